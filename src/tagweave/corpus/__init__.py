@@ -1,0 +1,1 @@
+"""Sentences, corpora, and one file per format."""

@@ -1,0 +1,15 @@
+"""What is wrong with a corpus, said so that the reader of the message can mend the file."""
+
+from __future__ import annotations
+
+
+class CorpusError(ValueError):
+    """A corpus file, or a sentence, that cannot be read as what it claims to be.
+
+    The message names the place (`path:line`), what was found there and what was expected.
+    """
+
+    def __init__(self, found: str, expected: str, path: str = "", line: int = 0) -> None:
+        self.found, self.expected, self.path, self.line = found, expected, path, line
+        place = f"{path or 'sentence'}:{line}: " if line else f"{path}: " if path else ""
+        super().__init__(f"{place}found {found}, expected {expected}")

@@ -1,0 +1,115 @@
+"""The sentence: its tokens, and what each annotation layer still allows at each of them.
+
+A position of a layer is either `None` (nothing is known) or a non-empty tuple of candidates in the order in which they
+were written. There is no accessor for "the gold label": a position that has one is a tuple of length one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar
+
+from tagweave.corpus.errors import CorpusError
+
+Candidates = tuple[str, ...] | None
+"""The labels that a position still allows; `None` allows every label."""
+
+
+class Arc(NamedTuple):
+    """One candidate attachment: the head's position (1 is the first token, 0 the root) and the relation.
+
+    Either is `None` where it is unknown.
+    """
+
+    head: int | None
+    relation: str | None
+
+
+ArcCandidates = tuple[Arc, ...] | None
+"""The attachments that a token still allows; `None` allows every one."""
+
+Layer = tuple[Candidates, ...]
+HeadLayer = tuple[ArcCandidates, ...]
+Value = TypeVar("Value")
+
+
+class Place(NamedTuple):
+    """Where a sentence was read: the file, and the line of its first token (1 is the first line; 0 is unknown)."""
+
+    path: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Tokens with annotation layers.
+
+    Attributes:
+        forms: the T tokens: words, or single characters where the corpus is a corpus of characters.
+        layers: per guideline, T positions, each `None` or a non-empty tuple of candidate labels without repeats.
+        columns: per name, T strings (lemma, features of other tools, the output of another model).
+        heads: per guideline, T positions, each `None` or a non-empty tuple of candidate `Arc`s.
+        comments: comment lines as they stood in the file, without the line break.
+        extra_rows: rows that are not tokens (CoNLL-U multiword tokens and empty nodes), as pairs of the number of tokens
+            that stand before the row, and the row.
+        confidence: T numbers in 0..1, how far the evidence of a position is believed; `None` means 1 everywhere.
+        weight: how often the sentence counts in training.
+        place: file and line, for messages.
+
+    Raises:
+        CorpusError: a layer or column whose length is not T, an empty candidate set, or a repeated candidate.
+    """
+
+    forms: tuple[str, ...]
+    layers: Mapping[str, Layer] = field(default_factory=dict)
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    heads: Mapping[str, HeadLayer] = field(default_factory=dict)
+    comments: tuple[str, ...] = ()
+    extra_rows: tuple[tuple[int, str], ...] = ()
+    confidence: tuple[float, ...] | None = None
+    weight: float = 1.0
+    place: Place = Place()
+
+    def __post_init__(self) -> None:
+        for name, layer in self.layers.items():
+            self._check(f"layer {name!r}", layer)
+        for name, heads in self.heads.items():
+            self._check(f"head layer {name!r}", heads)
+        for name, column in self.columns.items():
+            self._check_length(f"column {name!r}", len(column))
+        if self.confidence is not None:
+            self._check_length("confidence", len(self.confidence))
+
+    def __len__(self) -> int:
+        return len(self.forms)
+
+    def _check(self, what: str, layer: tuple[tuple[Any, ...] | None, ...]) -> None:
+        self._check_length(what, len(layer))
+        for candidates in set(layer):
+            if candidates is None:
+                continue
+            if not candidates:
+                raise self._error(f"an empty candidate set in {what}", "at least one candidate, or None for unknown")
+            if len(set(candidates)) != len(candidates):
+                raise self._error(f"a repeated candidate in {what}: {candidates}", "each candidate once")
+
+    def _check_length(self, what: str, length: int) -> None:
+        if length != len(self.forms):
+            raise self._error(f"{length} positions in {what}", f"{len(self.forms)}, one a token")
+
+    def _error(self, found: str, expected: str) -> CorpusError:
+        return CorpusError(found, expected, *self.place)
+
+    def with_layer(self, name: str, layer: Iterable[Candidates]) -> Sentence:
+        """The same sentence with one layer added or replaced."""
+        return replace(self, layers={**self.layers, name: tuple(layer)})
+
+    def with_column(self, name: str, column: Iterable[str]) -> Sentence:
+        """The same sentence with one column added or replaced."""
+        return replace(self, columns={**self.columns, name: tuple(column)})
+
+
+def narrow(layer: Layer, choose: Callable[[tuple[str, ...]], Candidates]) -> Layer:
+    """The layer with `choose` applied to every known position; unknown positions stay unknown."""
+    return tuple(None if candidates is None else choose(candidates) for candidates in layer)

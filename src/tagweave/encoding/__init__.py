@@ -1,0 +1,1 @@
+"""From sentences to integer arrays: columns, templates, the feature index."""

@@ -1,0 +1,1 @@
+"""Metrics, significance and reports."""

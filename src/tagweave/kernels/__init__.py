@@ -1,0 +1,1 @@
+"""Numba functions over arrays, nothing else."""

@@ -1,0 +1,1 @@
+"""Label spaces and their views, label sets, word codings and transition schemes."""

@@ -1,0 +1,1 @@
+"""Trainers that know no structure."""

@@ -1,0 +1,1 @@
+"""Scores, loss, marginals and decoding of a structure, and the model on disk."""
