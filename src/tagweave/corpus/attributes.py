@@ -1,0 +1,116 @@
+"""CRFsuite's text format: `label`, then `attribute:value` fields, separated by tabs; blank lines between items' sequences.
+
+Label sets are written with a separator, `b|s`, as by CRFsuite's variant for partial annotation; a row whose label is empty
+or `?` is unknown. The fields after the label are kept as they stand in the file (with their escapes `\\:` and `\\\\`, and
+weights) in the column `attributes`, one string a token. This format has no words: the form of a token is its first
+attribute, unescaped and without its weight, or the token's number where it has none.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from sys import intern
+from typing import IO, TYPE_CHECKING
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.escapes import last_unescaped, split_unescaped, unescape
+from tagweave.corpus.output import checked, layer_to_write
+from tagweave.corpus.sentence import Candidates, Place, Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ATTRIBUTES = "attributes"
+UNKNOWN = ("?", "")
+"""The labels that mean unknown; the first is the one that is written."""
+
+
+def read(lines: Iterable[str], path: str = "", separator: str = "|", layer: str = "tag") -> Iterator[Sentence]:
+    """The sequences between blank lines; constant memory. `separator` stands between alternative labels.
+
+    Raises:
+        CorpusError: an empty attribute, a weight that is not a number, or an empty or repeated alternative.
+    """
+    rows: list[tuple[str, Candidates, str]] = []
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if line:
+            rows.append(_row(line, len(rows) + 1, separator, Place(path, number)))
+        elif rows:
+            yield _sentence(rows, layer, Place(path, number - len(rows)))
+            rows = []
+    if rows:
+        yield _sentence(rows, layer, Place(path, number - len(rows) + 1))
+
+
+def _sentence(rows: list[tuple[str, Candidates, str]], layer: str, place: Place) -> Sentence:
+    forms, labels, attributes = zip(*rows, strict=True)
+    return Sentence(forms, {layer: labels}, {ATTRIBUTES: attributes}, place=place)
+
+
+def _row(line: str, position: int, separator: str, place: Place) -> tuple[str, Candidates, str]:
+    field, _, attributes = line.partition("\t")
+    first = ""
+    for index, attribute in enumerate(attributes.split("\t") if attributes else ()):
+        name = _name(attribute, place)
+        first = first if index else name
+    return intern(first or str(position)), _candidates(field, separator, place), attributes
+
+
+def _name(attribute: str, place: Place) -> str:
+    """The attribute without its weight, unescaped."""
+    colon = last_unescaped(attribute, ":")
+    name, weight = (attribute, "1") if colon < 0 else (attribute[:colon], attribute[colon + 1 :])
+    try:
+        finite = isfinite(float(weight))
+    except ValueError:
+        finite = False
+    if not finite:
+        expected = "attribute:NUMBER, and \\: for a colon in an attribute"
+        raise CorpusError(f"the weight {weight!r} of {attribute!r}", expected, *place)
+    if not name:
+        raise CorpusError("an empty attribute", "attributes separated by one tab each", *place)
+    return unescape(name, ":")
+
+
+def _candidates(field: str, separator: str, place: Place) -> Candidates:
+    if field in UNKNOWN:
+        return None
+    candidates = tuple(intern(unescape(piece, ":" + separator)) for piece in split_unescaped(field, separator))
+    if "" in candidates or len(set(candidates)) != len(candidates):
+        raise CorpusError(f"the label {field!r}", f"different labels separated by {separator!r}", *place)
+    return candidates
+
+
+def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "|", layer: str = "tag") -> None:
+    """Each sentence as rows and a blank line; without a column `attributes`, the form is the one attribute of its token.
+
+    An empty sentence has no rows and is left out. Forms are not written where there are attributes.
+
+    Raises:
+        CorpusError: an empty label or form, the label `?`, a tab or a line break in a field, a sentence that has other
+            layers only.
+    """
+    for sentence in sentences:
+        labels = layer_to_write(sentence, layer)
+        attributes = sentence.columns.get(ATTRIBUTES) or [_escaped(form, ":", sentence) for form in sentence.forms]
+        rows = [f"{_field(each, separator, sentence)}\t{texts}" for each, texts in zip(labels, attributes, strict=True)]
+        stream.writelines(checked(row.removesuffix("\t"), sentence) + "\n" for row in rows)
+        stream.write("\n" if rows else "")
+
+
+def _field(candidates: Candidates, separator: str, sentence: Sentence) -> str:
+    if candidates is None:
+        return UNKNOWN[0]
+    if candidates == (UNKNOWN[0],):
+        raise CorpusError(
+            f"the label {UNKNOWN[0]!r}", "labels that do not mean unknown in this format", *sentence.place
+        )
+    return separator.join(_escaped(label, ":" + separator, sentence) for label in candidates)
+
+
+def _escaped(text: str, special: str, sentence: Sentence) -> str:
+    """Every special character and every backslash escaped, as CRFsuite reads them."""
+    if not text or "\t" in text:
+        raise CorpusError(f"the form or label {text!r}", "non-empty text without tabs", *sentence.place)
+    return "".join(f"\\{character}" if character in special + "\\" else character for character in text)

@@ -1,0 +1,197 @@
+"""Column files in the style of CoNLL-2000 and CoNLL-2003: a token a row, blank lines between sentences.
+
+The first column is the form, the last one the layer `tag`, and the others are string columns named by their place:
+`column2`, `column3`. Fields are separated by tabs, or by blanks in a row without tabs. A first line
+
+    # columns = form ctb pd
+
+names the columns instead; then each column but the form is a layer of that name, and all but the last also a string column.
+`-X-`, `_`, `?` and an empty field (possible with tabs only) are unknown labels; `O` is a label like any other. Alternatives
+are separated by bars. Lines `# key = value` before a sentence are comments, and so is a block of one row `-DOCSTART-`.
+"""
+
+from __future__ import annotations
+
+import re
+from sys import intern
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from tagweave.corpus.alternatives import format_candidates, parse_candidates
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.output import checked, layer_to_write, refuse_blanks
+from tagweave.corpus.sentence import Candidates, Layer, Place, Sentence
+from tagweave.corpus.tagged import split_blanks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+UNKNOWN = ("_", "?", "-X-", "")
+"""The fields that mean an unknown label; the first is the one that is written."""
+
+_TAG = "tag"
+_COMMENT = re.compile(r"# ?[\w.]+ =( |\Z)")
+_HEADER = re.compile(r"# ?columns =")
+_DOCUMENT = "-DOCSTART-"
+
+
+class _Labels(dict[str, Candidates]):
+    """What each distinct field says; parsed once, so that equal fields share their candidates."""
+
+    def __missing__(self, field: str) -> Candidates:
+        labels = None if field in UNKNOWN else tuple(map(intern, parse_candidates(field)))
+        self[field] = labels
+        return labels
+
+
+class _Block(NamedTuple):
+    """The comments and rows of one sentence, and the line of its first row."""
+
+    comments: list[str]
+    rows: list[list[str]]
+    line: int
+
+
+def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Sentence]:
+    """The sentences between blank lines; `layer` is the name of the last column's layer where no header names it.
+
+    Raises:
+        CorpusError: a row that has not as many fields as the rows before it or the header, or an empty form; a header that
+            names fewer than two columns, or one twice; a repeated alternative.
+    """
+    names: list[str] = []
+    labels = _Labels()
+    named = False
+    for block in _blocks(lines):
+        place = Place(path, block.line)
+        for header in filter(_HEADER.match, block.comments):
+            names, named = _header_names(header, place), True
+        comments = tuple(comment for comment in block.comments if not _HEADER.match(comment))
+        if block.rows and not names:
+            names = _default_names(len(block.rows[0]), layer)
+        yield _sentence(block, names, named, comments, labels, place)
+
+
+def _header_names(header: str, place: Place) -> list[str]:
+    names = split_blanks(header.partition("=")[2])
+    if len(names) < 2 or len(set(names)) != len(names):
+        expected = "`# columns = form NAME ...`, each name once"
+        raise CorpusError(f"the header {header!r}", expected, place.path, max(1, place.line - 1))
+    return names
+
+
+def _default_names(columns: int, layer: str) -> list[str]:
+    return ["form", *(f"column{number}" for number in range(2, columns)), *[layer] * (columns > 1)]
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
+    """The blocks between blank lines; a block without rows joins the next one, and comes alone only at the end."""
+    block = _Block([], [], 0)
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip(" \t"):
+            if block.rows:
+                yield block
+                block = _Block([], [], 0)
+        elif not block.rows and (_COMMENT.match(line) or line.startswith(_DOCUMENT)):
+            block.comments.append(line)
+        else:
+            block = block if block.rows else block._replace(line=number)
+            block.rows.append(line.split("\t") if "\t" in line else split_blanks(line))
+    if block.rows or block.comments:
+        yield block if block.rows else block._replace(line=number)
+
+
+def _sentence(
+    block: _Block, names: Sequence[str], named: bool, comments: tuple[str, ...], labels: _Labels, place: Place
+) -> Sentence:
+    for number, row in enumerate(block.rows, block.line):
+        if len(row) != len(names) or not row[0]:
+            found = "an empty form" if len(row) == len(names) else f"{len(row)} columns"
+            raise CorpusError(found, f"{len(names)} columns: {' '.join(names)}", place.path, number)
+    texts = dict(zip(names, zip(*block.rows, strict=True), strict=True)) if block.rows else dict.fromkeys(names, ())
+    forms = texts.pop(names[0], ()) if names else ()
+    layered = list(texts) if named else list(texts)[-1:]
+    layers = {name: _layer(texts[name], labels, place) for name in layered}
+    columns = {name: tuple(map(intern, texts[name])) for name in list(texts)[:-1]}
+    return Sentence(tuple(map(intern, forms)), layers, columns, comments=comments, place=place)
+
+
+def _layer(fields: Sequence[str], labels: _Labels, place: Place) -> Layer:
+    layer = []
+    for number, field in enumerate(fields, place.line):
+        try:
+            layer.append(labels[field])
+        except CorpusError as error:
+            raise CorpusError(error.found, error.expected, place.path, number) from None
+    return tuple(layer)
+
+
+def write(sentences: Iterable[Sentence], stream: IO[str], layer: str | None = None) -> None:
+    """Each sentence as rows of fields separated by tabs, and a blank line; `layer` (default: the last one) comes last.
+
+    A header is written unless the columns have the names they would have without one. Comments that this format cannot
+    tell from rows are left out, and so are empty sentences without comments.
+
+    Raises:
+        CorpusError: an empty form or label; a label that means unknown; a tab or line break in a field; a sentence with
+            other columns than the first one, or a layer more.
+    """
+    names: list[str] | None = None
+    for sentence in sentences:
+        if names is None and sentence.forms:
+            names = _names_to_write(sentence, layer)
+            if names != _default_names(len(names), _TAG):
+                stream.write(checked(f"# columns = {' '.join(names)}", sentence) + "\n")
+        _write_comments(sentence, stream)
+        if names is not None and sentence.forms:
+            stream.writelines(checked(row, sentence) + "\n" for row in _rows(sentence, names))
+            stream.write("\n")
+
+
+def _names_to_write(sentence: Sentence, layer: str | None) -> list[str]:
+    if layer is not None:
+        layer_to_write(sentence, layer)
+    last = layer or next(reversed([*sentence.layers]), _TAG)
+    layers = [name for name in sentence.layers if name != last]
+    names = ["form", *(name for name in sentence.columns if name not in sentence.layers), *layers, last]
+    refuse_blanks(names, "column name", " \t", sentence)
+    if len(set(names)) != len(names):
+        raise CorpusError(f"a column or layer named 'form' in {names}", "another name", *sentence.place)
+    return names
+
+
+def _write_comments(sentence: Sentence, stream: IO[str]) -> None:
+    for comment in sentence.comments:
+        if comment.startswith(_DOCUMENT):
+            stream.write(checked(comment, sentence) + "\n\n")
+        elif _COMMENT.match(comment) and not _HEADER.match(comment):
+            stream.write(checked(comment, sentence) + "\n")
+
+
+def _rows(sentence: Sentence, names: Sequence[str]) -> Iterator[str]:
+    if extra := [name for name in sentence.layers if name not in names]:
+        raise CorpusError(f"a layer {extra[0]!r}", f"the layers of the sentences before: {names[1:]}", *sentence.place)
+    texts = [sentence.forms, *(_texts(sentence, name) for name in names[1:])]
+    for number, fields in enumerate(zip(*texts, strict=True)):
+        row = "\t".join(fields)
+        if not fields[0] or row.count("\t") != len(names) - 1:
+            raise CorpusError(f"an empty form or a tab in {fields}", "fields without tabs", *sentence.place)
+        if not number and (_COMMENT.match(row) or row.startswith(_DOCUMENT)):
+            raise CorpusError(f"the form {fields[0]!r} first in a sentence", "no row like a comment", *sentence.place)
+        yield row
+
+
+def _texts(sentence: Sentence, name: str) -> Sequence[str]:
+    """The fields of a layer, or else of a string column; a layer that the sentence lacks is unknown everywhere."""
+    if name in sentence.columns and name not in sentence.layers:
+        return sentence.columns[name]
+    return [_field(candidates, sentence) for candidates in sentence.layers.get(name, (None,) * len(sentence))]
+
+
+def _field(candidates: Candidates, sentence: Sentence) -> str:
+    if candidates is None:
+        return UNKNOWN[0]
+    field = format_candidates(candidates)
+    if field in UNKNOWN:
+        raise CorpusError(f"the label {field!r}", "labels that do not mean unknown in column files", *sentence.place)
+    return field

@@ -1,0 +1,256 @@
+"""CoNLL-U (universaldependencies.org/format.html), with candidates where the annotation is ambiguous.
+
+UPOS and XPOS are the layers `upos` and `xpos`, HEAD and DEPREL the head layer `head`; LEMMA, FEATS, DEPS and MISC are the
+columns `lemma`, `feats`, `deps` and `misc`, as they stand in the file. `_` is unknown for UPOS, XPOS, HEAD and DEPREL.
+Multiword tokens and empty nodes are `extra_rows`. Candidates stand in MISC, separated by slashes:
+
+    AltUpos=NOUN/PROPN    AltXpos=VBG/JJ    AltHead=3:obj/5:obl    (`_` for an unknown head or relation: 3:_)
+
+They are appended to the value of the field itself, if it has one, and leave the column `misc`. Ambiguous positions are
+written as `_` with all candidates in MISC, so that no other reader takes the first one for the truth. In these values a
+slash is escaped as `\\/`, a bar as `\\p` and a backslash as `\\\\`.
+
+IDs and heads are parsed by the library conllu. Its own reader of sentences is not used: on the same files it is as fast
+as pyconll, but it strips rows and splits them at two blanks, takes short rows, keeps one comment a key and counts no lines;
+pyconll sorts features and drops repeated ones. Splitting the ten fields here keeps every byte.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from sys import intern
+from typing import IO, TYPE_CHECKING, TypeVar
+
+from conllu.exceptions import ParseException
+from conllu.parser import parse_id_value, parse_int_value
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.escapes import split_unescaped
+from tagweave.corpus.output import checked, layer_to_write
+from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Place, Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+UPOS, XPOS, HEAD = "upos", "xpos", "head"
+COLUMNS = ("lemma", "feats", "deps", "misc")
+
+_FIELDS = 10
+_NONE = "_"
+_KEYS = ("AltUpos", "AltXpos", "AltHead")
+_ESCAPED = {"/": "\\/", "|": "\\p", "\\": "\\\\"}
+_PLAIN = {escaped: plain for plain, escaped in _ESCAPED.items()}
+
+_Token = tuple[str, Candidates, Candidates, ArcCandidates, str, str, str, str]
+
+
+def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
+    """The sentences between blank lines; constant memory.
+
+    Raises:
+        CorpusError: a row that has not ten fields, an ID out of sequence, a head outside the sentence, or a repeated or
+            malformed alternative.
+    """
+    block: list[str] = []
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if line:
+            block.append(line)
+        elif block:
+            yield _sentence(block, path, number - len(block))
+            block = []
+    if block:
+        yield _sentence(block, path, number - len(block) + 1)
+
+
+def _sentence(block: list[str], path: str, start: int) -> Sentence:
+    """The sentence of one block of lines, the first of which is line `start` of the file."""
+    tokens: list[_Token] = []
+    places: list[Place] = []
+    extra: list[tuple[int, str]] = []
+    comments = next((index for index, line in enumerate(block) if line[0] != "#"), len(block))
+    for number, line in enumerate(block[comments:], start + comments):
+        place = Place(path, number)
+        fields = _split(line, place)
+        if fields[0] == str(len(tokens) + 1):
+            tokens.append(_token(fields, place))
+            places.append(place)
+        else:
+            _check_extra(fields[0], len(tokens), place)
+            extra.append((len(tokens), line))
+    if not tokens:
+        raise CorpusError("no tokens", "at least one token before the blank line", path, start)
+    forms, upos, xpos, arcs, *columns = zip(*tokens, strict=True)
+    _check_heads(arcs, places)
+    layers = {UPOS: upos, XPOS: xpos}
+    named = dict(zip(COLUMNS, columns, strict=True))
+    return Sentence(forms, layers, named, {HEAD: arcs}, tuple(block[:comments]), tuple(extra), place=places[0])
+
+
+def _split(line: str, place: Place) -> list[str]:
+    fields = line.split("\t")
+    if len(fields) != _FIELDS or "" in fields:
+        found = "an empty field" if len(fields) == _FIELDS else f"{len(fields)} fields"
+        raise CorpusError(found, "ten fields separated by tabs, none of them empty", *place)
+    return fields
+
+
+def _check_extra(identifier: str, tokens: int, place: Place) -> None:
+    """Nothing, if a row with this ID may follow as many tokens: a multiword token, or an empty node."""
+    try:
+        value = parse_id_value(identifier)
+    except (ParseException, ValueError):
+        value = None
+    fits = isinstance(value, tuple) and value[0] == tokens + (value[1] == "-")
+    if not fits:
+        found, next_id = f"the ID {identifier!r}", tokens + 1
+        raise CorpusError(
+            found, f"{next_id}, {next_id}-N for a multiword token or {tokens}.N for an empty node", *place
+        )
+
+
+def _token(fields: list[str], place: Place) -> _Token:
+    _, form, lemma, upos, xpos, feats, head, relation, deps, misc = fields
+    tags, other_tags, arcs = _labels(upos), _labels(xpos), _arcs(head, relation, place)
+    if "Alt" in misc:
+        misc, found = _take_alternatives(misc)
+        tags = _merged(tags, map(_plain, found.get("AltUpos", ())), place)
+        other_tags = _merged(other_tags, map(_plain, found.get("AltXpos", ())), place)
+        arcs = _merged(arcs, (_parse_arc(text, place) for text in found.get("AltHead", ())), place)
+    return intern(form), tags, other_tags, arcs, intern(lemma), intern(feats), deps, intern(misc)
+
+
+@lru_cache(10_000)
+def _labels(field: str) -> Candidates:
+    return None if field == _NONE else (intern(field),)
+
+
+def _arcs(head: str, relation: str, place: Place) -> ArcCandidates:
+    try:
+        return _known_arcs(head, relation)
+    except (ParseException, ValueError):
+        raise CorpusError(f"the head {head!r}", "the ID of a token, 0 for the root or _", *place) from None
+
+
+@lru_cache(100_000)
+def _known_arcs(head: str, relation: str) -> ArcCandidates:
+    position = parse_int_value(head)
+    if position is not None and position < 0:
+        raise ValueError(head)
+    if position is None and relation == _NONE:
+        return None
+    return (Arc(position, None if relation == _NONE else intern(relation)),)
+
+
+def _check_heads(arcs: Sequence[ArcCandidates], places: Sequence[Place]) -> None:
+    for position, (candidates, place) in enumerate(zip(arcs, places, strict=True), 1):
+        for arc in candidates or ():
+            if arc.head is not None and (arc.head > len(arcs) or arc.head == position):
+                expected = f"0 or another token of the sentence (1 to {len(arcs)})"
+                raise CorpusError(f"the head {arc.head} of token {position}", expected, *place)
+
+
+def _take_alternatives(misc: str) -> tuple[str, dict[str, list[str]]]:
+    """MISC without the keys of alternatives, and the values of these keys, split but still escaped."""
+    rest, found = [], {}
+    for item in misc.split("|"):
+        key, equals, value = item.partition("=")
+        if equals and key in _KEYS:
+            found[key] = split_unescaped(value, "/")
+        else:
+            rest.append(item)
+    return "|".join(rest) or _NONE, found
+
+
+_Value = TypeVar("_Value", str, Arc)
+
+
+def _merged(
+    candidates: tuple[_Value, ...] | None, alternatives: Iterable[_Value], place: Place
+) -> tuple[_Value, ...] | None:
+    merged = (*(candidates or ()), *alternatives)
+    if "" in merged or len(set(merged)) != len(merged):
+        raise CorpusError(f"the alternatives {merged}", "different, non-empty alternatives", *place)
+    return merged or None
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\\[/p\\]", lambda match: _PLAIN[match.group()], text)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"[/|\\]", lambda match: _ESCAPED[match.group()], text)
+
+
+def _parse_arc(text: str, place: Place) -> Arc:
+    head, _, relation = text.partition(":")
+    arcs = _arcs(head, _plain(relation) or _NONE, place)
+    return arcs[0] if arcs else Arc(None, None)
+
+
+def write(sentences: Iterable[Sentence], stream: IO[str], upos: str = UPOS, xpos: str = XPOS, head: str = HEAD) -> None:
+    """Each sentence as a block that ends with a blank line; the layers named become UPOS, XPOS, HEAD and DEPREL.
+
+    An empty sentence has no rows and is left out.
+
+    Raises:
+        CorpusError: a sentence that has other layers only; an empty or `_` label; a tab or a line break in a field; a
+            comment that does not begin with `#`.
+    """
+    for sentence in sentences:
+        if sentence.forms:
+            _write_sentence(sentence, stream, (upos, xpos), head)
+
+
+def _write_sentence(sentence: Sentence, stream: IO[str], names: tuple[str, str], head: str) -> None:
+    if sentence.layers and not any(name in sentence.layers for name in names):
+        layer_to_write(sentence, names[0])
+    for comment in sentence.comments:
+        if not comment.startswith("#"):
+            raise CorpusError(f"the comment {comment!r}", "comments that begin with #", *sentence.place)
+    rows = list(_rows(sentence, names, head))
+    for count, row in reversed(sentence.extra_rows):
+        rows.insert(count, row)
+    stream.writelines(checked(line, sentence) + "\n" for line in (*sentence.comments, *rows))
+    stream.write("\n")
+
+
+def _rows(sentence: Sentence, names: tuple[str, str], head: str) -> Iterator[str]:
+    unknown: tuple[None, ...] = (None,) * len(sentence)
+    blank = (_NONE,) * len(sentence)
+    upos, xpos = (sentence.layers.get(name, unknown) for name in names)
+    arcs = sentence.heads.get(head, unknown)
+    lemma, feats, deps, misc = (sentence.columns.get(name, blank) for name in COLUMNS)
+    rows = zip(sentence.forms, lemma, upos, xpos, feats, arcs, deps, misc, strict=True)
+    for number, (form, lemma_, upos_, xpos_, feats_, arcs_, deps_, misc_) in enumerate(rows, 1):
+        tags, other_tags = _field(upos_, sentence), _field(xpos_, sentence)
+        arc = _arc_fields(arcs_[0]) if arcs_ is not None and len(arcs_) == 1 else (_NONE, _NONE)
+        end = _with_alternatives(misc_, upos_, xpos_, arcs_)
+        fields = (str(number), form, lemma_, tags, other_tags, feats_, *arc, deps_, end)
+        if "" in fields or any("\t" in field for field in fields):
+            raise CorpusError(f"an empty field or a tab in {fields}", "ten fields without tabs", *sentence.place)
+        yield "\t".join(fields)
+
+
+def _field(candidates: Candidates, sentence: Sentence) -> str:
+    for label in candidates or ():
+        if label in ("", _NONE):
+            raise CorpusError(
+                f"the label {label!r}", "labels other than _, which is unknown in CoNLL-U", *sentence.place
+            )
+    return candidates[0] if candidates is not None and len(candidates) == 1 else _NONE
+
+
+def _arc_fields(arc: Arc) -> tuple[str, str]:
+    return _NONE if arc.head is None else str(arc.head), _NONE if arc.relation is None else arc.relation
+
+
+def _with_alternatives(misc: str, upos: Candidates, xpos: Candidates, arcs: ArcCandidates) -> str:
+    items = [] if misc == _NONE else [misc]
+    for key, labels in zip(_KEYS, (upos, xpos), strict=False):
+        if labels is not None and len(labels) > 1:
+            items.append(f"{key}={'/'.join(map(_escaped, labels))}")
+    if arcs is not None and len(arcs) > 1:
+        items.append(f"{_KEYS[2]}={'/'.join(_escaped(':'.join(_arc_fields(arc))) for arc in arcs)}")
+    return "|".join(items) or _NONE

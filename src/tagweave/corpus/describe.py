@@ -1,0 +1,106 @@
+"""A corpus in numbers, and the digest by which a model names its training data."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tagweave.corpus.corpus import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class LayerDescription:
+    """How much of a layer is known.
+
+    Attributes:
+        labels: how often each label is the only candidate, the most frequent first.
+        candidates: how often each label is one of several candidates, the most frequent first.
+        full: positions with one candidate.
+        ambiguous: positions with several.
+        unknown: positions of which nothing is known; sentences without the layer count, too.
+    """
+
+    labels: Mapping[str, int]
+    candidates: Mapping[str, int]
+    full: int
+    ambiguous: int
+    unknown: int
+
+    @property
+    def positions(self) -> int:
+        """All positions: the tokens of the corpus."""
+        return self.full + self.ambiguous + self.unknown
+
+    def share(self, count: int) -> float:
+        """The count (`full`, `ambiguous` or `unknown`) as a share of all positions, 0 where there are none."""
+        return count / self.positions if self.positions else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusDescription:
+    """The numbers of a corpus.
+
+    Attributes:
+        sentences, tokens: how many there are.
+        forms: how many different forms.
+        layers: per layer of labels.
+        heads: per head layer; `labels` are the relations of the only candidate, where these are known.
+    """
+
+    sentences: int
+    tokens: int
+    forms: int
+    layers: Mapping[str, LayerDescription]
+    heads: Mapping[str, LayerDescription]
+
+
+def describe(corpus: Corpus) -> CorpusDescription:
+    """The numbers of all layers of the corpus."""
+    layers: dict[str, Counter[tuple[str, ...] | None]] = {}
+    heads: dict[str, Counter[tuple[str, ...] | None]] = {}
+    for sentence in corpus:
+        for name, layer in sentence.layers.items():
+            layers.setdefault(name, Counter()).update(layer)
+        for name, arcs in sentence.heads.items():
+            relations = (each and tuple(arc.relation or "_" for arc in each) for each in arcs)
+            heads.setdefault(name, Counter()).update(relations)
+    tokens = corpus.tokens()
+    return CorpusDescription(
+        sentences=len(corpus),
+        tokens=tokens,
+        forms=len({form for sentence in corpus for form in sentence.forms}),
+        layers={name: _described(counts, tokens) for name, counts in layers.items()},
+        heads={name: _described(counts, tokens) for name, counts in heads.items()},
+    )
+
+
+def _described(counts: Mapping[tuple[str, ...] | None, int], tokens: int) -> LayerDescription:
+    known = {candidates: count for candidates, count in counts.items() if candidates is not None}
+    single = {candidates[0]: count for candidates, count in known.items() if len(candidates) == 1}
+    several: Counter[str] = Counter()
+    for candidates, count in known.items():
+        if len(candidates) > 1:
+            several.update(dict.fromkeys(candidates, count))
+    full, total = sum(single.values()), sum(known.values())
+    return LayerDescription(_ordered(single), _ordered(several), full, total - full, tokens - total)
+
+
+def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
+    items: Iterable[tuple[str, int]] = counts.items()
+    return dict(sorted(items, key=lambda item: (-item[1], item[0])))
+
+
+def digest(path: str) -> str:
+    """The SHA-256 digest of the file's bytes, in hexadecimal.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,157 @@
+"""The formats by name, and how a file's format is told from its name and its first lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePath
+from typing import IO, TYPE_CHECKING, Protocol
+
+from tagweave.corpus import attributes, columns, conllu, kytea, raw, segmented, tagged
+from tagweave.corpus.errors import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from tagweave.corpus.corpus import Unit
+    from tagweave.corpus.sentence import Sentence
+
+
+class Reader(Protocol):
+    """Turns lines without line breaks into sentences."""
+
+    def __call__(self, lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
+        """The sentences; `path` is for messages."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How one kind of file is read and written.
+
+    Attributes:
+        read: from lines to sentences.
+        write: sentences to a stream, with the name of the layer that is the corpus's own annotation.
+        unit: what a token of the file is.
+        layer: the layer that a reader of this format gives; `None` for the last one, or none.
+        extensions: endings of file names, with the dot.
+    """
+
+    read: Reader
+    write: Callable[[Iterable[Sentence], IO[str], str], None]
+    unit: Unit = "word"
+    layer: str | None = "tag"
+    extensions: tuple[str, ...] = ()
+
+
+def _write_conllu(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
+    """The layer goes to XPOS if there is an UPOS beside it, else to UPOS."""
+    slots = (conllu.UPOS, conllu.XPOS)
+    for sentence in sentences:
+        if layer in slots or layer not in sentence.layers:
+            conllu.write([sentence], stream)
+        elif conllu.UPOS not in sentence.layers:
+            conllu.write([sentence], stream, upos=layer)
+        elif conllu.XPOS not in sentence.layers:
+            conllu.write([sentence], stream, xpos=layer)
+        else:
+            found = f"the layers upos, xpos and {layer}"
+            raise CorpusError(found, "two layers at most, for UPOS and XPOS", *sentence.place)
+
+
+FORMATS: dict[str, Format] = {
+    "tagged": Format(tagged.read, lambda sentences, stream, layer: tagged.write(sentences, stream, layer=layer)),
+    "tagged-underscore": Format(
+        partial(tagged.read, separator="_"),
+        lambda sentences, stream, layer: tagged.write(sentences, stream, separator="_", layer=layer),
+    ),
+    "segmented": Format(
+        segmented.read,
+        lambda sentences, stream, _: segmented.write(sentences, stream),
+        layer=None,
+        extensions=(".seg",),
+    ),
+    "raw": Format(
+        raw.read,
+        lambda sentences, stream, _: raw.write(sentences, stream),
+        unit="character",
+        layer=None,
+        extensions=(".raw",),
+    ),
+    "kytea": Format(
+        kytea.read,
+        lambda sentences, stream, layer: kytea.write(sentences, stream, segmentation=layer),
+        unit="character",
+        layer=kytea.SEGMENTATION,
+        extensions=(".kytea", ".part"),
+    ),
+    "conllu": Format(conllu.read, _write_conllu, layer=conllu.UPOS, extensions=(".conllu",)),
+    "columns": Format(
+        columns.read,
+        lambda sentences, stream, layer: columns.write(sentences, stream, layer),
+        layer=None,
+        extensions=(".conll", ".col", ".iob", ".bio"),
+    ),
+    "attributes": Format(
+        attributes.read,
+        lambda sentences, stream, layer: attributes.write(sentences, stream, layer=layer),
+        extensions=(".crfsuite",),
+    ),
+}
+
+
+def formats() -> tuple[str, ...]:
+    """The names of all formats."""
+    return tuple(FORMATS)
+
+
+def format_named(name: str) -> Format:
+    """The format of this name.
+
+    Raises:
+        CorpusError: there is none.
+    """
+    if name not in FORMATS:
+        raise CorpusError(f"the format {name!r}", f"one of {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def format_of_name(path: str) -> str | None:
+    """The format that the extension of a file's name tells, `.gz` apart; `None` if it tells none."""
+    suffix = PurePath(path.lower().removesuffix(".gz")).suffix
+    return next((name for name, each in FORMATS.items() if suffix in each.extensions), None)
+
+
+def format_of_lines(lines: Sequence[str]) -> str:
+    """The format that the first lines of a file look like.
+
+    Rows of ten fields that begin with an ID are `conllu`; other lines with tabs are `columns` if all rows have equally many
+    fields and `attributes` if not. Lines of characters with boundary marks between them are `kytea`. If three tokens of ten
+    contain a slash or an underscore, the text is `tagged` or `tagged-underscore`. Rows of equally many fields among blank
+    lines are `columns`. What is left is `segmented` if it contains blanks, else `raw`; so raw text in a language that
+    writes blanks reads as segmented into words.
+    """
+    rows = [line for line in lines if line.strip(" \t\u3000")]
+    tabbed = [row.split("\t") for row in rows if "\t" in row]
+    if any(len(row) == 10 and row[0][:1].isdigit() for row in tabbed):
+        return "conllu"
+    if tabbed and len(tabbed) * 2 > len(rows):
+        return "columns" if len({len(row) for row in tabbed}) == 1 else "attributes"
+    if rows and all(_looks_partial(row) for row in rows):
+        return "kytea"
+    tokens = [token for row in rows for token in tagged.split_blanks(row)]
+    slashes, underscores = (sum(mark in token[1:-1] for token in tokens) for mark in "/_")
+    if max(slashes, underscores) * 10 >= len(tokens) * 3 > 0:
+        return "tagged" if slashes >= underscores else "tagged-underscore"
+    counts = {len(tagged.split_blanks(row)) for row in rows}
+    if len(counts) == 1 and counts != {1} and len(rows) < len(lines) and len(rows) > 1:
+        return "columns"
+    return "segmented" if any(" " in row or "\u3000" in row for row in rows) else "raw"
+
+
+def _looks_partial(row: str) -> bool:
+    try:
+        list(kytea.read([row]))
+    except CorpusError:
+        return False
+    return "|" in row or "-" in row

@@ -1,0 +1,189 @@
+"""Partially annotated text as KyTea reads it (Neubig et al. 2011; KyTea's manual, partial annotation).
+
+Between each two characters stands `|` (a word boundary), `-` (none), or a blank or `?` (unknown). `/TAG` after a character
+is the tag of the word that ends there, and further slashes give further levels of tags (`/noun/reading`); `&` separates
+alternatives of a tag. A backslash makes any character an ordinary one. For example `a-b/N|c d`: a and b are a word with the
+tag N; whether a word ends between c and d is unknown. A blank line is an empty sentence.
+
+The sentence is one of characters. Its layer `segmentation` holds those of the labels B (begins a word of several
+characters), M (inside), E (ends it) and S (a word) that the boundaries on either side of the character leave; the first
+character has a boundary before it and the last one after it. Its layer `tag` (further levels: `tag2`, `tag3`) gives the tag
+to every character that is known to belong to the word.
+"""
+
+from __future__ import annotations
+
+import re
+from sys import intern
+from typing import IO, TYPE_CHECKING
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.output import checked, layer_to_write
+from tagweave.corpus.sentence import Candidates, Layer, Place, Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+SEGMENTATION = "segmentation"
+TAG = "tag"
+
+_BOUNDARY, _INSIDE, _UNKNOWN, _SKIPPED = "|", "-", " ", "?"
+_SIDES = {"B": (_BOUNDARY, _INSIDE), "M": (_INSIDE, _INSIDE), "E": (_INSIDE, _BOUNDARY), "S": (_BOUNDARY, _BOUNDARY)}
+
+_ITEM = re.compile(r"(\\.|[^\\|\- /])((?:/(?:\\.|[^\\|\- ?/])*)*)([|\- ?]|\Z)", re.DOTALL)
+_LEVEL = re.compile(r"/((?:\\.|[^\\/])*)", re.DOTALL)
+_ALTERNATIVE = re.compile(r"(?:\\.|[^\\&])+", re.DOTALL)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_SPECIAL = re.compile(r"[\\|\- ?/&]")
+
+
+def _left_by(before: str, after: str) -> Candidates:
+    fits = [
+        label for label, (left, right) in _SIDES.items() if before in (left, _UNKNOWN) and after in (right, _UNKNOWN)
+    ]
+    return None if len(fits) == len(_SIDES) else tuple(fits)
+
+
+_CANDIDATES = {(before, after): _left_by(before, after) for before in "|- " for after in "|- "}
+
+
+def read(lines: Iterable[str], path: str = "", segmentation: str = SEGMENTATION, tag: str = TAG) -> Iterator[Sentence]:
+    """The sentences, one a line, each form one character; the labels in the layers named; constant memory.
+
+    Raises:
+        CorpusError: two characters with nothing, or two boundaries, between them; a boundary at the end of the line; a tag
+            where no word ends, or one with an empty or repeated alternative.
+    """
+    for number, line in enumerate(lines, 1):
+        place = Place(path, number)
+        characters, fields, boundaries = _parse(line, place)
+        layers = {segmentation: segmentation_layer(boundaries) if characters else ()}
+        levels = [_LEVEL.findall(field) for field in fields]
+        for level in range(max(1, *map(len, levels)) if levels else 1):
+            words = [_candidates(texts[level], place) if level < len(texts) else None for texts in levels]
+            layers[_level_name(tag, level)] = _spread(words, boundaries)
+        yield Sentence(tuple(characters), layers, place=place)
+
+
+def _parse(line: str, place: Place) -> tuple[list[str], list[str], list[str]]:
+    """The T characters, the T tag fields that follow them, and the T - 1 boundaries between them."""
+    characters, fields, boundaries, position = [], [], [], 0
+    while position < len(line):
+        item = _ITEM.match(line, position)
+        if item is None or (item.end() == len(line) and item[3]):
+            found = f"{line[position : position + 8]!r} at character {position + 1}"
+            raise CorpusError(found, "a character, its /TAG if any, and one of | - ? blank before the next", *place)
+        if item[2] and item[3] not in (_BOUNDARY, ""):
+            found = f"the tag {item[2]!r} at character {item.start(2) + 1} without a boundary after it"
+            raise CorpusError(found, "a tag only where a word ends", *place)
+        characters.append(intern(_ESCAPE.sub(r"\1", item[1])))
+        fields.append(item[2])
+        boundaries.append(_UNKNOWN if item[3] == _SKIPPED else item[3])
+        position = item.end()
+    return characters, fields, boundaries[:-1]
+
+
+def segmentation_layer(boundaries: Sequence[str]) -> Layer:
+    """The candidates over B, M, E, S of T characters with these T - 1 boundaries (each `|`, `-` or a blank) between them."""
+    before, after = [_BOUNDARY, *boundaries], [*boundaries, _BOUNDARY]
+    return tuple(_CANDIDATES[sides] for sides in zip(before, after, strict=True))
+
+
+def _candidates(field: str, place: Place) -> Candidates:
+    if not field:
+        return None
+    pieces = _ALTERNATIVE.findall(field)
+    if len("&".join(pieces)) != len(field):
+        raise CorpusError(
+            f"an empty alternative in the tag {field!r}", "alternatives A&B, or \\& for the character", *place
+        )
+    candidates = tuple(intern(_ESCAPE.sub(r"\1", piece)) for piece in pieces)
+    if len(set(candidates)) != len(candidates):
+        raise CorpusError(f"a repeated alternative in the tag {field!r}", "each alternative once", *place)
+    return candidates
+
+
+def _level_name(tag: str, level: int) -> str:
+    return f"{tag}{level + 1}" if level else tag
+
+
+def _spread(words: Sequence[Candidates], boundaries: Sequence[str]) -> Layer:
+    """What stands at the last character of each word, at every character that is joined to it."""
+    layer = list(words)
+    for position in range(len(layer) - 2, -1, -1):
+        if boundaries[position] == _INSIDE:
+            layer[position] = layer[position + 1]
+    return tuple(layer)
+
+
+def write(sentences: Iterable[Sentence], stream: IO[str], segmentation: str = SEGMENTATION, tag: str = TAG) -> None:
+    """Each sentence as one line, every special character escaped.
+
+    A boundary that one neighbour fixes is written, and so known to the other neighbour when the line is read again.
+
+    Raises:
+        CorpusError: forms of several characters; labels of the segmentation that are not B, M, E, S, contradict each
+            other, or are no combination of what a left and a right boundary leave (B or E); tags that are not those of
+            words whose end is known.
+    """
+    for sentence in sentences:
+        if (long := next((form for form in sentence.forms if len(form) != 1), None)) is not None:
+            raise CorpusError(f"the form {long!r}", "forms of one character in KyTea's format", *sentence.place)
+        boundaries = _boundaries(sentence, layer_to_write(sentence, segmentation))
+        fields = _fields(sentence, boundaries, tag)
+        texts = zip(sentence.forms, fields, [*boundaries, ""] if sentence.forms else [], strict=True)
+        line = "".join(_SPECIAL.sub(r"\\\g<0>", form) + field + boundary for form, field, boundary in texts)
+        stream.write(checked(line, sentence) + "\n")
+
+
+def _boundaries(sentence: Sentence, layer: Layer) -> list[str]:
+    sides = [_sides(sentence, candidates) for candidates in layer]
+    if not sides:
+        return []
+    lefts = [left for left, _ in sides[1:]] + [{_BOUNDARY}]
+    rights = [right for _, right in sides]
+    boundaries = []
+    for position, (right, left) in enumerate(zip(rights, lefts, strict=True)):
+        both = right & left if position or _BOUNDARY in sides[0][0] else set()
+        if not both:
+            found = f"contradicting labels at character {position + 1}: {layer[position]}"
+            raise CorpusError(found, "labels B, M, E, S that can follow each other in whole words", *sentence.place)
+        boundaries.append(both.pop() if len(both) == 1 else _UNKNOWN)
+    return boundaries[:-1]
+
+
+def _sides(sentence: Sentence, candidates: Candidates) -> tuple[set[str], set[str]]:
+    labels = set(_SIDES if candidates is None else candidates)
+    if not labels <= _SIDES.keys():
+        raise CorpusError(f"the segmentation {candidates}", "labels B, M, E, S", *sentence.place)
+    left, right = {_SIDES[label][0] for label in labels}, {_SIDES[label][1] for label in labels}
+    if len(labels) != len(left) * len(right):
+        expected = "candidates that boundaries can express (B|S, M|E, B|M, E|S, or one)"
+        raise CorpusError(f"the segmentation {candidates}", expected, *sentence.place)
+    return left, right
+
+
+def _fields(sentence: Sentence, boundaries: Sequence[str], tag: str) -> list[str]:
+    """The tag field that follows each character: `/first/second`, without empty levels at its end."""
+    levels: list[list[str]] = []
+    ends = [boundary == _BOUNDARY for boundary in boundaries] + [True] * bool(sentence.forms)
+    while (layer := sentence.layers.get(name := _level_name(tag, len(levels)))) is not None:
+        words = [candidates if end else None for candidates, end in zip(layer, ends, strict=True)]
+        if _spread(words, boundaries) != layer:
+            expected = "the same tag on all characters of a word, and none where the end of the word is unknown"
+            raise CorpusError(f"tags in layer {name!r} that are not tags of words", expected, *sentence.place)
+        levels.append([_level(word, sentence) for word in words])
+    return [_join(fields) for fields in zip(*levels, strict=True)] if levels else [""] * len(sentence)
+
+
+def _join(fields: Sequence[str]) -> str:
+    known = max((level + 1 for level, field in enumerate(fields) if field), default=0)
+    return "".join(f"/{field}" for field in fields[:known])
+
+
+def _level(candidates: Candidates, sentence: Sentence) -> str:
+    if candidates is None:
+        return ""
+    if "" in candidates:
+        raise CorpusError("an empty label", "labels of at least one character", *sentence.place)
+    return "&".join(_SPECIAL.sub(r"\\\g<0>", label) for label in candidates)

@@ -1,0 +1,150 @@
+"""The corpus argument `[GUIDELINE=]PATH[#LAYER]`: from the words of a command line to a corpus, and back to a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import Format, format_named, format_of_lines, format_of_name, formats
+from tagweave.corpus.text_file import STANDARD_STREAM, read_lines, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tagweave.corpus.sentence import Sentence
+
+__all__ = ["Argument", "formats", "iterate", "load", "parse_argument", "save"]
+
+_FIRST_LINES = 50
+
+
+class Argument(NamedTuple):
+    """The parts of a corpus argument; a part that is not given is `None`."""
+
+    path: str
+    guideline: str | None = None
+    layer: str | None = None
+
+
+def parse_argument(argument: str) -> Argument:
+    """The parts of `[GUIDELINE=]PATH[#LAYER]`; PATH may be `-`, standard input.
+
+    Where the path itself contains `=` or `#`, the reading with the longest path that exists is taken; where none exists,
+    the guideline ends at the first `=` and the layer begins at the last `#`.
+    """
+    starts = [0] + [at + 1 for at, character in enumerate(argument) if character == "=" and at]
+    ends = [len(argument)] + [at for at in range(len(argument) - 1, 0, -1) if argument[at] == "#"]
+    readings = sorted(((start, end) for start in starts for end in ends if start < end), key=lambda s: s[0] - s[1])
+    for start, end in readings:
+        path = argument[start:end]
+        if path == STANDARD_STREAM or Path(path).exists():
+            break
+    else:
+        start, end = starts[min(1, len(starts) - 1)], ends[min(1, len(ends) - 1)]
+        start = start if start < end else 0
+    return Argument(argument[start:end], argument[: start - 1] if start else None, argument[end + 1 :] or None)
+
+
+def load(argument: str, format: str | None = None) -> Corpus:
+    """The corpus that `[GUIDELINE=]PATH[#LAYER]` names; `-` is standard input, and gzip files are decompressed.
+
+    The layer named LAYER becomes the corpus's own one, under the name GUIDELINE; other layers keep their names. Without
+    LAYER it is the format's usual one: `tag`; in CoNLL-U `upos`, or `xpos` if only that is annotated; in KyTea's format
+    `segmentation`; the last one of column files with a header. Without GUIDELINE it is named by a comment
+    `# guideline = NAME` in the file, or keeps its name. A comment `# labels_covered = A B C` tells which labels the
+    annotators looked for. Empty sentences are left out. Without `format`, the extension and the first lines tell it.
+
+    Raises:
+        CorpusError: a file that is not what its format says, with path and line; a layer that is not in the file; different
+            guidelines or covered labels in one file; an unknown format.
+        OSError: the file cannot be read.
+    """
+    path, guideline, layer = parse_argument(argument)
+    form, lines = _opened(path, format)
+    sentences = tuple(sentence for sentence in form.read(lines, path) if sentence.forms)
+    layer = layer or _default_layer(sentences, form)
+    guideline = guideline or _comment(sentences, "guideline", path) or layer
+    covered = _comment(sentences, "labels_covered", path)
+    renamed = tuple(_renamed(sentence, layer, guideline) for sentence in sentences)
+    return Corpus(renamed, guideline, form.unit, tuple(covered.split()) if covered is not None else None, path)
+
+
+def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:
+    """The sentences of a file one by one, empty ones too, with the layer names of the file; constant memory.
+
+    Raises:
+        CorpusError, OSError: as `load`, when the place is reached.
+    """
+    path = parse_argument(argument).path
+    form, lines = _opened(path, format)
+    return form.read(lines, path)
+
+
+def save(corpus: Corpus, path: str, format: str | None = None) -> None:
+    """Write the corpus as a whole file or, after an error, not at all; `-` is standard output, `.gz` compresses.
+
+    Formats with one layer get the corpus's own; CoNLL-U and column files get every one. The guideline's name and the
+    covered labels become comments where the format has any.
+
+    Raises:
+        CorpusError: the format cannot express the labels (nothing is ever written as something else), or neither `format`
+            nor the extension names one.
+        OSError: the file cannot be written.
+    """
+    name = format or format_of_name(path)
+    if name is None:
+        raise CorpusError(f"the file name {path!r} without a format", f"a format: {', '.join(formats())}")
+    with written(path) as stream:
+        format_named(name).write(corpus.sentences, stream, corpus.guideline)
+
+
+def _opened(path: str, name: str | None) -> tuple[Format, Iterator[str]]:
+    lines = read_lines(path)
+    name = name or format_of_name(path)
+    if name is None:
+        first = list(islice(lines, _FIRST_LINES))
+        name, lines = format_of_lines(first), chain(first, lines)
+    return format_named(name), lines
+
+
+def _default_layer(sentences: Sequence[Sentence], form: Format) -> str:
+    names = list(sentences[0].layers) if sentences else []
+    if {"upos", "xpos"} <= set(names):
+        only_xpos = not _knows(sentences, "upos") and _knows(sentences, "xpos")
+        return "xpos" if only_xpos else "upos"
+    return form.layer or (names[-1] if names else "tag")
+
+
+def _knows(sentences: Sequence[Sentence], layer: str) -> bool:
+    return any(candidates is not None for sentence in sentences for candidates in sentence.layers[layer])
+
+
+def _comment(sentences: Sequence[Sentence], key: str, path: str) -> str | None:
+    """The value of the comments `# key = value`, which must agree."""
+    found: str | None = None
+    for sentence in sentences:
+        for comment in sentence.comments:
+            name, equals, value = comment.lstrip("# ").partition("=")
+            if name.strip() != key or not equals:
+                continue
+            if found is not None and value.strip() != found:
+                raise CorpusError(f"{key} = {value.strip()}", f"{found!r} as before", path, sentence.place.line)
+            found = value.strip()
+    return found
+
+
+def _renamed(sentence: Sentence, layer: str, guideline: str) -> Sentence:
+    if layer == guideline and layer in sentence.layers:
+        return sentence
+    if layer not in sentence.layers:
+        if sentence.layers:
+            raise CorpusError(f"the layers {', '.join(sentence.layers)}", f"a layer {layer!r}", *sentence.place)
+        return sentence
+    if guideline in sentence.layers:
+        raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", *sentence.place)
+    layers = {guideline if name == layer else name: labels for name, labels in sentence.layers.items()}
+    return replace(sentence, layers=layers)

@@ -1,0 +1,33 @@
+"""Raw text, one sentence a line; a corpus of characters (code points) without labels. Blanks are characters, too."""
+
+from __future__ import annotations
+
+from sys import intern
+from typing import IO, TYPE_CHECKING
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.output import checked, refuse_labels
+from tagweave.corpus.sentence import Place, Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
+    """The sentences, one a line, each form one character, no layers; constant memory."""
+    for number, line in enumerate(lines, 1):
+        yield Sentence(tuple(map(intern, line)), place=Place(path, number))
+
+
+def write(sentences: Iterable[Sentence], stream: IO[str]) -> None:
+    """Each sentence as one line.
+
+    Raises:
+        CorpusError: a form that is not one character (the boundaries of words would be lost), or a layer that knows a
+            label.
+    """
+    for sentence in sentences:
+        refuse_labels(sentence, "raw")
+        if (long := next((form for form in sentence.forms if len(form) != 1), None)) is not None:
+            raise CorpusError(f"the form {long!r}", "forms of one character in raw text", *sentence.place)
+        stream.write(checked("".join(sentence.forms), sentence) + "\n")

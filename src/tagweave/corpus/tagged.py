@@ -1,0 +1,102 @@
+"""Tagged text: `word/TAG` or `word_TAG`, tokens between blanks, one sentence a line.
+
+A token is split at its last separator that is not escaped: `1\\/2/CD` and `1/2/CD` are the form `1/2` with the tag `CD`.
+Alternatives are separated by bars, `targeting/VBG|NN`. A token without a separator is a form whose tag is unknown. Blanks
+are the space and the tab, no others: full-width spaces may be tokens. A blank line is an empty sentence.
+"""
+
+from __future__ import annotations
+
+from sys import intern
+from typing import IO, TYPE_CHECKING
+
+from tagweave.corpus.alternatives import format_candidates, parse_candidates
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.escapes import escape, last_unescaped, unescape
+from tagweave.corpus.output import checked, layer_to_write, refuse_blanks
+from tagweave.corpus.sentence import Candidates, Place, Sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+BLANKS = " \t"
+_CACHE_SIZE = 1_000_000
+
+Token = tuple[str, Candidates]
+
+
+class _Tokens(dict[str, Token]):
+    """What each distinct token of the text says; parsed once, so that equal tokens share their form and candidates."""
+
+    def __init__(self, separator: str) -> None:
+        self.separator = separator
+        self.fields: dict[str, tuple[str, ...]] = {}
+
+    def __missing__(self, text: str) -> Token:
+        if len(self) >= _CACHE_SIZE:  # memory stays bounded on endless input
+            self.clear()
+            self.fields.clear()
+        token = self[text] = self._parse(text)
+        return token
+
+    def _parse(self, text: str) -> Token:
+        position = last_unescaped(text, self.separator)
+        if position < 0:
+            return intern(unescape(text, self.separator)), None
+        form, field = text[:position], text[position + 1 :]
+        if not form or not field:
+            where = "before" if not form else "after"
+            found = f"nothing {where} the {self.separator!r} of {text!r}"
+            raise CorpusError(found, f"form{self.separator}TAG, or \\{self.separator} for the character itself")
+        if field not in self.fields:
+            self.fields[field] = tuple(map(intern, parse_candidates(field, self.separator)))
+        return intern(unescape(form, self.separator)), self.fields[field]
+
+
+def split_blanks(line: str) -> list[str]:
+    """The tokens between the blanks of a line."""
+    if "\t" in line:
+        line = line.replace("\t", " ")
+    return [token for token in line.split(" ") if token]
+
+
+def read(lines: Iterable[str], path: str = "", separator: str = "/", layer: str = "tag") -> Iterator[Sentence]:
+    """The sentences of tagged text, one a line, with their tags in `layer`; constant memory.
+
+    Raises:
+        CorpusError: a token with nothing before or after its separator, or a repeated alternative.
+    """
+    known = _Tokens(separator)
+    for number, line in enumerate(lines, 1):
+        try:
+            tokens = [known[token] for token in split_blanks(line)]
+        except CorpusError as error:
+            raise CorpusError(error.found, error.expected, path, number) from None
+        forms, tags = zip(*tokens, strict=True) if tokens else ((), ())
+        yield Sentence(forms, {layer: tags}, place=Place(path, number))
+
+
+def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", layer: str = "tag") -> None:
+    """Each sentence as one line; a form with an unknown tag stands alone.
+
+    Raises:
+        CorpusError: an empty form or label, or one with blanks or line breaks; a sentence that has other layers only.
+    """
+    known: dict[Token, str] = {}
+    for sentence in sentences:
+        texts = []
+        for token in zip(sentence.forms, layer_to_write(sentence, layer), strict=True):
+            if token not in known:
+                known[token] = _format(token, separator, sentence)
+            texts.append(known[token])
+        stream.write(" ".join(texts) + "\n")
+
+
+def _format(token: Token, separator: str, sentence: Sentence) -> str:
+    form, candidates = token
+    refuse_blanks([form], "form", BLANKS, sentence)
+    text = escape(form, separator)
+    if candidates is not None:
+        refuse_blanks(candidates, "label", BLANKS, sentence)
+        text += separator + format_candidates(candidates, separator)
+    return checked(text, sentence)

@@ -1,0 +1,114 @@
+"""Text files: read line by line, strictly UTF-8, gzip or not; written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import secrets
+import sys
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from tagweave.corpus.errors import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STANDARD_STREAM = "-"
+"""The path that means standard input or standard output."""
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_FORBIDDEN = re.compile("[\0\r]")
+
+
+def read_lines(path: str) -> Iterator[str]:
+    """The lines of a file (`-`: standard input) without their line breaks (`\\n` or `\\r\\n`); never the whole file in memory.
+
+    A file that begins with the gzip magic number is decompressed, whatever its name. A byte order mark is skipped.
+
+    Raises:
+        CorpusError: at the first line that is not UTF-8, or that contains NUL or a carriage return inside the line, and
+            where gzip data are broken.
+        OSError: the file cannot be opened or read.
+    """
+    if path == STANDARD_STREAM:
+        yield from _decoded(sys.stdin.buffer, path)
+        return
+    with Path(path).open("rb") as file:
+        yield from _decoded(file, path)
+
+
+def _decoded(file: IO[bytes], path: str) -> Iterator[str]:
+    number = 0
+    buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
+    try:
+        for number, line in enumerate(_decompressed(buffered), 1):
+            yield decode_line(line, path, number)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise CorpusError(f"broken gzip data ({error})", "a whole gzip file", path, number + 1) from error
+
+
+def _decompressed(file: IO[bytes]) -> IO[bytes]:
+    is_gzip = file.peek(2)[:2] == _GZIP_MAGIC  # type: ignore[attr-defined]
+    return gzip.open(file) if is_gzip else file
+
+
+def decode_line(line: bytes, path: str, number: int) -> str:
+    """The text of one line, without its line break; `number` counts from 1.
+
+    Raises:
+        CorpusError: not UTF-8, or NUL or a carriage return inside the line.
+    """
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = f"the byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line ({error.reason})"
+        raise CorpusError(found, "UTF-8", path, number) from error
+    text = text.removesuffix("\n").removesuffix("\r")
+    if number == 1:
+        text = text.removeprefix("\ufeff")
+    if bad := _FORBIDDEN.search(text):
+        name = "a NUL character" if bad.group() == "\0" else "a carriage return inside the line"
+        raise CorpusError(f"{name} at character {bad.start() + 1}", "lines of text", path, number)
+    return text
+
+
+@contextmanager
+def written(path: str) -> Iterator[IO[str]]:
+    """A stream whose text becomes the file `path` when the block ends without an exception, and nothing before.
+
+    The text goes to a temporary file beside it, which then takes its name. A name that ends in `.gz` is compressed, with
+    no time stamp, so that the same text gives the same bytes. `-` is standard output, which is written as it comes.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    if path == STANDARD_STREAM:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    temporary = Path(f"{path}.{secrets.token_hex(4)}.part")
+    try:
+        with temporary.open("xb") as file, _text_stream(file, path) as stream:
+            yield stream
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _text_stream(file: IO[bytes], path: str) -> Iterator[IO[str]]:
+    if path.endswith(".gz"):
+        with (
+            gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed,
+            io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as stream,
+        ):
+            yield stream
+    else:
+        with io.TextIOWrapper(file, encoding="utf-8", newline="\n") as stream:
+            yield stream
