@@ -1,0 +1,193 @@
+"""Token accuracy, scores per label, confusions, and the average precision of ambiguous words.
+
+What counts as right is stated in `candidates`. An ambiguous gold position is scored, but stands in neither the label
+table nor the confusions: it has no label under which it could be counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.evaluation.alignment import check_tokens
+from tagweave.evaluation.candidates import Booleans, CandidateCodes, Integers, encode
+from tagweave.evaluation.score import Counts, Score, Share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.sentence import Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """How often the system gave `system` where the one gold label is `gold`; `None` is a system undecided."""
+
+    gold: str
+    system: str | None
+    count: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The three as a plain dict."""
+        return {"gold": self.gold, "system": self.system, "count": self.count}
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """How well a system labels given tokens.
+
+    Attributes:
+        tokens: right and scored tokens.
+        unscored: tokens whose gold label is unknown.
+        ambiguous: scored tokens with several gold candidates.
+        undecided: scored tokens, all wrong, where the system gave no label or several.
+        labels: per label, the scores over the tokens with exactly one gold label.
+        confusions: wrong tokens with exactly one gold label, the most frequent first.
+        oov: scored tokens whose form is not among the training words; `None` where these are not given.
+        iv: the scored tokens whose form is.
+        counts: int64[S, 2], right and scored tokens of each sentence.
+    """
+
+    tokens: Share
+    unscored: int
+    ambiguous: int
+    undecided: int
+    labels: dict[str, Score]
+    confusions: tuple[Confusion, ...]
+    oov: Share | None
+    iv: Share | None
+    counts: Counts = field(repr=False, compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the counts per sentence, as a plain dict."""
+        return {
+            "accuracy": self.tokens.to_json(),
+            "unscored": self.unscored,
+            "ambiguous": self.ambiguous,
+            "undecided": self.undecided,
+            "oov_accuracy": self.oov.to_json() if self.oov else None,
+            "iv_accuracy": self.iv.to_json() if self.iv else None,
+            "labels": {label: score.to_json() for label, score in self.labels.items()},
+            "confusions": [confusion.to_json() for confusion in self.confusions],
+        }
+
+
+def accuracy(gold: Corpus, system: Corpus, training_words: frozenset[str] | None = None) -> Accuracy:
+    """The accuracy of the system's guideline layer against that of the gold corpus, over the same tokens.
+
+    Raises:
+        CorpusError: other tokens or another number of sentences; or a corpus no sentence of which has its layer.
+    """
+    codes = _encode(gold, system)
+    scored, right = _verdicts(codes)
+    one_label = codes.alone[codes.gold] >= 0
+    gold_labels, system_labels = codes.alone[codes.gold[one_label]], codes.alone[codes.system[one_label]]
+    oov, iv = _by_vocabulary(gold, scored, right, training_words)
+    return Accuracy(
+        tokens=Share(int(right.sum()), int(scored.sum())),
+        unscored=int((~scored).sum()),
+        ambiguous=int((codes.sizes[codes.gold] > 1).sum()),
+        undecided=int((scored & (codes.alone[codes.system] < 0)).sum()),
+        labels=label_scores(codes.labels, gold_labels, system_labels, gold_labels[gold_labels == system_labels]),
+        confusions=confusions(codes.labels, gold_labels, system_labels),
+        oov=oov,
+        iv=iv,
+        counts=_per_sentence(gold, right, scored),
+    )
+
+
+def label_scores(labels: tuple[str, ...], gold: Integers, system: Integers, right: Integers) -> dict[str, Score]:
+    """Per label its score, in the order of the names.
+
+    `gold`, `system` and `right` hold the label number of every gold item, system item and right item; -1 is no label.
+    """
+    size = len(labels)
+    columns = (np.bincount(items[items >= 0], minlength=size).tolist() for items in (right, gold, system))
+    scores = {label: Score(*counts) for label, *counts in zip(labels, *columns, strict=True)}
+    return {label: score for label, score in sorted(scores.items()) if score.gold or score.system}
+
+
+def confusions(labels: tuple[str, ...], gold: Integers, system: Integers) -> tuple[Confusion, ...]:
+    """Pairs of different labels with their counts, the most frequent first, then in the order of the names.
+
+    `gold` and `system` hold label numbers of the same N positions; -1 in `system` is undecided.
+    """
+    wrong = gold != system
+    size = len(labels) + 1
+    pairs, counts = np.unique(gold[wrong] * size + system[wrong] + 1, return_counts=True)
+    found = [
+        Confusion(labels[pair // size], labels[pair % size - 1] if pair % size else None, count)
+        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True)
+    ]
+    return tuple(sorted(found, key=lambda item: (-item.count, item.gold, item.system or "")))
+
+
+def ambiguous_words(corpus: Corpus) -> frozenset[str]:
+    """The forms with an ambiguously annotated occurrence: the set A of tsuboi-2008, section 5.2."""
+    return frozenset(
+        form
+        for sentence in corpus
+        for form, candidates in zip(sentence.forms, sentence.layers.get(corpus.guideline, ()), strict=False)
+        if candidates is not None and len(candidates) > 1
+    )
+
+
+def average_precision_of_ambiguous_words(gold: Corpus, system: Corpus, words: Iterable[str]) -> float:
+    """APA (tsuboi-2008, section 5.2): the mean over `words` of the share of their occurrences tagged rightly, x 100.
+
+    Words none of whose occurrences is scored are left out of the mean; `nan` where that leaves none.
+
+    Raises:
+        CorpusError: as for `accuracy`.
+    """
+    scored, right = _verdicts(_encode(gold, system))
+    numbers = {word: number for number, word in enumerate(sorted(set(words)))}
+    forms = chain.from_iterable(sentence.forms for sentence in gold)
+    word = np.fromiter((numbers.get(form, -1) for form in forms), dtype=np.int64)
+    counted = scored & (word >= 0)
+    occurrences = np.bincount(word[counted], minlength=len(numbers))
+    rights = np.bincount(word[counted & right], minlength=len(numbers))
+    occurring = occurrences > 0
+    return float(np.mean(rights[occurring] / occurrences[occurring]) * 100) if occurring.any() else float("nan")
+
+
+def _encode(gold: Corpus, system: Corpus) -> CandidateCodes:
+    check_tokens(gold.sentences, system.sentences, gold.path, system.path)
+    return encode(chain.from_iterable(_layers(gold)), chain.from_iterable(_layers(system)))
+
+
+def _layers(corpus: Corpus) -> list[Layer]:
+    """The guideline layer of every sentence; a sentence without it is unknown at every position."""
+    name = corpus.guideline
+    if corpus.sentences and not any(name in sentence.layers for sentence in corpus):
+        names = sorted({layer for sentence in corpus for layer in sentence.layers})
+        raise CorpusError(f"the layers {', '.join(names) or '(none)'}", f"a layer {name!r} to evaluate", corpus.path)
+    return [sentence.layers.get(name, (None,) * len(sentence)) for sentence in corpus]
+
+
+def _verdicts(codes: CandidateCodes) -> tuple[Booleans, Booleans]:
+    return codes.sizes[codes.gold] > 0, codes.agree(codes.gold, codes.system)
+
+
+def _by_vocabulary(
+    gold: Corpus, scored: Booleans, right: Booleans, training_words: frozenset[str] | None
+) -> tuple[Share | None, Share | None]:
+    if training_words is None:
+        return None, None
+    forms = chain.from_iterable(sentence.forms for sentence in gold)
+    known = np.fromiter((form in training_words for form in forms), dtype=np.bool_)
+    oov, iv = (Share(int((right & part).sum()), int((scored & part).sum())) for part in (~known, known))
+    return oov, iv
+
+
+def _per_sentence(gold: Corpus, *marks: Booleans) -> Counts:
+    """int64[S, len(marks)]: how many tokens of each sentence are marked."""
+    lengths = np.array([len(sentence) for sentence in gold], dtype=np.int64)
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    columns = [np.bincount(sentence[mark], minlength=len(lengths)) for mark in marks]
+    return np.stack(columns, axis=1).astype(np.int64)

@@ -1,0 +1,99 @@
+"""Alignment of a system's sentences with those of the gold standard: by order, over the same text."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Protocol
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SHOWN = 12
+"""Characters or tokens that a message shows from the first difference on."""
+
+
+class Text(Protocol):
+    """Anything with tokens and a place: a `Sentence`, a `Segmentation`."""
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The tokens."""
+
+    @property
+    def place(self) -> Place:
+        """Where they were read."""
+
+
+def check_text(gold: Sequence[Text], system: Sequence[Text], gold_path: str = "", system_path: str = "") -> None:
+    """See that both hold the same sentences over the same characters; where words end may differ.
+
+    The paths are those of the corpora, for sentences that do not know their own place.
+
+    Raises:
+        CorpusError: another text, or another number of sentences; names the first difference and both places.
+    """
+    for index, (expected, found) in enumerate(zip_longest(gold, system)):
+        if expected is None or found is None:
+            raise _other_number(gold, system, gold_path, system_path)
+        if expected.forms == found.forms:
+            continue
+        wanted, text = "".join(expected.forms), "".join(found.forms)
+        if wanted != text:
+            at = _first_difference(wanted, text)
+            raise CorpusError(
+                f"{_show(text, at)} from character {at + 1} of sentence {index + 1} on",
+                f"{_show(wanted, at)} as in {_name(expected.place, index, gold_path)}",
+                found.place.path or system_path,
+                found.place.line,
+            )
+
+
+def check_tokens(gold: Sequence[Text], system: Sequence[Text], gold_path: str = "", system_path: str = "") -> None:
+    """See that both hold the same sentences of the same tokens.
+
+    Raises:
+        CorpusError: another text, other tokens, or another number of sentences.
+    """
+    check_text(gold, system, gold_path, system_path)
+    for index, (expected, found) in enumerate(zip(gold, system, strict=True)):
+        if expected.forms != found.forms:
+            at = _first_difference(expected.forms, found.forms)
+            raise CorpusError(
+                f"the tokens {_show(found.forms, at)} from token {at + 1} of sentence {index + 1} on",
+                f"{_show(expected.forms, at)} as in {_name(expected.place, index, gold_path)}",
+                found.place.path or system_path,
+                found.place.line,
+            )
+
+
+def _first_difference(one: Sequence[str], other: Sequence[str]) -> int:
+    return next(at for at, (item, twin) in enumerate(zip_longest(one, other)) if item != twin)
+
+
+def _show(items: Sequence[str], at: int) -> str:
+    separator = "" if isinstance(items, str) else " "
+    return repr(separator.join(items[at : at + SHOWN])) if at < len(items) else "the end of the sentence"
+
+
+def _name(place: Place, index: int, path: str) -> str:
+    file = place.path or path or "the gold standard"
+    return f"{file}:{place.line}" if place.line else f"{file} (sentence {index + 1})"
+
+
+def _other_number(gold: Sequence[Text], system: Sequence[Text], gold_path: str, system_path: str) -> CorpusError:
+    """The error for one side that ends early; its place is the first sentence too many, or the last there is."""
+    common = min(len(gold), len(system))
+    nearest = system[min(common, len(system) - 1)].place if system else Place()
+    if len(system) > common:
+        missing = f"sentence {common + 1} without a counterpart"
+    else:
+        missing = f"nothing for {_name(gold[common].place, common, gold_path)}"
+    return CorpusError(
+        f"{len(system)} sentences, {missing}",
+        f"{len(gold)} as in {(gold[0].place.path if gold else '') or gold_path or 'the gold standard'}",
+        nearest.path or system_path,
+        nearest.line,
+    )

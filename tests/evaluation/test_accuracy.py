@@ -1,0 +1,230 @@
+"""Accuracy against plain counting, the policy for positions without one label, and APA by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Place, Sentence
+from tagweave.evaluation.accuracy import (
+    Confusion,
+    accuracy,
+    ambiguous_words,
+    average_precision_of_ambiguous_words,
+)
+from tagweave.evaluation.score import Score, Share
+
+LABELS = ("A", "B", "C")
+candidates = st.one_of(
+    st.none(), st.permutations(LABELS).flatmap(lambda p: st.integers(1, 3).map(lambda n: tuple(p[:n])))
+)
+position = st.tuples(st.sampled_from("uvwxy"), candidates, candidates)
+sentences = st.lists(st.lists(position, max_size=6), min_size=1, max_size=5)
+
+
+def corpus(rows, which):
+    """The sentences of `rows` (form, gold, system) with the gold (1) or the system (2) column as their layer."""
+    return Corpus(
+        tuple(
+            Sentence(
+                tuple(row[0] for row in sentence), {"tag": tuple(row[which] for row in sentence)}, place=Place("f", n)
+            )
+            for n, sentence in enumerate(rows, 1)
+        )
+    )
+
+
+def one(gold, system):
+    """The accuracy of a single token."""
+    rows = [[("w", gold, system)]]
+    return accuracy(corpus(rows, 1), corpus(rows, 2))
+
+
+POLICY = [
+    # gold, system, (right, scored, unscored, ambiguous, undecided)
+    (("A",), ("A",), (1, 1, 0, 0, 0)),
+    (("A",), ("B",), (0, 1, 0, 0, 0)),
+    (("A",), None, (0, 1, 0, 0, 1)),
+    (("A",), ("A", "B"), (0, 1, 0, 0, 1)),
+    (("A", "B"), ("A",), (1, 1, 0, 1, 0)),
+    (("A", "B"), ("B",), (1, 1, 0, 1, 0)),
+    (("A", "B"), ("C",), (0, 1, 0, 1, 0)),
+    (("A", "B"), None, (0, 1, 0, 1, 1)),
+    (("A", "B"), ("A", "B"), (0, 1, 0, 1, 1)),
+    (None, ("A",), (0, 0, 1, 0, 0)),
+    (None, None, (0, 0, 1, 0, 0)),
+    (None, ("A", "B"), (0, 0, 1, 0, 0)),
+]
+
+
+@pytest.mark.parametrize(("gold", "system", "counts"), POLICY)
+def test_policy(gold, system, counts):
+    result = one(gold, system)
+    tokens = result.tokens
+    assert (tokens.right, tokens.total, result.unscored, result.ambiguous, result.undecided) == counts
+
+
+def test_an_ambiguous_position_has_no_label_of_its_own():
+    result = one(("A", "B"), ("C",))
+    assert result.labels == {}
+    assert result.confusions == ()
+
+
+def test_an_undecided_system_is_a_confusion_with_nothing():
+    assert one(("A",), None).confusions == (Confusion("A", None, 1),)
+
+
+def test_nothing_scored_is_undefined_and_not_zero_or_one():
+    result = one(None, ("A",))
+    assert math.isnan(result.tokens.value)
+    assert result.to_json()["accuracy"]["value"] is None
+
+
+def naive(rows):
+    """The same figures by plain counting."""
+    flat = [row for sentence in rows for row in sentence]
+    scored = [(gold, system) for _, gold, system in flat if gold is not None]
+    right = [pair for pair in scored if pair[1] is not None and len(pair[1]) == 1 and pair[1][0] in pair[0]]
+    single = [(gold[0], system) for gold, system in scored if len(gold) == 1]
+    chosen = [(gold, system[0] if system and len(system) == 1 else None) for gold, system in single]
+    labels = {}
+    for label in LABELS:
+        counts = Score(
+            sum(gold == system == label for gold, system in chosen),
+            sum(gold == label for gold, _ in chosen),
+            sum(system == label for _, system in chosen),
+        )
+        if counts.gold or counts.system:
+            labels[label] = counts
+    confusions = Counter(pair for pair in chosen if pair[0] != pair[1])
+    return len(right), len(scored), len(flat) - len(scored), labels, confusions
+
+
+@given(sentences)
+def test_equals_plain_counting(rows):
+    result = accuracy(corpus(rows, 1), corpus(rows, 2))
+    right, scored, unscored, labels, confusions = naive(rows)
+    assert (result.tokens.right, result.tokens.total, result.unscored) == (right, scored, unscored)
+    assert result.labels == labels
+    assert list(result.labels) == sorted(labels)
+    assert {(item.gold, item.system): item.count for item in result.confusions} == confusions
+    counts = [item.count for item in result.confusions]
+    assert counts == sorted(counts, reverse=True)
+    assert result.counts.shape == (len(rows), 2)
+    for row, found in zip(rows, result.counts.tolist(), strict=True):
+        assert found == list(naive([row])[:2])
+
+
+@given(sentences, st.sets(st.sampled_from("uvwxy")))
+def test_training_words_split_the_scored_tokens(rows, known):
+    result = accuracy(corpus(rows, 1), corpus(rows, 2), frozenset(known))
+    assert result.oov is not None
+    assert result.iv is not None
+    unseen = [[row for row in sentence if row[0] not in known] for sentence in rows]
+    assert result.oov == Share(*naive(unseen)[:2])
+    assert result.oov.right + result.iv.right == result.tokens.right
+    assert result.oov.total + result.iv.total == result.tokens.total
+
+
+@given(sentences)
+def test_a_gold_standard_of_single_labels_agrees_with_itself(rows):
+    rows = [[(form, ("A",) if gold is None else gold[:1], None) for form, gold, _ in sentence] for sentence in rows]
+    gold = corpus(rows, 1)
+    result = accuracy(gold, gold)
+    assert result.tokens.right == result.tokens.total == gold.tokens()
+    assert result.confusions == ()
+    assert all(score.f == 1 for score in result.labels.values())
+
+
+def test_label_scores_by_hand():
+    rows = [[("a", ("A",), ("A",)), ("b", ("A",), ("B",)), ("c", ("B",), ("B",)), ("d", ("A",), ("A",))]]
+    labels = accuracy(corpus(rows, 1), corpus(rows, 2)).labels
+    assert (labels["A"].precision, labels["A"].recall, labels["A"].gold) == (1, pytest.approx(2 / 3), 3)
+    assert (labels["B"].precision, labels["B"].recall) == (0.5, 1)
+    assert labels["A"].f == pytest.approx(0.8)
+
+
+def test_confusions_of_one_count_are_in_the_order_of_the_names():
+    rows = [[("a", ("B",), ("A",)), ("a", ("A",), ("C",)), ("a", ("A",), ("B",)), ("a", ("A",), None)]]
+    found = accuracy(corpus(rows, 1), corpus(rows, 2)).confusions
+    assert [(item.gold, item.system) for item in found] == [("A", None), ("A", "B"), ("A", "C"), ("B", "A")]
+
+
+def test_a_sentence_without_the_layer_is_unknown():
+    gold = Corpus((Sentence(("a",), {"tag": (("A",),)}), Sentence(("b", "c"))))
+    system = Corpus((Sentence(("a",), {"tag": (("A",),)}), Sentence(("b", "c"), {"tag": (("A",), ("A",))})))
+    assert accuracy(gold, system).unscored == 2
+    assert accuracy(system, gold).undecided == 2
+
+
+def test_each_corpus_is_read_by_its_own_guideline():
+    gold = Corpus((Sentence(("a",), {"ctb": (("A",),), "pd": (("B",),)}),), guideline="ctb")
+    system = Corpus((Sentence(("a",), {"tag": (("A",),)}),))
+    assert accuracy(gold, system).tokens == Share(1, 1)
+
+
+def test_a_corpus_without_the_layer_is_an_error_that_lists_its_layers():
+    gold = Corpus((Sentence(("a",), {"tag": (("A",),)}),), path="gold.txt")
+    other = Corpus((Sentence(("a",), {"pd": (("A",),), "ctb": (None,)}),), path="system.txt")
+    message = "system.txt: found the layers ctb, pd, expected a layer 'tag' to evaluate"
+    with pytest.raises(CorpusError) as caught:
+        accuracy(gold, other)
+    assert str(caught.value) == message
+
+
+def test_other_tokens_over_the_same_text_are_an_error():
+    gold = Corpus((Sentence(("ab", "c"), {"tag": (("A",), ("A",))}, place=Place("gold.txt", 4)),))
+    system = Corpus((Sentence(("a", "bc"), {"tag": (("A",), ("A",))}, place=Place("out.txt", 7)),))
+    with pytest.raises(CorpusError) as caught:
+        accuracy(gold, system)
+    assert str(caught.value) == (
+        "out.txt:7: found the tokens 'a bc' from token 1 of sentence 1 on, expected 'ab c' as in gold.txt:4"
+    )
+
+
+def test_empty_corpora():
+    result = accuracy(Corpus(()), Corpus(()), frozenset())
+    assert result.tokens == Share(0, 0)
+    assert result.counts.shape == (0, 2)
+    assert math.isnan(average_precision_of_ambiguous_words(Corpus(()), Corpus(()), ["a"]))
+
+
+def test_json_is_plain():
+    rows = [[("a", ("A",), ("B",)), ("b", None, None)]]
+    found = accuracy(corpus(rows, 1), corpus(rows, 2), frozenset("a")).to_json()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["oov_accuracy"] == {"value": None, "right": 0, "total": 0}
+    assert found["confusions"] == [{"gold": "A", "system": "B", "count": 1}]
+
+
+def test_ambiguous_words_are_those_with_an_ambiguous_occurrence():
+    rows = [[("a", ("A",), None), ("b", None, None), ("c", ("A", "B"), None)], [("a", ("A", "C"), None)]]
+    assert ambiguous_words(corpus(rows, 1)) == {"a", "c"}
+    assert ambiguous_words(Corpus((Sentence(("a",)),))) == frozenset()
+
+
+def test_apa_by_hand():
+    """Word a: 1 of 2; word b: 1 of 1; word c: never scored; word z does not occur: (50 + 100) / 2."""
+    rows = [
+        [("a", ("A",), ("A",)), ("b", ("A", "B"), ("B",)), ("c", None, ("A",))],
+        [("a", ("A",), ("B",)), ("d", ("A",), ("B",))],
+    ]
+    assert average_precision_of_ambiguous_words(corpus(rows, 1), corpus(rows, 2), ["a", "b", "c", "z", "a"]) == 75.0
+
+
+@given(sentences, st.sets(st.sampled_from("uvwxyz")))
+def test_apa_equals_plain_counting(rows, words):
+    found = average_precision_of_ambiguous_words(corpus(rows, 1), corpus(rows, 2), words)
+    shares = []
+    for word in words:
+        right, scored, *_ = naive([[row for row in sentence if row[0] == word] for sentence in rows])
+        if scored:
+            shares.append(100 * right / scored)
+    assert found == pytest.approx(sum(shares) / len(shares), abs=1e-9) if shares else math.isnan(found)
