@@ -1,0 +1,271 @@
+"""Word scores against sets of spans, hand-worked figures, and the policy for gold standards that leave words open."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Place, Sentence
+from tagweave.evaluation.accuracy import Confusion
+from tagweave.evaluation.score import Score, Share
+from tagweave.evaluation.segmentation import Segmentation, segmentations
+from tagweave.evaluation.words import word_scores
+
+TAGS = ("N", "V", "A")
+
+
+def words(*texts):
+    """One sentence a text: `ab/N c/? (de)/V`; `?` is an unknown tag, `N|V` several, brackets a stretch not certain."""
+    sentences = []
+    for line, text in enumerate(texts, 1):
+        pairs = [item.partition("/") for item in text.split()]
+        tags = tuple(None if tag in ("", "?") else tuple(tag.split("|")) for _, _, tag in pairs)
+        forms = tuple(form.strip("()") for form, _, _ in pairs)
+        certain = tuple(not form.startswith("(") for form, _, _ in pairs)
+        sentences.append(Segmentation(forms, tags if "/" in text else None, certain, Place("w", line)))
+    return sentences
+
+
+def test_by_hand():
+    """3 of the system's 5 words are among the 4 gold words: P 3/5, R 3/4, F 2/3."""
+    scores = word_scores(words("ab c de f"), words("ab c d e f"))
+    assert scores.words == Score(3, 4, 5)
+    assert (scores.words.precision, scores.words.recall) == (0.6, 0.75)
+    assert scores.words.f == pytest.approx(2 / 3)
+    assert (scores.unscored, scores.undecided, scores.oov, scores.tagged) == (0, 0, None, None)
+
+
+def test_oov_and_iv_recall_by_hand():
+    scores = word_scores(words("ab c de f"), words("ab c d e f"), frozenset({"ab", "c", "d", "e"}))
+    assert scores.oov == Share(1, 2)  # de is missed, f is found
+    assert scores.iv == Share(2, 2)
+
+
+def test_words_of_equal_offsets_in_other_sentences_do_not_match():
+    scores = word_scores(words("ab", "a b"), words("a b", "ab"))
+    assert scores.words == Score(0, 3, 3)
+    assert scores.counts.tolist() == [[0, 1, 2], [0, 2, 1]]
+
+
+POLICY = [
+    # gold, system, right, gold words, system words, unscored characters, undecided
+    ("a b", "a b", (2, 2, 2, 0, 0)),
+    ("a (bc) d", "a b c d", (2, 2, 2, 2, 0)),  # b and c lie inside the open stretch
+    ("a (bc) d", "a bc d", (2, 2, 2, 2, 0)),
+    ("a (bc) d", "ab c d", (1, 2, 2, 2, 0)),  # ab contradicts a; c is open
+    ("a (bc) d", "abcd", (0, 2, 1, 2, 0)),
+    ("(abc)", "a bc", (0, 0, 0, 3, 0)),
+    ("(abc)", "(abc)", (0, 0, 0, 3, 0)),
+    ("ab c", "(ab) c", (1, 2, 2, 0, 1)),  # the span is the same, but the system did not say so
+    ("ab c", "(abc)", (0, 2, 1, 0, 1)),
+    ("ab (cd)", "ab (cd)", (1, 1, 1, 2, 0)),
+]
+
+
+@pytest.mark.parametrize(("gold", "system", "expected"), POLICY)
+def test_policy(gold, system, expected):
+    scores = word_scores(words(gold), words(system))
+    found = scores.words
+    assert (found.right, found.gold, found.system, scores.unscored, scores.undecided) == expected
+
+
+TAG_POLICY = [
+    # gold, system, (right, gold words, system words), (unscored, ambiguous, undecided)
+    ("a/N b/V", "a/N b/V", (2, 2, 2), (0, 0, 0)),
+    ("a/N b/V", "a/N b/N", (1, 2, 2), (0, 0, 0)),
+    ("a/N b/?", "a/N b/N", (1, 1, 1), (1, 0, 0)),
+    ("a/N b/?", "ab/N", (0, 1, 1), (1, 0, 0)),
+    ("a/N|V b/V", "a/V b/V", (2, 2, 2), (0, 1, 0)),
+    ("a/N|V b/V", "a/A b/V", (1, 2, 2), (0, 1, 0)),
+    ("a/N b/V", "a/? b/V", (1, 2, 2), (0, 0, 1)),
+    ("a/N b/V", "a/N|V b/V", (1, 2, 2), (0, 0, 1)),
+    ("a/N (bc)/V", "a/N b/V c/N", (1, 1, 1), (0, 0, 0)),
+    ("a/? b/?", "a/N b/V", None, None),
+]
+
+
+@pytest.mark.parametrize(("gold", "system", "expected", "policy"), TAG_POLICY)
+def test_policy_of_tags(gold, system, expected, policy):
+    tagged = word_scores(words(gold), words(system)).tagged
+    assert tagged is not None
+    if expected is None:  # every tag is unknown: nothing is scored
+        assert tagged.words == Score(0, 0, 0)
+        assert math.isnan(tagged.words.f)
+        return
+    assert tagged.words == Score(*expected)
+    assert (tagged.unscored, tagged.ambiguous, tagged.undecided) == policy
+
+
+def test_labels_and_confusions_of_tags_by_hand():
+    gold, system = words("ab/N c/V d/V e/N|V f/A"), words("a/N b/N c/N d/V e/N f/?")
+    tagged = word_scores(gold, system).tagged
+    assert tagged is not None
+    # e has no tag of its own: neither it nor the system's e counts here
+    assert tagged.labels == {"A": Score(0, 1, 0), "N": Score(0, 1, 3), "V": Score(1, 2, 1)}
+    assert tagged.confusions == (Confusion("A", None, 1), Confusion("V", "N", 1))
+
+
+def test_tags_of_one_side_only_are_not_compared():
+    assert word_scores(words("a/N b/V"), words("a b")).tagged is None
+    assert word_scores(words("a b"), words("a/N b/V")).tagged is None
+
+
+def test_one_sentence_without_tags_is_unknown_there():
+    tagged = word_scores(words("a/N", "b"), words("a/N", "b/V")).tagged
+    assert tagged is not None
+    assert (tagged.words, tagged.unscored) == (Score(1, 1, 1), 1)
+
+
+def test_other_text_is_an_error_that_names_both_places():
+    gold = [Segmentation(("ab", "c"), place=Place("gold.txt", 2))]
+    system = [Segmentation(("ab", "d"), place=Place("out.txt", 5))]
+    with pytest.raises(CorpusError, match=r"out\.txt:5: found 'd' from character 3 .* expected 'c' as in gold\.txt:2"):
+        word_scores(gold, system)
+
+
+def test_nothing_to_compare():
+    for gold in ([], [Segmentation(())], [Segmentation(()), Segmentation(())]):
+        scores = word_scores(gold, gold, frozenset())
+        assert scores.words == Score(0, 0, 0)
+        assert scores.counts.shape == (len(gold), 3)
+        assert scores.to_json()["words"]["f"] is None
+
+
+@st.composite
+def segmented_pairs(draw):
+    """Sentences as (gold, system) over one text, each word with certainty and tag candidates."""
+    pairs = []
+    for _ in range(draw(st.integers(1, 4))):
+        text = draw(st.text("abc", max_size=7))
+        pairs.append((draw(segmentation_of(text)), draw(segmentation_of(text))))
+    return pairs
+
+
+@st.composite
+def segmentation_of(draw, text):
+    cuts = [at for at in range(1, len(text)) if draw(st.booleans())]
+    bounds = [0, *cuts, len(text)] if text else [0]
+    forms = tuple(text[start:end] for start, end in pairwise(bounds))
+    several = st.lists(st.sampled_from(TAGS), min_size=1, max_size=2, unique=True).map(tuple)
+    tags = tuple(draw(st.one_of(st.none(), several)) for _ in forms)
+    certain = tuple(draw(st.integers(0, 3)) > 0 for _ in forms)
+    return Segmentation(forms, tags, certain)
+
+
+def spans(segmentation):
+    """Per word its start, end, certainty, tag candidates and form."""
+    found, start = [], 0
+    for number, form in enumerate(segmentation.forms):
+        certain = segmentation.certain is None or segmentation.certain[number]
+        tag = segmentation.tags[number] if segmentation.tags else None
+        found.append((start, start + len(form), certain, tag, form))
+        start += len(form)
+    return found
+
+
+def naive(gold, system, wanted=lambda word: True, right=lambda one, other: True):
+    """Right, gold and system words of one sentence by comparing every word with every word."""
+    scored = [word for word in spans(gold) if word[2] and wanted(word)]
+    theirs = [word for word in spans(system) if any(word[0] < one[1] and one[0] < word[1] for one in scored)]
+    matches = [
+        (one, other) for one in scored for other in theirs if one[:2] == other[:2] and other[2] and right(one, other)
+    ]
+    return [len(matches), len(scored), len(theirs)]
+
+
+def agree(one, other):
+    return other[3] is not None and len(other[3]) == 1 and other[3][0] in one[3]
+
+
+@given(segmented_pairs(), st.sets(st.text("abc", min_size=1, max_size=2)))
+def test_equals_comparing_every_word_with_every_word(pairs, known):
+    gold, system = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    scores = word_scores(gold, system, frozenset(known))
+    assert scores.counts.tolist() == [naive(*pair) for pair in pairs]
+    assert scores.words == Score(*scores.counts.sum(axis=0).tolist())
+    for share, inside in ((scores.oov, False), (scores.iv, True)):
+        counts = [naive(*pair, wanted=lambda word, inside=inside: (word[4] in known) == inside) for pair in pairs]
+        assert share == Share(sum(row[0] for row in counts), sum(row[1] for row in counts))
+    uncertain = sum(word[1] - word[0] for one in gold for word in spans(one) if not word[2])
+    assert scores.unscored == uncertain
+    tagged = scores.tagged
+    assert tagged is not None
+    assert tagged.counts.tolist() == [naive(*pair, lambda word: word[3] is not None, agree) for pair in pairs]
+    for tag, score in tagged.labels.items():
+        single = [naive(*pair, lambda word, tag=tag: word[3] == (tag,), agree) for pair in pairs]
+        assert (score.right, score.gold) == (sum(row[0] for row in single), sum(row[1] for row in single))
+
+
+@given(segmented_pairs())
+def test_swapping_full_sides_swaps_precision_and_recall(pairs):
+    gold, system = ([Segmentation(pair[side].forms) for pair in pairs] for side in (0, 1))
+    one, other = word_scores(gold, system).words, word_scores(system, gold).words
+    assert one == Score(other.right, other.system, other.gold)
+
+
+@given(segmented_pairs())
+def test_opening_gold_words_only_takes_words_out_of_the_count(pairs):
+    """No system word that was right becomes wrong, or the other way round, where less of the gold standard is certain."""
+    gold = [pair[0] for pair in pairs]
+    system = [Segmentation(pair[1].forms) for pair in pairs]
+    full = [Segmentation(item.forms) for item in gold]
+    part, whole = word_scores(gold, system).words, word_scores(full, system).words
+    assert part.right <= whole.right
+    assert part.system - part.right <= whole.system - whole.right
+
+
+def test_json_is_plain():
+    found = word_scores(words("ab/N c/V"), words("a/N b/N c/N"), frozenset()).to_json()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["words"]["right"] == 1
+    assert found["iv_recall"] == {"value": None, "right": 0, "total": 0}
+    assert found["tagged"]["confusions"] == [{"gold": "V", "system": "N", "count": 1}]
+
+
+def corpora():
+    here = Path(__file__).resolve().parents[2]
+    return Path(os.environ.get("TAGWEAVE_CORPORA", here.parent / "shared" / "corpora"))
+
+
+def test_a_real_test_set_cut_into_bigrams_equals_plain_counting():
+    """A novel's words and tags, read as words and as characters, against a system that cuts every two characters."""
+    path = corpora() / "zh" / "zx" / "test.txt"
+    if not path.exists():
+        pytest.skip(f"no corpora: {path} is absent")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    pairs = [[item.rsplit("_", 1) for item in line.split()] for line in lines if line.strip()]
+    gold = [Segmentation(tuple(form for form, _ in line), tuple((tag,) for _, tag in line)) for line in pairs]
+    texts = ["".join(item.forms) for item in gold]
+    cut = [tuple(text[at : at + 2] for at in range(0, len(text), 2)) for text in texts]
+    system = [Segmentation(forms, (("NN",),) * len(forms)) for forms in cut]
+    scores = word_scores(gold, system)
+    assert scores.words.gold == sum(len(line) for line in pairs)
+    assert scores.counts.tolist()[:50] == [naive(*pair) for pair in zip(gold[:50], system[:50], strict=True)]
+    found = Counter(
+        one[3] for pair in zip(gold, system, strict=True) for one in set_of_spans(pair[0]) & set_of_spans(pair[1])
+    )
+    assert scores.tagged is not None
+    assert scores.tagged.words.right == found[("NN",)] > 100
+    assert word_scores(segmentations(map(characters, gold), "tag", "character"), system) == scores
+
+
+def set_of_spans(segmentation):
+    return set(spans(segmentation))
+
+
+def characters(segmentation):
+    """The sentence of characters with labels B-TAG, M-TAG, E-TAG, S-TAG."""
+    layer = []
+    for form, tag in zip(segmentation.forms, segmentation.tags, strict=True):
+        places = "S" if len(form) == 1 else "B" + "M" * (len(form) - 2) + "E"
+        layer += [(f"{place}-{tag[0]}",) for place in places]
+    return Sentence(tuple("".join(segmentation.forms)), {"tag": tuple(layer)})
