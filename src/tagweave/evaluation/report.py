@@ -1,0 +1,178 @@
+"""Evaluate systems against a gold standard by the metrics that the corpora call for, and show the result.
+
+Tokens that are words, the same in every system, with a layer of labels: accuracy. Characters, or words that differ:
+precision, recall and F of words, with tags too where both sides have them. All systems of a report are compared by the
+same metric.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tagweave.evaluation.accuracy import Accuracy, accuracy
+from tagweave.evaluation.alignment import check_text
+from tagweave.evaluation.score import Counts, Metric, f_of_counts, number, share_of_counts
+from tagweave.evaluation.segmentation import segmentations
+from tagweave.evaluation.significance import randomisation_test, wilcoxon_test
+from tagweave.evaluation.words import WordScores, word_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+    from tagweave.corpus.corpus import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Whether two systems differ.
+
+    Attributes:
+        first: the system compared against, the first of the report.
+        second: the other system.
+        metric: "accuracy", "F" or "tagged F".
+        difference: the score of `second` less that of `first`.
+        randomisation: p of the paired randomisation test over sentences.
+        wilcoxon: p of Wilcoxon's signed-rank test over the scores of sentences.
+    """
+
+    first: str
+    second: str
+    metric: str
+    difference: float
+    randomisation: float
+    wilcoxon: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The scores of one or more systems against one gold standard.
+
+    Attributes:
+        gold: the file of the gold standard, or nothing.
+        sentences: how many sentences were compared.
+        systems: per system its scores, all of the same kind, in the order given.
+        comparisons: the first system against each other one, per metric whose score is defined for both.
+    """
+
+    gold: str
+    sentences: int
+    systems: dict[str, Accuracy | WordScores]
+    comparisons: tuple[Comparison, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as a plain dict of numbers, strings, lists and dicts; an undefined ratio is `None`."""
+        return {
+            "gold": self.gold,
+            "sentences": self.sentences,
+            "systems": {name: scores.to_json() for name, scores in self.systems.items()},
+            "comparisons": [
+                {
+                    "first": item.first,
+                    "second": item.second,
+                    "metric": item.metric,
+                    "difference": number(item.difference),
+                    "randomisation_p": item.randomisation,
+                    "wilcoxon_p": item.wilcoxon,
+                }
+                for item in self.comparisons
+            ],
+        }
+
+    def render(self, console: Console | None = None, confusions: int = 10) -> None:
+        """Print tables: a summary, the comparisons, and per system the labels and its `confusions` worst confusions.
+
+        Ratios are in percent; `-` is a ratio over nothing.
+        """
+        from tagweave.evaluation.tables import tables
+
+        if console is None:
+            from rich.console import Console
+
+            console = Console()
+        for table in tables(self, confusions):
+            console.print(table)
+
+
+def evaluate(gold: Corpus, systems: Mapping[str, Corpus], training_words: frozenset[str] | None = None) -> Report:
+    """Compare systems with a gold standard, sentence by sentence in the order of the corpora.
+
+    Args:
+        gold: the gold standard; its evidence may be partial or ambiguous (see `candidates` and `words`).
+        systems: the outputs by name; the first is the one that the others are compared against.
+        training_words: the words seen in training, for figures of unknown (OOV) and known (IV) words.
+
+    Raises:
+        CorpusError: a system with another text or another number of sentences, or without the layer that is compared.
+        ValueError: no system.
+    """
+    if not systems:
+        raise ValueError("found no system, expected at least one")
+    for system in systems.values():
+        check_text(gold.sentences, system.sentences, gold.path, system.path)
+    scores: dict[str, Accuracy | WordScores]
+    if _labels_given_words(gold, systems):
+        scores = {name: accuracy(gold, system, training_words) for name, system in systems.items()}
+    else:
+        words = segmentations(gold.sentences, gold.guideline, gold.unit)
+        scores = {
+            name: word_scores(words, segmentations(item.sentences, item.guideline, item.unit), training_words)
+            for name, item in systems.items()
+        }
+    return Report(gold.path, len(gold), scores, _comparisons(scores))
+
+
+def _labels_given_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bool:
+    """Whether every corpus has the same words, and the gold standard labels them."""
+    if not any(gold.guideline in sentence.layers for sentence in gold):
+        return False
+    return gold.unit == "word" and all(
+        system.unit == "word" and all(one.forms == other.forms for one, other in zip(gold, system, strict=True))
+        for system in systems.values()
+    )
+
+
+class _Measure(NamedTuple):
+    """What a test needs of a system: counts per sentence, and the score that is read off their sum."""
+
+    counts: Counts
+    metric: Metric
+
+
+def _measures(scores: Accuracy | WordScores) -> dict[str, _Measure]:
+    if isinstance(scores, Accuracy):
+        return {"accuracy": _Measure(scores.counts, share_of_counts)}
+    measures = {"F": _Measure(scores.counts, f_of_counts)}
+    if scores.tagged is not None:
+        measures["tagged F"] = _Measure(scores.tagged.counts, f_of_counts)
+    return measures
+
+
+def _comparisons(scores: Mapping[str, Accuracy | WordScores]) -> tuple[Comparison, ...]:
+    (first, first_scores), *others = scores.items()
+    ours = _measures(first_scores)
+    return tuple(
+        comparison
+        for second, other_scores in others
+        for name, theirs in _measures(other_scores).items()
+        if name in ours and (comparison := _compare(first, second, name, ours[name], theirs)) is not None
+    )
+
+
+def _compare(first: str, second: str, name: str, ours: _Measure, theirs: _Measure) -> Comparison | None:
+    metric = ours.metric
+    one, other = (metric(item.counts.sum(axis=0)) for item in (ours, theirs))
+    if np.isnan(one) or np.isnan(other):
+        return None
+    return Comparison(
+        first,
+        second,
+        name,
+        float(other - one),
+        randomisation_test(ours.counts, theirs.counts, metric),
+        wilcoxon_test(metric(ours.counts.astype(np.float64)), metric(theirs.counts.astype(np.float64))),
+    )

@@ -1,0 +1,211 @@
+"""Which metrics a report takes, what it says of pairs, and how it is shown."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Place, Sentence
+from tagweave.evaluation.accuracy import Accuracy
+from tagweave.evaluation.report import evaluate
+from tagweave.evaluation.score import Score, Share
+from tagweave.evaluation.words import WordScores
+
+
+def corpus(*texts, path="gold.txt", unit="word", guideline="tag"):
+    """`ab/N c/V`: words with a tag; `ab c`: words without a layer; `ab/?`: an unknown tag."""
+    sentences = []
+    for line, text in enumerate(texts, 1):
+        pairs = [item.partition("/") for item in text.split()]
+        layer = tuple(None if tag == "?" else tuple(tag.split("|")) for _, _, tag in pairs)
+        layers = {guideline: layer} if "/" in text else {}
+        sentences.append(Sentence(tuple(form for form, _, _ in pairs), layers, place=Place(path, line)))
+    return Corpus(tuple(sentences), guideline, unit, path=path)
+
+
+def shown(report, width=100, **arguments):
+    console = Console(file=io.StringIO(), width=width, no_color=True)
+    report.render(console, **arguments)
+    return console.file.getvalue()
+
+
+def test_the_same_words_with_a_layer_are_scored_by_accuracy():
+    report = evaluate(corpus("a/N b/V"), {"base": corpus("a/N b/N")})
+    scores = report.systems["base"]
+    assert isinstance(scores, Accuracy)
+    assert scores.tokens == Share(1, 2)
+    assert (report.gold, report.sentences, report.comparisons) == ("gold.txt", 1, ())
+
+
+def test_other_words_are_scored_by_f_with_tags():
+    scores = evaluate(corpus("ab/N c/V"), {"base": corpus("a/N b/N c/V")}).systems["base"]
+    assert isinstance(scores, WordScores)
+    assert scores.words == Score(1, 2, 3)
+    assert scores.tagged is not None
+    assert scores.tagged.words == Score(1, 2, 3)
+
+
+def test_a_gold_standard_without_labels_is_scored_by_words_even_where_they_are_the_same():
+    scores = evaluate(corpus("ab c"), {"base": corpus("ab c")}).systems["base"]
+    assert isinstance(scores, WordScores)
+    assert (scores.words, scores.tagged) == (Score(2, 2, 2), None)
+
+
+def test_all_systems_are_scored_alike():
+    report = evaluate(corpus("ab/N c/V"), {"same": corpus("ab/N c/V"), "other": corpus("a/N b/N c/V")})
+    assert all(isinstance(scores, WordScores) for scores in report.systems.values())
+
+
+def test_characters_are_scored_as_words_against_characters_and_words():
+    gold = corpus("a/B-N b/E-N c/S-V", unit="character")
+    system = corpus("a/S-N b/S-N c/S-V", unit="character", guideline="mine")
+    for other in (system, corpus("a/N b/N c/V")):
+        scores = evaluate(gold, {"base": other}).systems["base"]
+        assert isinstance(scores, WordScores)
+        assert scores.words == Score(1, 2, 3)
+        assert scores.tagged is not None
+        assert scores.tagged.words == Score(1, 2, 3)
+
+
+def test_unknown_characters_leave_their_words_unscored():
+    gold = corpus("a/B b/E c/? d/? e/S", unit="character")
+    scores = evaluate(gold, {"base": corpus("ab c d e")}).systems["base"]
+    assert isinstance(scores, WordScores)
+    assert (scores.words, scores.unscored) == (Score(2, 2, 2), 2)
+
+
+def test_unknown_is_never_a_label_and_never_a_word():
+    """A gold standard that says nothing scores nothing, whatever the systems say."""
+    words = corpus("a/? b/?")
+    found = evaluate(words, {"x": corpus("a/N b/V"), "y": corpus("a/V b/V")})
+    for scores in found.systems.values():
+        assert isinstance(scores, Accuracy)
+        assert (scores.tokens, scores.labels, scores.confusions) == (Share(0, 0), {}, ())
+    assert found.comparisons == ()
+    characters = corpus("a/? b/?", unit="character")
+    found = evaluate(characters, {"x": corpus("ab"), "y": corpus("a b")})
+    for word_scores in found.systems.values():
+        assert word_scores.counts.sum() == 0
+    assert found.comparisons == ()
+
+
+def test_the_first_system_is_compared_with_each_other_one():
+    gold = corpus(*["a/N b/V"] * 30)
+    systems = {"base": corpus(*["a/V b/V"] * 30), "good": gold, "same": corpus(*["a/V b/V"] * 30)}
+    report = evaluate(gold, systems)
+    good, same = report.comparisons
+    assert (good.first, good.second, good.metric, good.difference) == ("base", "good", "accuracy", 0.5)
+    assert good.randomisation == 1 / 10_001
+    assert good.wilcoxon < 0.001
+    assert (same.second, same.difference, same.randomisation, same.wilcoxon) == ("same", 0, 1, 1)
+
+
+def test_words_and_tagged_words_are_each_compared():
+    gold = corpus(*["ab/N c/V"] * 3)
+    report = evaluate(gold, {"base": corpus(*["a/N b/N c/V"] * 3), "tags": corpus(*["ab/V c/V"] * 3)})
+    assert [(item.metric, round(item.difference, 3)) for item in report.comparisons] == [
+        ("F", 0.6),
+        ("tagged F", 0.1),
+    ]
+
+
+def test_a_system_without_tags_is_compared_by_words_alone():
+    report = evaluate(corpus("ab/N c/V"), {"base": corpus("ab c"), "other": corpus("a/N b/N c/V")})
+    assert [item.metric for item in report.comparisons] == ["F"]
+
+
+def test_another_text_is_an_error_that_names_file_and_line():
+    gold = corpus("a/N", "b/N")
+    with pytest.raises(CorpusError) as caught:
+        evaluate(gold, {"base": corpus("a/N", "c/N", path="out.txt")})
+    assert str(caught.value) == (
+        "out.txt:2: found 'c' from character 1 of sentence 2 on, expected 'b' as in gold.txt:2"
+    )
+
+
+def test_another_number_of_sentences_is_an_error():
+    with pytest.raises(CorpusError) as caught:
+        evaluate(corpus("a/N", "b/N"), {"base": corpus("a/N", path="out.txt")})
+    assert str(caught.value) == "out.txt:1: found 1 sentences, nothing for gold.txt:2, expected 2 as in gold.txt"
+
+
+def test_a_system_that_lacks_the_layer_is_an_error_and_not_all_wrong():
+    with pytest.raises(CorpusError, match=r"out\.txt: found the layers \(none\), expected a layer 'tag'"):
+        evaluate(corpus("a/N"), {"base": corpus("a", path="out.txt")})
+
+
+def test_no_system_is_an_error():
+    with pytest.raises(ValueError, match="no system"):
+        evaluate(corpus("a/N"), {})
+
+
+def test_json_is_plain_and_whole():
+    gold = corpus("ab/N c/V", "d/?")
+    for systems in ({"x": gold, "y": corpus("ab/N c/N", "d/V")}, {"x": gold, "y": corpus("a/N b/N c/N", "d/V")}):
+        found = evaluate(gold, systems, frozenset({"ab"})).to_json()
+        assert json.loads(json.dumps(found, allow_nan=False)) == found
+        assert list(found) == ["gold", "sentences", "systems", "comparisons"]
+        assert list(found["systems"]) == ["x", "y"]
+        assert {"randomisation_p", "wilcoxon_p", "difference", "metric"} < set(found["comparisons"][0])
+
+
+def test_tables_of_accuracy():
+    gold = corpus("a/N b/V c/[x] d/N")
+    text = shown(evaluate(gold, {"[base]": gold, "new": corpus("a/V b/V c/N d/?")}, frozenset("ab")))
+    assert "1 sentences against gold.txt" in text
+    rows = [[cell.strip() for cell in line.strip("│┃").split("│")] for line in text.splitlines() if "│" in line]
+    assert ["accuracy", "100.00", "25.00"] in rows
+    assert ["OOV accuracy", "100.00", "0.00"] in rows
+    assert ["undecided", "0", "1"] in rows
+    assert next(row for row in rows if row[0] == "[base]")[:4] == ["[base]", "new", "accuracy", "-75.00"]
+    assert ["[x]", "100.00", "100.00", "100.00", "1"] in rows  # square brackets are no markup
+    assert ["[x]", "-", "0.00", "0.00", "1"] in rows
+    assert ["N", "(undecided)", "1"] in rows
+    assert "[base]: labels" in text
+
+
+def test_tables_of_words():
+    gold = corpus("ab/N c/V")
+    text = shown(evaluate(gold, {"base": corpus("a/N b/N c/N"), "bare": corpus("ab c")}))
+    rows = [[cell.strip() for cell in line.strip("│┃").split("│")] for line in text.splitlines() if "│" in line]
+    assert ["F", "40.00", "100.00"] in rows
+    assert ["tagged F", "0.00", "-"] in rows  # the second system has no tags
+    assert ["V", "N", "1"] in rows
+    assert "bare: labels" not in text
+
+
+def test_the_number_of_confusions_is_what_was_asked_for():
+    gold = corpus("a/A b/B c/C")
+    report = evaluate(gold, {"base": corpus("a/X b/Y c/Z")})
+    assert "confusions" not in shown(report, confusions=0)
+    text = shown(report, confusions=2)
+    assert "confusions" in text
+    assert text.count("│ X ") == 2  # the label table and one confusion
+    assert text.count("│ Z ") == 1  # the label table only
+
+
+def test_a_summary_fits_a_narrow_terminal():
+    gold = corpus("ab/N c/V")
+    report = evaluate(gold, {"base": corpus("a/N b/N c/N"), "other": gold}, frozenset({"c"}))
+    assert "…" not in shown(report, width=80)
+
+
+def test_render_writes_to_the_terminal_by_default(capsys):
+    evaluate(corpus("a/N"), {"base": corpus("a/N")}).render()
+    assert "accuracy" in capsys.readouterr().out
+
+
+def test_importing_the_metrics_loads_nothing_heavy():
+    code = (
+        "import sys, tagweave.evaluation.report, tagweave.evaluation.plots;"
+        "print([name for name in ('scipy', 'matplotlib', 'numba', 'rich') if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
