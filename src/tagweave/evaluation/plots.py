@@ -1,0 +1,169 @@
+"""Figures for the tables of experiments: bars and curves of scores, with error bars, as PNG files.
+
+Colours are those of Okabe and Ito ("Color Universal Design", 2008), which colour-blind readers tell apart; hatches and
+markers differ too, so that a figure survives grey print.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+HATCHES = ("", "//", "..", "xx", "\\\\", "--", "oo", "++")
+CJK_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "Droid Sans Fallback",
+    "PingFang SC",
+    "Hiragino Sans GB",
+    "Microsoft YaHei",
+    "SimHei",
+    "IPAGothic",
+    "Arial Unicode MS",
+)
+"""Fonts with Chinese or Japanese characters, one of which common systems have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The scores of one system.
+
+    Attributes:
+        values: N scores, one a group of bars or a point of the curve.
+        errors: N half lengths of the error bars, in the unit of the scores; `None` for no error bars.
+
+    Raises:
+        ValueError: as many errors as scores are expected.
+    """
+
+    values: Sequence[float]
+    errors: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.errors is not None and len(self.errors) != len(self.values):
+            raise ValueError(f"found {len(self.errors)} errors, expected {len(self.values)}, one a score")
+
+
+def bar(path: Path, groups: Sequence[str], series: Mapping[str, Series], *, score: str, title: str = "") -> None:
+    """Draw groups of bars, in each a bar per system, and write them to `path` as PNG.
+
+    The score axis starts at zero only where the scores are far apart: from zero, 94 and 95 would look alike.
+
+    Raises:
+        ValueError: no series, more than the palette has colours, or a series that is not one score a group.
+    """
+    _check(series, len(groups), "group")
+    with _figure(path, score, title) as axes:
+        width = 0.8 / len(series)
+        for number, (name, data) in enumerate(series.items()):
+            places = [group + (number - (len(series) - 1) / 2) * width for group in range(len(groups))]
+            style = {"color": PALETTE[number], "hatch": HATCHES[number], "edgecolor": "white"}
+            axes.bar(places, data.values, width, yerr=data.errors, capsize=3, label=readable(name), **style)
+        axes.set_xticks(range(len(groups)), [readable(group) for group in groups])
+        axes.set_ylim(*_limits(series))
+        axes.grid(axis="y", alpha=0.3)
+        axes.set_axisbelow(True)
+
+
+def curve(
+    path: Path, positions: Sequence[float], series: Mapping[str, Series], *, score: str, axis: str, title: str = ""
+) -> None:
+    """Draw a curve per system over `positions` (amounts of data, passes), and write them to `path` as PNG.
+
+    Raises:
+        ValueError: no series, more than the palette has colours, or a series that is not one score a position.
+    """
+    _check(series, len(positions), "position")
+    with _figure(path, score, title) as axes:
+        for number, (name, data) in enumerate(series.items()):
+            style = {"color": PALETTE[number], "marker": MARKERS[number]}
+            axes.errorbar(positions, data.values, data.errors, capsize=3, label=readable(name), **style)
+        axes.set_xlabel(readable(axis))
+        axes.grid(alpha=0.3)
+
+
+def _check(series: Mapping[str, Series], size: int, what: str) -> None:
+    if not 0 < len(series) <= len(PALETTE):
+        raise ValueError(f"found {len(series)} series, expected 1 to {len(PALETTE)}")
+    for name, data in series.items():
+        if len(data.values) != size:
+            raise ValueError(f"found {len(data.values)} scores in {name!r}, expected {size}, one a {what}")
+
+
+def _limits(series: Mapping[str, Series]) -> tuple[float, float]:
+    """The range of scores and error bars, and a quarter of it below and above; from zero where that is near."""
+    errors = chain.from_iterable(data.errors or [0.0] * len(data.values) for data in series.values())
+    points = list(zip(chain.from_iterable(data.values for data in series.values()), errors, strict=True))
+    low, high = min(value - error for value, error in points), max(value + error for value, error in points)
+    margin = (high - low) / 4 or abs(high) / 100 or 1.0
+    return (0.0 if 0 <= low <= high / 2 else low - margin), high + margin
+
+
+@contextmanager
+def _figure(path: Path, score: str, title: str) -> Iterator[Any]:
+    """Axes to draw on; the file is written when they are drawn, and not at all when drawing fails."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    fonts = _fonts()
+    with mpl.rc_context({"font.family": list(fonts), "axes.unicode_minus": False, "text.parse_math": False}):
+        figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.add_subplot()
+        yield axes
+        axes.set_ylabel(readable(score))
+        axes.set_title(readable(title))
+        axes.legend()
+        image = io.BytesIO()
+        figure.savefig(image, format="png")
+    _write(path, image.getvalue())
+
+
+def readable(text: str) -> str:
+    """The text with every character that no font at hand has as its code point, `U+4E2D`: better than an empty box."""
+    covered = _covered()
+    return "".join(character if ord(character) in covered else f"U+{ord(character):04X}" for character in text)
+
+
+@cache
+def _fonts() -> tuple[str, ...]:
+    """The fonts to use, in order of preference: Matplotlib looks for each character in one after the other."""
+    from matplotlib import font_manager
+
+    installed = set(font_manager.get_font_names())
+    return ("DejaVu Sans", *(font for font in CJK_FONTS if font in installed))
+
+
+@cache
+def _covered() -> frozenset[int]:
+    """The code points that the fonts have."""
+    from matplotlib import font_manager
+
+    files = (font_manager.findfont(font) for font in _fonts())
+    return frozenset(chain.from_iterable(font_manager.get_font(file).get_charmap() for file in files)) | {ord("\n")}
+
+
+def _write(path: Path, image: bytes) -> None:
+    """Write the whole file or leave what was there."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(image)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
