@@ -61,6 +61,16 @@ POLICY = [
     (None, ("A",), (0, 0, 1, 0, 0)),
     (None, None, (0, 0, 1, 0, 0)),
     (None, ("A", "B"), (0, 0, 1, 0, 0)),
+    # wildcards stand for several labels, and are none themselves
+    (("B-*",), ("B-X",), (1, 1, 0, 1, 0)),
+    (("B-*",), ("B",), (0, 1, 0, 1, 0)),
+    (("B-*",), ("I-X",), (0, 1, 0, 1, 0)),
+    (("B-*", "O"), ("O",), (1, 1, 0, 1, 0)),
+    (("!O",), ("B-X",), (1, 1, 0, 1, 0)),
+    (("!O",), ("O",), (0, 1, 0, 1, 0)),
+    (("B-*",), ("B-*",), (0, 1, 0, 1, 1)),
+    (("B-X",), ("B-*",), (0, 1, 0, 0, 1)),
+    (("B-X",), ("!O",), (0, 1, 0, 0, 1)),
 ]
 
 
@@ -75,6 +85,13 @@ def test_an_ambiguous_position_has_no_label_of_its_own():
     result = one(("A", "B"), ("C",))
     assert result.labels == {}
     assert result.confusions == ()
+
+
+@pytest.mark.parametrize("gold", ["B-*", "!O"])
+def test_a_wildcard_is_no_label_of_the_table(gold):
+    result = one((gold,), ("B-X",))
+    assert (result.labels, result.confusions) == ({}, ())
+    assert one(("B-X",), (gold,)).confusions == (Confusion("B-X", None, 1),)
 
 
 def test_an_undecided_system_is_a_confusion_with_nothing():

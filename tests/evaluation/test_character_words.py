@@ -108,6 +108,9 @@ TAGS = [
     ("ab", "B-NN|B-VV E", (("NN", "VV"),)),
     ("ab", "B E-VV", (("VV",),)),
     ("ab", "B-NN|B E-VV", (("VV",),)),
+    ("ab", "B-* E-VV", (("VV",),)),
+    ("abc", "B-* E-* S-NN", (None, ("NN",))),
+    ("ab", "B-NN|B-* E", (None,)),
     ("ab", "B-NN|S-VV E", (("NN",),)),  # S does not fit before E
     ("abc", "S-NN ? S-VV", (("NN",), None, ("VV",))),
     ("abcd", "S-NN ? ? S-VV", (("NN",), None, ("VV",))),

@@ -56,6 +56,13 @@ def test_words_of_equal_offsets_in_other_sentences_do_not_match():
     assert scores.counts.tolist() == [[0, 1, 2], [0, 2, 1]]
 
 
+def test_long_words_are_not_taken_for_short_ones_further_on():
+    text = "abcdefghijklmnopqrstuvwxyz" * 5
+    for length in range(2, len(text)):
+        system = [Segmentation((text[:1], text[1:length], text[length:]))]
+        assert word_scores([Segmentation((text,))], system).words == Score(0, 1, 3)
+
+
 POLICY = [
     # gold, system, right, gold words, system words, unscored characters, undecided
     ("a b", "a b", (2, 2, 2, 0, 0)),
@@ -89,6 +96,10 @@ TAG_POLICY = [
     ("a/N b/V", "a/? b/V", (1, 2, 2), (0, 0, 1)),
     ("a/N b/V", "a/N|V b/V", (1, 2, 2), (0, 0, 1)),
     ("a/N (bc)/V", "a/N b/V c/N", (1, 1, 1), (0, 0, 0)),
+    ("a/? b/V", "a/? b/V", (1, 1, 1), (1, 0, 0)),
+    ("a/!V b/V", "a/N b/V", (2, 2, 2), (0, 1, 0)),
+    ("a/!N b/V", "a/N b/V", (1, 2, 2), (0, 1, 0)),
+    ("a/N b/V", "a/!V b/V", (1, 2, 2), (0, 0, 1)),
     ("a/? b/?", "a/N b/V", None, None),
 ]
 
@@ -214,7 +225,7 @@ def test_swapping_full_sides_swaps_precision_and_recall(pairs):
 
 @given(segmented_pairs())
 def test_opening_gold_words_only_takes_words_out_of_the_count(pairs):
-    """No system word that was right becomes wrong, or the other way round, where less of the gold standard is certain."""
+    """Where less of the gold standard is certain, no more words of the system are right, and no more are wrong."""
     gold = [pair[0] for pair in pairs]
     system = [Segmentation(pair[1].forms) for pair in pairs]
     full = [Segmentation(item.forms) for item in gold]

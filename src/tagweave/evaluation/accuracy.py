@@ -91,7 +91,7 @@ def accuracy(gold: Corpus, system: Corpus, training_words: frozenset[str] | None
     return Accuracy(
         tokens=Share(int(right.sum()), int(scored.sum())),
         unscored=int((~scored).sum()),
-        ambiguous=int((codes.sizes[codes.gold] > 1).sum()),
+        ambiguous=int((scored & ~one_label).sum()),
         undecided=int((scored & (codes.alone[codes.system] < 0)).sum()),
         labels=label_scores(codes.labels, gold_labels, system_labels, gold_labels[gold_labels == system_labels]),
         confusions=confusions(codes.labels, gold_labels, system_labels),
@@ -171,7 +171,7 @@ def _layers(corpus: Corpus) -> list[Layer]:
 
 
 def _verdicts(codes: CandidateCodes) -> tuple[Booleans, Booleans]:
-    return codes.sizes[codes.gold] > 0, codes.agree(codes.gold, codes.system)
+    return codes.known[codes.gold], codes.agree(codes.gold, codes.system)
 
 
 def _by_vocabulary(

@@ -8,6 +8,8 @@ The policy for positions without one label is stated here once, and every metric
 | one label or several | one label, among them | right |
 | one label or several | one label, not among them | wrong |
 | one label or several | unknown or several labels | wrong (undecided) |
+
+A wildcard (`B-*`, any label that begins so; `!O`, any label but this) is evidence and no label: it stands for several.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tagweave.labels.space import is_wildcard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +37,7 @@ class CandidateCodes:
 
     Attributes:
         sets: the K distinct sets.
-        sizes: K sizes; 0 for unknown.
+        known: K marks: false for the set that is unknown.
         labels: the L labels that stand alone in some set, in the order of their first occurrence.
         alone: K label numbers: the only label of the set, or -1.
         gold: N set numbers.
@@ -41,7 +45,7 @@ class CandidateCodes:
     """
 
     sets: tuple[Candidates, ...]
-    sizes: Integers
+    known: Booleans
     labels: tuple[str, ...]
     alone: Integers
     gold: Integers
@@ -59,8 +63,22 @@ class CandidateCodes:
 
 
 def agrees(gold: Candidates, system: Candidates) -> bool:
-    """Whether the system chose one label and the gold evidence, if there is any, holds it."""
-    return gold is not None and system is not None and len(system) == 1 and system[0] in gold
+    """Whether the system chose one label, and there is gold evidence, which allows it."""
+    label = only_label(system)
+    return gold is not None and label is not None and any(_allows(candidate, label) for candidate in gold)
+
+
+def only_label(candidates: Candidates) -> str | None:
+    """The label of a position that allows just one."""
+    if candidates is None or len(candidates) > 1 or is_wildcard(candidates[0]):
+        return None
+    return candidates[0]
+
+
+def _allows(candidate: str, label: str) -> bool:
+    if not is_wildcard(candidate):
+        return candidate == label
+    return label != candidate[1:] if candidate.startswith("!") else label.startswith(candidate[:-1])
 
 
 def encode(gold: Iterable[Candidates], system: Iterable[Candidates]) -> CandidateCodes:
@@ -69,11 +87,11 @@ def encode(gold: Iterable[Candidates], system: Iterable[Candidates]) -> Candidat
     gold_codes = np.fromiter((codes.setdefault(item, len(codes)) for item in gold), dtype=np.int64)
     system_codes = np.fromiter((codes.setdefault(item, len(codes)) for item in system), dtype=np.int64)
     labels: dict[str, int] = {}
-    alone = [labels.setdefault(item[0], len(labels)) if item and len(item) == 1 else -1 for item in codes]
-    sizes = [len(item) if item else 0 for item in codes]
+    single = (only_label(item) for item in codes)
+    alone = [-1 if label is None else labels.setdefault(label, len(labels)) for label in single]
     return CandidateCodes(
         tuple(codes),
-        np.array(sizes, dtype=np.int64),
+        np.array([item is not None for item in codes], dtype=np.bool_),
         tuple(labels),
         np.array(alone, dtype=np.int64),
         gold_codes,

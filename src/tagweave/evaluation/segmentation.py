@@ -1,9 +1,9 @@
 """Words of a sentence, as far as its annotation says where they end.
 
-Characters carry labels B, M, E, S, alone or with a tag (`B-NN`). A label says whether a word boundary stands before its
-character and whether one stands after it, so the labels of a sentence leave to each of the gaps around its characters a
-set: boundary, no boundary, or both. That set is computed exactly, by one pass forward and one back over the chain, so
-an unknown position between two known ones is settled where they settle it, and nowhere else.
+Characters carry labels B, M, E, S, alone or with a tag (`B-NN`; `B-*` where it is unknown). A label says whether a word
+boundary stands before its character and whether one stands after it, so the labels of a sentence leave to each of the
+gaps around its characters a set: boundary, no boundary, or both. That set is computed exactly, by one pass forward and
+one back over the chain, so an unknown position between two known ones is settled where they settle it, and nowhere else.
 
 A *word* is a stretch between two certain boundaries with no boundary, for certain, inside. Other stretches between two
 certain boundaries are kept as one form, marked as not certain: nobody knows what the words in them are.
@@ -119,7 +119,7 @@ def _read(candidates: tuple[str, ...], place: Place) -> _Reading:
         position, hyphen, tag = label.partition("-")
         if position not in BITS or (hyphen and not tag):
             raise CorpusError(f"the label {label!r}", "B, M, E or S, alone or with a tag as in B-NN", *place)
-        labels.append((BITS[position], tag or None))
+        labels.append((BITS[position], None if tag in ("", "*") else tag))
         positions |= BITS[position]
     return _Reading(positions, tuple(labels))
 

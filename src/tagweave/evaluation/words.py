@@ -206,16 +206,16 @@ def _tags(sentences: Sequence[Segmentation]) -> chain[Candidates]:
 
 def _tagged(gold: Sequence[Segmentation], system: Sequence[Segmentation], pair: _Pair) -> TaggedWordScores:
     codes = encode(_tags(gold), _tags(system))
-    gold_sizes = codes.sizes[codes.gold]
-    scored = pair.gold.certain & (gold_sizes > 0)
+    known = codes.known[codes.gold]
+    scored = pair.gold.certain & known
     agree = codes.agree(codes.gold[pair.gold_match], codes.system[pair.system_match])
     counts = pair.counts(pair.gold_match[agree], scored, pair.touching(scored))
     found = scored[pair.gold_match]
     labels, mistakes = _by_tag(codes, pair)
     return TaggedWordScores(
         words=_total(counts),
-        unscored=int((pair.gold.certain & (gold_sizes == 0)).sum()),
-        ambiguous=int((scored & (gold_sizes > 1)).sum()),
+        unscored=int((pair.gold.certain & ~known).sum()),
+        ambiguous=int((scored & (codes.alone[codes.gold] < 0)).sum()),
         undecided=int((found & (codes.alone[codes.system[pair.system_match]] < 0)).sum()),
         labels=labels,
         confusions=mistakes,
