@@ -3,7 +3,7 @@
 Characters carry labels B, M, E, S, alone or with a tag (`B-NN`; `B-*` where it is unknown). A label says whether a word
 boundary stands before its character and whether one stands after it, so the labels of a sentence leave to each of the
 gaps around its characters a set: boundary, no boundary, or both. That set is computed exactly, by one pass forward and
-one back over the chain, so an unknown position between two known ones is settled where they settle it, and nowhere else.
+one back over the chain: an unknown position between two known ones is settled where they settle it, and nowhere else.
 
 A *word* is a stretch between two certain boundaries with no boundary, for certain, inside. Other stretches between two
 certain boundaries are kept as one form, marked as not certain: nobody knows what the words in them are.
