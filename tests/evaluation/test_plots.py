@@ -133,5 +133,5 @@ def test_characters_without_a_font_are_named_by_code_point(monkeypatch):
 
 
 def test_labels_with_dollars_and_code_points_beyond_the_fonts_draw_without_a_warning(tmp_path):
-    bar(tmp_path / "figure.png", ["$a_b$", "𠀀词"], {"系统 $x": Series([1, 2])}, score="分数", title="標題")
+    bar(tmp_path / "figure.png", ["$\\nosuch$", "𠀀词"], {"系统 $x": Series([1, 2])}, score="分数", title="標題")
     assert (tmp_path / "figure.png").stat().st_size > 1000
