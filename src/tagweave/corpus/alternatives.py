@@ -1,7 +1,7 @@
 """Candidate labels in one field: `VBG|JJ`, in the order in which they are written.
 
-A field with nothing on one side of a bar (`|`, `a||b`) is one label that contains bars. Otherwise a bar inside a label is
-escaped with a backslash: `\\|`.
+A field with nothing on one side of a bar (`|`, `a||b`) is one label that contains bars. Otherwise a bar inside a
+label is escaped with a backslash: `\\|`.
 """
 
 from __future__ import annotations

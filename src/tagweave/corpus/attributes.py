@@ -1,9 +1,9 @@
-"""CRFsuite's text format: `label`, then `attribute:value` fields, separated by tabs; blank lines between items' sequences.
+"""CRFsuite's text format: a label and `attribute:value` fields, separated by tabs; blank lines between sequences.
 
-Label sets are written with a separator, `b|s`, as by CRFsuite's variant for partial annotation; a row whose label is empty
-or `?` is unknown. The fields after the label are kept as they stand in the file (with their escapes `\\:` and `\\\\`, and
-weights) in the column `attributes`, one string a token. This format has no words: the form of a token is its first
-attribute, unescaped and without its weight, or the token's number where it has none.
+Label sets are written with a separator, `b|s`, as by CRFsuite's variant for partial annotation; a row whose label is
+empty or `?` is unknown. The fields after the label are kept as they stand in the file (with their escapes `\\:` and
+`\\\\`, and weights) in the column `attributes`, one string a token. This format has no words: the form of a token is
+its first attribute, unescaped and without its weight, or the token's number where it has none.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _candidates(field: str, separator: str, place: Place) -> Candidates:
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "|", layer: str = "tag") -> None:
-    """Each sentence as rows and a blank line; without a column `attributes`, the form is the one attribute of its token.
+    """Each sentence as rows and a blank line; without a column `attributes`, the form is its token's one attribute.
 
     An empty sentence has no rows and is left out. Forms are not written where there are attributes.
 

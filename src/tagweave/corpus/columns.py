@@ -5,9 +5,10 @@ The first column is the form, the last one the layer `tag`, and the others are s
 
     # columns = form ctb pd
 
-names the columns instead; then each column but the form is a layer of that name, and all but the last also a string column.
-`-X-`, `_`, `?` and an empty field (possible with tabs only) are unknown labels; `O` is a label like any other. Alternatives
-are separated by bars. Lines `# key = value` before a sentence are comments, and so is a block of one row `-DOCSTART-`.
+names the columns instead; then each column but the form is a layer of that name, and all but the last also a string
+column. `-X-`, `_`, `?` and an empty field (possible with tabs only) are unknown labels; `O` is a label like any
+other. Alternatives are separated by bars. Lines `# key = value` before a sentence are comments, and so is a block of
+one row `-DOCSTART-`.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
     """The sentences between blank lines; `layer` is the name of the last column's layer where no header names it.
 
     Raises:
-        CorpusError: a row that has not as many fields as the rows before it or the header, or an empty form; a header that
-            names fewer than two columns, or one twice; a repeated alternative.
+        CorpusError: a row that has not as many fields as the rows before it or the header, or an empty form; a header
+            that names fewer than two columns, or one twice; a repeated alternative.
     """
     names: list[str] = []
     labels = _Labels()
@@ -65,10 +66,14 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
         place = Place(path, block.line)
         for header in filter(_HEADER.match, block.comments):
             names, named = _header_names(header, place), True
-        comments = tuple(comment for comment in block.comments if not _HEADER.match(comment))
         if block.rows and not names:
             names = _default_names(len(block.rows[0]), layer)
-        yield _sentence(block, names, named, comments, labels, place)
+        texts = _texts_by_name(block.rows, names, place)
+        forms = texts.pop(names[0], ()) if names else ()
+        layers = {name: _layer(texts[name], labels, place) for name in (list(texts) if named else list(texts)[-1:])}
+        columns = {name: tuple(map(intern, texts[name])) for name in list(texts)[:-1]}
+        comments = tuple(comment for comment in block.comments if not _HEADER.match(comment))
+        yield Sentence(tuple(map(intern, forms)), layers, columns, comments=comments, place=place)
 
 
 def _header_names(header: str, place: Place) -> list[str]:
@@ -101,19 +106,12 @@ def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
         yield block if block.rows else block._replace(line=number)
 
 
-def _sentence(
-    block: _Block, names: Sequence[str], named: bool, comments: tuple[str, ...], labels: _Labels, place: Place
-) -> Sentence:
-    for number, row in enumerate(block.rows, block.line):
+def _texts_by_name(rows: Sequence[Sequence[str]], names: Sequence[str], place: Place) -> dict[str, tuple[str, ...]]:
+    for number, row in enumerate(rows, place.line):
         if len(row) != len(names) or not row[0]:
             found = "an empty form" if len(row) == len(names) else f"{len(row)} columns"
             raise CorpusError(found, f"{len(names)} columns: {' '.join(names)}", place.path, number)
-    texts = dict(zip(names, zip(*block.rows, strict=True), strict=True)) if block.rows else dict.fromkeys(names, ())
-    forms = texts.pop(names[0], ()) if names else ()
-    layered = list(texts) if named else list(texts)[-1:]
-    layers = {name: _layer(texts[name], labels, place) for name in layered}
-    columns = {name: tuple(map(intern, texts[name])) for name in list(texts)[:-1]}
-    return Sentence(tuple(map(intern, forms)), layers, columns, comments=comments, place=place)
+    return dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
 
 
 def _layer(fields: Sequence[str], labels: _Labels, place: Place) -> Layer:

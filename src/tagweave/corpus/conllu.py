@@ -1,8 +1,8 @@
 """CoNLL-U (universaldependencies.org/format.html), with candidates where the annotation is ambiguous.
 
-UPOS and XPOS are the layers `upos` and `xpos`, HEAD and DEPREL the head layer `head`; LEMMA, FEATS, DEPS and MISC are the
-columns `lemma`, `feats`, `deps` and `misc`, as they stand in the file. `_` is unknown for UPOS, XPOS, HEAD and DEPREL.
-Multiword tokens and empty nodes are `extra_rows`. Candidates stand in MISC, separated by slashes:
+UPOS and XPOS are the layers `upos` and `xpos`, HEAD and DEPREL the head layer `head`; LEMMA, FEATS, DEPS and MISC are
+the columns `lemma`, `feats`, `deps` and `misc`, as they stand in the file. `_` is unknown for UPOS, XPOS, HEAD and
+DEPREL. Multiword tokens and empty nodes are `extra_rows`. Candidates stand in MISC, separated by slashes:
 
     AltUpos=NOUN/PROPN    AltXpos=VBG/JJ    AltHead=3:obj/5:obl    (`_` for an unknown head or relation: 3:_)
 
@@ -11,8 +11,8 @@ written as `_` with all candidates in MISC, so that no other reader takes the fi
 slash is escaped as `\\/`, a bar as `\\p` and a backslash as `\\\\`.
 
 IDs and heads are parsed by the library conllu. Its own reader of sentences is not used: on the same files it is as fast
-as pyconll, but it strips rows and splits them at two blanks, takes short rows, keeps one comment a key and counts no lines;
-pyconll sorts features and drops repeated ones. Splitting the ten fields here keeps every byte.
+as pyconll, but it strips rows and splits them at two blanks, takes short rows, keeps one comment a key and counts no
+lines; pyconll sorts features and drops repeated ones. Splitting the ten fields here keeps every byte.
 """
 
 from __future__ import annotations
@@ -163,16 +163,17 @@ def _take_alternatives(misc: str) -> tuple[str, dict[str, list[str]]]:
     return "|".join(rest) or _NONE, found
 
 
-_Value = TypeVar("_Value", str, Arc)
+_Value = TypeVar("_Value")
 
 
 def _merged(
     candidates: tuple[_Value, ...] | None, alternatives: Iterable[_Value], place: Place
 ) -> tuple[_Value, ...] | None:
-    merged = (*(candidates or ()), *alternatives)
-    if "" in merged or len(set(merged)) != len(merged):
-        raise CorpusError(f"the alternatives {merged}", "different, non-empty alternatives", *place)
-    return merged or None
+    """The candidates of the field, then the alternatives; one of these may repeat the field."""
+    listed = tuple(alternatives)
+    if "" in listed or len(set(listed)) != len(listed):
+        raise CorpusError(f"the alternatives {listed}", "different, non-empty alternatives", *place)
+    return tuple(dict.fromkeys((*(candidates or ()), *listed))) or None
 
 
 def _plain(text: str) -> str:

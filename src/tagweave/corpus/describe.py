@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.sentence import Arc
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class CorpusDescription:
         sentences, tokens: how many there are.
         forms: how many different forms.
         layers: per layer of labels.
-        heads: per head layer; `labels` are the relations of the only candidate, where these are known.
+        heads: per head layer; `labels` are the relations of the only candidate, `_` where it is unknown.
     """
 
     sentences: int
@@ -68,7 +69,7 @@ def describe(corpus: Corpus) -> CorpusDescription:
         for name, layer in sentence.layers.items():
             layers.setdefault(name, Counter()).update(layer)
         for name, arcs in sentence.heads.items():
-            relations = (each and tuple(arc.relation or "_" for arc in each) for each in arcs)
+            relations = (each if each is None else tuple(_relation(arc) for arc in each) for each in arcs)
             heads.setdefault(name, Counter()).update(relations)
     tokens = corpus.tokens()
     return CorpusDescription(
@@ -78,6 +79,10 @@ def describe(corpus: Corpus) -> CorpusDescription:
         layers={name: _described(counts, tokens) for name, counts in layers.items()},
         heads={name: _described(counts, tokens) for name, counts in heads.items()},
     )
+
+
+def _relation(arc: Arc) -> str:
+    return "_" if arc.relation is None else arc.relation
 
 
 def _described(counts: Mapping[tuple[str, ...] | None, int], tokens: int) -> LayerDescription:

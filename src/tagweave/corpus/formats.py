@@ -35,6 +35,7 @@ class Format:
         unit: what a token of the file is.
         layer: the layer that a reader of this format gives; `None` for the last one, or none.
         extensions: endings of file names, with the dot.
+        slots: in a format with comments, the names of its layers where no comment names the guideline; else none.
     """
 
     read: Reader
@@ -42,13 +43,18 @@ class Format:
     unit: Unit = "word"
     layer: str | None = "tag"
     extensions: tuple[str, ...] = ()
+    slots: tuple[str, ...] = ()
+
+
+_SLOTS = (conllu.UPOS, conllu.XPOS)
 
 
 def _write_conllu(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
     """The layer goes to XPOS if there is an UPOS beside it, else to UPOS."""
-    slots = (conllu.UPOS, conllu.XPOS)
     for sentence in sentences:
-        if layer in slots or layer not in sentence.layers:
+        if layer in sentence.heads:
+            conllu.write([sentence], stream, head=layer)
+        elif layer in _SLOTS or layer not in sentence.layers:
             conllu.write([sentence], stream)
         elif conllu.UPOS not in sentence.layers:
             conllu.write([sentence], stream, upos=layer)
@@ -85,12 +91,15 @@ FORMATS: dict[str, Format] = {
         layer=kytea.SEGMENTATION,
         extensions=(".kytea", ".part"),
     ),
-    "conllu": Format(conllu.read, _write_conllu, layer=conllu.UPOS, extensions=(".conllu",)),
+    "conllu": Format(
+        conllu.read, _write_conllu, layer=conllu.UPOS, extensions=(".conllu",), slots=(*_SLOTS, conllu.HEAD)
+    ),
     "columns": Format(
         columns.read,
-        lambda sentences, stream, layer: columns.write(sentences, stream, layer),
+        columns.write,
         layer=None,
         extensions=(".conll", ".col", ".iob", ".bio"),
+        slots=("tag",),
     ),
     "attributes": Format(
         attributes.read,
@@ -125,11 +134,11 @@ def format_of_name(path: str) -> str | None:
 def format_of_lines(lines: Sequence[str]) -> str:
     """The format that the first lines of a file look like.
 
-    Rows of ten fields that begin with an ID are `conllu`; other lines with tabs are `columns` if all rows have equally many
-    fields and `attributes` if not. Lines of characters with boundary marks between them are `kytea`. If three tokens of ten
-    contain a slash or an underscore, the text is `tagged` or `tagged-underscore`. Rows of equally many fields among blank
-    lines are `columns`. What is left is `segmented` if it contains blanks, else `raw`; so raw text in a language that
-    writes blanks reads as segmented into words.
+    Rows of ten fields that begin with an ID are `conllu`; other lines with tabs are `columns` if all rows have
+    equally many fields and `attributes` if not. Lines of characters with boundary marks between them are `kytea`. If
+    three tokens of ten contain a slash or an underscore, the text is `tagged` or `tagged-underscore`. Rows of equally
+    many fields among blank lines are `columns`. What is left is `segmented` if it contains blanks, else `raw`; so raw
+    text in a language that writes blanks reads as segmented into words.
     """
     rows = [line for line in lines if line.strip(" \t\u3000")]
     tabbed = [row.split("\t") for row in rows if "\t" in row]

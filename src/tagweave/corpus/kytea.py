@@ -1,14 +1,14 @@
 """Partially annotated text as KyTea reads it (Neubig et al. 2011; KyTea's manual, partial annotation).
 
-Between each two characters stands `|` (a word boundary), `-` (none), or a blank or `?` (unknown). `/TAG` after a character
-is the tag of the word that ends there, and further slashes give further levels of tags (`/noun/reading`); `&` separates
-alternatives of a tag. A backslash makes any character an ordinary one. For example `a-b/N|c d`: a and b are a word with the
-tag N; whether a word ends between c and d is unknown. A blank line is an empty sentence.
+Between each two characters stands `|` (a word boundary), `-` (none), or a blank or `?` (unknown). `/TAG` after a
+character is the tag of the word that ends there, and further slashes give further levels of tags (`/noun/reading`);
+`&` separates alternatives of a tag. A backslash makes any character an ordinary one. For example `a-b/N|c d`: a and b
+are a word with the tag N; whether a word ends between c and d is unknown. A blank line is an empty sentence.
 
 The sentence is one of characters. Its layer `segmentation` holds those of the labels B (begins a word of several
 characters), M (inside), E (ends it) and S (a word) that the boundaries on either side of the character leave; the first
-character has a boundary before it and the last one after it. Its layer `tag` (further levels: `tag2`, `tag3`) gives the tag
-to every character that is known to belong to the word.
+character has a boundary before it and the last one after it. Its layer `tag` (further levels: `tag2`, `tag3`) gives
+the tag to every character that is known to belong to the word.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def read(lines: Iterable[str], path: str = "", segmentation: str = SEGMENTATION,
     """The sentences, one a line, each form one character; the labels in the layers named; constant memory.
 
     Raises:
-        CorpusError: two characters with nothing, or two boundaries, between them; a boundary at the end of the line; a tag
-            where no word ends, or one with an empty or repeated alternative.
+        CorpusError: two characters with nothing, or two boundaries, between them; a boundary at the end of the line;
+            a tag where no word ends, or one with an empty or repeated alternative.
     """
     for number, line in enumerate(lines, 1):
         place = Place(path, number)
@@ -84,7 +84,7 @@ def _parse(line: str, place: Place) -> tuple[list[str], list[str], list[str]]:
 
 
 def segmentation_layer(boundaries: Sequence[str]) -> Layer:
-    """The candidates over B, M, E, S of T characters with these T - 1 boundaries (each `|`, `-` or a blank) between them."""
+    """The candidates over B, M, E, S of T characters with T - 1 boundaries (`|`, `-` or a blank) between them."""
     before, after = [_BOUNDARY, *boundaries], [*boundaries, _BOUNDARY]
     return tuple(_CANDIDATES[sides] for sides in zip(before, after, strict=True))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
@@ -13,13 +13,15 @@ from tagweave.corpus.formats import Format, format_named, format_of_lines, forma
 from tagweave.corpus.text_file import STANDARD_STREAM, read_lines, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tagweave.corpus.sentence import Sentence
 
 __all__ = ["Argument", "formats", "iterate", "load", "parse_argument", "save"]
 
 _FIRST_LINES = 50
+
+_Layer = TypeVar("_Layer")
 
 
 class Argument(NamedTuple):
@@ -33,8 +35,8 @@ class Argument(NamedTuple):
 def parse_argument(argument: str) -> Argument:
     """The parts of `[GUIDELINE=]PATH[#LAYER]`; PATH may be `-`, standard input.
 
-    Where the path itself contains `=` or `#`, the reading with the longest path that exists is taken; where none exists,
-    the guideline ends at the first `=` and the layer begins at the last `#`.
+    Where the path itself contains `=` or `#`, the reading with the longest path that exists is taken; where none
+    exists, the guideline ends at the first `=` and the layer begins at the last `#`.
     """
     starts = [0] + [at + 1 for at, character in enumerate(argument) if character == "=" and at]
     ends = [len(argument)] + [at for at in range(len(argument) - 1, 0, -1) if argument[at] == "#"]
@@ -49,7 +51,7 @@ def parse_argument(argument: str) -> Argument:
     return Argument(argument[start:end], argument[: start - 1] if start else None, argument[end + 1 :] or None)
 
 
-def load(argument: str, format: str | None = None) -> Corpus:
+def load(argument: str, format: str | None = None) -> Corpus:  # noqa: A002
     """The corpus that `[GUIDELINE=]PATH[#LAYER]` names; `-` is standard input, and gzip files are decompressed.
 
     The layer named LAYER becomes the corpus's own one, under the name GUIDELINE; other layers keep their names. Without
@@ -59,21 +61,27 @@ def load(argument: str, format: str | None = None) -> Corpus:
     annotators looked for. Empty sentences are left out. Without `format`, the extension and the first lines tell it.
 
     Raises:
-        CorpusError: a file that is not what its format says, with path and line; a layer that is not in the file; different
-            guidelines or covered labels in one file; an unknown format.
+        CorpusError: a file that is not what its format says, with path and line; a layer that is not in the file;
+            different guidelines or covered labels in one file; an unknown format.
         OSError: the file cannot be read.
     """
     path, guideline, layer = parse_argument(argument)
     form, lines = _opened(path, format)
     sentences = tuple(sentence for sentence in form.read(lines, path) if sentence.forms)
+    names = dict.fromkeys(name for sentence in sentences for name in (*sentence.layers, *sentence.heads))
+    if layer is not None and layer not in names:
+        raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
     layer = layer or _default_layer(sentences, form)
     guideline = guideline or _comment(sentences, "guideline", path) or layer
     covered = _comment(sentences, "labels_covered", path)
-    renamed = tuple(_renamed(sentence, layer, guideline) for sentence in sentences)
-    return Corpus(renamed, guideline, form.unit, tuple(covered.split()) if covered is not None else None, path)
+    if guideline != layer and guideline in names:
+        raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", path)
+    if layer in names:
+        sentences = tuple(_renamed(sentence, layer, guideline) for sentence in sentences)
+    return Corpus(sentences, guideline, form.unit, tuple(covered.split()) if covered is not None else None, path)
 
 
-def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:
+def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # noqa: A002
     """The sentences of a file one by one, empty ones too, with the layer names of the file; constant memory.
 
     Raises:
@@ -84,22 +92,44 @@ def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:
     return form.read(lines, path)
 
 
-def save(corpus: Corpus, path: str, format: str | None = None) -> None:
+def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa: A002
     """Write the corpus as a whole file or, after an error, not at all; `-` is standard output, `.gz` compresses.
 
     Formats with one layer get the corpus's own; CoNLL-U and column files get every one. The guideline's name and the
     covered labels become comments where the format has any.
 
     Raises:
-        CorpusError: the format cannot express the labels (nothing is ever written as something else), or neither `format`
-            nor the extension names one.
+        CorpusError: the format cannot express the labels (nothing is ever written as something else), or neither
+            `format` nor the extension names one.
         OSError: the file cannot be written.
     """
     name = format or format_of_name(path)
     if name is None:
         raise CorpusError(f"the file name {path!r} without a format", f"a format: {', '.join(formats())}")
+    form = format_named(name)
+    if corpus.covered is not None and not form.slots:
+        found = f"labels_covered = {' '.join(corpus.covered)}"
+        raise CorpusError(found, "no such restriction: the format has no comments", path)
     with written(path) as stream:
-        format_named(name).write(corpus.sentences, stream, corpus.guideline)
+        form.write(_commented(corpus, form) if form.slots else corpus.sentences, stream, corpus.guideline)
+
+
+def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
+    """The sentences, with comments on the first that tell `load` what nothing else in the file tells."""
+    told = {"labels_covered": corpus.covered and " ".join(corpus.covered)}
+    if corpus.guideline not in (*form.slots, _comment(corpus.sentences, "guideline", corpus.path)):
+        # beside an UPOS layer the guideline is XPOS, and the comment would name UPOS when the file is loaded again
+        beside = "upos" in form.slots and any("upos" in sentence.layers for sentence in corpus)
+        told["guideline"] = None if beside else corpus.guideline
+    for number, sentence in enumerate(corpus):
+        kept = [comment for comment in sentence.comments if _key_and_value(comment)[0] not in told]
+        new = [] if number else [f"# {key} = {value}" for key, value in told.items() if value is not None]
+        yield replace(sentence, comments=(*new, *kept)) if new or len(kept) < len(sentence.comments) else sentence
+
+
+def _key_and_value(comment: str) -> tuple[str, str]:
+    key, _, value = comment.lstrip("# ").partition("=")
+    return key.strip(), value.strip()
 
 
 def _opened(path: str, name: str | None) -> tuple[Format, Iterator[str]]:
@@ -128,23 +158,23 @@ def _comment(sentences: Sequence[Sentence], key: str, path: str) -> str | None:
     found: str | None = None
     for sentence in sentences:
         for comment in sentence.comments:
-            name, equals, value = comment.lstrip("# ").partition("=")
-            if name.strip() != key or not equals:
+            name, value = _key_and_value(comment)
+            if name != key:
                 continue
-            if found is not None and value.strip() != found:
-                raise CorpusError(f"{key} = {value.strip()}", f"{found!r} as before", path, sentence.place.line)
-            found = value.strip()
+            if found is not None and value != found:
+                raise CorpusError(f"{key} = {value}", f"{key} = {found} as before", path, sentence.place.line)
+            found = value
     return found
 
 
 def _renamed(sentence: Sentence, layer: str, guideline: str) -> Sentence:
-    if layer == guideline and layer in sentence.layers:
-        return sentence
+    """The layer under the guideline's name, at its place among the layers; unknown where the sentence lacks it."""
+    if layer in sentence.heads:
+        return replace(sentence, heads=_with_key(sentence.heads, layer, guideline))
     if layer not in sentence.layers:
-        if sentence.layers:
-            raise CorpusError(f"the layers {', '.join(sentence.layers)}", f"a layer {layer!r}", *sentence.place)
-        return sentence
-    if guideline in sentence.layers:
-        raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", *sentence.place)
-    layers = {guideline if name == layer else name: labels for name, labels in sentence.layers.items()}
-    return replace(sentence, layers=layers)
+        return sentence.with_layer(guideline, (None,) * len(sentence))
+    return sentence if layer == guideline else replace(sentence, layers=_with_key(sentence.layers, layer, guideline))
+
+
+def _with_key(layers: Mapping[str, _Layer], old: str, new: str) -> dict[str, _Layer]:
+    return {new if name == old else name: layer for name, layer in layers.items()}

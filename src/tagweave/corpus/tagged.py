@@ -1,8 +1,9 @@
 """Tagged text: `word/TAG` or `word_TAG`, tokens between blanks, one sentence a line.
 
-A token is split at its last separator that is not escaped: `1\\/2/CD` and `1/2/CD` are the form `1/2` with the tag `CD`.
-Alternatives are separated by bars, `targeting/VBG|NN`. A token without a separator is a form whose tag is unknown. Blanks
-are the space and the tab, no others: full-width spaces may be tokens. A blank line is an empty sentence.
+A token is split at its last separator that is not escaped: `1\\/2/CD` and `1/2/CD` are the form `1/2` with the tag
+`CD`.
+Alternatives are separated by bars, `targeting/VBG|NN`. A token without a separator is a form whose tag is unknown.
+Blanks are the space and the tab, no others: full-width spaces may be tokens. A blank line is an empty sentence.
 """
 
 from __future__ import annotations

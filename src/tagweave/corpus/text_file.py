@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import re
 import secrets
 import sys
@@ -16,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 STANDARD_STREAM = "-"
 """The path that means standard input or standard output."""
@@ -26,7 +25,7 @@ _FORBIDDEN = re.compile("[\0\r]")
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """The lines of a file (`-`: standard input) without their line breaks (`\\n` or `\\r\\n`); never the whole file in memory.
+    """The lines of a file (`-`: standard input) without their line breaks (`\\n`, `\\r\\n`), one at a time.
 
     A file that begins with the gzip magic number is decompressed, whatever its name. A byte order mark is skipped.
 
@@ -52,7 +51,7 @@ def _decoded(file: IO[bytes], path: str) -> Iterator[str]:
         raise CorpusError(f"broken gzip data ({error})", "a whole gzip file", path, number + 1) from error
 
 
-def _decompressed(file: IO[bytes]) -> IO[bytes]:
+def _decompressed(file: IO[bytes]) -> Iterable[bytes]:
     is_gzip = file.peek(2)[:2] == _GZIP_MAGIC  # type: ignore[attr-defined]
     return gzip.open(file) if is_gzip else file
 
@@ -81,21 +80,29 @@ def decode_line(line: bytes, path: str, number: int) -> str:
 def written(path: str) -> Iterator[IO[str]]:
     """A stream whose text becomes the file `path` when the block ends without an exception, and nothing before.
 
-    The text goes to a temporary file beside it, which then takes its name. A name that ends in `.gz` is compressed, with
-    no time stamp, so that the same text gives the same bytes. `-` is standard output, which is written as it comes.
+    The text goes to a temporary file beside it, which then takes its name. A name that ends in `.gz` is compressed,
+    with no time stamp, so that the same text gives the same bytes. `-` is standard output, which is written as it
+    comes.
 
     Raises:
         OSError: the file cannot be written.
     """
     if path == STANDARD_STREAM:
-        yield sys.stdout
-        sys.stdout.flush()
+        standard = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
+        try:
+            yield standard
+        finally:
+            standard.detach()
+        return
+    if Path(path).exists() and not Path(path).is_file():  # a pipe or a device is written, never replaced
+        with Path(path).open("w", encoding="utf-8", newline="\n") as device:
+            yield device
         return
     temporary = Path(f"{path}.{secrets.token_hex(4)}.part")
     try:
         with temporary.open("xb") as file, _text_stream(file, path) as stream:
             yield stream
-        os.replace(temporary, path)
+        temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

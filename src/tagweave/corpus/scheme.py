@@ -1,0 +1,222 @@
+"""Schemes that code chunks (entities, phrases) as labels of their tokens, IOB1, IOB2 and BIOES; from one to another.
+
+    tokens   w1    w2    w3    w4          two chunks of type X side by side, the first of two tokens
+    IOB1     I-X   I-X   B-X   O           B only where a chunk follows another one of its type
+    IOB2     B-X   I-X   B-X   O           B begins every chunk
+    BIOES    B-X   E-X   S-X   O           E ends a chunk of several tokens, S is a chunk of one
+
+(IOB1: Ramshaw and Marcus 1995. IOB2: Tjong Kim Sang and Veenstra 1999. BIOES is also written IOBES.) A label is `O`,
+a letter (chunks without types) or `LETTER-TYPE`.
+
+Under candidates, a sequence of labels is allowed if each position's label is a candidate, and consistent if the
+scheme can code chunks that way. Conversion gives each position the labels that it has in the conversions of the
+consistent allowed sequences, no more and no less: no independent sets of labels can be narrower. Types are not a
+closed list, so a position stays unknown if any type would do; what it could then no longer be (O, for one) is the
+price of saying so with `None`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from tagweave.corpus.errors import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.sentence import Candidates, Layer, Sentence
+
+Scheme = Literal["IOB1", "IOB2", "BIOES"]
+SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+"""The names of the schemes."""
+
+_LETTERS = {"IOB1": "BI", "IOB2": "BI", "BIOES": "BIES"}
+_PREFERENCE: tuple[Scheme, ...] = ("IOB2", "IOB1", "BIOES")
+_ANY = object()
+
+
+class _Label(NamedTuple):
+    letter: str
+    type: object = None  # `_ANY` stands for every type that the sentence does not name
+
+
+_OUTSIDE = _Label("O")
+
+
+def detect(corpus: Corpus, layer: str | None = None) -> Scheme:
+    """The scheme in which every sentence of the corpus is consistent; IOB2 before IOB1 before BIOES if several are.
+
+    Args:
+        corpus: the sentences.
+        layer: the name of the layer; the corpus's own if not given.
+
+    Raises:
+        CorpusError: there is none; the message says where IOB2 fails.
+    """
+    name = layer or corpus.guideline
+    fits = list(_PREFERENCE)
+    for sentence in corpus:
+        fits = [scheme for scheme in fits if _is_consistent(sentence, name, scheme)]
+        if not fits:
+            validate(sentence, name, "IOB2")
+            raise CorpusError("sentences of different schemes", "one of IOB1, IOB2, BIOES in all", *sentence.place)
+    return fits[0]
+
+
+def _is_consistent(sentence: Sentence, layer: str, scheme: Scheme) -> bool:
+    try:
+        validate(sentence, layer, scheme)
+    except CorpusError:
+        return False
+    return True
+
+
+def validate(sentence: Sentence, layer: str, scheme: Scheme) -> None:
+    """Nothing, if some sequence that the layer allows is consistent.
+
+    Raises:
+        CorpusError: there is none; the message names the first token at which all fail.
+    """
+    _feasible(sentence, layer, scheme)
+
+
+def convert(corpus: Corpus, target: Scheme, source: Scheme | None = None, layer: str | None = None) -> Corpus:
+    """The corpus with a layer (its own if not given) in another scheme; covered labels are those of the same types.
+
+    Args:
+        corpus: the sentences; candidates and unknown positions are converted as the head of this file says.
+        target: the scheme wanted.
+        source: the scheme of the layer; detected if not given.
+        layer: the name of the layer.
+
+    Raises:
+        CorpusError: a sentence that no allowed sequence of the source scheme explains.
+    """
+    name = layer or corpus.guideline
+    scheme = source or detect(corpus, name)
+    converted = corpus.map(lambda sentence: sentence.with_layer(name, _converted(sentence, name, scheme, target)))
+    if corpus.covered is None or name != corpus.guideline:
+        return converted
+    return replace(converted, covered=_covered(corpus.covered, target))
+
+
+def _covered(labels: Iterable[str], target: Scheme) -> tuple[str, ...]:
+    parsed = [_parse(label) for label in labels]
+    types = dict.fromkeys(label.type for label in parsed if label != _OUTSIDE)
+    inside = [_text(_Label(letter, each)) for each in types for letter in _LETTERS[target]]
+    return (*inside, "O") if _OUTSIDE in parsed else tuple(inside)
+
+
+def _converted(sentence: Sentence, layer: str, source: Scheme, target: Scheme) -> Layer:
+    feasible = _feasible(sentence, layer, source)
+    before, after = [[_OUTSIDE], *feasible[:-1]], [*feasible[1:], [_OUTSIDE]]
+    return tuple(
+        _labels_between(last, labels, following, source, target)
+        for last, labels, following in zip(before, feasible, after, strict=True)
+    )
+
+
+def _labels_between(
+    before: list[_Label], labels: list[_Label], after: list[_Label], source: Scheme, target: Scheme
+) -> Candidates:
+    """The target's labels of one position: given its own label, what stands on either side is independent."""
+    found: dict[_Label, None] = {}
+    for label in labels:
+        lefts = {_left(last, label) for last in before if _may_follow(source, last, label)}
+        ends = {not _continues(label, following) for following in after if _may_follow(source, label, following)}
+        for (starts, beside), end in product(sorted(lefts), sorted(ends)):
+            found[_spelled(target, label, starts, beside, end)] = None
+    return None if any(label.type is _ANY for label in found) else tuple(map(_text, found))
+
+
+def _left(last: _Label, label: _Label) -> tuple[bool, bool]:
+    """Whether the label begins a chunk, and whether the token before belongs to a chunk of the same type."""
+    return not _continues(last, label), last != _OUTSIDE and last.type == label.type
+
+
+def _spelled(target: Scheme, label: _Label, starts: bool, beside: bool, ends: bool) -> _Label:
+    if label == _OUTSIDE:
+        return label
+    if target == "IOB1":
+        letter = "B" if starts and beside else "I"
+    elif target == "IOB2":
+        letter = "B" if starts else "I"
+    else:
+        letter = {(True, True): "S", (True, False): "B", (False, False): "I", (False, True): "E"}[starts, ends]
+    return _Label(letter, label.type)
+
+
+def _continues(last: _Label, label: _Label) -> bool:
+    """Whether two neighbours are in one chunk."""
+    return last.letter in "BI" and label.letter in "IE" and last.type == label.type
+
+
+def _may_follow(scheme: Scheme, last: _Label, label: _Label) -> bool:
+    if scheme == "IOB1":
+        return label.letter != "B" or (last != _OUTSIDE and last.type == label.type)
+    if scheme == "IOB2":
+        return label.letter != "I" or _continues(last, label)
+    return _continues(last, label) == (last.letter in "BI") == (label.letter in "IE")
+
+
+def _feasible(sentence: Sentence, layer: str, scheme: Scheme) -> list[list[_Label]]:
+    """Per position, the labels on some allowed consistent sequence: a pass forward, then one backward."""
+    options = _options(sentence, layer, scheme)
+    last = [_OUTSIDE]
+    for number, labels in enumerate(options, 1):
+        reached = [label for label in labels if any(_may_follow(scheme, each, label) for each in last)]
+        if not reached:
+            raise _inconsistent(sentence, scheme, labels, number, last)
+        options[number - 1] = last = reached
+    following = [_OUTSIDE]
+    for number in range(len(options), 0, -1):
+        labels = options[number - 1]
+        leading = [label for label in labels if any(_may_follow(scheme, label, each) for each in following)]
+        if not leading:  # only at the end: before it, every label has a successor from the pass forward
+            raise _inconsistent(sentence, scheme, following, number + 1, labels)
+        options[number - 1] = following = leading
+    return options
+
+
+def _options(sentence: Sentence, layer: str, scheme: Scheme) -> list[list[_Label]]:
+    parsed = {each: [_parse(label) for label in each] for each in set(sentence.layers[layer]) if each is not None}
+    types = dict.fromkeys(label.type for labels in parsed.values() for label in labels if label != _OUTSIDE)
+    every = [_OUTSIDE, *(_Label(letter, each) for each in (*types, _ANY) for letter in _LETTERS[scheme])]
+    options = []
+    for number, candidates in enumerate(sentence.layers[layer], 1):
+        labels = every if candidates is None else parsed[candidates]
+        if strange := [label for label in labels if label.letter not in _LETTERS[scheme] + "O"]:
+            expected = f"O or {' '.join(_LETTERS[scheme])} with -TYPE in the scheme {scheme}"
+            raise CorpusError(f"the label {_text(strange[0])!r} at token {number}", expected, *sentence.place)
+        options.append(labels)
+    return options
+
+
+def _inconsistent(
+    sentence: Sentence, scheme: Scheme, labels: list[_Label], number: int, last: list[_Label]
+) -> CorpusError:
+    if number > len(sentence):
+        found = f"{_listed(last)} at the last token"
+    else:
+        found = f"{_listed(labels)} at token {number} after {_listed(last) if number > 1 else 'the start'}"
+    return CorpusError(found, f"labels that can follow each other in the scheme {scheme}", *sentence.place)
+
+
+def _listed(labels: Iterable[_Label]) -> str:
+    return "|".join("any" if label.type is _ANY else _text(label) for label in labels)
+
+
+def _parse(label: str) -> _Label:
+    letter, dash, kind = label.partition("-")
+    if label == "O":
+        return _OUTSIDE
+    if letter not in ("B", "I", "E", "S") or (dash and not kind):
+        raise CorpusError(f"the label {label!r}", "O, or one of B I E S with or without -TYPE")
+    return _Label(letter, kind or None)
+
+
+def _text(label: _Label) -> str:
+    return label.letter if label.type is None else f"{label.letter}-{label.type}"

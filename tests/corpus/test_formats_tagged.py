@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.corpus import tagged
+from tagweave.corpus.alternatives import format_candidates, parse_candidates
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.escapes import escape, last_unescaped, split_unescaped, unescape
+from tagweave.corpus.sentence import Sentence
+
+
+def read_one(line, **options):
+    (sentence,) = tagged.read([line], "made-up.txt", **options)
+    return sentence
+
+
+def written(*sentences, **options):
+    stream = io.StringIO()
+    tagged.write(sentences, stream, **options)
+    return stream.getvalue()
+
+
+def test_reads_words_and_tags():
+    sentence = read_one("the/DT fleas/NNS bite/VBP")
+    assert sentence.forms == ("the", "fleas", "bite")
+    assert sentence.layers == {"tag": (("DT",), ("NNS",), ("VBP",))}
+    assert sentence.place == ("made-up.txt", 1)
+
+
+def test_bare_word_is_unknown_and_bars_are_ordered_alternatives():
+    sentence = read_one("she targeting/VBG|NN fleas")
+    assert sentence.layers["tag"] == (None, ("VBG", "NN"), None)
+    assert written(sentence) == "she targeting/VBG|NN fleas\n"
+
+
+@pytest.mark.parametrize(
+    ("token", "form", "candidates"),
+    [
+        ("3\\/7/CD", "3/7", ("CD",)),
+        ("3/7/cd", "3/7", ("cd",)),
+        ("3\\/7", "3/7", None),
+        ("''/''", "''", ("''",)),
+        ("//SYM", "/", ("SYM",)),
+        ("he'll/ppss+md", "he'll", ("ppss+md",)),
+        ("vin/fw-nn-tl", "vin", ("fw-nn-tl",)),
+        ("|/|", "|", ("|",)),
+        ("a|b/NN", "a|b", ("NN",)),
+        ("x/a||b", "x", ("a||b",)),
+        ("x/|b", "x", ("|b",)),
+        ("x/a\\|b", "x", ("a|b",)),
+        ("x/a\\/b", "x", ("a/b",)),
+        ("x/\\||b", "x", ("|", "b")),
+        ("\\*\\*/SYM", "\\*\\*", ("SYM",)),
+        ("\\\\/SYM", "\\", ("SYM",)),
+        ("\\\\\\//SYM", "\\/", ("SYM",)),
+        ("　/w", "　", ("w",)),
+        ("x_y/NN", "x_y", ("NN",)),
+        ("x\\_y/NN", "x\\_y", ("NN",)),
+    ],
+)
+def test_quirks(token, form, candidates):
+    sentence = read_one(token)
+    assert sentence.forms == (form,)
+    assert sentence.layers["tag"] == (candidates,)
+    assert read_one(written(sentence).rstrip("\n")) == Sentence((form,), {"tag": (candidates,)}, place=("made-up.txt", 1))
+
+
+def test_underscore_separator():
+    sentence = read_one("x\\_y_NN a/b_VV z", separator="_")
+    assert sentence.forms == ("x_y", "a/b", "z")
+    assert sentence.layers["tag"] == (("NN",), ("VV",), None)
+    assert written(sentence, separator="_") == "x\\_y_NN a/b_VV z\n"
+
+
+def test_layer_names():
+    sentence = read_one("a/X", layer="ctb")
+    assert sentence.layers == {"ctb": (("X",),)}
+    assert written(sentence, layer="ctb") == "a/X\n"
+    with pytest.raises(CorpusError, match=r"found the layers ctb, expected a layer 'tag' to write"):
+        written(sentence)
+
+
+def test_blank_line_is_an_empty_sentence_and_blanks_do_not_count():
+    sentences = list(tagged.read(["", "  a/X \t b/Y ", " "]))
+    assert [len(sentence) for sentence in sentences] == [0, 2, 0]
+    assert written(*sentences) == "\na/X b/Y\n\n"
+
+
+def test_equal_tokens_share_their_objects():
+    first, second = tagged.read(["a/X|Y b/X|Y", "a/X|Y"])
+    assert first.layers["tag"][0] is first.layers["tag"][1] is second.layers["tag"][0]
+    assert first.forms[0] is second.forms[0]
+
+
+def test_cache_is_bounded(monkeypatch):
+    monkeypatch.setattr(tagged, "_CACHE_SIZE", 3)
+    tokens = tagged._Tokens("/")
+    for number in range(10):
+        assert tokens[f"w{number}/T{number}"] == (f"w{number}", (f"T{number}",))
+        assert len(tokens) <= 3 and len(tokens.fields) <= 3
+
+
+def test_reads_lazily():
+    def endless():
+        while True:
+            yield "a/X"
+
+    sentences = tagged.read(endless())
+    assert next(sentences).forms == next(sentences).forms == ("a",)
+
+
+LABEL = st.text(st.sampled_from("ab/|_\\-"), min_size=1, max_size=5)
+CANDIDATES = st.none() | st.lists(LABEL, min_size=1, max_size=3, unique=True).map(tuple)
+TOKENS = st.lists(st.tuples(LABEL, CANDIDATES), max_size=5)
+
+
+@given(TOKENS, st.sampled_from("/_"))
+def test_whatever_is_written_is_read_again(tokens, separator):
+    sentence = Sentence(tuple(form for form, _ in tokens), {"tag": tuple(candidates for _, candidates in tokens)})
+    line = written(sentence, separator=separator).removesuffix("\n")
+    again = read_one(line, separator=separator)
+    assert (again.forms, again.layers) == (sentence.forms, sentence.layers)
+
+
+@given(st.text("ab/|\\"), st.sampled_from(["/", "|", "/|"]))
+def test_escapes_are_undone(text, special):
+    escaped = escape(text, special)
+    assert unescape(escaped, special) == text
+    assert all(last_unescaped(escaped, each) == -1 for each in special)
+
+
+@given(st.lists(st.text("ab|\\", max_size=4), min_size=1))
+def test_split_finds_the_pieces(pieces):
+    joined = "|".join(escape(piece, "|") for piece in pieces)
+    assert [unescape(piece, "|") for piece in split_unescaped(joined, "|")] == pieces
+
+
+@given(st.lists(LABEL, min_size=1, max_size=4, unique=True).map(tuple))
+def test_candidates_survive_a_field(candidates):
+    assert parse_candidates(format_candidates(candidates)) == candidates
+
+
+@pytest.mark.parametrize("field", ["|", "||", "a|", "|a", "a||b"])
+def test_labels_of_bars_stay_as_they_are(field):
+    assert parse_candidates(field) == (field,)
+    assert format_candidates((field,)) == field
