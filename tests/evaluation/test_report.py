@@ -161,6 +161,8 @@ def test_tables_of_accuracy():
     text = shown(evaluate(gold, {"[base]": gold, "new": corpus("a/V b/V c/N d/?")}, frozenset("ab")))
     assert "1 sentences against gold.txt" in text
     rows = [[cell.strip() for cell in line.strip("│┃").split("│")] for line in text.splitlines() if "│" in line]
+    headers = [line.replace("┃", " ").split() for line in text.splitlines() if "┃" in line]
+    assert headers[0] == ["[base]", "new"]
     assert ["accuracy", "100.00", "25.00"] in rows
     assert ["OOV accuracy", "100.00", "0.00"] in rows
     assert ["undecided", "0", "1"] in rows
