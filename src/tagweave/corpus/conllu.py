@@ -196,8 +196,9 @@ def write(sentences: Iterable[Sentence], stream: IO[str], upos: str = UPOS, xpos
     An empty sentence has no rows and is left out.
 
     Raises:
-        CorpusError: a sentence that has other layers only; an empty or `_` label; a tab or a line break in a field; a
-            comment that does not begin with `#`.
+        CorpusError: a sentence that has other layers only; an empty or `_` label or relation; a head outside the
+            sentence; a tab or a line break in a field; a comment that does not begin with `#`; keys of alternatives in
+            the column `misc`.
     """
     for sentence in sentences:
         if sentence.forms:
@@ -222,12 +223,14 @@ def _rows(sentence: Sentence, names: tuple[str, str], head: str) -> Iterator[str
     blank = (_NONE,) * len(sentence)
     upos, xpos = (sentence.layers.get(name, unknown) for name in names)
     arcs = sentence.heads.get(head, unknown)
+    _check_heads(arcs, (sentence.place,) * len(sentence))
     lemma, feats, deps, misc = (sentence.columns.get(name, blank) for name in COLUMNS)
     rows = zip(sentence.forms, lemma, upos, xpos, feats, arcs, deps, misc, strict=True)
     for number, (form, lemma_, upos_, xpos_, feats_, arcs_, deps_, misc_) in enumerate(rows, 1):
         tags, other_tags = _field(upos_, sentence), _field(xpos_, sentence)
-        arc = _arc_fields(arcs_[0]) if arcs_ is not None and len(arcs_) == 1 else (_NONE, _NONE)
-        end = _with_alternatives(misc_, upos_, xpos_, arcs_)
+        pairs = [_arc_fields(arc, sentence) for arc in arcs_ or ()]
+        arc = pairs[0] if len(pairs) == 1 else (_NONE, _NONE)
+        end = _with_alternatives(misc_, (upos_ or (), xpos_ or (), [":".join(pair) for pair in pairs]), sentence)
         fields = (str(number), form, lemma_, tags, other_tags, feats_, *arc, deps_, end)
         if "" in fields or any("\t" in field for field in fields):
             raise CorpusError(f"an empty field or a tab in {fields}", "ten fields without tabs", *sentence.place)
@@ -243,15 +246,19 @@ def _field(candidates: Candidates, sentence: Sentence) -> str:
     return candidates[0] if candidates is not None and len(candidates) == 1 else _NONE
 
 
-def _arc_fields(arc: Arc) -> tuple[str, str]:
+def _arc_fields(arc: Arc, sentence: Sentence) -> tuple[str, str]:
+    if arc.relation in ("", _NONE):
+        expected = "relations other than _, which is unknown in CoNLL-U"
+        raise CorpusError(f"the relation {arc.relation!r}", expected, *sentence.place)
     return _NONE if arc.head is None else str(arc.head), _NONE if arc.relation is None else arc.relation
 
 
-def _with_alternatives(misc: str, upos: Candidates, xpos: Candidates, arcs: ArcCandidates) -> str:
+def _with_alternatives(misc: str, candidates: Sequence[Sequence[str]], sentence: Sentence) -> str:
+    if "Alt" in misc and (taken := _take_alternatives(misc)[1]):
+        expected = "alternatives as candidates of the layers"
+        raise CorpusError(f"the key {next(iter(taken))} in the column misc", expected, *sentence.place)
     items = [] if misc == _NONE else [misc]
-    for key, labels in zip(_KEYS, (upos, xpos), strict=False):
-        if labels is not None and len(labels) > 1:
+    for key, labels in zip(_KEYS, candidates, strict=True):
+        if len(labels) > 1:
             items.append(f"{key}={'/'.join(map(_escaped, labels))}")
-    if arcs is not None and len(arcs) > 1:
-        items.append(f"{_KEYS[2]}={'/'.join(_escaped(':'.join(_arc_fields(arc))) for arc in arcs)}")
     return "|".join(items) or _NONE

@@ -1,0 +1,206 @@
+"""Integer columns that templates look at, derived from the forms of tokens.
+
+A column gives every distinct form a 64-bit code, 0 where it has none. Codes are hashes of content, so they need no
+vocabulary and mean the same in every corpus and process. A list column gives every form any number of codes.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.uint64]
+Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+_MAX_AFFIX = 4
+_DATE_CHARACTERS = "年月日时時分秒"
+
+DIGIT, LETTER, PUNCTUATION, HAN, HIRAGANA, KATAKANA, OTHER = range(1, 8)
+
+
+def character_class(character: str) -> int:
+    """The class of one character, full-width forms with their half-width ones."""
+    folded = unicodedata.normalize("NFKC", character)[:1] or character
+    name, category = unicodedata.name(folded, ""), unicodedata.category(folded)
+    by_name = {"CJK": HAN, "HIRAGANA": HIRAGANA, "KATAKANA": KATAKANA}
+    if category.startswith("N"):
+        return HAN if name.startswith("CJK") else DIGIT
+    if category[0] in "PSZ":
+        return PUNCTUATION
+    if (script := name.partition(" ")[0].partition("-")[0]) in by_name:
+        return by_name[script]
+    return LETTER if category.startswith("L") else OTHER
+
+
+def _coarse_class(character: str) -> int:
+    """liu-2014, Table 2: digit, punctuation, English, other."""
+    return min(character_class(character), HAN)
+
+
+def _date_class(character: str) -> int:
+    """jiang-2015, section 2.2: number 1, date 2, English letter 3, others 4."""
+    if character in _DATE_CHARACTERS:
+        return 2
+    return {DIGIT: 1, LETTER: 3}.get(character_class(character), 4)
+
+
+class FormColumns:
+    """The columns of a list of V distinct forms.
+
+    Every scalar column is uint64[V]; a list column is a pair: ptr int64[V + 1] and the codes.
+    """
+
+    def __init__(self, forms: Sequence[str]) -> None:
+        self._forms = forms
+        self.points, self.start, self.stop = _code_points(forms)
+        self.length = self.stop - self.start
+
+    def scalar(self, name: str) -> Codes:
+        """uint64[V], one code a form, 0 where the column has no value for the form."""
+        return SCALAR_COLUMNS[name](self)
+
+    def listed(self, name: str) -> tuple[NDArray[np.int64], Codes]:
+        """ptr int64[V + 1] and codes of a list column."""
+        return LIST_COLUMNS[name](self)
+
+    def _spans(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
+        from tagweave.kernels.hashing import hash_spans
+
+        out = np.empty(len(start), np.uint64)
+        hash_spans(self.points, start, stop, np.uint64(0), out)
+        return out
+
+    def form(self) -> Codes:
+        """The whole form."""
+        return self._spans(self.start, self.stop)
+
+    def lower(self) -> Codes:
+        """The form in lower case."""
+        return FormColumns([form.lower() for form in self._forms]).form()
+
+    def prefix(self, length: int) -> Codes:
+        """The first `length` characters, absent where the form is shorter."""
+        return self._spans(self.start, np.where(self.length >= length, self.start + length, self.start))
+
+    def suffix(self, length: int) -> Codes:
+        """The last `length` characters, absent where the form is shorter."""
+        return self._spans(np.where(self.length >= length, self.stop - length, self.stop), self.stop)
+
+    def single(self) -> Codes:
+        """The form where it is one character long."""
+        return np.where(self.length == 1, self.form(), np.uint64(0))
+
+    def length_class(self) -> Codes:
+        """The length in characters, 10 and more as 10."""
+        return np.minimum(self.length, 10).astype(np.uint64)
+
+    def classes(self, of: Callable[[str], int]) -> Codes:
+        """The class of the form's characters if all have one, else 99."""
+        per_point = self._per_point(of)
+        return self._reduce(per_point, lambda values, at: _common(values, at))
+
+    def flag(self, test: Callable[[str], bool], everywhere: bool, first_only: bool = False) -> Codes:
+        """1 where the test holds for the first, any or every character of the form, absent elsewhere."""
+        per_point = self._per_point(lambda character: int(test(character)))
+        if first_only:
+            filled = self.length > 0
+            return np.where(filled, per_point[np.where(filled, self.start, 0)], 0).astype(np.uint64)
+        reduce = np.minimum if everywhere else np.maximum
+        return self._reduce(per_point, lambda values, at: reduce.reduceat(values, at))
+
+    def _per_point(self, of: Callable[[str], int]) -> NDArray[np.int64]:
+        distinct, inverse = self._distinct_points
+        return np.array([of(chr(point)) for point in distinct], np.int64)[inverse]
+
+    @cached_property
+    def _distinct_points(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        distinct, inverse = np.unique(self.points, return_inverse=True)
+        return distinct, inverse
+
+    def _reduce(
+        self, values: NDArray[np.int64], reduce: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
+    ) -> Codes:
+        """One number a form from one number a character; 0 for an empty form."""
+        out = np.zeros(len(self.start), np.uint64)
+        filled = self.length > 0
+        if filled.any():
+            out[filled] = reduce(values, self.start[filled]).astype(np.uint64)
+        return out
+
+    def inner(self) -> tuple[NDArray[np.int64], Codes]:
+        """li-2015, Table 1, 09: the characters between the first and the last."""
+        return self._characters(self.start + 1, self.stop - 1)
+
+    def repeat(self) -> tuple[NDArray[np.int64], Codes]:
+        """li-2015, Table 1, 13: every character that is followed by itself."""
+        ptr, codes = self._characters(self.start, self.stop - 1)
+        positions = _positions(self.start, self.stop - 1)
+        kept = self.points[positions] == self.points[positions + 1]
+        before = np.concatenate([[0], np.cumsum(kept)])
+        return before[ptr], codes[kept]
+
+    def _characters(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> tuple[NDArray[np.int64], Codes]:
+        positions = _positions(start, stop)
+        ptr = np.concatenate([[0], np.cumsum(np.maximum(stop - start, 0))])
+        return ptr, self._spans(positions, positions + 1)
+
+
+def _code_points(forms: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
+    points = np.frombuffer("".join(forms).encode("utf-32-le", "surrogatepass"), np.uint32)
+    stop = np.cumsum(np.fromiter(map(len, forms), np.int64, len(forms)), dtype=np.int64)
+    return points, np.concatenate([[0], stop[:-1]]).astype(np.int64), stop
+
+
+def _positions(start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int64]:
+    """start[0] .. stop[0] - 1, start[1] .. stop[1] - 1, ... in one array."""
+    lengths = np.maximum(stop - start, 0)
+    offsets = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    return np.arange(int(lengths.sum())) - np.repeat(offsets - start, lengths)
+
+
+def _common(values: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int64]:
+    smallest, largest = np.minimum.reduceat(values, at), np.maximum.reduceat(values, at)
+    return np.where(smallest == largest, smallest, 99)
+
+
+def _affix(kind: str, length: int) -> Callable[[FormColumns], Codes]:
+    return lambda columns: getattr(columns, kind)(length)
+
+
+def _is_punctuation(character: str) -> bool:
+    return unicodedata.category(character)[0] in "PS"
+
+
+SCALAR_COLUMNS: dict[str, Callable[[FormColumns], Codes]] = {
+    "form": FormColumns.form,
+    "lower": FormColumns.lower,
+    "first": _affix("prefix", 1),
+    "last": _affix("suffix", 1),
+    "single": FormColumns.single,
+    "length": FormColumns.length_class,
+    "type": lambda columns: columns.classes(_coarse_class),
+    "script": lambda columns: columns.classes(character_class),
+    "date_class": lambda columns: columns.classes(_date_class),
+    "punctuation": lambda columns: columns.flag(_is_punctuation, everywhere=True),
+    "starts_digit": lambda columns: columns.flag(str.isdigit, everywhere=False, first_only=True),
+    "starts_upper": lambda columns: columns.flag(str.isupper, everywhere=False, first_only=True),
+    "all_upper": lambda columns: columns.flag(str.isupper, everywhere=True),
+    "all_lower": lambda columns: columns.flag(str.islower, everywhere=True),
+    "has_period": lambda columns: columns.flag(lambda character: character == ".", everywhere=False),
+    "has_punctuation": lambda columns: columns.flag(_is_punctuation, everywhere=False),
+    "has_hyphen": lambda columns: columns.flag(lambda character: character == "-", everywhere=False),
+    "final": FormColumns.form,  # of the sentence's last token: the encoder looks it up there
+    **{f"prefix_{n}": _affix("prefix", n) for n in range(1, _MAX_AFFIX + 1)},
+    **{f"suffix_{n}": _affix("suffix", n) for n in range(1, _MAX_AFFIX + 1)},
+}
+"""The columns with one value a form."""
+
+LIST_COLUMNS: dict[str, Callable[[FormColumns], tuple[NDArray[np.int64], Codes]]] = {
+    "inner": FormColumns.inner,
+    "repeat": FormColumns.repeat,
+}
+"""The columns with any number of values a form."""

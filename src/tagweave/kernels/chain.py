@@ -1,0 +1,218 @@
+"""Sum-product over chains, under evidence, many sentences in lockstep.
+
+Everything is in scaled probabilities: E[r, y] = exp(score - shift[r]) where label y is allowed, exactly 0 where it is not,
+so that there is no -inf anywhere. With Y labels, transition potentials T = exp(transition), start and end potentials:
+
+    alpha[0, j] = start[j] E[0, j]                          alpha[t, j] = E[t, j] sum_i alpha[t-1, i] T[i, j]
+    beta[L-1, i] = end[i]                                   beta[t, i] = sum_j T[i, j] E[t+1, j] beta[t+1, j]
+    Z = sum_j alpha[L-1, j] end[j]
+    gamma[t, j] = alpha[t, j] beta[t, j] / Z                xi[t, i, j] = alpha[t-1, i] T[i, j] E[t, j] beta[t, j] / Z
+
+(tsuboi-2008, appendix A). The evidence is in E alone: the same recurrence gives Z of all label sequences and Z of those
+that the annotation allows. Each alpha row is divided by its sum; log Z is the sum of the logs of these sums.
+
+Lockstep: the sentences of a batch are sorted by falling length, and row steps[t] + b belongs to position t of sentence b.
+The sentences that reach step t are the first steps[t+1] - steps[t], so one step of all of them is one matrix product.
+Sums go through BLAS where a block is large and full, and through loops that skip zeros where it is small or sparse.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tagweave.kernels import kernel
+
+_BLAS_WORK = 600  # multiplications above which a BLAS call costs less than the loop (measured at 4, 42 and 400 labels)
+_TINY = 1e-30
+
+
+@kernel
+def pack(lengths, order, ptr, rows, steps):
+    """Lay sentences out in lockstep.
+
+    lengths int64[B] falling, order int64[B] their places in the batch, ptr int64[B + 1] the first token of each place.
+    Sets rows int32[n] (the row of every token) and steps int64[max length + 1].
+    """
+    steps[0] = 0
+    reached = lengths.shape[0]
+    for t in range(steps.shape[0] - 1):
+        while reached > 0 and lengths[reached - 1] <= t:
+            reached -= 1
+        steps[t + 1] = steps[t] + reached
+        for b in range(reached):
+            rows[ptr[order[b]] + t] = steps[t] + b
+
+
+@kernel
+def shift_scores(scores, rows, shifted, shift):
+    """shifted[rows[t], y] = scores[t, y] - shift[rows[t]], shift the largest score of the row (the caller takes exp)."""
+    Y = scores.shape[1]
+    for t in range(scores.shape[0]):
+        r = rows[t]
+        top = scores[t, 0]
+        for y in range(1, Y):
+            top = max(top, scores[t, y])
+        for y in range(Y):
+            shifted[r, y] = scores[t, y] - top
+        shift[r] = top
+
+
+@kernel
+def restrict(free, free_shift, scores, rows, allow, masks, doubt, restricted, shift):
+    """restricted = the potentials of the labels that the evidence allows, 0 for the others. Returns how many are not 0.
+
+    allow int32[n] is the label set of each token, masks uint8[sets, Y]. doubt float[n] (or empty) is the share of the
+    potential that a label keeps although the evidence excludes it: 0 is full belief, 1 no evidence at all.
+    """
+    Y = free.shape[1]
+    full = 0
+    for t in range(rows.shape[0]):
+        r = rows[t]
+        mask = masks[allow[t]]
+        kept = doubt[t] if doubt.shape[0] else doubt.dtype.type(0)
+        top = free.dtype.type(0)
+        for y in range(Y):
+            restricted[r, y] = free[r, y] * (free.dtype.type(1) if mask[y] else kept)
+            top = max(top, restricted[r, y])
+        shift[r] = free_shift[r]
+        if top < _TINY:  # all that is allowed is out of range of the best label: scale to the best allowed one
+            best = -np.inf
+            for y in range(Y):
+                if mask[y] or kept > 0:
+                    best = max(best, scores[t, y] + (0.0 if mask[y] else math.log(kept)))
+            for y in range(Y):
+                restricted[r, y] = math.exp(scores[t, y] - best) * (1.0 if mask[y] else kept)
+            shift[r] = best
+        for y in range(Y):
+            full += restricted[r, y] != 0
+    return full
+
+
+@kernel
+def multiply(left, right, out, dense):
+    """out = left @ right for float[B, Y], float[Y, Y]."""
+    B, Y = left.shape
+    if dense and B * Y * Y > _BLAS_WORK:
+        np.dot(left, right, out)
+        return
+    for b in range(B):
+        for j in range(Y):
+            out[b, j] = 0
+        for i in range(Y):
+            a = left[b, i]
+            if a != 0:
+                for j in range(Y):
+                    out[b, j] += a * right[i, j]
+
+
+@kernel
+def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
+    """Fill alpha float[n, Y] and scale float[n] (alpha rows sum to 1), before[r] = alpha of the position before r.
+
+    log_z float64[B]: log Z of each sentence of the batch; -inf where no sequence is allowed.
+    """
+    Y = E.shape[1]
+    product = np.ones(log_z.shape[0])
+    for b in range(log_z.shape[0]):
+        log_z[b] = 0
+    for t in range(steps.shape[0] - 1):
+        low, high = steps[t], steps[t + 1]
+        if t == 0:
+            for r in range(high):
+                alpha[r] = start
+        else:
+            previous = steps[t - 1]
+            before[low:high] = alpha[previous : previous + high - low]
+            multiply(before[low:high], T, alpha[low:high], dense)
+        ending = high if t + 2 == steps.shape[0] else low + steps[t + 2] - high
+        for r in range(low, high):
+            b = r - low
+            total = alpha.dtype.type(0)
+            for j in range(Y):
+                alpha[r, j] *= E[r, j]
+                total += alpha[r, j]
+            factor = alpha.dtype.type(1) / total if total > 0 else alpha.dtype.type(0)
+            for j in range(Y):
+                alpha[r, j] *= factor
+            scale[r] = factor
+            if r >= ending or t + 2 == steps.shape[0]:
+                last = alpha.dtype.type(0)
+                for j in range(Y):
+                    last += alpha[r, j] * end[j]
+                total *= last
+            # a product of sums is one logarithm instead of many
+            log_z[b] += shift[r]
+            if total > _TINY:
+                product[b] *= total
+            else:
+                log_z[b] += math.log(total) if total > 0 else -np.inf
+            if not (1e-90 < product[b] < 1e90):
+                log_z[b] += math.log(product[b])
+                product[b] = 1.0
+    for b in range(log_z.shape[0]):
+        log_z[b] += math.log(product[b])
+
+
+@kernel
+def backward(E, steps, transposed, end, dense, alpha, scale, beyond):
+    """Turn alpha into gamma in place; beyond[r, j] = E[r, j] beta[r, j] / Z, so that xi = before[r] (x) beyond[r] * T.
+
+    transposed float[Y, Y] is T with rows and columns exchanged, row-major.
+    """
+    Y = E.shape[1]
+    n = steps.shape[0] - 1
+    beta = np.empty((steps[1] - steps[0], Y), E.dtype)
+    for t in range(n - 1, -1, -1):
+        low, high = steps[t], steps[t + 1]
+        going_on = 0
+        if t + 1 < n:
+            going_on = steps[t + 2] - high
+            multiply(beyond[high : high + going_on], transposed, beta[:going_on], dense)
+        for b in range(going_on, high - low):
+            last = E.dtype.type(0)
+            for j in range(Y):
+                last += alpha[low + b, j] * end[j]
+            inverse = E.dtype.type(1) / last if last > 0 else E.dtype.type(0)
+            for j in range(Y):
+                beta[b, j] = end[j] * inverse
+        for b in range(high - low):
+            r = low + b
+            for j in range(Y):
+                alpha[r, j] *= beta[b, j]
+                beyond[r, j] = E[r, j] * beta[b, j] * scale[r]
+
+
+@kernel
+def weigh(values, steps, weights):
+    """Multiply the rows of every sentence by its weight."""
+    for t in range(steps.shape[0] - 1):
+        for r in range(steps[t], steps[t + 1]):
+            w = values.dtype.type(weights[r - steps[t]])
+            for j in range(values.shape[1]):
+                values[r, j] *= w
+
+
+@kernel
+def add_pairs(before, beyond, first, sign, dense, pairs):
+    """pairs += sign * sum over rows from `first` of before[r] (x) beyond[r]; times T it is the sum of xi."""
+    Y = pairs.shape[0]
+    if dense and Y * Y * (before.shape[0] - first) > _BLAS_WORK:
+        pairs += pairs.dtype.type(sign) * np.dot(before[first:].T, beyond[first:])
+        return
+    for r in range(first, before.shape[0]):
+        for i in range(Y):
+            a = pairs.dtype.type(sign) * before[r, i]
+            if a != 0:
+                for j in range(Y):
+                    pairs[i, j] += a * beyond[r, j]
+
+
+@kernel
+def subtract(free, restricted, rows, difference):
+    """difference[t] = free[rows[t]] - restricted[rows[t]]: the gradient of the loss in the scores of every token."""
+    for t in range(rows.shape[0]):
+        r = rows[t]
+        for y in range(free.shape[1]):
+            difference[t, y] = free[r, y] - restricted[r, y]

@@ -1,0 +1,159 @@
+"""Max-product over chains, under evidence: the best sequence, and the k best.
+
+    delta[0, j] = start[j] + s[0, j]                  delta[t, j] = s[t, j] + max_i (delta[t-1, i] + T[i, j])
+    best = max_j (delta[L-1, j] + end[j])
+
+s[t, j] is -inf where the evidence excludes label j. Back pointers are not stored: the path is found again from its end by
+repeating the comparison for one label a position, which costs Y instead of Y^2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagweave.kernels import kernel
+
+
+@kernel
+def exclude(scores, allow, masks):
+    """Set scores[t, y] = -inf where masks[allow[t], y] is 0, in place."""
+    for t in range(scores.shape[0]):
+        mask = masks[allow[t]]
+        for y in range(scores.shape[1]):
+            if not mask[y]:
+                scores[t, y] = -np.inf
+
+
+@kernel
+def best_sequence(scores, transition, transposed, start, end, labels):
+    """Set labels int32[L] to the best sequence of one sentence, -1 everywhere if none is allowed. Returns its score.
+
+    scores float[L, Y] is overwritten with delta. Of equal sequences the one with the smallest labels from the end wins.
+    """
+    L, Y = scores.shape
+    reach = np.empty(Y, scores.dtype)
+    for j in range(Y):
+        scores[0, j] += start[j]
+    for t in range(1, L):
+        for j in range(Y):
+            reach[j] = -np.inf
+        for i in range(Y):
+            d = scores[t - 1, i]
+            if d > -np.inf:
+                for j in range(Y):
+                    reach[j] = max(reach[j], d + transition[i, j])
+        for j in range(Y):
+            scores[t, j] += reach[j]
+    best = scores.dtype.type(-np.inf)
+    label = -1
+    for j in range(Y):
+        if scores[L - 1, j] + end[j] > best:
+            best = scores[L - 1, j] + end[j]
+            label = j
+    for t in range(L - 1, -1, -1):
+        labels[t] = label
+        if t > 0 and label >= 0:
+            into = transposed[label]
+            top = scores.dtype.type(-np.inf)
+            label = -1
+            for i in range(Y):
+                if scores[t - 1, i] + into[i] > top:
+                    top = scores[t - 1, i] + into[i]
+                    label = i
+    return best
+
+
+@kernel
+def best_sequences(scores, transition, transposed, start, end, sentence_ptr, first, last, labels):
+    """`best_sequence` of sentences first .. last - 1; scores float[n, Y] (overwritten) and labels int32[n] are theirs."""
+    base = sentence_ptr[first]
+    for s in range(first, last):
+        low, high = sentence_ptr[s] - base, sentence_ptr[s + 1] - base
+        if high > low:
+            best_sequence(scores[low:high], transition, transposed, start, end, labels[low:high])
+
+
+@kernel
+def _insert_ranked(values, sources, rank_of, k, value, source, rank):
+    """Keep values float[k] falling, with the origin of each, after `value` came."""
+    if not value > values[k - 1]:
+        return
+    at = k - 1
+    while at > 0 and values[at - 1] < value:
+        values[at] = values[at - 1]
+        sources[at] = sources[at - 1]
+        rank_of[at] = rank_of[at - 1]
+        at -= 1
+    values[at] = value
+    sources[at] = source
+    rank_of[at] = rank
+
+
+@kernel
+def k_best_sequences(scores, transition, start, end, labels, totals):
+    """The k best sequences of one sentence, exactly: labels int32[k, L], totals float64[k] falling, -inf beyond the last.
+
+    delta[t, j, r] is the r-th best score of a sequence that ends in label j at t.
+    """
+    L, Y = scores.shape
+    k = labels.shape[0]
+    delta = np.full((L, Y, k), -np.inf)
+    source = np.full((L, Y, k), -1, np.int32)
+    rank = np.zeros((L, Y, k), np.int32)
+    for j in range(Y):
+        delta[0, j, 0] = scores[0, j] + start[j]
+    for t in range(1, L):
+        for j in range(Y):
+            if scores[t, j] == -np.inf:
+                continue
+            for i in range(Y):
+                for r in range(k):
+                    if delta[t - 1, i, r] == -np.inf:
+                        break
+                    value = delta[t - 1, i, r] + transition[i, j] + scores[t, j]
+                    _insert_ranked(delta[t, j], source[t, j], rank[t, j], k, value, i, r)
+    final_label = np.full(k, -1, np.int32)
+    final_rank = np.zeros(k, np.int32)
+    totals[:] = -np.inf
+    for j in range(Y):
+        for r in range(k):
+            if delta[L - 1, j, r] > -np.inf:
+                _insert_ranked(totals, final_label, final_rank, k, delta[L - 1, j, r] + end[j], j, r)
+    for n in range(k):
+        j, r = final_label[n], final_rank[n]
+        for t in range(L - 1, -1, -1):
+            labels[n, t] = j
+            if j >= 0:
+                j, r = source[t, j, r], rank[t, j, r]
+
+
+@kernel
+def path_score(scores, transition, start, end, labels):
+    """The score of one label sequence: start + sum of emission and transition scores + end."""
+    total = np.float64(start[labels[0]])
+    for t in range(labels.shape[0]):
+        total += scores[t, labels[t]]
+        if t > 0:
+            total += transition[labels[t - 1], labels[t]]
+    return total + end[labels[-1]]
+
+
+@kernel
+def span_entropy(gamma, pairs):
+    """Entropy of the labels of a span, in nats, from its marginals (tsuboi-2008, 5.1; positive, the paper omits the sign).
+
+    gamma float[n, Y] are the state marginals of the span, pairs float[n, Y, Y] the pair marginals into each position
+    (pairs[0] is not read). A chain's posterior is a chain:
+
+        H(y_1 .. y_n) = - sum_j gamma[0, j] log gamma[0, j] - sum_t sum_ij xi[t, i, j] log (xi[t, i, j] / gamma[t-1, i])
+    """
+    total = 0.0
+    for j in range(gamma.shape[1]):
+        if gamma[0, j] > 0:
+            total -= gamma[0, j] * np.log(gamma[0, j])
+    for t in range(1, gamma.shape[0]):
+        for i in range(gamma.shape[1]):
+            for j in range(gamma.shape[1]):
+                if pairs[t, i, j] > 0 and gamma[t - 1, i] > 0:
+                    total -= pairs[t, i, j] * np.log(pairs[t, i, j] / gamma[t - 1, i])
+    return total

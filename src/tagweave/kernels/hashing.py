@@ -1,0 +1,157 @@
+"""Feature hashing: strings to 64-bit codes, codes to gram codes, gram codes to consecutive feature ids.
+
+The feature index is an open-addressing table (linear probing, a power of two of slots, at most half full). Code 0 means
+"absent" everywhere and never enters the table. Two of 10 million different grams share a code with probability 3e-6.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagweave.kernels import kernel
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_ONE = np.uint64(1)
+OUTSIDE = np.uint64(0xD6E8FEB86659FD93)
+
+
+@kernel
+def mix(code, value):
+    """One step of a hash chain: code' = finalise(code + multiplier * (value + 1)), never 0."""
+    code = code + _MULTIPLIER * (value + _ONE)
+    code = (code ^ (code >> np.uint64(30))) * _FIRST
+    code = (code ^ (code >> np.uint64(27))) * _SECOND
+    code = code ^ (code >> np.uint64(31))
+    return code if code != np.uint64(0) else _ONE
+
+
+@kernel
+def hash_spans(points, start, stop, seed, out):
+    """out[i] = the hash of points[start[i]:stop[i]], 0 (absent) for an empty span."""
+    for i in range(start.shape[0]):
+        code = seed
+        for j in range(start[i], stop[i]):
+            code = mix(code, np.uint64(points[j]))
+        out[i] = code if stop[i] > start[i] else np.uint64(0)
+
+
+@kernel
+def _value(table, start, ids, first, length, t):
+    """The code of a column at token t of a sentence; outside it, a code of the distance to its edge."""
+    if t < 0:
+        return OUTSIDE + np.uint64(-t)
+    if t >= length:
+        return OUTSIDE + np.uint64(1000 + t - length)
+    return table[start + ids[first + t]]
+
+
+@kernel
+def hash_grams(ids, sentence_ptr, table, table_ptr, terms, seeds, reach, edge, grams):
+    """The code of every gram of every sentence.
+
+    A gram of family k at anchor p joins the values of its terms[k, j] = (column, source, offset from p, to); column -1
+    ends the list. Column c has the value table[table_ptr[c] + ids[source, t]] at token t. With `to` the value is
+    whether the column is the same `to` tokens further on. A gram with an absent value is absent (0), and so is one
+    that no token of the sentence sees: the gram at p is seen by the tokens p - high .. p - low.
+
+        ids          int32[sources, N]     which entry of its table a token has, per source of values
+        sentence_ptr int64[S + 1]
+        terms        int64[K, J, 4]
+        reach        int64[K, 2]           low and high of every family
+        edge         int64[2]              lead and trail: anchors run from -lead to length + trail - 1
+        grams        uint64[M, K] (out)    M = N + S (lead + trail)
+    """
+    row = 0
+    for s in range(sentence_ptr.shape[0] - 1):
+        first = sentence_ptr[s]
+        length = sentence_ptr[s + 1] - first
+        for p in range(-edge[0], length + edge[1]):
+            for k in range(terms.shape[0]):
+                code = seeds[k]
+                if p - reach[k, 0] < 0 or p - reach[k, 1] >= length:
+                    grams[row, k] = 0
+                    continue
+                for j in range(terms.shape[1]):
+                    column, source, offset, to = terms[k, j, 0], terms[k, j, 1], terms[k, j, 2], terms[k, j, 3]
+                    if column < 0:
+                        break
+                    value = _value(table, table_ptr[column], ids[source], first, length, p + offset)
+                    if to != 0:
+                        other = _value(table, table_ptr[column], ids[source], first, length, p + offset + to)
+                        value = np.uint64(2) if value == other else _ONE
+                    if value == np.uint64(0):
+                        code = np.uint64(0)
+                        break
+                    code = mix(code, value)
+                grams[row, k] = code
+            row += 1
+
+
+@kernel
+def find(keys, values, codes, out):
+    """out[i] = the id of codes[i], -1 where the table does not have it."""
+    mask = np.uint64(keys.shape[0] - 1)
+    for i in range(codes.shape[0]):
+        code = codes[i]
+        out[i] = -1
+        if code == np.uint64(0):
+            continue
+        slot = code & mask
+        while keys[slot] != np.uint64(0):
+            if keys[slot] == code:
+                out[i] = values[slot]
+                break
+            slot = (slot + _ONE) & mask
+
+
+@kernel
+def insert(keys, values, codes, size, out, counts):
+    """As `find`, but a code that is new gets the next id; counts[id] counts occurrences. Returns the new size."""
+    mask = np.uint64(keys.shape[0] - 1)
+    for i in range(codes.shape[0]):
+        code = codes[i]
+        out[i] = -1
+        if code == np.uint64(0):
+            continue
+        slot = code & mask
+        while keys[slot] != np.uint64(0) and keys[slot] != code:
+            slot = (slot + _ONE) & mask
+        if keys[slot] == np.uint64(0):
+            keys[slot] = code
+            values[slot] = size
+            size += 1
+        out[i] = values[slot]
+        counts[values[slot]] += 1
+    return size
+
+
+@kernel
+def place(keys, values, codes, ids):
+    """Enter codes that are known to be new under the given ids."""
+    mask = np.uint64(keys.shape[0] - 1)
+    for i in range(codes.shape[0]):
+        slot = codes[i] & mask
+        while keys[slot] != np.uint64(0):
+            slot = (slot + _ONE) & mask
+        keys[slot] = codes[i]
+        values[slot] = ids[i]
+
+
+@kernel
+def renumber(ids, new):
+    """ids[i] = new[ids[i]] in place, -1 stays."""
+    for i in range(ids.shape[0]):
+        if ids[i] >= 0:
+            ids[i] = new[ids[i]]
+
+
+@kernel
+def hash_codes(codes, start, count, seed, out):
+    """out[i] = the chain of codes[start[i]] .. codes[start[i] + count - 1]."""
+    for i in range(start.shape[0]):
+        code = seed
+        for j in range(start[i], start[i] + count):
+            code = mix(code, codes[j])
+        out[i] = code

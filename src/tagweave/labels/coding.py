@@ -1,0 +1,92 @@
+"""Word codings: words as labels of their characters, and back.
+
+A coding gives each character of a word a letter by its place in the word; with tags, the label is `LETTER-TAG`. The four
+letters of BMES say all that a coding can say, so the other codings are coarser spellings of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
+
+_SPELLING = {
+    "BMES": {"B": "B", "M": "M", "E": "E", "S": "S"},
+    "BI": {"B": "B", "M": "I", "E": "I", "S": "B"},
+    "boundary": {"B": "-", "M": "-", "E": "|", "S": "|"},
+}
+CODINGS = tuple(_SPELLING)
+"""The names of the codings: BMES, BI (begin, inside), boundary (`|` a word ends after the character, `-` none does)."""
+
+SEGMENTATION = "segmentation"
+"""The layer of a corpus of characters that holds the sets over B, M, E, S."""
+
+
+def letters(length: int) -> str:
+    """The BMES letters of a word of `length` characters."""
+    return "S" if length == 1 else "B" + "M" * (length - 2) + "E"
+
+
+def to_characters(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str | None = None) -> Sentence:
+    """The sentence of words as a sentence of characters whose `layer` codes its words.
+
+    With `tag_layer` the labels carry the words' tags: candidates become candidates of the character (`B-NN|B-VV`), an
+    unknown tag becomes the wildcard `B-*`.
+    """
+    spell = _SPELLING[coding]
+    tags: Iterable[Candidates] = sentence.layers[tag_layer] if tag_layer else [()] * len(sentence)
+    coded: list[Candidates] = []
+    for form, candidates in zip(sentence.forms, tags, strict=True):
+        coded.extend(_label(spell[letter], candidates) for letter in letters(len(form)))
+    characters = tuple("".join(sentence.forms))
+    return Sentence(characters, {layer: tuple(coded)}, weight=sentence.weight, place=sentence.place)
+
+
+def _label(letter: str, tags: Candidates) -> tuple[str, ...]:
+    if tags is None:
+        return (f"{letter}-*",)
+    return tuple(f"{letter}-{tag}" for tag in tags) or (letter,)
+
+
+def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str | None = None) -> Sentence:
+    """A sentence of characters with BMES sets in its segmentation layer, as `layer` in another coding.
+
+    With `tag_layer`, candidates carry the tags that this layer gives the character (every tag where it is unknown).
+    """
+    spell = _SPELLING[coding]
+    tags: Sequence[Candidates] = sentence.layers.get(tag_layer, (None,) * len(sentence)) if tag_layer else ()
+    coded: list[Candidates] = []
+    for i, candidates in enumerate(sentence.layers[SEGMENTATION]):
+        known_tags = tags[i] if tag_layer else ()
+        if candidates is None and not known_tags:
+            coded.append(None)
+            continue
+        spelled = dict.fromkeys(spell[letter] for letter in candidates or "BMES")
+        full = len(spelled) == len(set(spell.values())) and not known_tags
+        coded.append(None if full else tuple(label for letter in spelled for label in _label(letter, known_tags)))
+    return sentence.with_layer(layer, coded)
+
+
+def to_words(characters: Sequence[str], labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Words and their tags ("" where labels carry none) of a label sequence in any coding.
+
+    A word begins at B, S, at the start, after `|`, and wherever the label before it has ended a word; its tag is the one
+    of its first character. So every label sequence gives words, also one that breaks its scheme.
+    """
+    words: list[str] = []
+    tags: list[str] = []
+    begins = True
+    for character, label in zip(characters, labels, strict=True):
+        letter, _, tag = label.partition("-") if label != "-" else ("-", "", "")
+        if begins or letter in "BS":
+            words.append(character)
+            tags.append(tag)
+        else:
+            words[-1] += character
+        begins = letter in "ES|"
+    return tuple(words), tuple(tags)
+
+
+def as_layer(labels: Iterable[str]) -> Layer:
+    """Labels as positions of one candidate each."""
+    return tuple((label,) for label in labels)

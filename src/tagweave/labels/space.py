@@ -1,0 +1,134 @@
+"""Label spaces and their views.
+
+A view projects the labels of a space to the tag set of one guideline. A plain tag set has one view, itself. A space of
+bundled tags has one per guideline beside the joint one. Scores are sums over views, and so are gradients.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_WILDCARD = re.compile(r"(?P<prefix>[BIMELSU]-)\*|!(?P<excluded>.+)")
+
+
+class UnknownLabelError(ValueError):
+    """Evidence that names a label the space does not have."""
+
+
+@dataclass(frozen=True)
+class View:
+    """The projection of a label space to the tag set of one guideline.
+
+    Attributes:
+        guideline: the name of the tag set.
+        names: its tags.
+        projection: int32[Y], the tag of every label of the space.
+    """
+
+    guideline: str
+    names: tuple[str, ...]
+    projection: NDArray[np.int32]
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The position of every tag in `names`."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    def tags(self, candidate: str) -> list[int]:
+        """The tags that a candidate stands for: itself, or a wildcard's: `B-*` (prefix), `!O` (all but it).
+
+        Raises:
+            UnknownLabelError: neither a tag of the view nor a wildcard that matches one.
+        """
+        if candidate in self.number:
+            return [self.number[candidate]]
+        wildcard = _WILDCARD.fullmatch(candidate)
+        if wildcard and wildcard["prefix"]:
+            found = [i for i, name in enumerate(self.names) if name.startswith(wildcard["prefix"])]
+        elif wildcard and wildcard["excluded"] in self.number:
+            found = [i for i, name in enumerate(self.names) if name != wildcard["excluded"]]
+        else:
+            found = []
+        if not found:
+            known = " ".join(self.names[:12]) + (" ..." if len(self.names) > 12 else "")
+            raise UnknownLabelError(f"label {candidate!r} is not one of the {len(self.names)} of {self.guideline}: {known}")
+        return found
+
+
+@dataclass(frozen=True)
+class LabelSpace:
+    """The labels that a model chooses from.
+
+    Attributes:
+        names: the Y labels.
+        views: at least one; a model has emission and transition weights per view.
+    """
+
+    names: tuple[str, ...]
+    views: tuple[View, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @classmethod
+    def plain(cls, guideline: str, names: Iterable[str]) -> LabelSpace:
+        """A space of one guideline: its labels are its tags."""
+        tags = tuple(names)
+        return cls(tags, (View(guideline, tags, np.arange(len(tags), dtype=np.int32)),))
+
+    def view(self, guideline: str) -> View:
+        """The view of a guideline.
+
+        Raises:
+            KeyError: no such view; the message lists those there are.
+        """
+        for view in self.views:
+            if view.guideline == guideline:
+                return view
+        raise KeyError(f"no guideline {guideline!r} in this label space, only {', '.join(self.guidelines)}")
+
+    @property
+    def guidelines(self) -> tuple[str, ...]:
+        """The names of the views."""
+        return tuple(view.guideline for view in self.views)
+
+    def allow(self, guideline: str, candidates: Iterable[str]) -> NDArray[np.int32]:
+        """The labels that project to one of the candidate tags (wildcards included), rising."""
+        view = self.view(guideline)
+        tags = [tag for candidate in candidates for tag in view.tags(candidate)]
+        return np.flatnonzero(np.isin(view.projection, tags)).astype(np.int32)
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain description, for the model's metadata."""
+        views = [
+            {"guideline": view.guideline, "names": list(view.names), "projection": view.projection.tolist()}
+            for view in self.views
+        ]
+        return {"names": list(self.names), "views": views}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> LabelSpace:
+        """The space that `to_json` described."""
+        views = tuple(
+            View(view["guideline"], tuple(view["names"]), np.array(view["projection"], np.int32))
+            for view in data["views"]
+        )
+        return cls(tuple(data["names"]), views)
+
+
+def is_wildcard(candidate: str) -> bool:
+    """Whether a candidate has the form of a wildcard (a tag that a corpus uses literally may have it too)."""
+    return _WILDCARD.fullmatch(candidate) is not None
+
+
+def collect_names(layers: Iterable[Sequence[tuple[str, ...] | None]]) -> tuple[str, ...]:
+    """The tags that layers name, sorted; wildcards name none."""
+    seen = {candidates for layer in layers for candidates in set(layer) if candidates is not None}
+    return tuple(sorted({name for candidates in seen for name in candidates if not is_wildcard(name)}))

@@ -1,0 +1,92 @@
+"""Emission scores of an encoded corpus under the weights of all views, and the gradient back into them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.encoding.encoded import Encoded
+from tagweave.kernels import emission
+from tagweave.labels.space import View
+from tagweave.models.layout import Layout
+
+Floats = NDArray[Any]
+
+
+class ViewEmission:
+    """The emission of one view: scores from its weights, gradients to them.
+
+    Args:
+        view: which labels project to which tag.
+        layout: where the weights stand.
+        weights: the emission weights, or their gradient.
+    """
+
+    def __init__(self, view: View, layout: Layout, weights: Floats) -> None:
+        self.view, self.layout, self.weights = view, layout, weights
+        self._tags = len(view.names)
+        self._identity = bool(np.array_equal(view.projection, np.arange(self._tags)))
+
+    def kind_table(self, encoded: Encoded, first: int, last: int) -> Floats:
+        """[last - first, tags]: the scores of kinds first .. last - 1 from the features of the form alone."""
+        table = np.empty((last - first, self._tags), self.weights.dtype)
+        self._kind_scores(encoded, np.arange(first, last, dtype=np.int32), table)
+        return table
+
+    def _kind_scores(self, encoded: Encoded, kinds: NDArray[np.int32], out: Floats) -> None:
+        layout, e = self.layout, encoded
+        emission.kind_scores(
+            self.weights, layout.ptr, layout.cell, e.kind_ptr, e.kind_features, e.kind_values, kinds, out
+        )
+
+    def add_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
+        """Add the scores of sentences first .. last - 1 to scores [n, Y].
+
+        Args:
+            encoded: the corpus.
+            first, last: the sentences.
+            table: the scores of all kinds, or `None` to compute those that are needed.
+            scores: [n, Y], the joint scores.
+        """
+        tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
+        own = np.empty((len(scores), self._tags), scores.dtype)
+        if table is None:
+            self._kind_scores(encoded, encoded.kinds[tokens], own)
+        else:
+            emission.spread(table, encoded.kinds[tokens], own)
+        layout, e = self.layout, encoded
+        emission.gram_scores(
+            self.weights, layout.ptr, layout.cell, e.grams, e.high, e.lead, e.sentence_ptr, first, last, own
+        )
+        if self._identity:
+            scores += own
+        else:
+            emission.project(own, self.view.projection, scores)
+
+    def add_gradient(self, encoded: Encoded, first: int, last: int, table: Floats | None, difference: Floats) -> None:
+        """The transpose of `add_scores`; `weights` is the gradient here, `table` the gradient of the kind table."""
+        own = difference
+        if not self._identity:
+            own = np.zeros((len(difference), self._tags), difference.dtype)
+            emission.gather(difference, self.view.projection, own)
+        tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
+        if table is None:
+            self._add_kind_gradient(encoded, encoded.kinds[tokens], own)
+        else:
+            emission.collect(own, encoded.kinds[tokens], table)
+        layout, e = self.layout, encoded
+        emission.gram_gradient(
+            self.weights, layout.ptr, layout.cell, e.grams, e.high, e.lead, e.sentence_ptr, first, last, own
+        )
+
+    def add_table_gradient(self, encoded: Encoded, table: Floats) -> None:
+        """From the gradient of the kind table to that of the weights."""
+        self._add_kind_gradient(encoded, np.arange(len(table), dtype=np.int32), table)
+
+    def _add_kind_gradient(self, encoded: Encoded, kinds: NDArray[np.int32], difference: Floats) -> None:
+        layout, e = self.layout, encoded
+        emission.kind_gradient(
+            self.weights, layout.ptr, layout.cell, e.kind_ptr, e.kind_features, e.kind_values, kinds, difference
+        )

@@ -1,0 +1,123 @@
+"""Sum-product over a batch of sentences: from emission scores to log Z and marginals, under two evidences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.encoding.encoded import Encoded
+from tagweave.kernels import chain
+from tagweave.models.structure import Transitions
+
+Floats = NDArray[Any]
+
+_SPARSE = 0.25  # share of allowed labels below which skipping zeros beats a matrix product
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentences first .. last - 1 of an encoded corpus, laid out in lockstep.
+
+    Attributes:
+        first, last: the sentences.
+        tokens: the slice of their tokens.
+        order: int64[B], the sentence (from `first`) of each lane, the longest first; empty sentences are left out.
+        rows: int32[n], the row of every token.
+        steps: int64[T + 1], the first row of each step.
+    """
+
+    first: int
+    last: int
+    tokens: slice
+    order: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    steps: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, encoded: Encoded, first: int, last: int) -> Batch:
+        """Lay out sentences first .. last - 1."""
+        ptr = encoded.sentence_ptr[first : last + 1]
+        lengths = np.diff(ptr)
+        order = np.argsort(-lengths, kind="stable")
+        order = order[lengths[order] > 0]
+        rows = np.empty(int(ptr[-1] - ptr[0]), np.int32)
+        steps = np.zeros(int(lengths.max(initial=0)) + 1, np.int64)
+        chain.pack(lengths[order], order, ptr - ptr[0], rows, steps)
+        return cls(first, last, slice(int(ptr[0]), int(ptr[-1])), order, rows, steps)
+
+    @property
+    def lanes(self) -> int:
+        """How many sentences are not empty."""
+        return len(self.order)
+
+
+class Workspace:
+    """Buffers for batches of up to `rows` tokens over Y labels, allocated once and used again for every batch."""
+
+    def __init__(self, rows: int, labels: int, dtype: type[np.floating[Any]]) -> None:
+        self.rows, self.labels, self.dtype = rows, labels, dtype
+        names = ("scores", "free", "restricted", "alpha", "alpha_restricted", "before", "beyond", "difference")
+        self._matrices = {name: np.zeros((rows, labels), dtype) for name in names}
+        self._vectors = {name: np.zeros(rows, dtype) for name in ("shift", "shift_restricted", "scale")}
+
+    def matrix(self, name: str, rows: int) -> Floats:
+        """The first rows of a [rows, Y] buffer."""
+        return self._matrices[name][:rows]
+
+    def vector(self, name: str, rows: int) -> Floats:
+        """The first entries of a [rows] buffer."""
+        return self._vectors[name][:rows]
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What sum-product knows of a batch.
+
+    Attributes:
+        log_z: float64[B], by lane.
+        gamma: [n, Y] state marginals by row.
+        before, beyond: [n, Y]; before[r] (x) beyond[r] * T are the pair marginals into row r.
+        dense: whether products of these go through BLAS.
+    """
+
+    log_z: NDArray[np.float64]
+    gamma: Floats
+    before: Floats
+    beyond: Floats
+    dense: bool
+
+
+def free_potentials(scores: Floats, batch: Batch, space: Workspace) -> tuple[Floats, Floats]:
+    """exp(score - shift) by row, and the shift of each row."""
+    free, shift = space.matrix("free", len(batch.rows)), space.vector("shift", len(batch.rows))
+    chain.shift_scores(scores, batch.rows, free, shift)
+    np.exp(free, out=free)
+    return free, shift
+
+
+def restricted_potentials(
+    free: Floats, shift: Floats, scores: Floats, batch: Batch, encoded: Encoded, masks: NDArray[np.uint8], space: Workspace
+) -> tuple[Floats, Floats, bool]:
+    """The potentials of allowed labels, the shift of each row, and whether most labels are allowed."""
+    n = len(batch.rows)
+    restricted, restricted_shift = space.matrix("restricted", n), space.vector("shift_restricted", n)
+    doubt = encoded.doubt[batch.tokens] if len(encoded.doubt) else encoded.doubt
+    allow = encoded.allow[batch.tokens]
+    kept = chain.restrict(free, shift, scores, batch.rows, allow, masks, doubt, restricted, restricted_shift)
+    return restricted, restricted_shift, kept > _SPARSE * restricted.size
+
+
+def sum_product(
+    E: Floats, shift: Floats, batch: Batch, transitions: Transitions, space: Workspace, alpha: str, dense: bool = True
+) -> Sums:
+    """Forward and backward over potentials `E`; the marginals end in the buffer named `alpha`."""
+    n = len(batch.rows)
+    gamma, before, beyond = space.matrix(alpha, n), space.matrix("before", n), space.matrix("beyond", n)
+    scale, log_z = space.vector("scale", n), np.empty(batch.lanes)
+    t = transitions
+    chain.forward(E, shift, batch.steps, t.potential, t.start, t.end, dense, gamma, before, scale, log_z)
+    chain.backward(E, batch.steps, t.transposed, t.end, dense, gamma, scale, beyond)
+    return Sums(log_z, gamma, before, beyond, dense)

@@ -1,0 +1,227 @@
+"""The loss of a chain model on encoded sentences, and its gradient.
+
+    loss(w) = sum over sentences of weight * (log Z(all labels) - log Z(labels that the evidence allows))
+
+(tsuboi-2008, equations 3 and 4; li-2015, equations 5 and 6). The regulariser belongs to the trainer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.encoding.encoded import Encoded
+from tagweave.kernels import chain
+from tagweave.models.emission import ViewEmission
+from tagweave.models.lockstep import (
+    Batch,
+    Sums,
+    Workspace,
+    free_potentials,
+    restricted_potentials,
+    sum_product,
+)
+from tagweave.models.structure import ChainStructure, Transitions
+
+Floats = NDArray[Any]
+
+_CHUNK_CELLS = 1 << 16  # tokens x labels that a batch of a full pass should have: its buffers stay in the second cache
+_CHUNK_LANES = 64  # but at least so many sentences, so that a step is a matrix product worth a call
+
+
+class ContradictionError(ValueError):
+    """Evidence that no label sequence satisfies, because the coding's transitions forbid them all."""
+
+
+class ChainObjective:
+    """The loss of a chain model as a function of its weights.
+
+    Sentences whose evidence excludes nothing have loss 0 and gradient 0, exactly: they are left out.
+
+    Args:
+        structure: what the weights mean.
+        encoded: training sentences with their evidence.
+        masks: uint8[sets, Y], the label sets that `encoded.allow` numbers.
+        threads: how many threads share a pass. The same number gives the same sums, bit by bit.
+        dtype: of weights and sums; log Z is always summed in float64.
+    """
+
+    def __init__(
+        self,
+        structure: ChainStructure,
+        encoded: Encoded,
+        masks: NDArray[np.uint8],
+        threads: int = 1,
+        dtype: type[np.floating[Any]] = np.float64,
+    ) -> None:
+        informative = encoded.informative()
+        self.structure = structure
+        self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
+        self.masks = masks
+        self.threads = threads
+        self.dtype = dtype
+        self._chunks: list[list[Batch]] | None = None
+        self._workspaces: list[Workspace] = []
+
+    @property
+    def size(self) -> int:
+        """The number of weights."""
+        return self.structure.size
+
+    def __len__(self) -> int:
+        return len(self.encoded)
+
+    def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """The loss of all sentences and its gradient [size]."""
+        chunks = self._full_pass()
+        transitions = self.structure.transition_scores(weights)
+        tables = self._kind_tables(weights)
+        with ThreadPoolExecutor(self.threads) as pool:
+            parts = list(
+                pool.map(lambda i: self._run(weights, transitions, tables, chunks[i], self._workspaces[i]), range(len(chunks)))
+            )
+        loss = sum(part[0] for part in parts)
+        gradient, table_gradients = parts[0][1], parts[0][2]
+        for part in parts[1:]:
+            gradient += part[1]
+            for mine, others in zip(table_gradients, part[2], strict=True):
+                mine += others
+        for view, table in zip(self._views(gradient), table_gradients, strict=True):
+            view.add_table_gradient(self.encoded, table)
+        return loss, gradient
+
+    def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
+        """The loss of sentences first .. last - 1; its gradient is added to `gradient`."""
+        batch = Batch.of(self.encoded, first, last)
+        space = self._workspace(len(batch.rows))
+        transitions = self.structure.transition_scores(weights)
+        run = _Run(self, weights, transitions, None, gradient, None)
+        loss = run.add(batch, space)
+        run.finish()
+        return loss
+
+    def shuffled(self, order: NDArray[np.int64]) -> ChainObjective:
+        """The same objective over the sentences in another order (any selection of them)."""
+        other = ChainObjective(self.structure, self.encoded.take(order), self.masks, self.threads, self.dtype)
+        other._workspaces = self._workspaces
+        return other
+
+    def _views(self, vector: Floats) -> list[ViewEmission]:
+        parts = zip(self.structure.space.views, self.structure.layouts, self.structure.split(vector), strict=True)
+        return [ViewEmission(view, layout, weights.emission) for view, layout, weights in parts]
+
+    def _kind_tables(self, weights: Floats) -> list[Floats]:
+        kinds = len(self.encoded.kind_ptr) - 1
+        return [view.kind_table(self.encoded, 0, kinds) for view in self._views(weights)]
+
+    def _workspace(self, rows: int) -> Workspace:
+        if not self._workspaces or self._workspaces[0].rows < rows:
+            self._workspaces = [Workspace(2 * rows, len(self.structure.space), self.dtype)]
+        return self._workspaces[0]
+
+    def _full_pass(self) -> list[list[Batch]]:
+        """The batches of every thread."""
+        if self._chunks is None:
+            bounds = chunk_bounds(self.encoded, len(self.structure.space))
+            batches = [Batch.of(self.encoded, low, high) for low, high in zip(bounds, bounds[1:], strict=False)]
+            share = -(-len(batches) // self.threads)
+            self._chunks = [batches[i : i + share] for i in range(0, len(batches), share)] or [[]]
+            rows = max((len(batch.rows) for batch in batches), default=0)
+            labels = len(self.structure.space)
+            self._workspaces = [Workspace(rows, labels, self.dtype) for _ in self._chunks]
+        return self._chunks
+
+    def _run(
+        self, weights: Floats, transitions: Transitions, tables: list[Floats], batches: Sequence[Batch], space: Workspace
+    ) -> tuple[float, Floats, list[Floats]]:
+        gradient = np.zeros(self.size, self.dtype)
+        table_gradients = [np.zeros_like(table) for table in tables]
+        run = _Run(self, weights, transitions, tables, gradient, table_gradients)
+        loss = sum(run.add(batch, space) for batch in batches)
+        run.finish()
+        return loss, gradient, table_gradients
+
+
+class _Run:
+    """One pass over some batches: sums the loss, and the gradient of emission and transition scores."""
+
+    def __init__(
+        self,
+        objective: ChainObjective,
+        weights: Floats,
+        transitions: Transitions,
+        tables: list[Floats] | None,
+        gradient: Floats,
+        table_gradients: list[Floats] | None,
+    ) -> None:
+        self._objective, self._transitions, self._gradient = objective, transitions, gradient
+        self._views, self._gradient_views = objective._views(weights), objective._views(gradient)
+        self._tables = tables or [None] * len(self._views)
+        self._table_gradients = table_gradients or [None] * len(self._views)
+        Y = len(objective.structure.space)
+        self._pairs, self._start, self._end = (np.zeros(shape, objective.dtype) for shape in ((Y, Y), Y, Y))
+
+    def add(self, batch: Batch, space: Workspace) -> float:
+        encoded = self._objective.encoded
+        n = len(batch.rows)
+        scores = space.matrix("scores", n)
+        scores[...] = 0
+        for view, table in zip(self._views, self._tables, strict=True):
+            view.add_scores(encoded, batch.first, batch.last, table, scores)
+        sentence_weights = encoded.weights[batch.first : batch.last][batch.order]
+        E, shift = free_potentials(scores, batch, space)
+        free = sum_product(E, shift, batch, self._transitions, space, "alpha")
+        self._add_pairs(free, batch, sentence_weights, +1)
+        E, shift, dense = restricted_potentials(E, shift, scores, batch, encoded, self._objective.masks, space)
+        restricted = sum_product(E, shift, batch, self._transitions, space, "alpha_restricted", dense)
+        self._add_pairs(restricted, batch, sentence_weights, -1)
+        self._check(restricted, batch)
+        difference = space.matrix("difference", n)
+        chain.subtract(free.gamma, restricted.gamma, batch.rows, difference)
+        self._add_edges(difference, batch)
+        for view, table in zip(self._gradient_views, self._table_gradients, strict=True):
+            view.add_gradient(encoded, batch.first, batch.last, table, difference)
+        return float(sentence_weights @ (free.log_z - restricted.log_z))
+
+    def _add_pairs(self, sums: Sums, batch: Batch, weights: NDArray[np.float64], sign: int) -> None:
+        if (weights != 1).any():
+            chain.weigh(sums.gamma, batch.steps, weights)
+            chain.weigh(sums.beyond, batch.steps, weights)
+        if self._objective.structure.transitions:
+            chain.add_pairs(sums.before, sums.beyond, batch.lanes, sign, sums.dense, self._pairs)
+
+    def _add_edges(self, difference: Floats, batch: Batch) -> None:
+        if self._objective.structure.edges:
+            ptr = self._objective.encoded.sentence_ptr[batch.first : batch.last + 1] - batch.tokens.start
+            filled = ptr[1:] > ptr[:-1]
+            self._start += difference[ptr[:-1][filled]].sum(axis=0)
+            self._end += difference[ptr[1:][filled] - 1].sum(axis=0)
+
+    def _check(self, restricted: Sums, batch: Batch) -> None:
+        bad = np.flatnonzero(~np.isfinite(restricted.log_z))
+        if len(bad):
+            sentence = batch.first + int(batch.order[bad[0]])
+            raise ContradictionError(
+                f"training sentence {sentence + 1}: no label sequence agrees with both its annotation and the coding of the labels"
+            )
+
+    def finish(self) -> None:
+        """Add the gradients of transition scores, which all batches shared."""
+        self._objective.structure.add_transition_gradient(
+            self._gradient, self._pairs * self._transitions.potential, self._start, self._end
+        )
+
+
+def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:
+    """Cut points of a corpus into batches of about `_CHUNK_CELLS` cells and at least `_CHUNK_LANES` sentences."""
+    bounds = [0]
+    tokens = max(1, _CHUNK_CELLS // labels)
+    while bounds[-1] < len(encoded):
+        start = bounds[-1]
+        stop = int(np.searchsorted(encoded.sentence_ptr, encoded.sentence_ptr[start] + tokens))
+        bounds.append(min(len(encoded), max(stop, start + _CHUNK_LANES)))
+    return bounds

@@ -1,0 +1,154 @@
+"""The shape of a chain model: its label space, where its weights stand, and the potentials that weights give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.space import LabelSpace
+from tagweave.models.layout import Layout
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ViewWeights:
+    """The weights of one view, as parts of one vector.
+
+    Attributes:
+        emission: one for each pair of the view's layout.
+        transition: [Y, Y], row: from.
+        start, end: [Y], for the first and the last label of a sentence.
+    """
+
+    emission: Floats
+    transition: Floats
+    start: Floats
+    end: Floats
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """Transition scores of all views together, and their potentials.
+
+    `potential`, `start` and `end` are exp(score - largest score), 0 where the scheme forbids; `step` and `edge` are the
+    largest scores that were taken out, to be added to log Z once per step and once per sentence.
+    """
+
+    score: Floats
+    start_score: Floats
+    end_score: Floats
+    potential: Floats
+    transposed: Floats
+    start: Floats
+    end: Floats
+    step: float
+    edge: float
+
+
+@dataclass(frozen=True)
+class ChainStructure:
+    """What the weights of a chain model mean.
+
+    Attributes:
+        space: the labels and their views.
+        layouts: one for each view.
+        scheme: the transitions that the coding of the labels allows.
+        transitions: whether there are transition weights; without them every position is a classifier of its own.
+        edges: whether the first and the last label have weights (tsuboi-2008's S and E).
+        licensed_transitions: per view, bool[Y, Y]: the transitions that have a weight; `None`: all.
+    """
+
+    space: LabelSpace
+    layouts: tuple[Layout, ...]
+    scheme: TransitionScheme
+    transitions: bool = True
+    edges: bool = True
+    licensed_transitions: tuple[NDArray[np.bool_], ...] | None = None
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """Where each view's weights begin, and where the last one's end."""
+        ends = [0]
+        for view, layout in zip(self.space.views, self.layouts, strict=True):
+            tags = len(view.names)
+            ends.append(ends[-1] + layout.size + tags * tags + 2 * tags)
+        return tuple(ends)
+
+    @property
+    def size(self) -> int:
+        """The length of the weight vector."""
+        return self.offsets[-1]
+
+    def split(self, vector: Floats) -> tuple[ViewWeights, ...]:
+        """Views of a weight vector (or of a gradient), nothing copied."""
+        parts = []
+        for view, layout, offset in zip(self.space.views, self.layouts, self.offsets, strict=False):
+            tags = len(view.names)
+            square = offset + layout.size
+            start = square + tags * tags
+            parts.append(
+                ViewWeights(
+                    vector[offset:square],
+                    vector[square:start].reshape(tags, tags),
+                    vector[start : start + tags],
+                    vector[start + tags : start + 2 * tags],
+                )
+            )
+        return tuple(parts)
+
+    def transition_scores(self, vector: Floats) -> Transitions:
+        """The sum over views, with -inf where the scheme forbids, and the potentials."""
+        Y = len(self.space)
+        score, start, end = (np.zeros(shape, vector.dtype) for shape in ((Y, Y), Y, Y))
+        for view, weights in zip(self.space.views, self.split(vector), strict=True):
+            to = view.projection
+            if self.transitions:
+                score += weights.transition[to[:, None], to[None, :]]
+            if self.edges:
+                start += weights.start[to]
+                end += weights.end[to]
+        score[~self.scheme.transition], start[~self.scheme.start], end[~self.scheme.end] = -np.inf, -np.inf, -np.inf
+        step = score.max()
+        potential = np.exp(score - step)
+        edge = start.max() + end.max()
+        return Transitions(
+            score,
+            start,
+            end,
+            potential,
+            np.ascontiguousarray(potential.T),
+            np.exp(start - start.max()),
+            np.exp(end - end.max()),
+            float(step),
+            float(edge),
+        )
+
+    def add_transition_gradient(
+        self, gradient: Floats, pairs: Floats, start: Floats, end: Floats
+    ) -> None:
+        """Add the gradients of the joint transition scores to those of every view's weights."""
+        for i, (view, weights) in enumerate(zip(self.space.views, self.split(gradient), strict=True)):
+            tags = len(view.names)
+            if self.transitions:
+                by_tag = _fold(_fold(pairs, view.projection, tags).T, view.projection, tags).T
+                if self.licensed_transitions is not None:
+                    by_tag = np.where(self.licensed_transitions[i], by_tag, 0)
+                weights.transition[...] += by_tag
+            if self.edges:
+                weights.start[...] += _fold(start, view.projection, tags)
+                weights.end[...] += _fold(end, view.projection, tags)
+
+
+def _fold(values: Floats, projection: NDArray[np.int32], tags: int) -> Floats:
+    """Sum the rows of `values` that project to the same tag."""
+    if np.array_equal(projection, np.arange(tags)):
+        return values
+    folded = np.zeros((tags, *values.shape[1:]), values.dtype)
+    np.add.at(folded, projection, values)
+    return folded
