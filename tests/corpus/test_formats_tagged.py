@@ -66,7 +66,9 @@ def test_quirks(token, form, candidates):
     sentence = read_one(token)
     assert sentence.forms == (form,)
     assert sentence.layers["tag"] == (candidates,)
-    assert read_one(written(sentence).rstrip("\n")) == Sentence((form,), {"tag": (candidates,)}, place=("made-up.txt", 1))
+    assert read_one(written(sentence).rstrip("\n")) == Sentence(
+        (form,), {"tag": (candidates,)}, place=("made-up.txt", 1)
+    )
 
 
 def test_underscore_separator():

@@ -50,11 +50,12 @@ def _sentence(rows: list[tuple[str, Candidates, str]], layer: str, place: Place)
 
 def _row(line: str, position: int, separator: str, place: Place) -> tuple[str, Candidates, str]:
     field, _, attributes = line.partition("\t")
-    first = ""
-    for index, attribute in enumerate(attributes.split("\t") if attributes else ()):
-        name = _name(attribute, place)
-        first = first if index else name
-    return intern(first or str(position)), _candidates(field, separator, place), attributes
+    names = _names(attributes, place)
+    return intern(names[0] if names else str(position)), _candidates(field, separator, place), attributes
+
+
+def _names(attributes: str, place: Place) -> list[str]:
+    return [_name(attribute, place) for attribute in attributes.split("\t")] if attributes else []
 
 
 def _name(attribute: str, place: Place) -> str:
@@ -88,12 +89,14 @@ def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "|", 
     An empty sentence has no rows and is left out. Forms are not written where there are attributes.
 
     Raises:
-        CorpusError: an empty label or form, the label `?`, a tab or a line break in a field, a sentence that has other
-            layers only.
+        CorpusError: an empty label or form, the label `?`, a tab or a line break in a field, attributes that could not
+            be read again, a sentence that has other layers only.
     """
     for sentence in sentences:
         labels = layer_to_write(sentence, layer)
         attributes = sentence.columns.get(ATTRIBUTES) or [_escaped(form, ":", sentence) for form in sentence.forms]
+        for texts in attributes:
+            _names(texts, sentence.place)
         rows = [f"{_field(each, separator, sentence)}\t{texts}" for each, texts in zip(labels, attributes, strict=True)]
         stream.writelines(checked(row.removesuffix("\t"), sentence) + "\n" for row in rows)
         stream.write("\n" if rows else "")

@@ -45,9 +45,9 @@ class _Labels(dict[str, Candidates]):
 
 
 class _Block(NamedTuple):
-    """The comments and rows of one sentence, and the line of its first row."""
+    """The comments and rows of one sentence; the lines of the comments, and the line of the first row."""
 
-    comments: list[str]
+    comments: list[tuple[int, str]]
     rows: list[list[str]]
     line: int
 
@@ -64,23 +64,29 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
     named = False
     for block in _blocks(lines):
         place = Place(path, block.line)
-        for header in filter(_HEADER.match, block.comments):
-            names, named = _header_names(header, place), True
+        for number, header in block.comments:
+            if is_header(header):
+                names, named = _header_names(header, Place(path, number)), True
         if block.rows and not names:
             names = _default_names(len(block.rows[0]), layer)
         texts = _texts_by_name(block.rows, names, place)
         forms = texts.pop(names[0], ()) if names else ()
         layers = {name: _layer(texts[name], labels, place) for name in (list(texts) if named else list(texts)[-1:])}
         columns = {name: tuple(map(intern, texts[name])) for name in list(texts)[:-1]}
-        comments = tuple(comment for comment in block.comments if not _HEADER.match(comment))
+        comments = tuple(comment for _, comment in block.comments if not is_header(comment))
         yield Sentence(tuple(map(intern, forms)), layers, columns, comments=comments, place=place)
+
+
+def is_header(line: str) -> bool:
+    """Whether the line is a comment that names the columns."""
+    return _HEADER.match(line) is not None
 
 
 def _header_names(header: str, place: Place) -> list[str]:
     names = split_blanks(header.partition("=")[2])
     if len(names) < 2 or len(set(names)) != len(names):
         expected = "`# columns = form NAME ...`, each name once"
-        raise CorpusError(f"the header {header!r}", expected, place.path, max(1, place.line - 1))
+        raise CorpusError(f"the header {header!r}", expected, *place)
     return names
 
 
@@ -98,7 +104,7 @@ def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
                 yield block
                 block = _Block([], [], 0)
         elif not block.rows and (_COMMENT.match(line) or line.startswith(_DOCUMENT)):
-            block.comments.append(line)
+            block.comments.append((number, line))
         else:
             block = block if block.rows else block._replace(line=number)
             block.rows.append(line.split("\t") if "\t" in line else split_blanks(line))
@@ -162,7 +168,7 @@ def _write_comments(sentence: Sentence, stream: IO[str]) -> None:
     for comment in sentence.comments:
         if comment.startswith(_DOCUMENT):
             stream.write(checked(comment, sentence) + "\n\n")
-        elif _COMMENT.match(comment) and not _HEADER.match(comment):
+        elif _COMMENT.match(comment) and not is_header(comment):
             stream.write(checked(comment, sentence) + "\n")
 
 

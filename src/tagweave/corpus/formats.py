@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Protocol
 
@@ -134,33 +135,50 @@ def format_of_name(path: str) -> str | None:
 def format_of_lines(lines: Sequence[str]) -> str:
     """The format that the first lines of a file look like.
 
-    Rows of ten fields that begin with an ID are `conllu`; other lines with tabs are `columns` if all rows have
-    equally many fields and `attributes` if not. Lines of characters with boundary marks between them are `kytea`. If
-    three tokens of ten contain a slash or an underscore, the text is `tagged` or `tagged-underscore`. Rows of equally
-    many fields among blank lines are `columns`. What is left is `segmented` if it contains blanks, else `raw`; so raw
-    text in a language that writes blanks reads as segmented into words.
+    Rows of ten fields that begin with an ID are `conllu`; a header `# columns =` tells `columns`; other lines with tabs
+    are `columns` if all rows have equally many fields and `attributes` if not. Lines of characters with boundary marks
+    between them are `kytea`. If three tokens of ten contain a slash or an underscore, the text is `tagged` or
+    `tagged-underscore`. Rows of equally many fields among blank lines are `columns`. What is left is `segmented` if it
+    contains blanks, else `raw`; so raw text in a language that writes blanks reads as segmented into words.
     """
-    rows = [line for line in lines if line.strip(" \t\u3000")]
-    tabbed = [row.split("\t") for row in rows if "\t" in row]
-    if any(len(row) == 10 and row[0][:1].isdigit() for row in tabbed):
-        return "conllu"
-    if tabbed and len(tabbed) * 2 > len(rows):
-        return "columns" if len({len(row) for row in tabbed}) == 1 else "attributes"
-    if rows and all(_looks_partial(row) for row in rows):
+    rows = [line for line in lines if line.strip(segmented.BLANKS)]
+    if name := _format_of_tabs(rows):
+        return name
+    if _looks_partial(rows):
         return "kytea"
     tokens = [token for row in rows for token in tagged.split_blanks(row)]
     slashes, underscores = (sum(mark in token[1:-1] for token in tokens) for mark in "/_")
     if max(slashes, underscores) * 10 >= len(tokens) * 3 > 0:
         return "tagged" if slashes >= underscores else "tagged-underscore"
-    counts = {len(tagged.split_blanks(row)) for row in rows}
-    if len(counts) == 1 and counts != {1} and len(rows) < len(lines) and len(rows) > 1:
+    if _looks_like_columns(lines):
         return "columns"
     return "segmented" if any(" " in row or "\u3000" in row for row in rows) else "raw"
 
 
-def _looks_partial(row: str) -> bool:
+def _format_of_tabs(rows: Sequence[str]) -> str | None:
+    tabbed = [row.split("\t") for row in rows if "\t" in row]
+    if any(len(row) == 10 and row[0][:1].isdigit() for row in tabbed):
+        return "conllu"
+    if any(columns.is_header(row) for row in rows):
+        return "columns"
+    if len(tabbed) * 2 > len(rows):
+        return "columns" if len({len(row) for row in tabbed}) == 1 else "attributes"
+    return None
+
+
+def _looks_like_columns(lines: Sequence[str]) -> bool:
+    """Rows of equally many fields, two or more, and blank lines between blocks that are not all of one row."""
+    counts = [len(tagged.split_blanks(line)) for line in lines]
+    widths = {count for count in counts if count}
+    blocks = sum(count > 0 and not before for before, count in pairwise([0, *counts]))
+    return len(widths) == 1 and widths != {1} and 0 in counts and sum(map(bool, counts)) > blocks
+
+
+def _looks_partial(rows: Sequence[str]) -> bool:
+    """Rows that can be read as characters with marks between them, and some of the marks known."""
     try:
-        list(kytea.read([row]))
+        sentences = list(kytea.read(rows))
     except CorpusError:
         return False
-    return "|" in row or "-" in row
+    unknown = (kytea.segmentation_layer([" "] * (len(sentence) - 1)) for sentence in sentences)
+    return any(sentence.layers["segmentation"] != layer for sentence, layer in zip(sentences, unknown, strict=True))

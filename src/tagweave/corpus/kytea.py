@@ -59,7 +59,8 @@ def read(lines: Iterable[str], path: str = "", segmentation: str = SEGMENTATION,
         characters, fields, boundaries = _parse(line, place)
         layers = {segmentation: segmentation_layer(boundaries) if characters else ()}
         levels = [_LEVEL.findall(field) for field in fields]
-        for level in range(max(1, *map(len, levels)) if levels else 1):
+        depth = max((level for texts in levels for level, text in enumerate(texts, 1) if text), default=1)
+        for level in range(depth):
             words = [_candidates(texts[level], place) if level < len(texts) else None for texts in levels]
             layers[_level_name(tag, level)] = _spread(words, boundaries)
         yield Sentence(tuple(characters), layers, place=place)

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.corpus import columns
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+
+
+def read(text):
+    return list(columns.read(text.removesuffix("\n").split("\n"), "made-up.conll"))
+
+
+def written(*sentences, **options):
+    stream = io.StringIO()
+    columns.write(sentences, stream, **options)
+    return stream.getvalue()
+
+
+CHUNKS = "She PRP B-NP\nsings VBZ B-VP\n. . O\n\nYes UH O\n\n"
+
+
+def test_first_is_the_form_last_the_tag():
+    first, second = read(CHUNKS)
+    assert first.forms == ("She", "sings", ".")
+    assert first.layers == {"tag": (("B-NP",), ("B-VP",), ("O",))}
+    assert first.columns == {"column2": ("PRP", "VBZ", ".")}
+    assert (first.place.line, second.place.line) == (1, 5)
+    assert written(first, second) == CHUNKS.replace(" ", "\t")
+
+
+@pytest.mark.parametrize("field", ["_", "?", "-X-", ""])
+def test_unknown_is_never_o(field):
+    (sentence,) = read(f"a\tx\t{field}\nb\ty\tO\n")
+    assert sentence.layers["tag"] == (None, ("O",))
+    assert written(sentence) == "a\tx\t_\nb\ty\tO\n\n"
+
+
+def test_alternatives():
+    (sentence,) = read("a B-X|O\n| |\n")
+    assert sentence.layers["tag"] == (("B-X", "O"), ("|",))
+    assert written(sentence) == "a\tB-X|O\n|\t|\n\n"
+
+
+def test_one_column_has_no_labels():
+    (sentence,) = read("a\nb\n")
+    assert sentence.forms == ("a", "b") and sentence.layers == {}
+    assert written(sentence) == "a\t_\nb\t_\n\n"
+
+
+HEADED = "# columns = form lemma ctb pd\na\tA\tNN|VV\tn\nb\tB\t_\tv\n\n"
+
+
+def test_header_names_layers():
+    (sentence,) = read(HEADED)
+    assert sentence.layers == {
+        "lemma": (("A",), ("B",)),
+        "ctb": (("NN", "VV"), None),
+        "pd": (("n",), ("v",)),
+    }
+    assert sentence.columns == {"lemma": ("A", "B"), "ctb": ("NN|VV", "_")}
+    assert sentence.comments == ()
+    assert written(sentence) == HEADED
+
+
+def test_layer_is_written_last_and_a_layer_wins_over_its_column():
+    (sentence,) = read(HEADED)
+    changed = sentence.with_layer("ctb", (("X",), ("Y",)))
+    assert written(changed, layer="ctb") == "# columns = form lemma pd ctb\na\tA\tn\tX\nb\tB\tv\tY\n\n"
+
+
+def test_two_headers_in_one_file():
+    first, second = read("# columns = form a\nx 1\n\n# columns = form a b\ny 2 3\n")
+    assert list(first.layers) == ["a"] and list(second.layers) == ["a", "b"]
+
+
+DOCUMENTS = "-DOCSTART-\t-X-\tO\n\na\tx\tO\n\nb\tx\tO\n\n-DOCSTART-\t-X-\tO\n\n# id = 7\nc\tx\tO\n\n"
+
+
+def test_document_rows_and_comments_survive():
+    first, second, third = read(DOCUMENTS)
+    assert first.comments == ("-DOCSTART-\t-X-\tO",)
+    assert second.comments == ()
+    assert third.comments == ("-DOCSTART-\t-X-\tO", "# id = 7")
+    assert [sentence.place.line for sentence in (first, second, third)] == [3, 5, 10]
+    assert written(first, second, third) == DOCUMENTS
+
+
+def test_document_row_at_the_end_is_an_empty_sentence():
+    text = "a\tO\n\n-DOCSTART-\tO\n\n"
+    assert [len(sentence) for sentence in read(text)] == [1, 0]
+    assert written(*read(text)) == text
+
+
+def test_a_number_sign_may_be_a_token():
+    (sentence,) = read("# # B-NP\n5 CD I-NP\n")
+    assert sentence.forms == ("#", "5")
+    assert read(written(sentence))[0].layers == sentence.layers
+
+
+def test_sentences_may_lack_a_layer_of_the_first():
+    first = Sentence(("a",), {"x": (("1",),), "y": (("2",),)})
+    second = Sentence(("b",), {"y": (("3",),)})
+    assert written(first, second) == "# columns = form x y\na\t1\t2\n\nb\t_\t3\n\n"
+    with pytest.raises(CorpusError, match="a layer 'x', expected the layers of the sentences before"):
+        written(second, first)
+
+
+def test_foreign_comments_are_left_out():
+    assert written(Sentence(("a",), comments=("# newpar", "# id = 1"))) == "# id = 1\na\t_\n\n"
+
+
+LABEL = st.text(st.sampled_from("ab| \\_?"), min_size=1, max_size=4).filter(lambda label: label not in columns.UNKNOWN)
+CANDIDATES = st.none() | st.lists(LABEL, min_size=1, max_size=3, unique=True).map(tuple)
+
+
+@given(st.lists(st.tuples(LABEL, CANDIDATES, CANDIDATES), min_size=1, max_size=4))
+def test_whatever_is_written_is_read_again(tokens):
+    forms, first, second = zip(*tokens, strict=True)
+    sentence = Sentence(forms, {"one": first, "two": second})
+    (again,) = read(written(sentence))
+    assert (again.forms, again.layers) == (sentence.forms, sentence.layers)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "message"),
+    [
+        (Sentence(("a",), {"tag": (("_",),)}), "the label '_', expected labels that do not mean unknown"),
+        (Sentence(("a",), {"tag": (("-X-",),)}), "the label '-X-'"),
+        (Sentence(("a",), {"tag": (("",),)}), "an empty label"),
+        (Sentence(("",), {"tag": (("X",),)}), "an empty form"),
+        (Sentence(("a\tb",), {"tag": (("X",),)}), "an empty form or a tab"),
+        (Sentence(("a",), {"tag": (("X\nY",),)}), "the character '\\\\n' in a token"),
+        (Sentence(("a",), {"my tag": (("X",),)}), "the column name 'my tag'"),
+        (Sentence(("a",), {"form": (("X",),)}), "named 'form'"),
+        (Sentence(("-DOCSTART-",), {"tag": (("X",),)}), "expected no row like a comment"),
+        (Sentence(("# a = b",), {"tag": (("X",),)}), "expected no row like a comment"),
+    ],
+)
+def test_what_cannot_be_written(sentence, message):
+    with pytest.raises(CorpusError, match=message):
+        written(sentence)

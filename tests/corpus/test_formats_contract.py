@@ -1,0 +1,255 @@
+"""What holds for every format: evidence survives or is refused, mutations never crash, bad files are explained."""
+
+from __future__ import annotations
+
+import io
+import random
+import time
+
+import pytest
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import FORMATS, formats
+from tagweave.corpus.load import load, save
+from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.text_file import decode_line
+
+EVIDENCE = {
+    "full": (("B",), ("E",), ("S",)),
+    "partial": (("B",), ("E",), None),
+    "ambiguous": (("B", "S"), ("E", "S"), ("S", "E")),
+    "unknown": (None, None, None),
+    "labels with marks": (("|",), ("a/b_c:d", "x|y"), ("\\",)),
+    "several layers of doubt": (("B", "M", "E"), None, ("O",)),
+}
+CANNOT = {
+    # no labels at all
+    ("segmented", "full"),
+    ("segmented", "partial"),
+    ("segmented", "ambiguous"),
+    ("segmented", "labels with marks"),
+    ("segmented", "several layers of doubt"),
+    ("raw", "full"),
+    ("raw", "partial"),
+    ("raw", "ambiguous"),
+    ("raw", "labels with marks"),
+    ("raw", "several layers of doubt"),
+    # word boundaries only
+    ("kytea", "labels with marks"),
+    ("kytea", "several layers of doubt"),
+}
+
+
+@pytest.mark.parametrize("name", formats())
+@pytest.mark.parametrize("kind", EVIDENCE)
+def test_evidence_survives_or_is_refused(tmp_path, name, kind):
+    path = str(tmp_path / "file")
+    corpus = Corpus((Sentence(("a", "b", "c"), {"mine": EVIDENCE[kind]}),), "mine")
+    if (name, kind) in CANNOT:
+        with pytest.raises(CorpusError):
+            save(corpus, path, name)
+        assert list(tmp_path.iterdir()) == []
+        return
+    save(corpus, path, name)
+    (again,) = load(f"mine={path}", name)
+    assert again.forms == ("a", "b", "c")
+    if (
+        name == "kytea"
+    ):  # what the boundaries of one character say of the next, and the ends of the line, are spelled out
+        spelled_out = {
+            "partial": (("B",), ("E",), ("S",)),
+            "ambiguous": (("B", "S"), ("E", "S"), ("S",)),
+            "unknown": (("B", "S"), None, ("E", "S")),
+        }
+        assert again.layers["mine"] == spelled_out.get(kind, EVIDENCE[kind])
+    elif name in ("segmented", "raw"):
+        assert again.layers == {}
+    else:
+        assert again.layers["mine"] == EVIDENCE[kind]
+
+
+@pytest.mark.parametrize("name", formats())
+def test_a_layer_that_is_not_there_is_refused_or_nothing_is_known(tmp_path, name):
+    """A corpus whose sentences have another layer only is never written as unlabelled."""
+    corpus = Corpus((Sentence(("a",), {"other": (("S",),)}),), "mine")
+    with pytest.raises(CorpusError):
+        save(corpus, str(tmp_path / "file"), name)
+
+
+UD_ROW = "{}\t{}\t_\tNOUN\tNN\tCase=Nom\t{}\tx\t_\t{}\n"
+SEEDS = {
+    "tagged": "the/DT 1\\/2/CD cat/NN|VB x\n\n//SYM |/| 山/n　/w\n",
+    "tagged-underscore": "the_DT 1\\_2_CD cat_NN|VB x\n__SYM a/b_X\n",
+    "segmented": "山 上　有\nthe cat\n\n",
+    "raw": "山上 有\n\nthe cat\n",
+    "kytea": "a-b/N/x|c?d e/V&N|\\-|\\\\\n\n山|上-有\n",
+    "conllu": "# newpar\n# guideline = x\n"
+    + "1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    + UD_ROW.format(1, "a", 2, "AltUpos=VERB/ADJ|Gloss=x|AltHead=0:root/2:y")
+    + UD_ROW.format(2, "b", 0, "AltXpos=VV")
+    + "2.1\tx\t_\t_\t_\t_\t_\t_\t1:x\t_\n\n"
+    + UD_ROW.format(1, "c", "_", "_")
+    + "\n",
+    "columns": "# columns = form lemma ctb pd\n-DOCSTART-\t_\t_\t_\n\n# id = 1\na\tA\tX|Y\t_\nb\tB\t?\tO\n\nc\t\t\tZ\n",
+    "attributes": "b|s\tw=a\\:b\tn:2.5\n?\tw=x\\\\\n\te\n\nB\n",
+}
+PIECES = [
+    *("\t", "\n", "\n\n", " ", "/", "_", "|", "-", "?", "\\", "&", ":", "=", "#", "0", "9", "1-2", "1.1", "é", "山"),
+    *("AltUpos=", "AltHead=", "-DOCSTART-", "# columns = a b", "# columns =", "\r", "\0", "\u3000", "\u2028", "\ufeff"),
+]
+
+
+def mutated(text, rng):
+    data = bytearray(text.encode())
+    for _ in range(rng.randint(1, 4)):
+        at, kind = rng.randrange(len(data) + 1), rng.randrange(5)
+        if kind == 0:
+            data[at:at] = rng.choice(PIECES).encode()
+        elif kind == 1:
+            del data[at : at + rng.randint(1, 6)]
+        elif kind == 2 and at < len(data):
+            data[at] = rng.randrange(256) if rng.random() < 0.3 else rng.randrange(32, 127)
+        elif kind == 3:
+            data[at:at] = data[at : at + rng.randint(1, 12)]
+        else:
+            data[at : at + 1] = rng.choice(PIECES).encode()
+    return bytes(data)
+
+
+def read(name, data):
+    lines = (decode_line(line, "x", number) for number, line in enumerate(io.BytesIO(data), 1))
+    return [sentence for sentence in FORMATS[name].read(lines, "x") if sentence.forms or sentence.comments]
+
+
+def content(sentence):
+    """All but the place; string columns that are layers, too, are written from the layer (`?` becomes `_`)."""
+    columns = {name: column for name, column in sentence.columns.items() if name not in sentence.layers}
+    return (sentence.forms, sentence.layers, columns, sentence.heads, sentence.comments, sentence.extra_rows)
+
+
+def rewritten(name, sentences):
+    stream = io.StringIO()
+    layer = FORMATS[name].layer or next((each for s in sentences for each in reversed([*s.layers])), "tag")
+    FORMATS[name].write(sentences, stream, layer)
+    return stream.getvalue().encode()
+
+
+@pytest.mark.parametrize("name", formats())
+def test_seeds_are_read(name):
+    sentences = read(name, SEEDS[name].encode())
+    assert len(sentences) == 2
+    assert list(map(content, read(name, rewritten(name, sentences)))) == list(map(content, sentences))
+
+
+@pytest.mark.parametrize("name", formats())
+def test_mutated_files_are_read_or_explained(name):
+    """1,000 mutations: a `CorpusError` that names the place, or sentences that survive being written and read again."""
+    rng = random.Random(name)
+    outcomes = {"read": 0, "refused": 0, "unwritable": 0}
+    for _ in range(1000):
+        data = mutated(SEEDS[name], rng)
+        try:
+            sentences = read(name, data)
+        except CorpusError as error:
+            assert error.path == "x" and 1 <= error.line <= data.count(b"\n") + 1, (data, str(error))
+            outcomes["refused"] += 1
+            continue
+        try:
+            again = rewritten(name, sentences)
+        except CorpusError:
+            outcomes["unwritable"] += 1
+            continue
+        assert list(map(content, read(name, again))) == list(map(content, sentences)), data
+        outcomes["read"] += 1
+    assert outcomes["read"] > 100 and outcomes["unwritable"] < 200, outcomes
+
+
+NEXT = "a character, its /TAG if any, and one of | - ? blank before the next"
+TEN = "ten fields separated by tabs, none of them empty"
+HEADER = "`# columns = form NAME ...`, each name once"
+WEIGHT = "attribute:NUMBER, and \\: for a colon in an attribute"
+HEAD = "the ID of a token, 0 for the root or _"
+ONE = "0 or another token of the sentence (1 to 1)"
+END = "a tag only where a word ends"
+ONCE = "each alternative once"
+IDS = "1, 1-N for a multiword token or 0.N for an empty node"
+DIFFERENT = "different, non-empty alternatives"
+BAD_FILES = [
+    (
+        "tagged",
+        "a/X\nb/ c/Y\n",
+        "x:2: found nothing after the '/' of 'b/', expected form/TAG, or \\/ for the character itself",
+    ),
+    ("tagged", "/X\n", "x:1: found nothing before the '/' of '/X', expected form/TAG, or \\/ for the character itself"),
+    ("tagged", "a/X|Y|X\n", f"x:1: found a repeated alternative in 'X|Y|X', expected {ONCE}"),
+    (
+        "tagged-underscore",
+        "_\n",
+        "x:1: found nothing before the '_' of '_', expected form_TAG, or \\_ for the character itself",
+    ),
+    ("kytea", "ab\n", f"x:1: found 'ab' at character 1, expected {NEXT}"),
+    ("kytea", "a|b|\n", f"x:1: found 'b|' at character 3, expected {NEXT}"),
+    ("kytea", "a||b\n", f"x:1: found '|b' at character 3, expected {NEXT}"),
+    ("kytea", "a/N-b\n", f"x:1: found the tag '/N' at character 2 without a boundary after it, expected {END}"),
+    ("kytea", "a/N b\n", f"x:1: found the tag '/N' at character 2 without a boundary after it, expected {END}"),
+    (
+        "kytea",
+        "a/N&\n",
+        "x:1: found an empty alternative in the tag 'N&', expected alternatives A&B, or \\& for the character",
+    ),
+    ("kytea", "a/N&N\n", f"x:1: found a repeated alternative in the tag 'N&N', expected {ONCE}"),
+    ("conllu", "1\ta\n", f"x:1: found 2 fields, expected {TEN}"),
+    ("conllu", "1\ta\t_\t_\t_\t_\t_\t_\t\t_\n", f"x:1: found an empty field, expected {TEN}"),
+    (
+        "conllu",
+        "# x\n" + UD_ROW.format(1, "a", 0, "_") + UD_ROW.format(3, "b", 1, "_"),
+        "x:3: found the ID '3', expected 2, 2-N for a multiword token or 1.N for an empty node",
+    ),
+    ("conllu", UD_ROW.format("1-0", "a", 0, "_"), f"x:1: found the ID '1-0', expected {IDS}"),
+    ("conllu", UD_ROW.format(1, "a", 2, "_"), f"x:1: found the head 2 of token 1, expected {ONE}"),
+    ("conllu", UD_ROW.format(1, "a", 1, "_"), f"x:1: found the head 1 of token 1, expected {ONE}"),
+    ("conllu", UD_ROW.format(1, "a", -1, "_"), f"x:1: found the head '-1', expected {HEAD}"),
+    ("conllu", UD_ROW.format(1, "a", "x", "_"), f"x:1: found the head 'x', expected {HEAD}"),
+    (
+        "conllu",
+        UD_ROW.format(1, "a", 0, "AltUpos=X//Y"),
+        f"x:1: found the alternatives ('X', '', 'Y'), expected {DIFFERENT}",
+    ),
+    ("conllu", UD_ROW.format(1, "a", 0, "AltHead=9:x"), f"x:1: found the head 9 of token 1, expected {ONE}"),
+    ("conllu", "# only\n\n", "x:1: found no tokens, expected at least one token before the blank line"),
+    ("conllu", UD_ROW.format(1, "a", 0, "_") + "# late\n", f"x:2: found 1 fields, expected {TEN}"),
+    ("columns", "a X\nb\n", "x:2: found 1 columns, expected 2 columns: form tag"),
+    ("columns", "a\tX\n\nb\tY\tZ\n", "x:3: found 3 columns, expected 2 columns: form tag"),
+    ("columns", "a\tX\n\tY\n", "x:2: found an empty form, expected 2 columns: form tag"),
+    ("columns", "a\tX\nb\tY|Y\n", f"x:2: found a repeated alternative in 'Y|Y', expected {ONCE}"),
+    ("columns", "# columns = form\na\n", f"x:1: found the header '# columns = form', expected {HEADER}"),
+    ("columns", "\n# columns = a b b\n# y = z\na\n", f"x:2: found the header '# columns = a b b', expected {HEADER}"),
+    ("attributes", "X\ta:b\n", f"x:1: found the weight 'b' of 'a:b', expected {WEIGHT}"),
+    ("attributes", "X\ta:nan\n", f"x:1: found the weight 'nan' of 'a:nan', expected {WEIGHT}"),
+    (
+        "attributes",
+        "X\ta\n\nX\ta\t\tb\n",
+        "x:3: found an empty attribute, expected attributes separated by one tab each",
+    ),
+    ("attributes", "X|\ta\n", "x:1: found the label 'X|', expected different labels separated by '|'"),
+    ("attributes", "X|X\ta\n", "x:1: found the label 'X|X', expected different labels separated by '|'"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "message"), BAD_FILES)
+def test_bad_files_are_explained(name, text, message):
+    with pytest.raises(CorpusError) as caught:
+        read(name, text.encode())
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("name", ["tagged", "segmented", "raw", "kytea", "columns", "attributes"])
+def test_long_lines_take_time_in_proportion(name):
+    """No pattern of any reader backtracks, no list is searched again for each token."""
+    texts = {"kytea": "a-" * 100_000 + "a\n", "columns": "a\tX\n" * 50_000, "attributes": "X\ta\n" * 50_000}
+    data = texts.get(name, "a\\\\/ab " * 50_000 + "\\" * 50_000 + "x/X" + "\n").encode()
+    start = time.process_time()
+    (sentence,) = read(name, data)
+    assert len(sentence) > 40_000
+    assert time.process_time() - start < 5.0

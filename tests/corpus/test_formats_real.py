@@ -1,0 +1,85 @@
+"""Real files come back byte for byte; none of their text is in this file."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+
+from tagweave.corpus.formats import FORMATS
+from tagweave.corpus.load import load
+
+TAGGED = ["en/wsj/test.txt", "en/brown/dev.txt", "zh/pd199801/test.txt"]
+CONLLU = ["en/ewt/test", "en/wsj-dep/test", "fr/gsd-ud/test", "fr/gsd-sud/test", "ja/gsd-luw/test", "zh/udc/test"]
+
+
+def rewritten(path, name, **options):
+    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    stream = io.StringIO()
+    FORMATS[name].write(FORMATS[name].read(lines, str(path)), stream, options.get("layer", "tag"))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("name", TAGGED)
+def test_tagged(corpora, name):
+    path = corpora / name
+    text = path.read_text(encoding="utf-8")
+    if "brown" in name:  # the one corpus that leaves slashes in words unescaped; `tagged` always escapes them
+        assert rewritten(path, "tagged").replace("\\/", "/") == text
+    else:
+        assert rewritten(path, "tagged") == text
+
+
+def test_tagged_with_underscores(corpora):
+    path = corpora / "zh/zx/test.txt"
+    assert rewritten(path, "tagged-underscore") == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", CONLLU)
+def test_conllu(corpora, name):
+    path = corpora / f"{name}.conllu"
+    assert rewritten(path, "conllu", layer="upos") == path.read_text(encoding="utf-8")
+
+
+def test_raw_keeps_pages(corpora):
+    for path in sorted((corpora / "zh/markdown").rglob("*.md"))[:20]:
+        text = path.read_text(encoding="utf-8")
+        assert rewritten(path, "raw").removesuffix("\n") == text.removesuffix("\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "guideline", "sentences", "tags"),
+    [
+        ("zh/zx/test.txt", "tag", 1394, 34355),
+        ("zh/pd199801/dev.txt", "tag", 1000, None),
+        ("en/wsj-dep/test.conllu", "xpos", None, None),
+        ("zh/udc/dev.conllu", "upos", 500, None),
+        ("en/ewt/dev.conllu", "upos", 2001, None),
+    ],
+)
+def test_load_finds_format_and_layer(corpora, name, guideline, sentences, tags):
+    corpus = load(str(corpora / name))
+    assert corpus.guideline == guideline
+    assert len(corpus) == (sentences or len(corpus))
+    assert corpus.tokens() == (tags or corpus.tokens())
+    assert all(candidates is not None for sentence in corpus for candidates in sentence.layers[guideline])
+
+
+def test_ambiguous_tags_are_kept(corpora):
+    ambiguous = {
+        candidates
+        for name in ("train", "dev", "test")
+        for sentence in load(str(corpora / f"en/wsj/{name}.txt"))
+        for candidates in sentence.layers["tag"]
+        if candidates is not None and len(candidates) > 1
+    }
+    assert ("VBG", "NN") in ambiguous
+
+
+def test_reading_is_fast(corpora):
+    """1.1 million tokens in about a second; four times that is allowed, since other work may share the machine."""
+    start = time.process_time()
+    tokens = load(str(corpora / "zh/pd199801/train.txt")).tokens()
+    assert tokens == 1_015_340
+    assert time.process_time() - start < 4.0

@@ -1,0 +1,313 @@
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import format_of_lines, format_of_name
+from tagweave.corpus.load import formats, iterate, load, parse_argument, save
+from tagweave.corpus.sentence import Arc, Sentence
+
+UD = "1\ta\t_\tNOUN\tNN\t_\t2\tx\t_\t_\n2\tb\t_\tVERB\tVV\t_\t0\troot\t_\t_\n\n"
+ONLY_XPOS = UD.replace("NOUN", "_").replace("VERB", "_")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def file(name, text):
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def test_formats():
+    assert formats() == (
+        "tagged",
+        "tagged-underscore",
+        "segmented",
+        "raw",
+        "kytea",
+        "conllu",
+        "columns",
+        "attributes",
+    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "parts"),
+    [
+        ("x.txt", ("x.txt", None, None)),
+        ("ctb=x.txt", ("x.txt", "ctb", None)),
+        ("x.txt#pd", ("x.txt", None, "pd")),
+        ("ctb=x.txt#xpos", ("x.txt", "ctb", "xpos")),
+        ("ctb=-", ("-", "ctb", None)),
+        ("-#pd", ("-", None, "pd")),
+        ("a=b=c", ("b=c", "a", None)),
+        ("a#b#c", ("a#b", None, "c")),
+        ("x#a=b", ("x", None, "a=b")),
+        ("=x", ("=x", None, None)),
+        ("#x", ("#x", None, None)),
+        ("x#", ("x", None, None)),
+    ],
+)
+def test_parts_of_files_that_do_not_exist(here, argument, parts):
+    assert parse_argument(argument) == parts
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "parts"),
+    [
+        ("a=b", "a=b", ("a=b", None, None)),
+        ("a#b", "a#b", ("a#b", None, None)),
+        ("b#c", "a=b#c", ("b#c", "a", None)),
+        ("a=b", "a=b#c", ("a=b", None, "c")),
+        ("a=b#c", "g=a=b#c#l", ("a=b#c", "g", "l")),
+        ("b", "a=b#c", ("b", "a", "c")),
+    ],
+)
+def test_a_file_that_exists_decides(here, name, argument, parts):
+    file(name, "")
+    assert parse_argument(argument) == parts
+
+
+def test_tagged(here):
+    corpus = load(file("x.txt", "a/X b\n\nc/Y|Z\n"))
+    assert corpus.guideline == "tag" and corpus.unit == "word" and corpus.covered is None and corpus.path == "x.txt"
+    assert [sentence.layers["tag"] for sentence in corpus] == [(("X",), None), (("Y", "Z"),)]
+    assert [sentence.place.line for sentence in corpus] == [1, 3]
+
+
+def test_guideline_renames_the_layer(here):
+    file("x.txt", "a/X\n")
+    assert load("ctb=x.txt")[0].layers == {"ctb": (("X",),)}
+    assert load("ctb=x.txt").guideline == "ctb"
+
+
+def test_conllu_defaults_to_upos_unless_only_xpos_is_known(here):
+    assert load(file("x.conllu", UD)).guideline == "upos"
+    assert load(file("y.conllu", ONLY_XPOS)).guideline == "xpos"
+    named = load("ptb=y.conllu")
+    assert list(named[0].layers) == ["upos", "ptb"] and named.guideline == "ptb"
+
+
+def test_layer_and_guideline_together(here):
+    file("x.conllu", UD)
+    corpus = load("ptb=x.conllu#xpos")
+    assert corpus[0].layers == {"upos": (("NOUN",), ("VERB",)), "ptb": (("NN",), ("VV",))}
+    with pytest.raises(CorpusError, match=r"x.conllu: found a layer 'upos' beside 'xpos', expected another name"):
+        load("upos=x.conllu#xpos")
+
+
+def test_head_layers_have_names_too(here):
+    file("x.conllu", UD)
+    corpus = load("sud=x.conllu#head")
+    assert corpus.guideline == "sud"
+    assert corpus[0].heads == {"sud": ((Arc(2, "x"),), (Arc(0, "root"),))}
+
+
+def test_unknown_layer_lists_what_there_is(here):
+    file("x.conllu", UD)
+    with pytest.raises(CorpusError) as caught:
+        load("x.conllu#tag")
+    assert str(caught.value) == "x.conllu: found the layers upos, xpos, head, expected a layer 'tag'"
+    file("x.seg", "a b\n")
+    with pytest.raises(CorpusError, match=r"x.seg: found no layers, expected a layer 'tag'"):
+        load("x.seg#tag")
+
+
+def test_a_layer_of_some_sentences_is_unknown_in_the_others(here):
+    corpus = load(file("x.kytea", "a/N/p|b\nc|d\n") + "#tag2")
+    assert [sentence.layers["tag2"] for sentence in corpus] == [(("p",), None), (None, None)]
+
+
+def test_comments_name_guideline_and_covered_labels(here):
+    comments = "# guideline = gsd\n# labels_covered = NOUN VERB\n"
+    corpus = load(file("x.conllu", comments + UD + UD))
+    assert corpus.guideline == "gsd" and corpus.covered == ("NOUN", "VERB")
+    assert all("gsd" in sentence.layers for sentence in corpus)
+    assert load("other=x.conllu").guideline == "other"
+    with pytest.raises(CorpusError) as caught:
+        load(file("y.conllu", comments + UD + "# guideline = sud\n" + UD))
+    assert str(caught.value) == "y.conllu:7: found guideline = sud, expected guideline = gsd as before"
+
+
+def test_columns_with_a_header(here):
+    file("x.conll", "# columns = form ctb pd\na\tX\tx\n")
+    assert load("x.conll").guideline == "pd"
+    corpus = load("x.conll#ctb")
+    assert corpus.guideline == "ctb" and set(corpus[0].layers) == {"ctb", "pd"}
+
+
+def test_units(here):
+    assert load(file("x.raw", "ab\n")).unit == "character"
+    corpus = load(file("x.part", "a-b|c\n"))
+    assert corpus.unit == "character" and corpus.guideline == "segmentation"
+    assert load(file("x.seg", "ab c\n"))[0].layers == {}
+
+
+def test_format_overrides_what_the_file_looks_like(here):
+    assert load(file("x.txt", "a/X b_Y\n"), format="raw")[0].forms == tuple("a/X b_Y")
+    with pytest.raises(CorpusError, match="found the format 'csv', expected one of tagged, tagged-underscore"):
+        load("x.txt", format="csv")
+
+
+def test_empty_files(here):
+    for name in formats():
+        corpus = load(file("x.txt", ""), format=name)
+        assert len(corpus) == 0 and corpus.tokens() == 0
+
+
+def test_gzip(here):
+    (here / "x.conllu.gz").write_bytes(gzip.compress(UD.encode()))
+    assert load("x.conllu.gz").guideline == "upos"
+
+
+def test_standard_input(here, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a_X b_Y\n")))
+    corpus = load("pd=-")
+    assert corpus[0].layers == {"pd": (("X",), ("Y",))}
+
+
+def test_iterate_streams_and_keeps_empty_sentences(here):
+    file("x.txt", "a b\n\nc d\n")
+    assert [sentence.forms for sentence in iterate("x.txt")] == [("a", "b"), (), ("c", "d")]
+
+
+def test_iterate_does_not_read_ahead_of_what_detection_needs(here, monkeypatch):
+    class Endless(io.RawIOBase):
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            buffer[:] = (b"ab c\n" * len(buffer))[: len(buffer)]
+            return len(buffer)
+
+    monkeypatch.setattr(sys, "stdin", type("Input", (), {"buffer": io.BufferedReader(Endless())}))
+    sentences = iterate("-")
+    assert [next(sentences).forms for _ in range(3)] == [("ab", "c")] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("a/X b/Y", "tagged"),
+        ("a b c/X d/Y", "tagged"),
+        ("''/'' //SYM", "tagged"),
+        ("a_X b_Y", "tagged-underscore"),
+        ("http://x.y/a_NN b_VV c_VV", "tagged-underscore"),
+        ("山 上 有 水", "segmented"),
+        ("山上有水", "raw"),
+        ("", "raw"),
+        ("a-b|c", "kytea"),
+        ("山-上/N|有 水", "kytea"),
+        ("a|b", "kytea"),
+        ("a b\na|b", "kytea"),
+        ("a - b", "segmented"),
+        ("# columns = form pos ner\na X O\n", "columns"),
+        ("well-known", "raw"),
+        ("a b c", "segmented"),
+        ("a b\n\nc d", "segmented"),
+        (UD, "conllu"),
+        ("# newpar\n# text = x\n" + UD, "conllu"),
+        ("a X O\nb Y O\n\nc Z O", "columns"),
+        ("a\tX\nb\tY\n", "columns"),
+        ("# columns = form ctb pd\na\tX\tY\n\nb\tX\tY", "columns"),
+        ("# columns = form pd\na\tX\n\nb\tX\n", "columns"),
+        ("-DOCSTART- -X- O\n\na X O\nb Y O\n\n", "columns"),
+        ("X\ta\tb:2\nY\ta", "attributes"),
+    ],
+)
+def test_detection_by_content(text, name):
+    assert format_of_lines(text.split("\n")) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("x.conllu", "conllu"),
+        ("x.CONLLU.GZ", "conllu"),
+        ("a.b/x.part", "kytea"),
+        ("x.conll", "columns"),
+        ("x.crfsuite", "attributes"),
+        ("x.raw", "raw"),
+        ("x.seg", "segmented"),
+        ("x.txt", None),
+        ("-", None),
+    ],
+)
+def test_detection_by_name(path, name):
+    assert format_of_name(path) == name
+
+
+def made_up(**options):
+    layers = {"tag": (("X",), ("Y", "Z"), None)}
+    return Corpus((Sentence(("a", "b", "c"), layers), Sentence(("d",), {"tag": (None,)})), **options)
+
+
+@pytest.mark.parametrize("name", ["tagged", "tagged-underscore", "columns", "attributes", "conllu"])
+def test_save_and_load(here, name):
+    for path in ("x.file", "x.file.gz"):
+        save(made_up(), path, name)
+        again = load(("tag=" if name == "conllu" else "") + path, name)
+        assert again.guideline == "tag"
+        assert [(s.forms, s.layers["tag"]) for s in again] == [(s.forms, s.layers["tag"]) for s in made_up()]
+
+
+@pytest.mark.parametrize("name", ["columns", "conllu"])
+def test_guideline_and_covered_labels_survive(here, name):
+    corpus = load("ctb=" + file("y.txt", "a/X b/Y|Z\nc/X d\n"), "tagged")
+    corpus = Corpus(corpus.sentences, corpus.guideline, covered=("X", "Y"))
+    save(corpus, "x.file", name)
+    again = load("x.file", name)
+    assert (again.guideline, again.covered) == ("ctb", ("X", "Y"))
+    assert [s.layers["ctb"] for s in again] == [s.layers["ctb"] for s in corpus]
+    save(again, "z.file", name)
+    assert (here / "z.file").read_bytes() == (here / "x.file").read_bytes()
+
+
+def test_saving_under_another_name_replaces_the_comment(here):
+    file("x.conllu", "# guideline = a\n" + UD.replace("NN", "_").replace("VV", "_"))
+    corpus = load("b=x.conllu")
+    save(Corpus((corpus[0].with_layer("b", (None, None)),), "b"), "y.conllu")
+    assert load("y.conllu").guideline in ("a", "b")
+    alone = Corpus((Sentence(corpus[0].forms, {"b": corpus[0].layers["b"]}, comments=corpus[0].comments),), "b")
+    save(alone, "z.conllu")
+    assert load("z.conllu").guideline == "b"
+
+
+def test_covered_labels_are_never_lost(here):
+    with pytest.raises(CorpusError, match="labels_covered = X, expected no such restriction"):
+        save(made_up(covered=("X",)), "x", "tagged")
+    assert list(here.iterdir()) == []
+
+
+def test_both_layers_of_conllu_survive_with_the_guideline_in_xpos(here):
+    file("x.conllu", UD)
+    save(load("ptb=x.conllu#xpos"), "y.conllu")
+    assert (here / "y.conllu").read_text() == UD
+
+
+def test_three_layers_do_not_fit_into_conllu(here):
+    sentence = Sentence(("a",), {"upos": (("X",),), "xpos": (("Y",),), "pd": (("Z",),)})
+    with pytest.raises(CorpusError, match="found the layers upos, xpos and pd, expected two layers at most"):
+        save(Corpus((sentence,), "pd"), "x.conllu")
+
+
+def test_save_is_whole_or_nothing(here):
+    corpus = Corpus((Sentence(("a",)), Sentence(("b c",))))
+    with pytest.raises(CorpusError, match="the form 'b c'"):
+        save(corpus, "x.txt", "tagged")
+    assert list(here.iterdir()) == []
+
+
+def test_save_needs_a_format(here):
+    with pytest.raises(CorpusError, match=r"found the file name 'x\.txt' without a format, expected a format: tagged"):
+        save(made_up(), "x.txt")

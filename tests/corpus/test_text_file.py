@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import sys
+
+import pytest
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.text_file import read_lines, written
+
+
+def lines_of(tmp_path, content, name="x.txt"):
+    path = tmp_path / name
+    path.write_bytes(content)
+    return list(read_lines(str(path)))
+
+
+def test_lines_end_at_line_feeds_only(tmp_path):
+    text = "a\u2028b\x0bc\x0cd\x85e\nf\r\n\ng"
+    assert lines_of(tmp_path, text.encode()) == ["a\u2028b\x0bc\x0cd\x85e", "f", "", "g"]
+
+
+def test_byte_order_mark_is_skipped(tmp_path):
+    assert lines_of(tmp_path, b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n") == ["a", "\ufeffb"]
+
+
+def test_empty_file(tmp_path):
+    assert lines_of(tmp_path, b"") == []
+
+
+def test_gzip_is_recognised_by_content(tmp_path):
+    assert lines_of(tmp_path, gzip.compress("山\n水\n".encode()), "x.txt") == ["山", "水"]
+    assert lines_of(tmp_path, b"plain\n", "x.gz") == ["plain"]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (b"ok\nab\xffc\n", 2, "found the byte 0xff at byte 3 of the line (invalid start byte), expected UTF-8"),
+        (b"ab\xe5\xb1", 1, "found the byte 0xe5 at byte 3 of the line (unexpected end of data), expected UTF-8"),
+        (b"\xed\xa0\x80\n", 1, "found the byte 0xed at byte 1 of the line (invalid continuation byte), expected UTF-8"),
+        (b"a\n\nb\0c\n", 3, "found a NUL character at character 2, expected lines of text"),
+        (b"a\rb\n", 1, "found a carriage return inside the line at character 2, expected lines of text"),
+        ("a/X\n".encode("utf-16"), 1, "found the byte 0xff at byte 1 of the line (invalid start byte), expected UTF-8"),
+    ],
+)
+def test_bad_bytes(tmp_path, content, line, message):
+    with pytest.raises(CorpusError) as caught:
+        lines_of(tmp_path, content)
+    assert str(caught.value) == f"{tmp_path / 'x.txt'}:{line}: {message}"
+
+
+@pytest.mark.parametrize("cut", [5, 12, -4])
+def test_broken_gzip(tmp_path, cut):
+    content = gzip.compress(os.urandom(200).hex().encode())[:cut]
+    with pytest.raises(CorpusError, match=r"x\.txt:\d+: found broken gzip data"):
+        lines_of(tmp_path, content)
+
+
+def test_damaged_gzip(tmp_path):
+    content = bytearray(gzip.compress(os.urandom(2000).hex().encode()))
+    content[len(content) // 2] ^= 0xFF
+    with pytest.raises(CorpusError):
+        lines_of(tmp_path, bytes(content))
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        list(read_lines(str(tmp_path / "none")))
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("山\nb".encode())))
+    assert list(read_lines("-")) == ["山", "b"]
+
+
+def test_standard_input_may_be_compressed(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(b"a\n"))))
+    assert list(read_lines("-")) == ["a"]
+
+
+def test_memory_stays_constant(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"line\n" * 100_000)
+    lines = read_lines(str(path))
+    assert next(lines) == "line"
+    assert sum(1 for _ in lines) == 99_999
+
+
+def test_writes_the_whole_file(tmp_path):
+    path = tmp_path / "x.txt"
+    with written(str(path)) as stream:
+        stream.write("山\n")
+        assert not path.exists()
+    assert path.read_bytes() == "山\n".encode()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_leaves_the_old_file(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), written(str(path)) as stream:
+        stream.write("new")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_compresses_by_name_and_repeatably(tmp_path):
+    for name in ("a.gz", "b.gz"):
+        with written(str(tmp_path / name)) as stream:
+            stream.write("x\n")
+    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"x\n"
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+
+
+def test_standard_output(capfdbinary, monkeypatch):
+    with open(1, "w", encoding="ascii", closefd=False) as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        with written("-") as stream:
+            stream.write("山\n")
+        stdout.write("still open\n")
+    assert capfdbinary.readouterr().out == "山\nstill open\n".encode()
+
+
+def test_a_pipe_is_written_not_replaced(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with written(str(path)) as stream:
+            stream.write("x\n")
+        assert os.read(reader, 10) == b"x\n"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_missing_folder(tmp_path):
+    with pytest.raises(FileNotFoundError), written(str(tmp_path / "none" / "x")):
+        pass
