@@ -62,7 +62,7 @@ def test_header_names_layers():
         "ctb": (("NN", "VV"), None),
         "pd": (("n",), ("v",)),
     }
-    assert sentence.columns == {"lemma": ("A", "B"), "ctb": ("NN|VV", "_")}
+    assert sentence.columns == {"lemma": ("A", "B"), "ctb": ("NN|VV", "_"), "pd": ("n", "v")}
     assert sentence.comments == ()
     assert written(sentence) == HEADED
 

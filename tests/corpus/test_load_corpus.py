@@ -146,6 +146,21 @@ def test_columns_with_a_header(here):
     assert corpus.guideline == "ctb" and set(corpus[0].layers) == {"ctb", "pd"}
 
 
+def test_the_guideline_is_no_string_column_that_a_template_could_read(here):
+    file("x.conll", "# columns = form pos ctb pd\na\tP\tX\tx\n")
+    assert load("x.conll")[0].columns == {"pos": ("P",), "ctb": ("X",)}
+    assert load("gold=x.conll#ctb")[0].columns == {"pos": ("P",), "pd": ("x",)}
+    save(load("gold=x.conll#ctb"), "y.conll")
+    assert (here / "y.conll").read_text() == "# columns = form pos pd gold\n# guideline = gold\na\tP\tx\tX\n\n"
+
+
+def test_nothing_covered_is_not_everything_covered(here):
+    save(Corpus(made_up().sentences, covered=()), "x.conll")
+    assert load("x.conll").covered == ()
+    save(made_up(), "y.conll")
+    assert load("y.conll").covered is None
+
+
 def test_units(here):
     assert load(file("x.raw", "ab\n")).unit == "character"
     corpus = load(file("x.part", "a-b|c\n"))
@@ -200,6 +215,8 @@ def test_iterate_does_not_read_ahead_of_what_detection_needs(here, monkeypatch):
     [
         ("a/X b/Y", "tagged"),
         ("a b c/X d/Y", "tagged"),
+        ("a b c d e f g h i j/X", "tagged"),
+        ("a b c d e f g h i j k/X", "segmented"),
         ("''/'' //SYM", "tagged"),
         ("a_X b_Y", "tagged-underscore"),
         ("http://x.y/a_NN b_VV c_VV", "tagged-underscore"),

@@ -5,10 +5,10 @@ The first column is the form, the last one the layer `tag`, and the others are s
 
     # columns = form ctb pd
 
-names the columns instead; then each column but the form is a layer of that name, and all but the last also a string
-column. `-X-`, `_`, `?` and an empty field (possible with tabs only) are unknown labels; `O` is a label like any
-other. Alternatives are separated by bars. Lines `# key = value` before a sentence are comments, and so is a block of
-one row `-DOCSTART-`.
+names the columns instead; then each column but the form is a layer and a string column of that name. When such a
+sentence is written, the layer is. `-X-`, `_`, `?` and an empty field (possible with tabs only) are unknown labels;
+`O` is a label like any other. Alternatives are separated by bars. Lines `# key = value` before a sentence are
+comments, and so is a block of one row `-DOCSTART-`.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
             names = _default_names(len(block.rows[0]), layer)
         texts = _texts_by_name(block.rows, names, place)
         forms = texts.pop(names[0], ()) if names else ()
-        layers = {name: _layer(texts[name], labels, place) for name in (list(texts) if named else list(texts)[-1:])}
-        columns = {name: tuple(map(intern, texts[name])) for name in list(texts)[:-1]}
+        layers = {name: _layer(texts[name], labels, place) for name in (texts if named else list(texts)[-1:])}
+        columns = {name: tuple(map(intern, texts[name])) for name in (texts if named else list(texts)[:-1])}
         comments = tuple(comment for _, comment in block.comments if not is_header(comment))
         yield Sentence(tuple(map(intern, forms)), layers, columns, comments=comments, place=place)
 

@@ -10,9 +10,10 @@ They are appended to the value of the field itself, if it has one, and leave the
 written as `_` with all candidates in MISC, so that no other reader takes the first one for the truth. In these values a
 slash is escaped as `\\/`, a bar as `\\p` and a backslash as `\\\\`.
 
-IDs and heads are parsed by the library conllu. Its own reader of sentences is not used: on the same files it is as fast
-as pyconll, but it strips rows and splits them at two blanks, takes short rows, keeps one comment a key and counts no
-lines; pyconll sorts features and drops repeated ones. Splitting the ten fields here keeps every byte.
+IDs and heads are parsed by the library conllu. Its own reader of sentences is not used, since it strips rows, splits
+them at two blanks, takes short rows, keeps one comment a key and counts no lines. pyconll is no faster (both take about
+7 seconds a million rows, this file 4.5) and writes comma-separated values in another order than it read them. Splitting
+the ten fields here keeps every byte.
 """
 
 from __future__ import annotations

@@ -137,9 +137,10 @@ def format_of_lines(lines: Sequence[str]) -> str:
 
     Rows of ten fields that begin with an ID are `conllu`; a header `# columns =` tells `columns`; other lines with tabs
     are `columns` if all rows have equally many fields and `attributes` if not. Lines of characters with boundary marks
-    between them are `kytea`. If three tokens of ten contain a slash or an underscore, the text is `tagged` or
-    `tagged-underscore`. Rows of equally many fields among blank lines are `columns`. What is left is `segmented` if it
-    contains blanks, else `raw`; so raw text in a language that writes blanks reads as segmented into words.
+    between them are `kytea`. If one token of ten contains a slash or an underscore, the text is `tagged` or
+    `tagged-underscore` (name the format of text with fewer tags). Rows of equally many fields among blank lines are
+    `columns`. What is left is `segmented` if it contains blanks, else `raw`; so raw text in a language that writes
+    blanks reads as segmented into words.
     """
     rows = [line for line in lines if line.strip(segmented.BLANKS)]
     if name := _format_of_tabs(rows):
@@ -148,7 +149,7 @@ def format_of_lines(lines: Sequence[str]) -> str:
         return "kytea"
     tokens = [token for row in rows for token in tagged.split_blanks(row)]
     slashes, underscores = (sum(mark in token[1:-1] for token in tokens) for mark in "/_")
-    if max(slashes, underscores) * 10 >= len(tokens) * 3 > 0:
+    if max(slashes, underscores) * 10 >= len(tokens) > 0:
         return "tagged" if slashes >= underscores else "tagged-underscore"
     if _looks_like_columns(lines):
         return "columns"

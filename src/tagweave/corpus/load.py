@@ -84,6 +84,8 @@ def load(argument: str, format: str | None = None) -> Corpus:  # noqa: A002
 def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # noqa: A002
     """The sentences of a file one by one, empty ones too, with the layer names of the file; constant memory.
 
+    Where neither `format` nor the extension tells the format, 50 lines are read before the first sentence comes.
+
     Raises:
         CorpusError, OSError: as `load`, when the place is reached.
     """
@@ -96,7 +98,7 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
     """Write the corpus as a whole file or, after an error, not at all; `-` is standard output, `.gz` compresses.
 
     Formats with one layer get the corpus's own; CoNLL-U and column files get every one. The guideline's name and the
-    covered labels become comments where the format has any.
+    covered labels become comments where the format has any. No format has a place for weights and confidences.
 
     Raises:
         CorpusError: the format cannot express the labels (nothing is ever written as something else), or neither
@@ -116,7 +118,7 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
 
 def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
     """The sentences, with comments on the first that tell `load` what nothing else in the file tells."""
-    told = {"labels_covered": corpus.covered and " ".join(corpus.covered)}
+    told = {"labels_covered": None if corpus.covered is None else " ".join(corpus.covered)}
     if corpus.guideline not in (*form.slots, _comment(corpus.sentences, "guideline", corpus.path)):
         # beside an UPOS layer the guideline is XPOS, and the comment would name UPOS when the file is loaded again
         beside = "upos" in form.slots and any("upos" in sentence.layers for sentence in corpus)
@@ -168,7 +170,13 @@ def _comment(sentences: Sequence[Sentence], key: str, path: str) -> str | None:
 
 
 def _renamed(sentence: Sentence, layer: str, guideline: str) -> Sentence:
-    """The layer under the guideline's name, at its place among the layers; unknown where the sentence lacks it."""
+    """The layer under the guideline's name, at its place among the layers; unknown where the sentence lacks it.
+
+    It is no longer a string column, so that no template can read the answer.
+    """
+    if layer in sentence.columns:
+        columns = {name: column for name, column in sentence.columns.items() if name != layer}
+        sentence = replace(sentence, columns=columns)
     if layer in sentence.heads:
         return replace(sentence, heads=_with_key(sentence.heads, layer, guideline))
     if layer not in sentence.layers:
