@@ -1,14 +1,18 @@
 """Word codings: words as labels of their characters, and back.
 
-A coding gives each character of a word a letter by its place in the word; with tags, the label is `LETTER-TAG`. The four
-letters of BMES say all that a coding can say, so the other codings are coarser spellings of it.
+A coding gives each character of a word a letter by its place in the word; with tags, the label is `LETTER-TAG`. The
+four letters of BMES say all that a coding can say, so the other codings are coarser spellings of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.labels.scheme import split_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 _SPELLING = {
     "BMES": {"B": "B", "M": "M", "E": "E", "S": "S"},
@@ -70,14 +74,14 @@ def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str 
 def to_words(characters: Sequence[str], labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Words and their tags ("" where labels carry none) of a label sequence in any coding.
 
-    A word begins at B, S, at the start, after `|`, and wherever the label before it has ended a word; its tag is the one
-    of its first character. So every label sequence gives words, also one that breaks its scheme.
+    A word begins at B, S, at the start, after `|`, and wherever the label before it has ended a word; its tag is the
+    one of its first character. So every label sequence gives words, also one that breaks its scheme.
     """
     words: list[str] = []
     tags: list[str] = []
     begins = True
     for character, label in zip(characters, labels, strict=True):
-        letter, _, tag = label.partition("-") if label != "-" else ("-", "", "")
+        letter, tag = split_label(label)
         if begins or letter in "BS":
             words.append(character)
             tags.append(tag)

@@ -1,12 +1,15 @@
-"""Transition schemes: which label may follow which, where labels are position letters with an optional type (`B-NN`)."""
+"""Transition schemes: which label may follow which. Labels are position letters with an optional type (`B-NN`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Mask = NDArray[np.bool_]
 
@@ -18,7 +21,16 @@ _RULES = {
     "BIO": ("BO", "BIO", {"B": "BIO", "I": "BIO", "O": "BO"}),
     "BIOES": ("BSO", "ESO", {"B": "IE", "I": "IE", "E": "BSO", "S": "BSO", "O": "BSO"}),
 }
-_CONTINUING = {"BMES": "ME", "BI": "I", "boundary": "", "BIO": "I", "BIOES": "IE"}
+# a word goes on between two letters where the first is one of these, and the second one of those
+_GOES_ON = {"BMES": ("BM", "ME"), "BI": ("BI", "I"), "boundary": ("-", "|-"), "BIO": ("BI", "I"), "BIOES": ("BI", "IE")}
+
+
+def split_label(label: str) -> tuple[str, str]:
+    """The letter and the type of a label (`B-NN`, `--NN`); "" where it has no type."""
+    if label.startswith("-"):  # the letter of the coding `boundary`
+        return "-", label[2:]
+    letter, _, kind = label.partition("-")
+    return letter, kind
 
 
 @dataclass(frozen=True)
@@ -44,15 +56,13 @@ class TransitionScheme:
         if name not in _RULES:
             raise ValueError(f"unknown scheme {name!r}, expected one of {', '.join(_RULES)}")
         first, last, follows = _RULES[name]
-        parts = [label.partition("-") if label != "-" else ("-", "", "") for label in labels]
-        letters, types = [part[0] for part in parts], [part[2] for part in parts]
+        left, right = _GOES_ON[name]
+        parts = [split_label(label) for label in labels]
+        letters = [letter for letter, _ in parts]
         if strange := sorted({letter for letter in letters if letter not in follows}):
             raise ValueError(f"labels {', '.join(strange)} do not belong to the scheme {name}")
         transition = np.array(
-            [
-                [b in follows[a] and (b not in _CONTINUING[name] or s == t) for b, t in zip(letters, types, strict=True)]
-                for a, s in zip(letters, types, strict=True)
-            ]
+            [[b in follows[a] and (s == t or a not in left or b not in right) for b, t in parts] for a, s in parts]
         )
         start = np.array([letter in first for letter in letters])
         end = np.array([letter in last for letter in letters])

@@ -7,15 +7,18 @@ bundled tags has one per guideline beside the joint one. Scores are sums over vi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-_WILDCARD = re.compile(r"(?P<prefix>[BIMELSU]-)\*|!(?P<excluded>.+)")
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+_WILDCARD = re.compile(r"(?P<prefix>[BIMELSU|-]-)\*|!(?P<excluded>.+)")
 
 
 class UnknownLabelError(ValueError):
@@ -58,7 +61,9 @@ class View:
             found = []
         if not found:
             known = " ".join(self.names[:12]) + (" ..." if len(self.names) > 12 else "")
-            raise UnknownLabelError(f"label {candidate!r} is not one of the {len(self.names)} of {self.guideline}: {known}")
+            raise UnknownLabelError(
+                f"label {candidate!r} is not one of the {len(self.names)} of {self.guideline}: {known}"
+            )
         return found
 
 

@@ -1,0 +1,93 @@
+"""Transition schemes by brute force: a label sequence is allowed if and only if it codes some sequence of words."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from tagweave.labels.scheme import SCHEMES, TransitionScheme
+
+LONGEST = 4
+TYPES = ("", "X", "Y")
+
+
+def _chunk(scheme: str, length: int, kind: str) -> list[str]:
+    """The labels of one word (or chunk) of `length` tokens, from the definition of the coding."""
+    begin, middle, end, single = {
+        "BMES": "BMES",
+        "BI": "BIIB",
+        "boundary": "--||",
+        "BIO": "BIIB",
+        "BIOES": "BIES",
+    }[scheme]
+    letters = single if length == 1 else begin + middle * (length - 2) + end
+    return [f"{letter}-{kind}" if kind else letter for letter in letters]
+
+
+def _codings(scheme: str, length: int, kinds: tuple[str, ...]) -> set[tuple[str, ...]]:
+    """Every label sequence of `length` that codes words of these kinds."""
+    if length == 0:
+        return {()}
+    first = [(size, _chunk(scheme, size, kind)) for size in range(1, length + 1) for kind in kinds]
+    if scheme in ("BIO", "BIOES"):
+        first.append((1, ["O"]))
+    return {(*labels, *rest) for size, labels in first for rest in _codings(scheme, length - size, kinds)}
+
+
+def _alphabet(scheme: str, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        sorted({label for length in range(1, LONGEST + 1) for row in _codings(scheme, length, kinds) for label in row})
+    )
+
+
+def allows(scheme: TransitionScheme, labels: tuple[int, ...]) -> bool:
+    inside = all(scheme.transition[i, j] for i, j in pairwise(labels))
+    return bool(scheme.start[labels[0]] and scheme.end[labels[-1]] and inside)
+
+
+@pytest.mark.parametrize("kinds", [("",), ("X",), ("X", "Y"), ("", "X")])
+@pytest.mark.parametrize("name", SCHEMES)
+def test_a_sequence_is_allowed_exactly_if_it_codes_words(name: str, kinds: tuple[str, ...]) -> None:
+    labels = _alphabet(name, kinds)
+    scheme = TransitionScheme.of(name, labels)
+    for length in range(1, LONGEST if len(labels) > 5 else LONGEST + 1):
+        coded = _codings(name, length, kinds)
+        for sequence in product(range(len(labels)), repeat=length):
+            spelled = tuple(labels[y] for y in sequence)
+            assert allows(scheme, sequence) == (spelled in coded), spelled
+
+
+def test_a_free_scheme_allows_everything() -> None:
+    scheme = TransitionScheme.free(3)
+    assert scheme.transition.shape == (3, 3)
+    assert scheme.transition.all()
+    assert scheme.start.all()
+    assert scheme.end.all()
+
+
+def test_masks_are_boolean_and_in_the_order_of_the_labels() -> None:
+    scheme = TransitionScheme.of("BMES", ("E", "B", "S", "M"))
+    assert scheme.transition.dtype == scheme.start.dtype == scheme.end.dtype == np.bool_
+    assert scheme.start.tolist() == [False, True, True, False]
+    assert scheme.end.tolist() == [True, False, True, False]
+    assert scheme.transition[1].tolist() == [True, False, False, True]  # B: E or M follows
+
+
+def test_tags_with_hyphens_are_one_tag() -> None:
+    scheme = TransitionScheme.of("BMES", ("B--NONE-", "E--NONE-", "E-NONE-"))
+    assert scheme.transition[0].tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "label"), [("BMES", "I"), ("BI", "S-NN"), ("boundary", "B"), ("BIO", "NN"), ("BMES", "")]
+)
+def test_a_label_outside_the_scheme_raises(name: str, label: str) -> None:
+    with pytest.raises(ValueError, match=f"do not belong to the scheme {name}"):
+        TransitionScheme.of(name, [label])
+
+
+def test_an_unknown_scheme_raises() -> None:
+    with pytest.raises(ValueError, match="unknown scheme 'BILOU', expected one of BMES"):
+        TransitionScheme.of("BILOU", ["B"])
