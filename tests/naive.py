@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
+from string import ascii_letters, digits
 
 Rows = Sequence[Sequence[float]]
 Labels = tuple[int, ...]
@@ -112,15 +113,16 @@ def entropy(chain: Chain, first: int, last: int) -> float:
 # Features
 
 SCRIPTS = {
-    "digit": "0129１",
-    "letter": "abAB" + "Ｚéß" + "д",
+    "digit": "0129１" + digits,
+    "letter": "abABＺéßд" + ascii_letters,
     "punctuation": ".,-!。，$😀",
     "han": "中国年月一𠀀",
     "hiragana": "あの",
     "katakana": "アー",
 }
-"""The characters that the twin knows the class of; a test draws its tokens from these."""
-ALPHABET = "".join(SCRIPTS.values())
+"""The characters that the twin knows the class of."""
+ALPHABET = "".join(characters[:8] for characters in SCRIPTS.values())
+"""What tests draw their tokens from."""
 _DATES = "年月日时時分秒"
 
 

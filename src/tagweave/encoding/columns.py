@@ -107,8 +107,10 @@ class FormColumns:
         """1 where the test holds for the first, any or every character of the form, absent elsewhere."""
         per_point = self._per_point(lambda character: int(test(character)))
         if first_only:
+            out = np.zeros(len(self.start), np.uint64)
             filled = self.length > 0
-            return np.where(filled, per_point[np.where(filled, self.start, 0)], 0).astype(np.uint64)
+            out[filled] = per_point[self.start[filled]]
+            return out
         reduce = np.minimum if everywhere else np.maximum
         return self._reduce(per_point, lambda values, at: reduce.reduceat(values, at))
 
@@ -151,8 +153,9 @@ class FormColumns:
 
 def _code_points(forms: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
     points = np.frombuffer("".join(forms).encode("utf-32-le", "surrogatepass"), np.uint32)
-    stop = np.cumsum(np.fromiter(map(len, forms), np.int64, len(forms)), dtype=np.int64)
-    return points, np.concatenate([[0], stop[:-1]]).astype(np.int64), stop
+    lengths = np.fromiter(map(len, forms), np.int64, len(forms))
+    stop = np.cumsum(lengths)
+    return points, stop - lengths, stop
 
 
 def _positions(start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -67,6 +67,9 @@ class TemplateEncoder:
         features = self.index.ids(kind_codes)
         if not self.index.frozen:
             self._note_windows(grams, features)
+            # the index saw the features of a form once, but they occur at each of its tokens
+            times = np.bincount(tokens.ids[0], minlength=len(tokens.forms))
+            self.index.count(features, np.repeat(times - 1, np.diff(kind_ptr)))
         total = int(tokens.sentence_ptr[-1])
         return Encoded(
             sentence_ptr=tokens.sentence_ptr,

@@ -53,6 +53,10 @@ class FeatureIndex:
                 )
         return out.reshape(codes.shape)
 
+    def count(self, ids: NDArray[np.int32], times: NDArray[np.int64]) -> None:
+        """Note further occurrences of features that `ids` has counted once for several tokens."""
+        np.add.at(self.counts, ids, times)
+
     def codes(self) -> NDArray[np.uint64]:
         """The code of every id: what a model on disk keeps of the index."""
         codes = np.zeros(self._size, np.uint64)
