@@ -173,6 +173,10 @@ class TemplateEncoder:
         """The templates, for the model's metadata; the index is saved as an array of codes."""
         return {"templates": list(self.templates.texts)}
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a model on disk keeps of the encoder."""
+        return {"index.codes": self.index.codes(), "index.windows": self.windows}
+
 
 def _number(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
     """int32[count], a number for each value, and the distinct values in the order of their numbers."""

@@ -48,9 +48,7 @@ class FeatureIndex:
                 hashing.find(self._keys, self._values, flat[part], out[part])
             else:
                 self._reserve(self._size + len(flat[part]))
-                self._size = hashing.insert(
-                    self._keys, self._values, flat[part], self._size, out[part], self.counts
-                )
+                self._size = hashing.insert(self._keys, self._values, flat[part], self._size, out[part], self.counts)
         return out.reshape(codes.shape)
 
     def count(self, ids: NDArray[np.int32], times: NDArray[np.int64]) -> None:

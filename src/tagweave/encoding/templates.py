@@ -61,7 +61,9 @@ class Template:
         for part in text.split():
             match = _TERM.fullmatch(part)
             if not match:
-                raise TemplateError(f"found {part!r} in template {text!r}, expected COLUMN[OFFSET] or COLUMN[OFFSET]==COLUMN[OFFSET]")
+                raise TemplateError(
+                    f"found {part!r} in template {text!r}, expected COLUMN[OFFSET] or COLUMN[OFFSET]==COLUMN[OFFSET]"
+                )
             offset, other = int(match["offset"]), int(match["other"] or match["offset"])
             terms.append(Term(match["column"], offset, other - offset))
         template = cls(tuple(terms))

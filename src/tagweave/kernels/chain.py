@@ -26,6 +26,8 @@ from tagweave.kernels import kernel
 
 _BLAS_WORK = 600  # multiplications above which a BLAS call costs less than the loop (measured at 4, 42 and 400 labels)
 _TINY = 1e-30
+_U = np.uintp
+_ONE = np.uintp(1)
 
 
 @kernel
@@ -48,11 +50,11 @@ def pack(lengths, order, ptr, rows, steps):
 @kernel
 def shift_scores(scores, rows, shifted, shift):
     """shifted[rows[t], y] = scores[t, y] - shift[rows[t]], shift the largest score of the row (the caller takes exp)."""
-    Y = scores.shape[1]
-    for t in range(scores.shape[0]):
-        r = rows[t]
-        top = scores[t, 0]
-        for y in range(1, Y):
+    Y = _U(scores.shape[1])
+    for t in range(_U(scores.shape[0])):
+        r = _U(rows[t])
+        top = scores[t, _U(0)]
+        for y in range(_ONE, Y):
             top = max(top, scores[t, y])
         for y in range(Y):
             shifted[r, y] = scores[t, y] - top
@@ -61,33 +63,33 @@ def shift_scores(scores, rows, shifted, shift):
 
 @kernel
 def restrict(free, free_shift, scores, rows, allow, masks, doubt, restricted, shift):
-    """restricted = the potentials of the labels that the evidence allows, 0 for the others. Returns how many are not 0.
+    """restricted = the potentials of the labels that the evidence allows, 0 for the others. Returns how many it allows.
 
-    allow int32[n] is the label set of each token, masks uint8[sets, Y]. doubt float[n] (or empty) is the share of the
-    potential that a label keeps although the evidence excludes it: 0 is full belief, 1 no evidence at all.
+    allow int32[n] is the label set of each token, masks float[sets, Y] 1 for its labels and 0 for the others. doubt
+    float[n] (or empty) is the share of the potential that an excluded label keeps: 0 is full belief, 1 no evidence.
     """
-    Y = free.shape[1]
-    full = 0
-    for t in range(rows.shape[0]):
-        r = rows[t]
-        mask = masks[allow[t]]
-        kept = doubt[t] if doubt.shape[0] else doubt.dtype.type(0)
+    Y = _U(free.shape[1])
+    allowed = free.dtype.type(0)
+    for t in range(_U(rows.shape[0])):
+        r, a = _U(rows[t]), _U(allow[t])
+        kept = free.dtype.type(doubt[t]) if doubt.shape[0] else free.dtype.type(0)
         top = free.dtype.type(0)
         for y in range(Y):
-            restricted[r, y] = free[r, y] * (free.dtype.type(1) if mask[y] else kept)
-            top = max(top, restricted[r, y])
+            share = max(masks[a, y], kept)
+            allowed += share
+            value = free[r, y] * share
+            restricted[r, y] = value
+            top = max(top, value)
         shift[r] = free_shift[r]
         if top < _TINY:  # all that is allowed is out of range of the best label: scale to the best allowed one
             best = -np.inf
             for y in range(Y):
-                if mask[y] or kept > 0:
-                    best = max(best, scores[t, y] + (0.0 if mask[y] else math.log(kept)))
+                if max(masks[a, y], kept) > 0:
+                    best = max(best, scores[t, y] + math.log(max(masks[a, y], kept)))
             for y in range(Y):
-                restricted[r, y] = math.exp(scores[t, y] - best) * (1.0 if mask[y] else kept)
+                restricted[r, y] = math.exp(scores[t, y] - best) * max(masks[a, y], kept)
             shift[r] = best
-        for y in range(Y):
-            full += restricted[r, y] != 0
-    return full
+    return allowed
 
 
 @kernel
@@ -97,13 +99,13 @@ def multiply(left, right, out, dense):
     if dense and B * Y * Y > _BLAS_WORK:
         np.dot(left, right, out)
         return
-    for b in range(B):
-        for j in range(Y):
+    for b in range(_U(B)):
+        for j in range(_U(Y)):
             out[b, j] = 0
-        for i in range(Y):
+        for i in range(_U(Y)):
             a = left[b, i]
             if a != 0:
-                for j in range(Y):
+                for j in range(_U(Y)):
                     out[b, j] += a * right[i, j]
 
 
@@ -113,46 +115,54 @@ def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
 
     log_z float64[B]: log Z of each sentence of the batch; -inf where no sequence is allowed.
     """
-    Y = E.shape[1]
+    Y = _U(E.shape[1])
     product = np.ones(log_z.shape[0])
-    for b in range(log_z.shape[0]):
-        log_z[b] = 0
+    log_z[:] = 0
     for t in range(steps.shape[0] - 1):
         low, high = steps[t], steps[t + 1]
         if t == 0:
-            for r in range(high):
-                alpha[r] = start
+            for r in range(_U(high)):
+                for j in range(Y):
+                    alpha[r, j] = start[j]
         else:
             previous = steps[t - 1]
             before[low:high] = alpha[previous : previous + high - low]
             multiply(before[low:high], T, alpha[low:high], dense)
-        ending = high if t + 2 == steps.shape[0] else low + steps[t + 2] - high
-        for r in range(low, high):
-            b = r - low
+        going_on = steps[t + 2] - high if t + 2 < steps.shape[0] else 0
+        for b in range(_U(high - low)):
+            r = _U(low) + b
             total = alpha.dtype.type(0)
             for j in range(Y):
-                alpha[r, j] *= E[r, j]
-                total += alpha[r, j]
+                value = alpha[r, j] * E[r, j]
+                alpha[r, j] = value
+                total += value
             factor = alpha.dtype.type(1) / total if total > 0 else alpha.dtype.type(0)
             for j in range(Y):
                 alpha[r, j] *= factor
             scale[r] = factor
-            if r >= ending or t + 2 == steps.shape[0]:
-                last = alpha.dtype.type(0)
-                for j in range(Y):
-                    last += alpha[r, j] * end[j]
-                total *= last
-            # a product of sums is one logarithm instead of many
             log_z[b] += shift[r]
-            if total > _TINY:
-                product[b] *= total
+            mass = np.float64(total)
+            if b >= _U(going_on):
+                mass *= _final(alpha, end, r)
+            # a product of sums takes one logarithm instead of many
+            if mass > _TINY:
+                product[b] *= mass
             else:
-                log_z[b] += math.log(total) if total > 0 else -np.inf
+                log_z[b] += math.log(mass) if mass > 0 else -np.inf
             if not (1e-90 < product[b] < 1e90):
                 log_z[b] += math.log(product[b])
                 product[b] = 1.0
-    for b in range(log_z.shape[0]):
+    for b in range(_U(log_z.shape[0])):
         log_z[b] += math.log(product[b])
+
+
+@kernel
+def _final(alpha, end, r):
+    """sum_j alpha[r, j] end[j]."""
+    last = alpha.dtype.type(0)
+    for j in range(_U(end.shape[0])):
+        last += alpha[r, j] * end[j]
+    return last
 
 
 @kernel
@@ -161,27 +171,27 @@ def backward(E, steps, transposed, end, dense, alpha, scale, beyond):
 
     transposed float[Y, Y] is T with rows and columns exchanged, row-major.
     """
-    Y = E.shape[1]
+    Y = _U(E.shape[1])
     n = steps.shape[0] - 1
-    beta = np.empty((steps[1] - steps[0], Y), E.dtype)
+    beta = np.empty((steps[1] - steps[0] if n else 0, E.shape[1]), E.dtype)
     for t in range(n - 1, -1, -1):
         low, high = steps[t], steps[t + 1]
         going_on = 0
         if t + 1 < n:
             going_on = steps[t + 2] - high
             multiply(beyond[high : high + going_on], transposed, beta[:going_on], dense)
-        for b in range(going_on, high - low):
-            last = E.dtype.type(0)
-            for j in range(Y):
-                last += alpha[low + b, j] * end[j]
+        for b in range(_U(going_on), _U(high - low)):
+            last = _final(alpha, end, _U(low) + b)
             inverse = E.dtype.type(1) / last if last > 0 else E.dtype.type(0)
             for j in range(Y):
                 beta[b, j] = end[j] * inverse
-        for b in range(high - low):
-            r = low + b
+        for b in range(_U(high - low)):
+            r = _U(low) + b
+            factor = scale[r]
             for j in range(Y):
-                alpha[r, j] *= beta[b, j]
-                beyond[r, j] = E[r, j] * beta[b, j] * scale[r]
+                value = beta[b, j]
+                alpha[r, j] *= value
+                beyond[r, j] = E[r, j] * value * factor
 
 
 @kernel
@@ -201,18 +211,18 @@ def add_pairs(before, beyond, first, sign, dense, pairs):
     if dense and Y * Y * (before.shape[0] - first) > _BLAS_WORK:
         pairs += pairs.dtype.type(sign) * np.dot(before[first:].T, beyond[first:])
         return
-    for r in range(first, before.shape[0]):
-        for i in range(Y):
+    for r in range(_U(first), _U(before.shape[0])):
+        for i in range(_U(Y)):
             a = pairs.dtype.type(sign) * before[r, i]
             if a != 0:
-                for j in range(Y):
+                for j in range(_U(Y)):
                     pairs[i, j] += a * beyond[r, j]
 
 
 @kernel
 def subtract(free, restricted, rows, difference):
     """difference[t] = free[rows[t]] - restricted[rows[t]]: the gradient of the loss in the scores of every token."""
-    for t in range(rows.shape[0]):
-        r = rows[t]
-        for y in range(free.shape[1]):
+    for t in range(_U(rows.shape[0])):
+        r = _U(rows[t])
+        for y in range(_U(free.shape[1])):
             difference[t, y] = free[r, y] - restricted[r, y]

@@ -10,11 +10,38 @@ sentence, seen as one flat row-major array that begins at token p - high[k]:
 window * Y weights, in order. A sentence of L tokens has anchors from -lead to L + trail, and grams[row] holds their features.
 
 Features of the word alone do not depend on its neighbours. They are scored once per word form ("kind"), as windows of one.
+
+Indices are unsigned throughout: Numba tests a signed one for being negative at every access, and does not vectorise.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from tagweave.kernels import kernel
+from tagweave.kernels.prefetch import prefetch
+
+_U = np.uintp
+_ONE = np.uintp(1)
+_AHEAD = 8  # anchors
+
+
+@kernel
+def _fetch(weights, ptr, cell, grams, row):
+    """Ask for the weights of the grams at anchor row + _AHEAD, and for the pointers of those one step further on."""
+    if row + 2 * _AHEAD >= grams.shape[0]:
+        return
+    for k in range(grams.shape[1]):
+        later, soon = grams[_U(row + 2 * _AHEAD), _U(k)], grams[_U(row + _AHEAD), _U(k)]
+        if later >= 0:
+            prefetch(ptr, _U(later))
+        if soon >= 0:
+            start = _U(ptr[_U(soon)])
+            prefetch(weights, start)
+            if cell.shape[0]:
+                prefetch(cell, start)
+            else:
+                prefetch(weights, start + _U(8))
 
 
 @kernel
@@ -23,28 +50,29 @@ def gram_scores(weights, ptr, cell, grams, high, lead, sentence_ptr, first, last
     Y = scores.shape[1]
     flat = scores.reshape(-1)
     dense = cell.shape[0] == 0
-    families = grams.shape[1]
     extra = (grams.shape[0] - sentence_ptr[-1]) // max(1, sentence_ptr.shape[0] - 1)
     for s in range(first, last):
         begin = (sentence_ptr[s] - sentence_ptr[first]) * Y
-        end = (sentence_ptr[s + 1] - sentence_ptr[first]) * Y
+        cells = (sentence_ptr[s + 1] - sentence_ptr[s]) * Y
         row0 = sentence_ptr[s] + s * extra
         for row in range(row0, sentence_ptr[s + 1] + (s + 1) * extra):
-            anchor = begin + (row - row0 - lead) * Y
-            for k in range(families):
-                g = grams[row, k]
+            _fetch(weights, ptr, cell, grams, row)
+            for k in range(grams.shape[1]):
+                g = grams[_U(row), _U(k)]
                 if g < 0:
                     continue
-                base = anchor - high[k] * Y
+                start, stop = ptr[_U(g)], ptr[_U(g) + _ONE]
+                base = (row - row0 - lead - high[_U(k)]) * Y
                 if dense:
-                    offset = base - ptr[g]
-                    for q in range(ptr[g] + max(0, begin - base), min(ptr[g + 1], end - offset)):
-                        flat[offset + q] += weights[q]
+                    skip = max(0, -base)
+                    to, source = _U(begin + base + skip), _U(start + skip)
+                    for q in range(_U(min(stop - start, cells - base) - skip)):
+                        flat[to + q] += weights[source + q]
                 else:
-                    for q in range(ptr[g], ptr[g + 1]):
-                        c = base + cell[q]
-                        if begin <= c and c < end:
-                            flat[c] += weights[q]
+                    for q in range(_U(start), _U(stop)):
+                        c = _U(base) + _U(cell[q])  # wraps around, and so is too large, before the sentence
+                        if c < _U(cells):
+                            flat[_U(begin) + c] += weights[q]
 
 
 @kernel
@@ -53,28 +81,29 @@ def gram_gradient(gradient, ptr, cell, grams, high, lead, sentence_ptr, first, l
     Y = difference.shape[1]
     flat = difference.reshape(-1)
     dense = cell.shape[0] == 0
-    families = grams.shape[1]
     extra = (grams.shape[0] - sentence_ptr[-1]) // max(1, sentence_ptr.shape[0] - 1)
     for s in range(first, last):
         begin = (sentence_ptr[s] - sentence_ptr[first]) * Y
-        end = (sentence_ptr[s + 1] - sentence_ptr[first]) * Y
+        cells = (sentence_ptr[s + 1] - sentence_ptr[s]) * Y
         row0 = sentence_ptr[s] + s * extra
         for row in range(row0, sentence_ptr[s + 1] + (s + 1) * extra):
-            anchor = begin + (row - row0 - lead) * Y
-            for k in range(families):
-                g = grams[row, k]
+            _fetch(gradient, ptr, cell, grams, row)
+            for k in range(grams.shape[1]):
+                g = grams[_U(row), _U(k)]
                 if g < 0:
                     continue
-                base = anchor - high[k] * Y
+                start, stop = ptr[_U(g)], ptr[_U(g) + _ONE]
+                base = (row - row0 - lead - high[_U(k)]) * Y
                 if dense:
-                    offset = base - ptr[g]
-                    for q in range(ptr[g] + max(0, begin - base), min(ptr[g + 1], end - offset)):
-                        gradient[q] += flat[offset + q]
+                    skip = max(0, -base)
+                    source, to = _U(begin + base + skip), _U(start + skip)
+                    for q in range(_U(min(stop - start, cells - base) - skip)):
+                        gradient[to + q] += flat[source + q]
                 else:
-                    for q in range(ptr[g], ptr[g + 1]):
-                        c = base + cell[q]
-                        if begin <= c and c < end:
-                            gradient[q] += flat[c]
+                    for q in range(_U(start), _U(stop)):
+                        c = _U(base) + _U(cell[q])
+                        if c < _U(cells):
+                            gradient[q] += flat[_U(begin) + c]
 
 
 @kernel
@@ -83,65 +112,88 @@ def kind_scores(weights, ptr, cell, kind_ptr, features, values, kinds, scores):
 
     kind_ptr int64[V + 1] and features int32 list the features of each kind; values is empty, or one factor a feature.
     """
-    for i in range(kinds.shape[0]):
+    dense = cell.shape[0] == 0
+    for i in range(_U(kinds.shape[0])):
         scores[i, :] = 0
-        for j in range(kind_ptr[kinds[i]], kind_ptr[kinds[i] + 1]):
-            g = features[j]
-            if g < 0:
+        kind = _U(kinds[i])
+        for j in range(_U(kind_ptr[kind]), _U(kind_ptr[kind + _ONE])):
+            if features[j] < 0:
                 continue
-            value = values[j] if values.shape[0] else values.dtype.type(1)
-            if cell.shape[0] == 0:
-                for q in range(ptr[g], ptr[g + 1]):
-                    scores[i, q - ptr[g]] += value * weights[q]
-            else:
-                for q in range(ptr[g], ptr[g + 1]):
-                    scores[i, cell[q]] += value * weights[q]
+            g = _U(features[j])
+            value = weights.dtype.type(values[j]) if values.shape[0] else weights.dtype.type(1)
+            start = _U(ptr[g])
+            for q in range(start, _U(ptr[g + _ONE])):
+                scores[i, q - start if dense else _U(cell[q])] += value * weights[q]
 
 
 @kernel
 def kind_gradient(gradient, ptr, cell, kind_ptr, features, values, kinds, difference):
     """The transpose of `kind_scores`."""
-    for i in range(kinds.shape[0]):
-        for j in range(kind_ptr[kinds[i]], kind_ptr[kinds[i] + 1]):
-            g = features[j]
-            if g < 0:
+    dense = cell.shape[0] == 0
+    for i in range(_U(kinds.shape[0])):
+        kind = _U(kinds[i])
+        for j in range(_U(kind_ptr[kind]), _U(kind_ptr[kind + _ONE])):
+            if features[j] < 0:
                 continue
-            value = values[j] if values.shape[0] else values.dtype.type(1)
-            if cell.shape[0] == 0:
-                for q in range(ptr[g], ptr[g + 1]):
-                    gradient[q] += value * difference[i, q - ptr[g]]
-            else:
-                for q in range(ptr[g], ptr[g + 1]):
-                    gradient[q] += value * difference[i, cell[q]]
+            g = _U(features[j])
+            value = gradient.dtype.type(values[j]) if values.shape[0] else gradient.dtype.type(1)
+            start = _U(ptr[g])
+            for q in range(start, _U(ptr[g + _ONE])):
+                gradient[q] += value * difference[i, q - start if dense else _U(cell[q])]
 
 
 @kernel
 def spread(table, kinds, scores):
     """scores[t] = table[kinds[t]]: every token starts from the score of its kind."""
-    for t in range(kinds.shape[0]):
-        scores[t] = table[kinds[t]]
+    for t in range(_U(kinds.shape[0])):
+        kind = _U(kinds[t])
+        for y in range(_U(table.shape[1])):
+            scores[t, y] = table[kind, y]
 
 
 @kernel
 def collect(difference, kinds, table):
     """The transpose of `spread`: table[kinds[t]] += difference[t]."""
-    Y = table.shape[1]
-    for t in range(kinds.shape[0]):
-        for y in range(Y):
-            table[kinds[t], y] += difference[t, y]
+    for t in range(_U(kinds.shape[0])):
+        kind = _U(kinds[t])
+        for y in range(_U(table.shape[1])):
+            table[kind, y] += difference[t, y]
 
 
 @kernel
 def project(scores, projection, bundled):
     """bundled[t, y] += scores[t, projection[y]]: a view's scores, added to every label that projects to its own."""
-    for t in range(scores.shape[0]):
-        for y in range(projection.shape[0]):
-            bundled[t, y] += scores[t, projection[y]]
+    for t in range(_U(scores.shape[0])):
+        for y in range(_U(projection.shape[0])):
+            bundled[t, y] += scores[t, _U(projection[y])]
 
 
 @kernel
 def gather(bundled, projection, difference):
     """The transpose of `project`: difference[t, projection[y]] += bundled[t, y]."""
-    for t in range(bundled.shape[0]):
-        for y in range(projection.shape[0]):
-            difference[t, projection[y]] += bundled[t, y]
+    for t in range(_U(bundled.shape[0])):
+        for y in range(_U(projection.shape[0])):
+            difference[t, _U(projection[y])] += bundled[t, y]
+
+
+@kernel
+def touched_blocks(ptr, grams, low_row, high_row, kind_ptr, features, kinds, start, stop):
+    """The weight blocks of all grams at anchors low_row .. high_row - 1 and of all features of kinds. Returns how many.
+
+    start, stop int64 have room for all of them.
+    """
+    count = 0
+    for row in range(low_row, high_row):
+        for k in range(grams.shape[1]):
+            g = grams[_U(row), _U(k)]
+            if g >= 0:
+                start[count], stop[count] = ptr[_U(g)], ptr[_U(g) + _ONE]
+                count += 1
+    for i in range(_U(kinds.shape[0])):
+        kind = _U(kinds[i])
+        for j in range(_U(kind_ptr[kind]), _U(kind_ptr[kind + _ONE])):
+            g = features[j]
+            if g >= 0:
+                start[count], stop[count] = ptr[_U(g)], ptr[_U(g) + _ONE]
+                count += 1
+    return count

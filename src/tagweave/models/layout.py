@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,12 @@ from tagweave.models.licensing import licensed_pairs
 class Layout:
     """Where the emission weights of a view of Y labels stand.
 
-    The weights of feature g are weights[ptr[g] : ptr[g + 1]]. Weight q belongs to position cell[q] // Y of the window of
+    Both arrays have the smallest integer type that holds them. The weights of feature g are weights[ptr[g] : ptr[g + 1]]. Weight q belongs to position cell[q] // Y of the window of
     its feature and label cell[q] % Y; an empty `cell` means that every feature has all window * Y weights, in order.
     """
 
-    ptr: NDArray[np.int64]
-    cell: NDArray[np.int32]
+    ptr: NDArray[Any]
+    cell: NDArray[Any]
 
     @property
     def size(self) -> int:
@@ -30,7 +31,7 @@ class Layout:
     @classmethod
     def dense(cls, windows: NDArray[np.int64], labels: int) -> Layout:
         """Every feature with every label."""
-        return cls(np.concatenate([[0], np.cumsum(windows * labels)]).astype(np.int64), np.zeros(0, np.int32))
+        return cls(_pointers(windows * labels), np.zeros(0, np.uint8))
 
     @classmethod
     def licensed(cls, encoded: Encoded, windows: NDArray[np.int64], masks: NDArray[np.uint8]) -> Layout:
@@ -47,4 +48,10 @@ class Layout:
         width = int(windows.max(initial=1)) * labels
         codes = licensed_pairs(encoded, masks, width)
         counts = np.bincount(codes // width, minlength=len(windows))
-        return cls(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), (codes % width).astype(np.int32))
+        return cls(_pointers(counts), (codes % width).astype(np.min_scalar_type(width)))
+
+
+def _pointers(counts: NDArray[np.int64]) -> NDArray[Any]:
+    """0 and the running sums of counts, in the smallest type: kernels read them at random, so their size is time."""
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    return ends.astype(np.int32 if ends[-1] < np.iinfo(np.int32).max else np.int64)

@@ -99,7 +99,13 @@ def free_potentials(scores: Floats, batch: Batch, space: Workspace) -> tuple[Flo
 
 
 def restricted_potentials(
-    free: Floats, shift: Floats, scores: Floats, batch: Batch, encoded: Encoded, masks: NDArray[np.uint8], space: Workspace
+    free: Floats,
+    shift: Floats,
+    scores: Floats,
+    batch: Batch,
+    encoded: Encoded,
+    masks: NDArray[np.uint8],
+    space: Workspace,
 ) -> tuple[Floats, Floats, bool]:
     """The potentials of allowed labels, the shift of each row, and whether most labels are allowed."""
     n = len(batch.rows)

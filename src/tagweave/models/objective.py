@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.encoding.encoded import Encoded
-from tagweave.kernels import chain
+from tagweave.kernels import chain, decode, emission
 from tagweave.models.emission import ViewEmission
 from tagweave.models.lockstep import (
     Batch,
@@ -54,14 +54,14 @@ class ChainObjective:
         self,
         structure: ChainStructure,
         encoded: Encoded,
-        masks: NDArray[np.uint8],
+        masks: NDArray[Any],
         threads: int = 1,
         dtype: type[np.floating[Any]] = np.float64,
     ) -> None:
         informative = encoded.informative()
         self.structure = structure
         self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
-        self.masks = masks
+        self.masks = masks.astype(dtype)
         self.threads = threads
         self.dtype = dtype
         self._chunks: list[list[Batch]] | None = None
@@ -82,7 +82,10 @@ class ChainObjective:
         tables = self._kind_tables(weights)
         with ThreadPoolExecutor(self.threads) as pool:
             parts = list(
-                pool.map(lambda i: self._run(weights, transitions, tables, chunks[i], self._workspaces[i]), range(len(chunks)))
+                pool.map(
+                    lambda i: self._run(weights, transitions, tables, chunks[i], self._workspaces[i]),
+                    range(len(chunks)),
+                )
             )
         loss = sum(part[0] for part in parts)
         gradient, table_gradients = parts[0][1], parts[0][2]
@@ -103,6 +106,81 @@ class ChainObjective:
         loss = run.add(batch, space)
         run.finish()
         return loss
+
+    def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
+        """For each sentence whose best sequence contradicts its evidence, add features(best) - features(best allowed).
+
+        Returns:
+            How many sentences that are.
+        """
+        scores = self._scores(weights, first, last)
+        transitions = self.structure.transition_scores(weights)
+        best = best_labels(scores.copy(), self.encoded, first, last, transitions)
+        tokens = slice(self.encoded.sentence_ptr[first], self.encoded.sentence_ptr[last])
+        allow = self.encoded.allow[tokens]
+        wrong = self.masks[allow, best] == 0
+        if not wrong.any():
+            return 0
+        decode.exclude(scores, allow, self.masks)
+        target = best_labels(scores, self.encoded, first, last, transitions)
+        ptr = self.encoded.sentence_ptr[first : last + 1] - tokens.start
+        mistaken = np.add.reduceat(np.concatenate([wrong, [False]]), np.minimum(ptr[:-1], len(wrong))) > 0
+        mistaken &= np.diff(ptr) > 0
+        keep = np.repeat(mistaken, np.diff(ptr))
+        target = np.where(keep, target, best)
+        if (target < 0).any():
+            raise ContradictionError(
+                f"training sentences {first + 1} to {last}: no label sequence agrees with the annotation"
+            )
+        self._add_path(gradient, first, last, best, +1)
+        self._add_path(gradient, first, last, target, -1)
+        return int(mistaken.sum())
+
+    def _scores(self, weights: Floats, first: int, last: int) -> Floats:
+        tokens = int(self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first])
+        scores = np.zeros((tokens, len(self.structure.space)), self.dtype)
+        for view in self._views(weights):
+            view.add_scores(self.encoded, first, last, None, scores)
+        return scores
+
+    def _add_path(self, gradient: Floats, first: int, last: int, labels: NDArray[np.int32], sign: int) -> None:
+        """Add sign * the feature vector of a label sequence of sentences first .. last - 1."""
+        Y = len(self.structure.space)
+        chosen = np.zeros((len(labels), Y), self.dtype)
+        chosen[np.arange(len(labels)), labels] = sign
+        for view in self._views(gradient):
+            view.add_gradient(self.encoded, first, last, None, chosen)
+        ptr = self.encoded.sentence_ptr[first : last + 1] - self.encoded.sentence_ptr[first]
+        filled = ptr[1:] > ptr[:-1]
+        starts, ends = ptr[:-1][filled], ptr[1:][filled] - 1
+        inside = np.ones(len(labels), bool)
+        inside[starts] = False
+        into = np.flatnonzero(inside)
+        pairs = np.bincount(labels[into - 1] * Y + labels[into], minlength=Y * Y).reshape(Y, Y)
+        start, end = (np.bincount(labels[at], minlength=Y) for at in (starts, ends))
+        self.structure.add_transition_gradient(
+            gradient, *(np.asarray(sign * counts, self.dtype) for counts in (pairs, start, end))
+        )
+
+    def touched(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1 of the vector."""
+        e, ptr = self.encoded, self.encoded.sentence_ptr
+        extra = (len(e.grams) - e.tokens) // max(1, len(e))
+        rows = (int(ptr[first]) + first * extra, int(ptr[last]) + last * extra)
+        kinds = e.kinds[ptr[first] : ptr[last]]
+        room = (rows[1] - rows[0]) * e.grams.shape[1] + int(np.diff(e.kind_ptr)[kinds].sum())
+        starts, stops = [], []
+        offsets = self.structure.offsets
+        parts = zip(self.structure.layouts, offsets[:-1], offsets[1:], strict=True)
+        for layout, offset, end in parts:
+            start, stop = np.empty(room + 1, np.int64), np.empty(room + 1, np.int64)
+            count = emission.touched_blocks(
+                layout.ptr, e.grams, *rows, e.kind_ptr, e.kind_features, kinds, start[:room], stop[:room]
+            )
+            start[count], stop[count] = layout.size, end - offset  # transitions are always touched
+            starts.append(start[: count + 1] + offset)
+            stops.append(stop[: count + 1] + offset)
+        return np.concatenate(starts), np.concatenate(stops)
 
     def shuffled(self, order: NDArray[np.int64]) -> ChainObjective:
         """The same objective over the sentences in another order (any selection of them)."""
@@ -136,7 +214,12 @@ class ChainObjective:
         return self._chunks
 
     def _run(
-        self, weights: Floats, transitions: Transitions, tables: list[Floats], batches: Sequence[Batch], space: Workspace
+        self,
+        weights: Floats,
+        transitions: Transitions,
+        tables: list[Floats],
+        batches: Sequence[Batch],
+        space: Workspace,
     ) -> tuple[float, Floats, list[Floats]]:
         gradient = np.zeros(self.size, self.dtype)
         table_gradients = [np.zeros_like(table) for table in tables]
@@ -202,11 +285,11 @@ class _Run:
             self._end += difference[ptr[1:][filled] - 1].sum(axis=0)
 
     def _check(self, restricted: Sums, batch: Batch) -> None:
-        bad = np.flatnonzero(~np.isfinite(restricted.log_z))
+        bad = np.flatnonzero(restricted.log_z == -np.inf)
         if len(bad):
-            sentence = batch.first + int(batch.order[bad[0]])
+            sentence = batch.first + int(batch.order[bad[0]]) + 1
             raise ContradictionError(
-                f"training sentence {sentence + 1}: no label sequence agrees with both its annotation and the coding of the labels"
+                f"training sentence {sentence}: no label sequence agrees with both its annotation and the coding of the labels"
             )
 
     def finish(self) -> None:
@@ -214,6 +297,17 @@ class _Run:
         self._objective.structure.add_transition_gradient(
             self._gradient, self._pairs * self._transitions.potential, self._start, self._end
         )
+
+
+def best_labels(scores: Floats, encoded: Encoded, first: int, last: int, transitions: Transitions) -> NDArray[np.int32]:
+    """int32[n]: the best label sequence of each sentence, -1 where none is allowed; scores [n, Y] are overwritten."""
+    labels = np.empty(len(scores), np.int32)
+    t = transitions
+    transposed = np.ascontiguousarray(t.score.T)
+    decode.best_sequences(
+        scores, t.score, transposed, t.start_score, t.end_score, encoded.sentence_ptr, first, last, labels
+    )
+    return labels
 
 
 def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:

@@ -129,9 +129,7 @@ class ChainStructure:
             float(edge),
         )
 
-    def add_transition_gradient(
-        self, gradient: Floats, pairs: Floats, start: Floats, end: Floats
-    ) -> None:
+    def add_transition_gradient(self, gradient: Floats, pairs: Floats, start: Floats, end: Floats) -> None:
         """Add the gradients of the joint transition scores to those of every view's weights."""
         for i, (view, weights) in enumerate(zip(self.space.views, self.split(gradient), strict=True)):
             tags = len(view.names)

@@ -1,0 +1,185 @@
+"""An ordinary fit: corpora of one guideline to a chain model, by marginal likelihood or by the perceptron."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from tagweave.adapt.recipe import Recipe
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.encoded import Encoded
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.evidence import allowed_sets
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.sets import LabelSets
+from tagweave.labels.space import LabelSpace, collect_names, is_wildcard
+from tagweave.labels.words import WordCounter
+from tagweave.learning.loop import Outcome, Schedule, Watcher, train
+from tagweave.models.chain import ChainModel
+from tagweave.models.layout import Layout
+from tagweave.models.objective import ChainObjective
+from tagweave.models.structure import ChainStructure
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model and how its training went."""
+
+    model: ChainModel
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Training data made ready: everything that a trainer needs, nothing trained yet.
+
+    Attributes:
+        model: the model with all weights 0.
+        objective: the loss on the training data.
+        sets: the label sets of its evidence.
+    """
+
+    model: ChainModel
+    objective: ChainObjective
+    sets: LabelSets
+
+
+def fit(
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    dev: Corpus | None = None,
+    schedule: Schedule | None = None,
+    watcher: Watcher | None = None,
+) -> Fitted:
+    """Fit a model to corpora that share a guideline.
+
+    Args:
+        corpora: training data; positions may be full, ambiguous or unknown.
+        recipe: how.
+        dev: development data: the iteration that does best on it is kept, and training stops when it no longer improves.
+        schedule: when training stops, and checkpoints.
+        watcher: is told of every iteration.
+
+    Raises:
+        CorpusError: no sentence, no label, corpora of different guidelines, or evidence that contradicts itself.
+    """
+    problem = prepare(corpora, recipe)
+    with threadpool_limits(1):
+        evaluate = None if dev is None else dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
+        start = np.zeros(problem.objective.size, problem.objective.dtype)
+        outcome = train(recipe.trainer(), problem.objective, start, schedule or Schedule(), evaluate, watcher)
+    weights = np.asarray(outcome.weights, np.float32 if recipe.precision == "float32" else np.float64)
+    about = {"recipe": recipe.to_json(), "dev_score": outcome.score, "iterations": len(outcome.history)}
+    return Fitted(replace(problem.model, weights=weights, about=about), outcome)
+
+
+def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> Problem:
+    """Encode corpora and lay the model's weights out. Raises as `fit`."""
+    prepared = [recipe.task.prepare(corpus) for corpus in corpora]
+    guideline = _one_guideline(prepared)
+    sentences = [_weighted(sentence, corpus.weight) for corpus in prepared for sentence in corpus.sentences]
+    if not sentences:
+        raise CorpusError("no sentence", "training data", corpora[0].path if corpora else "")
+    space = label_space(sentences, guideline, corpora[0].path)
+    scheme = _scheme(recipe, space)
+    sets = LabelSets(space)
+    encoder = TemplateEncoder(recipe.chosen_templates())
+    encoded = encoder.encode(sentences)
+    encoder.freeze(encoded, recipe.minimum_count)
+    encoded = with_evidence(encoded, prepared, sets, scheme)
+    layout = (
+        Layout.dense(encoder.windows, len(space))
+        if recipe.dense(len(space))
+        else Layout.licensed(encoded, encoder.windows, sets.masks)
+    )
+    structure = ChainStructure(space, (layout,), scheme, recipe.transitions, recipe.edges)
+    dtype = np.float32 if recipe.precision == "float32" else np.float64
+    model = ChainModel(
+        structure,
+        encoder,
+        np.zeros(structure.size, dtype),
+        recipe.task.name,
+        recipe.task.coding if recipe.task.of_characters else "",
+    )
+    return Problem(model, ChainObjective(structure, encoded, sets.masks, recipe.threads, dtype), sets)
+
+
+def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
+    """The encoded sentences of all corpora, with their label sets and how far each is believed."""
+    allow = [allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora]
+    confidence = [sentence.confidence or (1.0,) * len(sentence) for corpus in corpora for sentence in corpus.sentences]
+    doubt = np.zeros(0)
+    if any(sentence.confidence for corpus in corpora for sentence in corpus.sentences):
+        doubt = 1 - np.concatenate([np.array(values) for values in confidence])
+    return replace(encoded, allow=np.concatenate(allow), doubt=doubt)
+
+
+def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:
+    """The labels that the layer of a guideline names.
+
+    Raises:
+        CorpusError: it names none.
+    """
+    layers = [sentence.layers[guideline] for sentence in sentences if guideline in sentence.layers]
+    names = collect_names(layers)
+    if not names:
+        wild = any(is_wildcard(c) for layer in layers for candidates in layer for c in candidates or ())
+        found = "only wildcards" if wild else "no label"
+        raise CorpusError(f"{found} in layer {guideline!r}", "an annotated training corpus", path)
+    return LabelSpace.plain(guideline, names)
+
+
+def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:
+    """A function from weights to the score on development data.
+
+    It is the F measure of words where every character of `dev` has one label, else the share of the positions with one
+    label that the model gets right. A label that the model does not know counts as wrong.
+    """
+    encoded = model.encoder.encode(dev.sentences)
+    view = model.structure.space.views[0]
+    unknown, strange = -1, -2
+    layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in dev.sentences]
+    gold = np.array(
+        [
+            unknown if candidates is None or len(candidates) > 1 else view.number.get(candidates[0], strange)
+            for layer in layers
+            for candidates in layer
+        ],
+        np.int32,
+    )
+    known = gold != unknown
+    if not known.any():
+        raise CorpusError("no position with one label", "development data to measure by", dev.path)
+    counter = WordCounter(view.names, encoded.sentence_ptr) if model.coding and known.all() else None
+
+    def score(weights: Floats) -> float:
+        system = replace(model, weights=np.asarray(weights, model.weights.dtype)).best(encoded, threads=threads)
+        return counter.f_score(gold, system) if counter else float((system == gold)[known].mean())
+
+    return score
+
+
+def _one_guideline(corpora: Sequence[Corpus]) -> str:
+    guidelines = dict.fromkeys(corpus.guideline for corpus in corpora)
+    if len(guidelines) != 1:
+        raise CorpusError(f"corpora of the guidelines {', '.join(guidelines)}", "one guideline for an ordinary fit")
+    return next(iter(guidelines))
+
+
+def _weighted(sentence: Sentence, weight: float) -> Sentence:
+    return sentence if weight == 1 else replace(sentence, weight=sentence.weight * weight)
+
+
+def _scheme(recipe: Recipe, space: LabelSpace) -> TransitionScheme:
+    if recipe.task.of_characters:
+        return TransitionScheme.of(recipe.task.coding, space.names)
+    return TransitionScheme.free(len(space))

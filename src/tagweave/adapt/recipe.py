@@ -1,0 +1,80 @@
+"""Recipes: how a model is fitted. Plain data, so that it can be stored with the model and shown."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from tagweave.adapt.task import Task
+from tagweave.encoding.presets import PRESETS
+from tagweave.encoding.templates import Templates
+from tagweave.learning.conjugate import ConjugateGradient
+from tagweave.learning.lbfgs import LBFGS
+from tagweave.learning.online import SGD, AdaGrad
+from tagweave.learning.perceptron import AveragedPerceptron
+from tagweave.learning.rprop import Rprop
+from tagweave.learning.trainer import Trainer
+
+LEARNERS: dict[str, type[Any]] = {
+    "adagrad": AdaGrad,
+    "lbfgs": LBFGS,
+    "sgd": SGD,
+    "rprop": Rprop,
+    "cg": ConjugateGradient,
+    "perceptron": AveragedPerceptron,
+}
+"""The learners by name; the keyword arguments of each are its settings."""
+
+_DENSE_LABELS = 64  # up to here every feature has a weight for every label: it costs memory and gains accuracy
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to fit a chain model.
+
+    Attributes:
+        task: what tokens and labels are.
+        templates: features; `None` takes the preset that suits the task.
+        learner, settings: the learner's name and its settings.
+        features: `all` gives every feature a weight for every label, `observed` only for labels that the evidence licenses
+            somewhere; `None` chooses by the number of labels.
+        minimum_count: features that occur less often are dropped.
+        transitions: whether labels depend on their neighbours.
+        edges: whether the first and the last label of a sentence have weights.
+        precision: `float32`, or `float64` for results to the last digit.
+        threads: how many threads share the work.
+    """
+
+    task: Task = Task()
+    templates: Templates | None = None
+    learner: str = "adagrad"
+    settings: dict[str, Any] = field(default_factory=dict)
+    features: str | None = None
+    minimum_count: int = 1
+    transitions: bool = True
+    edges: bool = True
+    precision: str = "float32"
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.learner not in LEARNERS:
+            raise ValueError(f"unknown learner {self.learner!r}, expected one of {', '.join(LEARNERS)}")
+        if self.features not in (None, "all", "observed"):
+            raise ValueError(f"found features={self.features!r}, expected 'all' or 'observed'")
+
+    def chosen_templates(self) -> Templates:
+        """The templates, or the task's preset."""
+        return self.templates or PRESETS["liu-2014" if self.task.of_characters else "li-2015"]
+
+    def trainer(self) -> Trainer:
+        """The learner with its settings."""
+        trainer: Trainer = LEARNERS[self.learner](**self.settings)
+        return trainer
+
+    def dense(self, labels: int) -> bool:
+        """Whether every feature has a weight for every one of so many labels."""
+        return labels <= _DENSE_LABELS if self.features is None else self.features == "all"
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain description, for the model's metadata."""
+        return {**asdict(self), "templates": list(self.chosen_templates().texts)}

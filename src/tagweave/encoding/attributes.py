@@ -1,0 +1,150 @@
+"""Features that the user brings: lists of attributes for every token, with values, as CRFsuite takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.attributes import ATTRIBUTES
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.escapes import last_unescaped, unescape
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.columns import FormColumns
+from tagweave.encoding.encoded import Encoded
+from tagweave.encoding.index import FeatureIndex
+from tagweave.kernels import hashing
+
+Attributes = Iterable[str] | Mapping[str, Any]
+
+
+class AttributeEncoder:
+    """Attribute names to features. A token's features are its attributes, whatever its neighbours are.
+
+    Args:
+        index: a frozen index; a growing one is made when left out.
+    """
+
+    def __init__(self, index: FeatureIndex | None = None) -> None:
+        self.index = index or FeatureIndex()
+
+    @property
+    def windows(self) -> NDArray[np.int64]:
+        """int64[F]: every feature is seen by one token."""
+        return np.ones(len(self.index), np.int64)
+
+    def encode(self, sentences: Sequence[Sentence]) -> Encoded:
+        """The features of sentences with a column of attributes.
+
+        Raises:
+            CorpusError: no such column, or a value that is not a number.
+        """
+        weights = [sentence.weight for sentence in sentences]
+        return self.encode_attributes(
+            [[_parse(token, sentence) for token in _column(sentence)] for sentence in sentences], weights
+        )
+
+    def encode_attributes(
+        self, sentences: Sequence[Sequence[Attributes]], weights: Sequence[float] | None = None
+    ) -> Encoded:
+        """The features of tokens given as lists of attribute names, or as dicts from names to values.
+
+        In a dict a number (or bool) is the value of the attribute, a string is joined to its name (`name:string`), and a
+        nested dict or list is taken apart likewise.
+        """
+        lengths = np.array([len(sentence) for sentence in sentences], np.int64)
+        names: list[str] = []
+        values: list[float] = []
+        counts: list[int] = []
+        for sentence in sentences:
+            for token in sentence:
+                before = len(names)
+                for name, value in expand(token):
+                    names.append(name)
+                    values.append(value)
+                counts.append(len(names) - before)
+        distinct: dict[str, int] = {}
+        order = np.fromiter((distinct.setdefault(name, len(distinct)) for name in names), np.int64, len(names))
+        codes = FormColumns(list(distinct)).form()
+        features = self.index.ids(codes[order] if len(order) else np.zeros(0, np.uint64))
+        weighted = np.array(values)
+        return _encoded(lengths, counts, features, weighted, weights)
+
+    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
+        """Stop growing; attributes that occurred less often are dropped, from `encoded` too."""
+        new = self.index.freeze(minimum_count)
+        if (new < 0).any():
+            hashing.renumber(encoded.kind_features, new)
+
+    def to_json(self) -> dict[str, Any]:
+        """A description, for the model's metadata."""
+        return {"attributes": True}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a model on disk keeps of the encoder."""
+        return {"index.codes": self.index.codes()}
+
+
+def expand(token: Attributes, prefix: str = "") -> Iterator[tuple[str, float]]:
+    """Attribute names and values of one token, nested ones joined by colons, as sklearn-crfsuite takes them."""
+    if not isinstance(token, Mapping):
+        for name in token:
+            yield f"{prefix}{name}", 1.0
+        return
+    for name, value in token.items():
+        if isinstance(value, str):
+            yield f"{prefix}{name}:{value}", 1.0
+        elif isinstance(value, Mapping) or (isinstance(value, Iterable) and not isinstance(value, bytes)):
+            yield from expand(value, f"{prefix}{name}:")
+        else:
+            yield f"{prefix}{name}", float(value)
+
+
+def _encoded(
+    lengths: NDArray[np.int64],
+    counts: list[int],
+    features: NDArray[np.int32],
+    values: NDArray[np.float64],
+    weights: Sequence[float] | None,
+) -> Encoded:
+    tokens = len(counts)
+    return Encoded(
+        sentence_ptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        kinds=np.arange(tokens, dtype=np.int32),
+        kind_ptr=np.concatenate([[0], np.cumsum(np.array(counts, np.int64))]).astype(np.int64),
+        kind_features=features,
+        kind_values=np.zeros(0) if (values == 1).all() else values,
+        grams=np.zeros((tokens, 0), np.int32),
+        lead=0,
+        low=np.zeros(0, np.int64),
+        high=np.zeros(0, np.int64),
+        allow=np.zeros(tokens, np.int32),
+        doubt=np.zeros(0),
+        weights=np.ones(len(lengths)) if weights is None else np.array(weights, np.float64),
+    )
+
+
+def _column(sentence: Sentence) -> tuple[str, ...]:
+    if ATTRIBUTES not in sentence.columns:
+        raise CorpusError("no attributes", "a corpus of attribute lists, as the model was trained on", *sentence.place)
+    return sentence.columns[ATTRIBUTES]
+
+
+def _parse(token: str, sentence: Sentence) -> dict[str, float]:
+    """`name:value` items of one token; `\\:` and `\\\\` stand for the characters themselves."""
+    attributes: dict[str, float] = {}
+    for item in filter(None, token.split("\t")):
+        name, value = _split(item)
+        try:
+            attributes[name] = attributes.get(name, 0.0) + (float(value) if value else 1.0)
+        except ValueError as error:
+            raise CorpusError(f"value {value!r} of attribute {name!r}", "a number", *sentence.place) from error
+    return attributes
+
+
+def _split(item: str) -> tuple[str, str]:
+    """The name and the value of an item, at its last colon that is not escaped."""
+    at = last_unescaped(item, ":")
+    return (unescape(item, ":"), "") if at < 0 else (unescape(item[:at], ":"), item[at + 1 :])

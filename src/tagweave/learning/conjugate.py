@@ -1,0 +1,50 @@
+"""Nonlinear conjugate gradient, SciPy's: the optimiser of tsuboi-2008."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.learning.trainer import Objective, State
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ConjugateGradient:
+    """SciPy's Polak-Ribiere conjugate gradient, restarted every `restart` steps so that training can be resumed.
+
+    Args:
+        c2: the regulariser is c2 |w|^2 (tsuboi-2008: |w|^2 / (2 sigma^2)).
+        restart: steps an iteration.
+        tolerance: converged when the largest entry of the gradient is below it.
+    """
+
+    c2: float = 1.0
+    restart: int = 10
+    tolerance: float = 1e-2
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """The weights."""
+        return State({"weights": weights.astype(np.float64)})
+
+    def step(self, objective: Objective, state: State) -> None:
+        """`restart` steps of conjugate gradient."""
+        from scipy.optimize import minimize
+
+        def evaluate(weights: Floats) -> tuple[float, Floats]:
+            loss, gradient = objective.loss_and_gradient(weights.astype(objective.dtype))
+            return loss + self.c2 * float(weights @ weights), gradient + 2 * self.c2 * weights
+
+        options = {"maxiter": self.restart, "gtol": self.tolerance}
+        found = minimize(evaluate, state.weights, jac=True, method="CG", options=options)
+        state.converged = bool(found.success) or bool(np.array_equal(found.x, state.weights))
+        state.arrays["weights"], state.loss = found.x, float(found.fun)
+        state.iteration += 1
+
+    def result(self, state: State) -> Floats:
+        """The last weights."""
+        return state.weights

@@ -1,0 +1,154 @@
+"""Training: iterations of a trainer, watched on development data, stopped early, interrupted and resumed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.learning.checkpoint import load_checkpoint, save_checkpoint
+from tagweave.learning.trainer import Objective, State, Trainer
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What one iteration came to.
+
+    Attributes:
+        number: from 1.
+        loss: the training loss.
+        score: the score on development data, `None` without any.
+        best: whether it is the best score so far.
+        seconds: since training began, evaluation included.
+    """
+
+    number: int
+    loss: float
+    score: float | None
+    best: bool
+    seconds: float
+
+
+class Watcher(Protocol):
+    """Whoever shows the progress of training."""
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        """Called after every iteration; `limit` is the largest number of iterations."""
+        ...
+
+
+class Silence:
+    """Shows nothing."""
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When training stops, and what it leaves behind.
+
+    Attributes:
+        iterations: the largest number of iterations.
+        patience: stop after so many iterations without a better development score.
+        checkpoint: where the state is kept after every iteration; `None` keeps none.
+        resume: go on from the checkpoint if there is one.
+        run: what identifies the run.
+    """
+
+    iterations: int = 100
+    patience: int = 5
+    checkpoint: Path | None = None
+    resume: bool = False
+    run: str = ""
+
+
+@dataclass
+class Outcome:
+    """What training came to.
+
+    Attributes:
+        weights: of the best iteration on development data, of the last without any.
+        history: every iteration.
+        score: the best development score.
+        interrupted: whether the user stopped it.
+    """
+
+    weights: Floats
+    history: list[Iteration] = field(default_factory=list)
+    score: float | None = None
+    interrupted: bool = False
+
+
+def train(
+    trainer: Trainer,
+    objective: Objective,
+    weights: Floats,
+    schedule: Schedule,
+    evaluate: Callable[[Floats], float] | None = None,
+    watcher: Watcher | None = None,
+) -> Outcome:
+    """Run a trainer to its end, to the limit, or until the development score stops rising.
+
+    An interrupt (Ctrl-C) ends training after the current sentence batch and keeps the best weights so far.
+
+    Args:
+        trainer: the algorithm.
+        objective: what it minimises.
+        weights: where it begins.
+        schedule: when it stops.
+        evaluate: the development score of weights, higher is better.
+        watcher: is told of every iteration.
+    """
+    begin = time.perf_counter()
+    state, best = _begin(trainer, objective, weights, schedule)
+    outcome = Outcome(weights, score=best["score"])
+    try:
+        while state.iteration < schedule.iterations and not state.converged and best["wait"] < schedule.patience:
+            before = state.iteration
+            trainer.step(objective, state)
+            if state.iteration == before:
+                break
+            iteration = _judge(trainer, state, best, evaluate, time.perf_counter() - begin)
+            outcome.history.append(iteration)
+            if schedule.checkpoint:
+                save_checkpoint(schedule.checkpoint, state, best, schedule.run)
+            (watcher or Silence()).iteration(iteration, schedule.iterations)
+    except KeyboardInterrupt:
+        outcome.interrupted = True
+    outcome.weights = trainer.result(state) if best["weights"] is None else best["weights"]
+    outcome.score = best["score"]
+    return outcome
+
+
+def _begin(trainer: Trainer, objective: Objective, weights: Floats, schedule: Schedule) -> tuple[State, dict[str, Any]]:
+    if schedule.resume and schedule.checkpoint and schedule.checkpoint.exists():
+        return load_checkpoint(schedule.checkpoint, schedule.run)
+    return trainer.start(objective, weights), {"weights": None, "score": None, "wait": 0}
+
+
+def _judge(
+    trainer: Trainer,
+    state: State,
+    best: dict[str, Any],
+    evaluate: Callable[[Floats], float] | None,
+    seconds: float,
+) -> Iteration:
+    """Score the weights, and keep them if they are the best."""
+    if evaluate is None:
+        return Iteration(state.iteration, state.loss, None, False, seconds)
+    weights = trainer.result(state)
+    score = evaluate(weights)
+    better = best["score"] is None or score > best["score"]
+    if better:
+        best.update(weights=np.array(weights), score=score, wait=0)
+    else:
+        best["wait"] += 1
+    return Iteration(state.iteration, state.loss, score, better, seconds)

@@ -1,0 +1,129 @@
+"""Stochastic gradient descent and AdaGrad over small batches of sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.kernels import update
+from tagweave.learning.trainer import Objective, State, batches, order_of
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class AdaGrad:
+    """AdaGrad (Duchi et al. 2011) with averaging over the ends of passes.
+
+    Its regulariser is early stopping, and averaging: the weights that it returns are the mean of those after every pass
+    from `average_from` on.
+
+    Args:
+        rate: the step of a weight the first time that it is touched.
+        batch: sentences an update.
+        seed: of the order of sentences.
+        average_from: the first pass whose end is averaged; 0 averages nothing.
+    """
+
+    rate: float = 0.1
+    batch: int = 8
+    seed: int = 0
+    average_from: int = 2
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """Weights, squares of gradients, and the sum of weights at the ends of passes."""
+        arrays = {"weights": weights.astype(objective.dtype), "squares": np.full(objective.size, 1e-8, objective.dtype)}
+        if self.average_from:
+            arrays["sum"] = np.zeros(objective.size, objective.dtype)
+        return State(arrays)
+
+    def step(self, objective: Objective, state: State) -> None:
+        """One pass over the sentences."""
+        objective = objective.shuffled(order_of(self.seed, state.iteration, len(objective)))
+        gradient = np.zeros(objective.size, objective.dtype)
+        weights, squares = state.weights, state.arrays["squares"]
+        state.loss = 0.0
+        for first, last in batches(len(objective), self.batch):
+            state.loss += objective.add_batch(weights, first, last, gradient)
+            update.adagrad(weights, squares, gradient, *objective.touched(first, last), self.rate)
+        state.iteration += 1
+        if self.average_from and state.iteration >= self.average_from:
+            state.arrays["sum"] += weights
+
+    def result(self, state: State) -> Floats:
+        """The mean of the weights at the ends of passes, or the last weights before there are two."""
+        passes = state.iteration - self.average_from + 1
+        if not self.average_from or passes < 1:
+            return state.weights
+        return state.arrays["sum"] / state.weights.dtype.type(passes)
+
+
+@dataclass(frozen=True)
+class SGD:
+    """Stochastic gradient descent with a calibrated rate and L2 regularisation, as CRFsuite's `l2sgd`.
+
+    The rate falls as rate / (1 + rate * lambda * step), lambda = 2 c2 / sentences. Decay is lazy: a weight is brought up to
+    date when a batch touches it.
+
+    Args:
+        c2: the regulariser is c2 |w|^2.
+        rate: the first step; `None` tries powers of two on a sample and takes the best (Bottou's calibration).
+        batch: sentences an update (li-2015 takes 30).
+        seed: of the order of sentences.
+    """
+
+    c2: float = 1.0
+    rate: float | None = None
+    batch: int = 8
+    seed: int = 0
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """Weights, and the step at which each was last brought up to date."""
+        weights = weights.astype(objective.dtype)
+        rate = self.rate if self.rate is not None else self._calibrated(objective, weights)
+        return State({"weights": weights}, {"rate": rate, "step": 0})
+
+    def step(self, objective: Objective, state: State) -> None:
+        """One pass over the sentences."""
+        shuffled = objective.shuffled(order_of(self.seed, state.iteration, len(objective)))
+        state.loss = self._pass(shuffled, state.weights, state.numbers["rate"], int(state.numbers["step"]))
+        state.numbers["step"] += -(-len(objective) // self.batch)
+        state.iteration += 1
+
+    def _pass(self, objective: Objective, weights: Floats, rate: float, steps_before: int) -> float:
+        decay = 2 * self.c2 / max(1, len(objective)) * self.batch
+        steps = np.arange(steps_before, steps_before + -(-len(objective) // self.batch))
+        rates = rate / (1 + rate * decay * steps)
+        log_decay = np.concatenate([[0.0], np.cumsum(np.log1p(-np.minimum(rates * decay, 0.5)))])
+        seen, gradient = np.zeros(objective.size, np.int32), np.zeros(objective.size, objective.dtype)
+        loss = 0.0
+        for now, (first, last) in enumerate(batches(len(objective), self.batch)):
+            blocks = objective.touched(first, last)
+            update.decay(weights, seen, log_decay, now, *blocks)
+            loss += objective.add_batch(weights, first, last, gradient)
+            update.descend(weights, gradient, *blocks, rates[now])
+        everything = np.zeros(1, np.int64), np.full(1, objective.size, np.int64)
+        update.decay(weights, seen, log_decay, len(rates), *everything)
+        return loss + self.c2 * float(weights @ weights)
+
+    def _calibrated(self, objective: Objective, weights: Floats) -> float:
+        """The rate whose single pass over a sample ends with the smallest loss."""
+        sample = objective.shuffled(order_of(self.seed, 0, len(objective))[:1000])
+        best, best_loss = 0.1, np.inf
+        for rate in 0.1 * 2.0 ** np.arange(-6, 6):
+            trial = weights.copy()
+            self._pass(sample, trial, rate, 0)
+            loss, _ = sample.loss_and_gradient(trial)
+            if not np.isfinite(loss) or loss > best_loss:
+                if np.isfinite(best_loss):
+                    break
+                continue
+            best, best_loss = float(rate), loss
+        return best
+
+    def result(self, state: State) -> Floats:
+        """The last weights."""
+        return state.weights

@@ -1,0 +1,57 @@
+"""The averaged perceptron (Collins 2002; jiang-2015, Algorithm 1), and its latent form for evidence sets.
+
+A sentence whose best sequence contradicts its evidence moves the weights towards the best sequence that the evidence
+allows (Sun et al. 2009; Fernandes and Brefeld 2011). With one label a position that is the ordinary perceptron, and with
+no evidence there is nothing to contradict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.kernels import update
+from tagweave.learning.trainer import Objective, State, batches, order_of
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class AveragedPerceptron:
+    """The perceptron with lazily averaged weights.
+
+    Args:
+        batch: sentences an update; 1 is the textbook's.
+        seed: of the order of sentences.
+    """
+
+    batch: int = 1
+    seed: int = 0
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """Weights, and what to take from them for the average: the updates, times the step of each."""
+        totals = np.zeros(objective.size, np.float64)
+        return State({"weights": weights.astype(objective.dtype), "totals": totals}, {"step": 0})
+
+    def step(self, objective: Objective, state: State) -> None:
+        """One pass; `loss` is the number of sentences with a mistake."""
+        objective = objective.shuffled(order_of(self.seed, state.iteration, len(objective)))
+        gradient = np.zeros(objective.size, objective.dtype)
+        weights, totals = state.weights, state.arrays["totals"]
+        mistakes, step = 0, int(state.numbers["step"])
+        for first, last in batches(len(objective), self.batch):
+            if wrong := objective.add_mistakes(weights, first, last, gradient):
+                mistakes += wrong
+                update.average(weights, totals, gradient, *objective.touched(first, last), step)
+            step += 1
+        state.numbers["step"], state.loss = step, float(mistakes)
+        state.iteration += 1
+        state.converged = mistakes == 0
+
+    def result(self, state: State) -> Floats:
+        """The mean of the weights over all steps."""
+        steps = max(1, state.numbers["step"])
+        return (state.weights - state.arrays["totals"] / steps).astype(state.weights.dtype)

@@ -1,0 +1,58 @@
+"""Rprop-: every weight has its own step, which follows the sign of the gradient alone (Riedmiller 1994)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.kernels import update
+from tagweave.learning.trainer import Objective, State
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Rprop:
+    """Batch training by the signs of gradients.
+
+    Args:
+        c2: the regulariser is c2 |w|^2.
+        first, growth, shrink, most, least: the first step of a weight, how it changes, and its bounds.
+    """
+
+    c2: float = 0.0
+    first: float = 0.1
+    growth: float = 1.2
+    shrink: float = 0.5
+    most: float = 5.0
+    least: float = 1e-8
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """Weights, their rates and the last gradient."""
+        dtype = objective.dtype
+        arrays = {
+            "weights": weights.astype(dtype),
+            "rates": np.full(objective.size, self.first, dtype),
+            "previous": np.zeros(objective.size, dtype),
+        }
+        return State(arrays)
+
+    def step(self, objective: Objective, state: State) -> None:
+        """One pass over the data, one step of every weight."""
+        weights = state.weights
+        loss, gradient = objective.loss_and_gradient(weights)
+        if self.c2:
+            loss += self.c2 * float(weights @ weights)
+            gradient += weights.dtype.type(2 * self.c2) * weights
+        previous, rates = state.arrays["previous"], state.arrays["rates"]
+        bounds = tuple(weights.dtype.type(x) for x in (self.growth, self.shrink, self.most, self.least))
+        update.rprop(weights, gradient, previous, rates, 0, len(weights), *bounds)
+        state.loss = loss
+        state.iteration += 1
+
+    def result(self, state: State) -> Floats:
+        """The last weights."""
+        return state.weights

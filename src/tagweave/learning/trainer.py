@@ -1,0 +1,100 @@
+"""What a trainer sees of a model, and what training sees of a trainer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[Any]
+Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class Objective(Protocol):
+    """The loss of a model's weights on training sentences.
+
+    `size` is the number of weights; `len` the number of sentences that carry evidence.
+    """
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]: ...
+
+    def __len__(self) -> int: ...
+
+    def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """The loss of all sentences, and its gradient [size]."""
+        ...
+
+    def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
+        """The loss of sentences first .. last - 1; adds its gradient to `gradient`."""
+        ...
+
+    def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
+        """Adds features(best sequence) - features(best sequence that the evidence allows) of each sentence whose best
+        sequence contradicts its evidence; returns how many do."""
+        ...
+
+    def touched(self, first: int, last: int) -> Blocks:
+        """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1."""
+        ...
+
+    def shuffled(self, order: NDArray[np.int64]) -> Objective:
+        """The objective over a selection of the sentences, in this order."""
+        ...
+
+
+@dataclass
+class State:
+    """All that a trainer needs to go on.
+
+    Attributes:
+        arrays: named arrays, `weights` among them.
+        numbers: named scalars.
+        iteration: how many iterations are done.
+        loss: the training loss (or number of mistakes) of the last iteration.
+        converged: whether there is nothing left to do.
+    """
+
+    arrays: dict[str, Floats]
+    numbers: dict[str, float] = field(default_factory=dict)
+    iteration: int = 0
+    loss: float = float("nan")
+    converged: bool = False
+
+    @property
+    def weights(self) -> Floats:
+        """The weights as they stand."""
+        return self.arrays["weights"]
+
+
+class Trainer(Protocol):
+    """One learning algorithm."""
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """The state before the first iteration, from initial weights."""
+        ...
+
+    def step(self, objective: Objective, state: State) -> None:
+        """One iteration: one pass over the data, or one step of a batch method."""
+        ...
+
+    def result(self, state: State) -> Floats:
+        """The weights to use: for some trainers an average."""
+        ...
+
+
+def batches(count: int, size: int) -> Iterator[tuple[int, int]]:
+    """first, last of consecutive batches of `size` sentences."""
+    for first in range(0, count, size):
+        yield first, min(count, first + size)
+
+
+def order_of(seed: int, iteration: int, sentences: int) -> NDArray[np.int64]:
+    """The order of an iteration: a function of seed and iteration alone, so that resumed training repeats it."""
+    return np.random.default_rng([seed, iteration]).permutation(sentences)

@@ -1,0 +1,173 @@
+"""The chain model: plain data (label space, templates, index, weights), and what can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.encoded import Encoded
+from tagweave.kernels import decode
+from tagweave.models.emission import ViewEmission
+from tagweave.models.lockstep import Batch, Workspace, free_potentials, restricted_potentials, sum_product
+from tagweave.models.objective import best_labels, chunk_bounds
+from tagweave.models.structure import ChainStructure, Transitions
+
+Floats = NDArray[Any]
+Masks = NDArray[Any]
+
+
+class Encoder(Protocol):
+    """Whatever turns sentences into features: `TemplateEncoder` or `AttributeEncoder`."""
+
+    def encode(self, sentences: Sequence[Sentence]) -> Encoded:
+        """The features of sentences, with no evidence."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain description."""
+        ...
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a model on disk keeps of the encoder."""
+        ...
+
+
+@dataclass(frozen=True)
+class ChainModel:
+    """A trained model over label sequences.
+
+    Every method takes an `Encoded` corpus of N tokens and, where evidence is to be heeded, `masks` [sets, Y]: the label
+    sets that `encoded.allow` numbers. Without masks every label is allowed.
+
+    Attributes:
+        structure: what the weights mean.
+        encoder: features.
+        weights: [structure.size].
+        task: `tag`, `segment` or `segtag`.
+        coding: the word coding of a model of characters, else "".
+        about: what else is known of the model: version, training corpora, scores.
+    """
+
+    structure: ChainStructure
+    encoder: Encoder
+    weights: Floats
+    task: str = "tag"
+    coding: str = ""
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def best(self, encoded: Encoded, masks: Masks | None = None, threads: int = 1) -> NDArray[np.int32]:
+        """int32[N]: the best label of every token in the best sequence of its sentence; -1 where none is allowed."""
+        labels = np.empty(encoded.tokens, np.int32)
+
+        def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
+            tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
+            if masks is not None:
+                decode.exclude(scores, encoded.allow[tokens], masks)
+            labels[tokens] = best_labels(scores, encoded, first, last, transitions)
+
+        self._over_chunks(encoded, run, threads)
+        return labels
+
+    def marginals(
+        self, encoded: Encoded, masks: Masks | None = None, threads: int = 1
+    ) -> tuple[Floats, NDArray[np.float64]]:
+        """float[N, Y], the probability of every label at every token, and float64[S], log Z of every sentence."""
+        gamma = np.empty((encoded.tokens, len(self.structure.space)), self.weights.dtype)
+        log_z = np.zeros(len(encoded))
+
+        def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
+            batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
+            gamma[batch.tokens] = sums.gamma[batch.rows]
+            log_z[first + batch.order] = sums.log_z + self._taken_out(encoded, batch, transitions)
+
+        self._over_chunks(encoded, run, threads)
+        return gamma, log_z
+
+    def pair_marginals(self, encoded: Encoded, sentence: int, masks: Masks | None = None) -> tuple[Floats, Floats]:
+        """[L, Y] state and [L, Y, Y] pair marginals of one sentence; pairs[t, i, j] = P(y[t-1] = i, y[t] = j), pairs[0] = 0."""
+        scores, transitions = self._scores(encoded, sentence, sentence + 1), self._transitions()
+        batch, sums = self._sums(encoded, sentence, sentence + 1, scores, transitions, masks)
+        pairs = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
+        pairs[:1] = 0
+        return sums.gamma[batch.rows], pairs
+
+    def k_best(
+        self, encoded: Encoded, sentence: int, k: int, masks: Masks | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The k best sequences of one sentence, exactly: labels int32[n, L] and their scores float64[n] falling, n <= k."""
+        scores, t = self._scores(encoded, sentence, sentence + 1), self._transitions()
+        if masks is not None:
+            tokens = slice(encoded.sentence_ptr[sentence], encoded.sentence_ptr[sentence + 1])
+            decode.exclude(scores, encoded.allow[tokens], masks)
+        labels, totals = np.empty((k, len(scores)), np.int32), np.empty(k)
+        if len(scores) == 0:
+            return labels[:1], np.zeros(1)
+        decode.k_best_sequences(scores, t.score, t.start_score, t.end_score, labels, totals)
+        found = int(np.isfinite(totals).sum())
+        return labels[:found], totals[:found]
+
+    def sequence_score(self, encoded: Encoded, sentence: int, labels: NDArray[np.int32]) -> float:
+        """The score of a label sequence of one sentence; its probability is exp(score - log Z)."""
+        scores, t = self._scores(encoded, sentence, sentence + 1), self._transitions()
+        return float(decode.path_score(scores, t.score, t.start_score, t.end_score, labels)) if len(scores) else 0.0
+
+    def span_entropy(self, encoded: Encoded, sentence: int, start: int, stop: int) -> float:
+        """The entropy of the labels of tokens start .. stop - 1, in nats (tsuboi-2008, section 5.1)."""
+        gamma, pairs = self.pair_marginals(encoded, sentence)
+        return float(decode.span_entropy(gamma[start:stop], pairs[start:stop]))
+
+    def _sums(
+        self, encoded: Encoded, first: int, last: int, scores: Floats, transitions: Transitions, masks: Masks | None
+    ) -> tuple[Batch, Any]:
+        batch = Batch.of(encoded, first, last)
+        space = Workspace(max(1, len(scores)), scores.shape[1], self.weights.dtype.type)
+        E, shift = free_potentials(scores, batch, space)
+        dense = True
+        if masks is not None:
+            known = masks.astype(self.weights.dtype)
+            E, shift, dense = restricted_potentials(E, shift, scores, batch, encoded, known, space)
+        return batch, sum_product(E, shift, batch, transitions, space, "alpha", dense)
+
+    def _taken_out(self, encoded: Encoded, batch: Batch, transitions: Transitions) -> NDArray[np.float64]:
+        """What the scaling of transition potentials took out of log Z, by lane."""
+        lengths = encoded.lengths[batch.first : batch.last][batch.order]
+        return (lengths - 1) * transitions.step + transitions.edge
+
+    def _transitions(self) -> Transitions:
+        return self.structure.transition_scores(self.weights)
+
+    def _views(self) -> Iterator[ViewEmission]:
+        parts = self.structure.split(self.weights)
+        for view, layout, weights in zip(self.structure.space.views, self.structure.layouts, parts, strict=True):
+            yield ViewEmission(view, layout, weights.emission)
+
+    def _scores(self, encoded: Encoded, first: int, last: int, tables: Sequence[Floats | None] | None = None) -> Floats:
+        tokens = int(encoded.sentence_ptr[last] - encoded.sentence_ptr[first])
+        scores = np.zeros((tokens, len(self.structure.space)), self.weights.dtype)
+        for i, view in enumerate(self._views()):
+            view.add_scores(encoded, first, last, tables[i] if tables else None, scores)
+        return scores
+
+    def _over_chunks(
+        self, encoded: Encoded, run: Callable[[int, int, Floats, Transitions], None], threads: int
+    ) -> None:
+        """Call `run` with the scores of one batch of sentences after the other, on several threads."""
+        transitions = self._transitions()
+        tables = [view.kind_table(encoded, 0, len(encoded.kind_ptr) - 1) for view in self._views()]
+        bounds = chunk_bounds(encoded, len(self.structure.space))
+
+        def chunk(i: int) -> None:
+            run(bounds[i], bounds[i + 1], self._scores(encoded, bounds[i], bounds[i + 1], tables), transitions)
+
+        if threads == 1:
+            for i in range(len(bounds) - 1):
+                chunk(i)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(chunk, range(len(bounds) - 1)))

@@ -1,0 +1,148 @@
+"""Models on disk: one safetensors file, arrays with a JSON description in its header. Nothing is executed on loading."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from tagweave import __version__
+from tagweave.encoding.attributes import AttributeEncoder
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.index import FeatureIndex
+from tagweave.encoding.templates import Templates
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.space import LabelSpace
+from tagweave.models.chain import ChainModel
+from tagweave.models.layout import Layout
+from tagweave.models.structure import ChainStructure
+
+_KEY = "tagweave"
+_FORMAT = 1  # raised when a file of the new form cannot be read by older versions
+
+
+class ModelFileError(ValueError):
+    """A file that is not a model, is damaged, or is of a newer version."""
+
+
+def save_model(model: ChainModel, path: Path | str) -> None:
+    """Write a model; the file appears whole or not at all."""
+    path = Path(path)
+    arrays = {"weights": model.weights, **_scheme_arrays(model.structure), **model.encoder.arrays()}
+    for i, layout in enumerate(model.structure.layouts):
+        arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"] = layout.ptr, layout.cell
+    description = {
+        "format": _FORMAT,
+        "version": __version__,
+        "kind": "chain",
+        "task": model.task,
+        "coding": model.coding,
+        "space": model.structure.space.to_json(),
+        "encoder": model.encoder.to_json(),
+        "transitions": model.structure.transitions,
+        "edges": model.structure.edges,
+        "about": model.about,
+    }
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    try:
+        save_file(contiguous, temporary, {_KEY: json.dumps(description, ensure_ascii=False)})
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load_model(path: Path | str) -> ChainModel:
+    """Read a model.
+
+    Raises:
+        ModelFileError: not a model of this program, a damaged file, or one of a newer version.
+        FileNotFoundError: no such file.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such model file")
+    try:
+        with safe_open(path, "numpy") as file:
+            description = _described(path, file.metadata() or {})
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+        return _assemble(description, arrays)
+    except (SafetensorError, OSError) as error:
+        raise ModelFileError(
+            f"{path}: found a damaged file or one of another kind ({error}), expected a tagweave model"
+        ) from error
+    except (KeyError, TypeError, IndexError, ValueError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(
+            f"{path}: found a model whose parts do not fit ({error!r}), expected a whole tagweave model"
+        ) from error
+
+
+def describe_model(path: Path | str) -> dict[str, Any]:
+    """The description in a model's header, without its arrays. Raises as `load_model`."""
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such model file")
+    try:
+        with safe_open(path, "numpy") as file:
+            return _described(path, file.metadata() or {})
+    except (SafetensorError, OSError) as error:
+        raise ModelFileError(
+            f"{path}: found a damaged file or one of another kind ({error}), expected a tagweave model"
+        ) from error
+
+
+def _described(path: Path, metadata: dict[str, str]) -> dict[str, Any]:
+    if _KEY not in metadata:
+        raise ModelFileError(f"{path}: found a safetensors file of another program, expected a tagweave model")
+    description: dict[str, Any] = json.loads(metadata[_KEY])
+    if description["format"] > _FORMAT:
+        raise ModelFileError(
+            f"{path}: found a model of tagweave {description['version']} (format {description['format']}), expected format"
+            f" {_FORMAT} or older: this is tagweave {__version__}"
+        )
+    return description
+
+
+def _scheme_arrays(structure: ChainStructure) -> dict[str, Any]:
+    scheme = structure.scheme
+    arrays: dict[str, Any] = {
+        "scheme.transition": scheme.transition,
+        "scheme.start": scheme.start,
+        "scheme.end": scheme.end,
+    }
+    for i, licensed in enumerate(structure.licensed_transitions or ()):
+        arrays[f"licensed.{i}"] = licensed
+    return arrays
+
+
+def _assemble(description: dict[str, Any], arrays: dict[str, Any]) -> ChainModel:
+    space = LabelSpace.from_json(description["space"])
+    views = range(len(space.views))
+    layouts = tuple(Layout(arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"]) for i in views)
+    scheme = TransitionScheme(arrays["scheme.transition"], arrays["scheme.start"], arrays["scheme.end"])
+    licensed = tuple(arrays[f"licensed.{i}"] for i in views) if "licensed.0" in arrays else None
+    structure = ChainStructure(space, layouts, scheme, description["transitions"], description["edges"], licensed)
+    if structure.size != len(arrays["weights"]):
+        raise ValueError(f"{len(arrays['weights'])} weights where the layout has {structure.size}")
+    return ChainModel(
+        structure,
+        _encoder(description["encoder"], arrays),
+        arrays["weights"],
+        description["task"],
+        description["coding"],
+        description["about"],
+    )
+
+
+def _encoder(description: dict[str, Any], arrays: dict[str, Any]) -> TemplateEncoder | AttributeEncoder:
+    index = FeatureIndex.of_codes(arrays["index.codes"])
+    if "templates" not in description:
+        return AttributeEncoder(index)
+    return TemplateEncoder(Templates(tuple(description["templates"])), index, arrays["index.windows"])

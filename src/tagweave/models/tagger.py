@@ -1,0 +1,143 @@
+"""A model put to use: sentences in, sentences with labels out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.encoded import Encoded
+from tagweave.encoding.evidence import allowed_sets
+from tagweave.labels.coding import as_layer, to_words
+from tagweave.labels.sets import LabelSets
+from tagweave.models.chain import ChainModel
+
+Floats = NDArray[Any]
+
+_BLOCK = 2000  # sentences tagged at a time: a stream of any length needs the memory of one block
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One of the best label sequences of a sentence.
+
+    Attributes:
+        labels: one a token.
+        probability: of the whole sequence.
+    """
+
+    labels: tuple[str, ...]
+    probability: float
+
+
+class Tagger:
+    """Labels sentences of the model's tokens (characters, for a model of characters).
+
+    Args:
+        model: the model.
+        threads: how many threads share the work.
+    """
+
+    def __init__(self, model: ChainModel, threads: int = 1) -> None:
+        self.model, self.threads = model, threads
+        self._view = model.structure.space.views[0]
+        self.guideline = self._view.guideline
+
+    def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The sentences with the best labels in the layer of the model's guideline, in order, block by block."""
+        for block in _blocks(sentences):
+            encoded = self.model.encoder.encode(block)
+            with threadpool_limits(1):
+                labels = self.model.best(encoded, threads=self.threads)
+            yield from self._labelled(block, encoded, labels)
+
+    def complete(self, corpus: Corpus) -> Corpus:
+        """The corpus with what is unknown or ambiguous filled in; what is given is never changed.
+
+        The labels are those of the best sequence that the annotation allows.
+
+        Raises:
+            CorpusError: a label that the model does not know, or evidence that no sequence satisfies.
+        """
+        done: list[Sentence] = []
+        for block in _blocks(corpus.sentences):
+            encoded, sets = self._evidence(block, corpus)
+            with threadpool_limits(1):
+                labels = self.model.best(encoded, sets.masks, self.threads)
+            if len(labels) and labels.min() < 0:
+                at = int(np.searchsorted(encoded.sentence_ptr, int(np.argmin(labels)), side="right")) - 1
+                raise CorpusError("labels that exclude one another", "a sequence that they allow", *block[at].place)
+            done.extend(self._labelled(block, encoded, labels, corpus.guideline))
+        return corpus.with_sentences(done)
+
+    def probabilities(self, sentences: Sequence[Sentence]) -> list[Floats]:
+        """[L, labels] per sentence: the marginal probability of every label (`labels` gives their names)."""
+        encoded = self.model.encoder.encode(sentences)
+        with threadpool_limits(1):
+            gamma, _ = self.model.marginals(encoded, threads=self.threads)
+        by_tag = np.zeros((len(gamma), len(self._view.names)), gamma.dtype)
+        np.add.at(by_tag.T, self._view.projection, gamma.T)
+        return np.split(by_tag, encoded.sentence_ptr[1:-1])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the labels."""
+        return self._view.names
+
+    def k_best(self, sentence: Sentence, k: int) -> list[Ranked]:
+        """The k best label sequences of one sentence with their probabilities, the best first."""
+        encoded = self.model.encoder.encode([sentence])
+        with threadpool_limits(1):
+            sequences, scores = self.model.k_best(encoded, 0, k)
+            _, log_z = self.model.marginals(encoded)
+        return [
+            Ranked(tuple(self._names(labels)), float(np.exp(score - log_z[0])))
+            for labels, score in zip(sequences, scores, strict=True)
+        ]
+
+    def words(self, sentence: Sentence) -> Sentence:
+        """A labelled sentence of characters as words, with their tags in the same layer if the labels carry any."""
+        labels = [candidates[0] for candidates in sentence.layers[self.guideline] if candidates]
+        forms, tags = to_words(sentence.forms, labels)
+        layers = {self.guideline: as_layer(tags)} if any(tags) else {}
+        return Sentence(forms, layers, place=sentence.place)
+
+    def _names(self, labels: NDArray[np.int32]) -> list[str]:
+        names, projection = self._view.names, self._view.projection
+        return [names[projection[label]] for label in labels]
+
+    def _labelled(
+        self, block: Sequence[Sentence], encoded: Encoded, labels: NDArray[np.int32], guideline: str | None = None
+    ) -> Iterator[Sentence]:
+        positions = [(name,) for name in self._view.names]
+        by_label = [positions[tag] for tag in self._view.projection]
+        ptr = encoded.sentence_ptr.tolist()
+        chosen = labels.tolist()
+        for i, sentence in enumerate(block):
+            layer = tuple(by_label[label] for label in chosen[ptr[i] : ptr[i + 1]])
+            yield replace(sentence, layers={**sentence.layers, guideline or self.guideline: layer})
+
+    def _evidence(self, block: Sequence[Sentence], corpus: Corpus) -> tuple[Encoded, LabelSets]:
+        sets = LabelSets(self.model.structure.space)
+        if corpus.guideline != self.guideline and self.guideline not in block[0].layers:
+            block = [_renamed(sentence, corpus.guideline, self.guideline) for sentence in block]
+        allow = allowed_sets(block, sets, self.model.structure.scheme, corpus.covered)
+        return self.model.encoder.encode(block).with_evidence(allow), sets
+
+
+def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
+    return sentence.with_layer(new, sentence.layers[old]) if old in sentence.layers else sentence
+
+
+def _blocks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    iterator = iter(sentences)
+    while block := list(islice(iterator, _BLOCK)):
+        yield block
