@@ -87,7 +87,8 @@ def restrict(free, free_shift, scores, rows, allow, masks, doubt, restricted, sh
                 if max(masks[a, y], kept) > 0:
                     best = max(best, scores[t, y] + math.log(max(masks[a, y], kept)))
             for y in range(Y):
-                restricted[r, y] = math.exp(scores[t, y] - best) * max(masks[a, y], kept)
+                share = max(masks[a, y], kept)  # of an excluded label, exp(score - best) may be inf, and inf * 0 nan
+                restricted[r, y] = math.exp(scores[t, y] - best + math.log(share)) if share > 0 else 0
             shift[r] = best
     return allowed
 

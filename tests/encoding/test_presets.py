@@ -1,0 +1,170 @@
+"""The presets against the tables of their papers, written out by hand.
+
+What a feature is called does not matter, only which tokens share it: two lists of features are the same if their
+features occur at the same tokens, equally often.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import pytest
+
+import naive
+from pairing import form_features, token_features
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.presets import PRESETS
+
+Words = Sequence[str]
+
+
+def at(words: Words, i: int) -> str:
+    """The word at i; a mark of its own for every distance outside the sentence."""
+    return f"<{i}" if i < 0 else f">{i - len(words)}" if i >= len(words) else words[i]
+
+
+def edge(words: Words, i: int, character: int) -> str:
+    """A character of a word, or the mark of the place outside the sentence."""
+    return words[i][character] if 0 <= i < len(words) else at(words, i)
+
+
+def li_2015(words: Words, i: int) -> list[tuple[object, ...]]:
+    """Table 1, 02 to 15; the characters of 09 to 11 are those between the first and the last."""
+    w = words[i]
+    before, after = edge(words, i - 1, -1), edge(words, i + 1, 0)
+    found: list[tuple[object, ...]] = [("02", w), ("03", at(words, i - 1)), ("04", at(words, i + 1))]
+    found += [("05", w, before), ("06", w, after), ("07", w[0]), ("08", w[-1])]
+    for c in w[1:-1]:
+        found += [("09", c), ("10", w[0], c), ("11", w[-1], c)]
+    if len(w) == 1:
+        found.append(("12", w, before, after))
+    found += [("13", w[k]) for k in range(len(w) - 1) if w[k] == w[k + 1]]
+    for k in range(1, min(4, len(w)) + 1):
+        found += [("14", k, w[:k]), ("15", k, w[-k:])]
+    return found
+
+
+def tsuboi_2008(words: Words, i: int) -> list[tuple[object, ...]]:
+    """Section 5.2."""
+    w = words[i]
+    marks = [c for c in w if c in naive.SCRIPTS["punctuation"]]
+    whether = {
+        "a digit first": w[0].isdigit(),
+        "a capital first": w[0].isupper(),
+        "a capital first and a period": w[0].isupper() and "." in w,
+        "all capitals": all(c.isupper() for c in w),
+        "no capitals": all(c.islower() for c in w),
+        "punctuation": bool(marks),
+        "a hyphen": "-" in w,
+    }
+    found: list[tuple[object, ...]] = [("spelling", w.lower()), ("last word", words[-1])]
+    found += [(name,) for name, holds in whether.items() if holds]
+    return found + [("suffix", k, w[-k:]) for k in (1, 2, 3) if len(w) >= k]
+
+
+def liu_2014(characters: Words, i: int) -> list[tuple[object, ...]]:
+    """Table 2."""
+
+    def kind(s: int) -> str:
+        if not 0 <= s < len(characters):
+            return at(characters, s)
+        names = [name for name in ("digit", "punctuation", "letter") if characters[s] in naive.SCRIPTS[name]]
+        return names[0] if names else "other"
+
+    found: list[tuple[object, ...]] = [("C", s - i, at(characters, s)) for s in range(i - 2, i + 3)]
+    found += [("CC", s - i, at(characters, s), at(characters, s + 1)) for s in range(i - 2, i + 2)]
+    found += [("C-C", s - i, at(characters, s), at(characters, s + 2)) for s in range(i - 2, i + 1)]
+    found += [("T", kind(i))]
+    found += [("TT", s - i, kind(s), kind(s + 1)) for s in (i, i + 1)]
+    found += [("same", s - i, at(characters, s) == at(characters, s + 1)) for s in range(i - 2, i + 1)]
+    return found + [("same2", s - i, at(characters, s) == at(characters, s + 2)) for s in (i - 2, i - 1)]
+
+
+def jiang_2015(characters: Words, i: int) -> list[tuple[object, ...]]:
+    """Table 1, and section 3.1 for Pu and T."""
+
+    def kind(s: int) -> str:
+        if not 0 <= s < len(characters):
+            return at(characters, s)
+        c = characters[s]
+        return (
+            "2"
+            if c in "年月日"
+            else "1"
+            if c in naive.SCRIPTS["digit"]
+            else "3"
+            if c.isascii() and c.isalpha()
+            else "4"
+        )
+
+    c = [at(characters, s) for s in range(i - 2, i + 3)]
+    found: list[tuple[object, ...]] = [("n", k, value) for k, value in enumerate(c)]
+    found += [("nn", k, c[k], c[k + 1]) for k in range(4)]
+    found += [("C-1C1", c[1], c[3]), ("T", *(kind(s) for s in range(i - 2, i + 3)))]
+    return found + [("Pu",)] * (characters[i] in naive.SCRIPTS["punctuation"])
+
+
+TABLES: dict[str, Callable[[Words, int], list[tuple[object, ...]]]] = {
+    "li-2015": li_2015,
+    "tsuboi-2008": tsuboi_2008,
+    "liu-2014": liu_2014,
+    "jiang-2015": jiang_2015,
+}
+
+WORDS = [
+    "中国年 一 中年 a 中国中国 。 一一 月中国国年",
+    "月 中国年 。",
+    "A.b Ab x-1 2x the THE ! ,-",
+    "",
+    "一",
+    "THE the . A.b",
+]
+CHARACTERS = ["中中国1１", "9年1月中国国国。", "ab,c年!あ", "", "中", "ア中中ア中ab9", "中中国1１。"]
+
+
+def corpus(preset: str) -> list[list[str]]:
+    if preset in ("liu-2014", "jiang-2015"):
+        return [list(text) for text in CHARACTERS]
+    return [text.split() for text in WORDS]
+
+
+def signatures(tokens: list[list[object]]) -> Counter[tuple[tuple[int, int], ...]]:
+    """How often each pattern of occurrence (token, times) is that of a feature."""
+    places: dict[object, Counter[int]] = {}
+    for number, features in enumerate(tokens):
+        for feature in features:
+            places.setdefault(feature, Counter())[number] += 1
+    return Counter(tuple(sorted(counts.items())) for counts in places.values())
+
+
+@pytest.mark.parametrize("preset", sorted(TABLES))
+def test_presets_have_the_features_of_their_tables(preset: str) -> None:
+    sentences = corpus(preset)
+    encoder = TemplateEncoder(PRESETS[preset])
+    encoded = encoder.encode([Sentence(tuple(words)) for words in sentences])
+    ours: list[list[object]] = []
+    for s, words in enumerate(sentences):
+        for i in range(len(words)):
+            found: list[object] = [f for _, f in token_features(encoder, encoded, s, i) if f.number >= 0]
+            ours.append([*found, *form_features(encoded, s, i)])
+    papers: list[list[object]] = [list(TABLES[preset](words, i)) for words in sentences for i in range(len(words))]
+    assert list(map(len, ours)) == list(map(len, papers))
+    assert signatures(ours) == signatures(papers)
+
+
+@pytest.mark.parametrize("preset", sorted(TABLES))
+def test_presets_agree_with_the_naive_twin(preset: str) -> None:
+    twin = [naive.features(PRESETS[preset].texts, words) for words in corpus(preset)]
+    papers = [[TABLES[preset](words, i) for i in range(len(words))] for words in corpus(preset)]
+    assert signatures([list(f) for s in twin for f in s]) == signatures([list(f) for s in papers for f in s])
+
+
+def test_the_number_of_templates_is_that_of_the_tables() -> None:
+    assert {name: len(preset.parsed) for name, preset in PRESETS.items()} == {
+        "li-2015": 20,  # 14 rows, of which prefix and suffix count four times
+        "tsuboi-2008": 12,
+        "liu-2014": 20,
+        "jiang-2015": 12,
+    }

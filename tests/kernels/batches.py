@@ -1,0 +1,147 @@
+"""Random batches of chains, as arrays for the kernels and as naive chains for the twin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+import naive
+from tagweave.kernels import chain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Floats = NDArray[Any] if TYPE_CHECKING else Any
+
+
+@dataclass(frozen=True)
+class Case:
+    """Sentences over Y labels that share transition scores, with evidence.
+
+    Attributes:
+        lengths: the tokens of each sentence.
+        scores: [n, Y].
+        transition, start, end: -inf where forbidden.
+        allow: int32[n], a row of masks for every token.
+        masks: [sets, Y], 1 for the labels of a set.
+        doubt: empty, or float64[n].
+    """
+
+    lengths: list[int]
+    scores: Floats
+    transition: Floats
+    start: Floats
+    end: Floats
+    allow: NDArray[np.int32]
+    masks: Floats
+    doubt: NDArray[np.float64]
+
+    @property
+    def ptr(self) -> NDArray[np.int64]:
+        return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
+
+    def shares(self) -> Floats:
+        """[n, Y]: 1 for allowed labels, the doubt for others."""
+        kept = self.doubt[:, None] if len(self.doubt) else np.zeros((len(self.allow), 1))
+        return np.maximum(self.masks[self.allow], kept)
+
+    def chains(self, restricted: bool) -> list[naive.Chain | None]:
+        """The twin of every sentence; `None` for an empty one."""
+        edges = zip(self.ptr, self.ptr[1:], strict=False)
+        shares = self.shares()
+        return [
+            naive.Chain(
+                self.scores[a:b].tolist(),
+                self.transition.tolist(),
+                self.start.tolist(),
+                self.end.tolist(),
+                shares[a:b].tolist() if restricted else None,
+            )
+            if b > a
+            else None
+            for a, b in edges
+        ]
+
+
+@st.composite
+def cases(draw: st.DrawFn, spread: float = 4.0, free: bool = False, doubtful: bool = True) -> Case:
+    """Cases of up to five sentences of up to five tokens; `free`: no forbidden transitions."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    size = draw(st.integers(1, 5))
+    lengths = draw(st.lists(st.integers(0, 5 if size < 4 else 4), min_size=1, max_size=5))
+    n, sets = sum(lengths), 4
+    transition, start, end = (rng.normal(0, spread, shape) for shape in ((size, size), size, size))
+    if not free and draw(st.booleans()):
+        for array in (transition, start, end):
+            array[rng.random(array.shape) < draw(st.sampled_from([0.2, 0.6]))] = -np.inf
+    masks = (rng.random((sets, size)) < draw(st.sampled_from([0.3, 0.8]))).astype(float)
+    masks[0] = 1
+    masks[~masks.any(axis=1), 0] = 1
+    doubt = rng.choice([0.0, 1e-3, 0.5, 1.0], n) if doubtful and draw(st.booleans()) else np.zeros(0)
+    allow = rng.integers(0, sets, n).astype(np.int32)
+    return Case(lengths, rng.normal(0, spread, (n, size)), transition, start, end, allow, masks, doubt)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What the kernels say of a case: per sentence log Z, and by token gamma; xi by sentence and position; their sum."""
+
+    log_z: list[float]
+    gamma: list[Floats]
+    xi: list[Floats]
+    pairs: Floats
+    restrict_count: float
+
+
+def run(case: Case, restricted: bool, dtype: type[np.floating[Any]], dense: bool) -> Sums:
+    """The kernels on a case, with their results sorted back to sentences and tokens."""
+    ptr, lengths = case.ptr, np.array(case.lengths)
+    order = np.argsort(-lengths, kind="stable")
+    order = order[lengths[order] > 0]
+    rows = np.full(int(ptr[-1]), -1, np.int32)
+    steps = np.zeros(int(lengths.max()) + 1, np.int64)
+    chain.pack(lengths[order], order, ptr, rows, steps)
+    assert sorted(rows) == list(range(len(rows)))
+    scores = case.scores.astype(dtype)
+    E, shift, count = _potentials(case, scores, rows, restricted)
+    step, first, last = (_top(array) for array in (case.transition, case.start, case.end))
+    T, start, end = (np.exp((array - top).astype(dtype)) for array, top in _scaled(case))
+    alpha, before, beyond = (np.zeros(E.shape, dtype) for _ in range(3))
+    scale, log_z = np.zeros(len(rows), dtype), np.zeros(len(order))
+    chain.forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z)
+    chain.backward(E, steps, np.ascontiguousarray(T.T), end, dense, alpha, scale, beyond)
+    pairs = np.zeros(T.shape, dtype)
+    chain.add_pairs(before, beyond, len(order), 1, dense, pairs)
+    log_z_of = dict(zip(order.tolist(), log_z.tolist(), strict=True))
+    taken_out = [(length - 1) * step + first + last for length in case.lengths]
+    tokens = [rows[a:b] for a, b in zip(ptr, ptr[1:], strict=False)]
+    return Sums(
+        [log_z_of[s] + taken_out[s] if s in log_z_of else 0.0 for s in range(len(lengths))],
+        [alpha[mine] for mine in tokens],
+        [before[mine[1:], :, None] * T * beyond[mine[1:], None, :] for mine in tokens],
+        pairs * T,
+        count,
+    )
+
+
+def _potentials(case: Case, scores: Floats, rows: NDArray[np.int32], restricted: bool) -> tuple[Floats, Floats, float]:
+    free, shift = np.empty_like(scores), np.empty(len(scores), scores.dtype)
+    chain.shift_scores(scores, rows, free, shift)
+    np.exp(free, out=free)
+    if not restricted:
+        return free, shift, free.size
+    E, own_shift = np.empty_like(free), np.empty_like(shift)
+    masks = case.masks.astype(scores.dtype)
+    count = chain.restrict(free, shift, scores, rows, case.allow, masks, case.doubt, E, own_shift)
+    return E, own_shift, float(count)
+
+
+def _top(array: Floats) -> float:
+    return float(array.max()) if array.max() > -np.inf else 0.0
+
+
+def _scaled(case: Case) -> list[tuple[Floats, float]]:
+    return [(array, _top(array)) for array in (case.transition, case.start, case.end)]

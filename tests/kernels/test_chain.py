@@ -1,0 +1,212 @@
+"""Sum-product in lockstep against the enumeration of all label sequences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from batches import Case, Sums, cases, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from tagweave.kernels import chain
+
+EXACT = {"rtol": 1e-9, "atol": 1e-11}
+SINGLE = {"rtol": 2e-4, "atol": 2e-5}
+
+
+def check(case: Case, found: Sums, restricted: bool, tolerance: dict[str, float]) -> None:
+    """Every sum against the twin; what is impossible has log Z = -inf and no marginals, and disturbs no other sentence."""
+    size = len(case.start)
+    total = np.zeros((size, size))
+    for s, twin in enumerate(case.chains(restricted)):
+        if twin is None:
+            continue
+        log_z = naive.log_partition(twin)
+        if log_z == -math.inf:
+            assert found.log_z[s] == -math.inf
+            assert not found.gamma[s].any()
+            assert not found.xi[s].any()
+            continue
+        np.testing.assert_allclose(found.log_z[s], log_z, rtol=tolerance["rtol"], atol=100 * tolerance["atol"])
+        np.testing.assert_allclose(found.gamma[s], naive.state_marginals(twin), **tolerance)
+        xi = np.array(naive.pair_marginals(twin)).reshape(-1, size, size)
+        np.testing.assert_allclose(found.xi[s], xi, **tolerance)
+        total += xi.sum(axis=0)
+    np.testing.assert_allclose(found.pairs, total, rtol=tolerance["rtol"], atol=20 * tolerance["atol"])
+
+
+@settings(max_examples=150)
+@given(case=cases(), restricted=st.booleans(), dense=st.booleans())
+def test_log_z_and_marginals(case: Case, restricted: bool, dense: bool) -> None:
+    check(case, run(case, restricted, np.float64, dense), restricted, EXACT)
+
+
+@settings(max_examples=80)
+@given(case=cases(spread=2.0), restricted=st.booleans(), dense=st.booleans())
+def test_log_z_and_marginals_in_single_precision(case: Case, restricted: bool, dense: bool) -> None:
+    check(case, run(case, restricted, np.float32, dense), restricted, SINGLE)
+
+
+@settings(max_examples=60)
+@given(case=cases(spread=1.0), restricted=st.booleans(), dtype=st.sampled_from([np.float64, np.float32]))
+def test_matrix_products_and_loops_agree(case: Case, restricted: bool, dtype: type) -> None:
+    one, other = (run(_wide(case), restricted, dtype, dense) for dense in (True, False))
+    tolerance = EXACT if dtype is np.float64 else SINGLE
+    np.testing.assert_allclose(one.log_z, other.log_z, **tolerance)
+    np.testing.assert_allclose(one.pairs, other.pairs, **tolerance)
+    for mine, others in zip(one.gamma, other.gamma, strict=True):
+        np.testing.assert_allclose(mine, others, **tolerance)
+
+
+def _wide(case: Case) -> Case:
+    """The case with so many copies of its sentences that a step of them is a product for BLAS."""
+    copies = 700
+    repeat = (copies, 1)
+    return Case(
+        case.lengths * copies,
+        np.tile(case.scores, repeat),
+        case.transition,
+        case.start,
+        case.end,
+        np.tile(case.allow, copies),
+        case.masks,
+        np.tile(case.doubt, copies),
+    )
+
+
+@settings(max_examples=25)
+@given(case=cases(), restricted=st.booleans(), dense=st.booleans())
+def test_products_large_enough_for_blas(case: Case, restricted: bool, dense: bool) -> None:
+    found = run(_wide(case), restricted, np.float64, dense)
+    few = len(case.lengths)
+    check(
+        case,
+        Sums(found.log_z[:few], found.gamma[:few], found.xi[:few], found.pairs / 700, 0),
+        restricted,
+        EXACT,
+    )
+
+
+@settings(max_examples=80)
+@given(
+    case=cases(free=True, doubtful=False),
+    gap=st.sampled_from([1e3, 3e3, 1e4]),
+    dtype=st.sampled_from([np.float64, np.float32]),
+)
+def test_evidence_far_below_the_best_label_is_scaled(case: Case, gap: float, dtype: type) -> None:
+    """Excluded labels score `gap` more than allowed ones: their potentials alone would be 1, the others 0."""
+    lifted = Case(
+        case.lengths,
+        case.scores + gap * (case.masks[case.allow] == 0),
+        case.transition / 4,
+        case.start / 4,
+        case.end / 4,
+        case.allow,
+        case.masks,
+        case.doubt,
+    )
+    tolerance = EXACT if dtype is np.float64 else {"rtol": 1e-2, "atol": 2e-3}
+    check(lifted, run(lifted, True, dtype, True), True, tolerance)
+    free = run(lifted, False, dtype, True)
+    for log_z, gamma in zip(free.log_z, free.gamma, strict=True):
+        assert math.isfinite(log_z)
+        np.testing.assert_allclose(gamma.sum(axis=1), 1, rtol=1e-4)
+
+
+@settings(max_examples=60)
+@given(case=cases(), dense=st.booleans())
+def test_what_the_annotation_allows_is_part_of_everything(case: Case, dense: bool) -> None:
+    free, restricted = (run(case, some, np.float64, dense) for some in (False, True))
+    assert all(
+        b <= a + 1e-9 * max(1, abs(a)) for a, b in zip(free.log_z, restricted.log_z, strict=True) if a > -math.inf
+    )
+
+
+@settings(max_examples=60)
+@given(case=cases(), dense=st.booleans())
+def test_evidence_that_excludes_nothing_changes_no_bit(case: Case, dense: bool) -> None:
+    unknown = Case(
+        case.lengths, case.scores, case.transition, case.start, case.end, 0 * case.allow, case.masks, case.doubt
+    )
+    free, restricted = (run(unknown, some, np.float64, dense) for some in (False, True))
+    assert free.log_z == restricted.log_z
+    assert all((a == b).all() for a, b in zip(free.gamma, restricted.gamma, strict=True))
+    assert (free.pairs == restricted.pairs).all()
+
+
+@given(case=cases())
+def test_restrict_counts_what_it_allows(case: Case) -> None:
+    assert run(case, True, np.float64, True).restrict_count == pytest.approx(case.shares().sum())
+
+
+@given(st.lists(st.integers(0, 6), max_size=8))
+def test_lockstep_rows(lengths: list[int]) -> None:
+    ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    order = np.argsort(-np.array(lengths, np.int64), kind="stable")
+    order = order[np.array(lengths, np.int64)[order] > 0]
+    rows, steps = np.full(sum(lengths), -1, np.int32), np.full(max([0, *lengths]) + 1, -1, np.int64)
+    chain.pack(np.array(lengths, np.int64)[order], order, ptr, rows, steps)
+    expected = [(t, lane, s) for lane, s in enumerate(order.tolist()) for t in range(lengths[s])]
+    for row, (t, lane, s) in enumerate(sorted(expected)):
+        assert rows[ptr[s] + t] == row == steps[t] + lane
+    assert np.diff(steps).tolist() == [sum(length > t for length in lengths) for t in range(len(steps) - 1)]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [0, 1, 3, 40])
+@pytest.mark.parametrize("dense", [True, False])
+def test_multiply(dtype: type, rows: int, dense: bool) -> None:
+    rng = np.random.default_rng(rows)
+    left, right = rng.random((rows, 5)).astype(dtype), rng.random((5, 5)).astype(dtype)
+    left[rng.random(left.shape) < 0.5] = 0
+    out = np.full((rows, 5), np.nan, dtype)
+    chain.multiply(left, right, out, dense)
+    np.testing.assert_allclose(out, left @ right, rtol=1e-5)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("first", [0, 3, 30])
+@pytest.mark.parametrize("dense", [True, False])
+def test_add_pairs_adds_the_rows_from_the_first_on(sign: int, first: int, dense: bool) -> None:
+    rng = np.random.default_rng(first)
+    before, beyond, pairs = rng.random((30, 5)), rng.random((30, 5)), np.ones((5, 5))
+    chain.add_pairs(before, beyond, first, sign, dense, pairs)
+    np.testing.assert_allclose(pairs, 1 + sign * before[first:].T @ beyond[first:], rtol=1e-12)
+
+
+def test_weigh_multiplies_the_rows_of_a_lane() -> None:
+    values, steps = np.ones((6, 2)), np.array([0, 3, 5, 6])
+    chain.weigh(values, steps, np.array([2.0, 0.0, -1.5]))
+    assert values[:, 0].tolist() == values[:, 1].tolist() == [2, 0, -1.5, 2, 0, 2]
+
+
+def test_subtract_goes_back_to_tokens() -> None:
+    free, restricted = np.arange(6.0).reshape(3, 2), np.array([[0.0, 1], [1, 1], [5, 5]])
+    difference = np.empty((3, 2))
+    chain.subtract(free, restricted, np.array([2, 0, 1], np.int32), difference)
+    assert difference.tolist() == [[-1, 0], [0, 0], [1, 2]]
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 3), st.integers(0, 1000))
+def test_long_sentences_neither_vanish_nor_overflow(size: int, seed: int) -> None:
+    """log Z of 4000 tokens without transition scores is a sum over tokens."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(0, 30, (4000, size))
+    none = np.zeros(0)
+    free = Case(
+        [4000],
+        scores,
+        np.zeros((size, size)),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(4000, np.int32),
+        np.ones((1, size)),
+        none,
+    )
+    found = run(free, False, np.float64, True)
+    assert found.log_z[0] == pytest.approx(np.logaddexp.reduce(scores, axis=1).sum(), rel=1e-12)
+    np.testing.assert_allclose(found.gamma[0].sum(axis=1), 1)
