@@ -227,3 +227,31 @@ def subtract(free, restricted, rows, difference):
         r = _U(rows[t])
         for y in range(_U(free.shape[1])):
             difference[t, y] = free[r, y] - restricted[r, y]
+
+
+@kernel
+def follow_paths(scores, labels, ptr, transition, start, end, weights, difference, counts):
+    """The restricted sums of sentences that allow one label everywhere: their only sequence has probability 1.
+
+    labels int32[n] are these labels, ptr int64[B + 1] the first token of each sentence. Takes 1 from difference[t, label],
+    adds the transitions of the path to counts float[Y, Y], both times the weight of the sentence, and returns the weighted
+    sum of the path scores.
+    """
+    total = 0.0
+    for b in range(_U(weights.shape[0])):
+        w = weights[b]
+        score = 0.0
+        before = _U(0)
+        for t in range(_U(ptr[b]), _U(ptr[b + _ONE])):
+            label = _U(labels[t])
+            score += scores[t, label]
+            difference[t, label] -= difference.dtype.type(w)
+            if t == _U(ptr[b]):
+                score += start[label]
+            else:
+                score += transition[before, label]
+                counts[before, label] += counts.dtype.type(w)
+            before = label
+        if ptr[b + _ONE] > ptr[b]:
+            total += w * (score + end[before])
+    return total

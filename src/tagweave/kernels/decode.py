@@ -3,8 +3,8 @@
     delta[0, j] = start[j] + s[0, j]                  delta[t, j] = s[t, j] + max_i (delta[t-1, i] + T[i, j])
     best = max_j (delta[L-1, j] + end[j])
 
-s[t, j] is -inf where the evidence excludes label j. Back pointers are not stored: the path is found again from its end by
-repeating the comparison for one label a position, which costs Y instead of Y^2.
+s[t, j] is -inf where the evidence excludes label j. Back pointers are not stored: the path is found again from its
+end by repeating the comparison for one label a position, which costs Y instead of Y^2.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def best_sequence(scores, transition, transposed, start, end, labels):
 
 @kernel
 def best_sequences(scores, transition, transposed, start, end, sentence_ptr, first, last, labels):
-    """`best_sequence` of sentences first .. last - 1; scores float[n, Y] (overwritten) and labels int32[n] are theirs."""
+    """`best_sequence` of sentences first .. last - 1, with their scores float[n, Y] (overwritten), labels int32[n]."""
     base = sentence_ptr[first]
     for s in range(first, last):
         low, high = sentence_ptr[s] - base, sentence_ptr[s + 1] - base
@@ -91,9 +91,10 @@ def _insert_ranked(values, sources, rank_of, k, value, source, rank):
 
 @kernel
 def k_best_sequences(scores, transition, start, end, labels, totals):
-    """The k best sequences of one sentence, exactly: labels int32[k, L], totals float64[k] falling, -inf beyond the last.
+    """The k best sequences of one sentence, exactly, as labels int32[k, L] and totals float64[k].
 
-    delta[t, j, r] is the r-th best score of a sequence that ends in label j at t.
+    The totals fall, and are -inf beyond the last sequence. delta[t, j, r] is the r-th best score of a sequence that
+    ends in label j at t.
     """
     L, Y = scores.shape
     k = labels.shape[0]
@@ -140,7 +141,7 @@ def path_score(scores, transition, start, end, labels):
 
 @kernel
 def span_entropy(gamma, pairs):
-    """Entropy of the labels of a span, in nats, from its marginals (tsuboi-2008, 5.1; positive, the paper omits the sign).
+    """Entropy of the labels of a span, in nats, from its marginals (tsuboi-2008, 5.1, which omits the minus sign).
 
     gamma float[n, Y] are the state marginals of the span, pairs float[n, Y, Y] the pair marginals into each position
     (pairs[0] is not read). A chain's posterior is a chain:

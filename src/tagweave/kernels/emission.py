@@ -1,15 +1,17 @@
 """Emission scores: from feature weights to one score per token and label, and back from marginals to gradients.
 
-A feature is a gram, and its weights stand side by side for every position of its window: gram g of family k, anchored at
-position p of a sentence, speaks of the tokens p - high[k] .. p - low[k], so its weights are cells of the score matrix of the
-sentence, seen as one flat row-major array that begins at token p - high[k]:
+A feature is a gram, and its weights stand side by side for every position of its window: gram g of family k, anchored
+at position p of a sentence, speaks of the tokens p - high[k] .. p - low[k], so its weights are cells of the score
+matrix of the sentence, seen as one flat row-major array that begins at token p - high[k]:
 
     scores.flat[(p - high[k]) * Y + cell[q]] += weights[q]      for q in ptr[g] .. ptr[g + 1] - 1
 
-`cell` lists the licensed (position, label) pairs of the gram. A layout with an empty `cell` is dense: every gram has all
-window * Y weights, in order. A sentence of L tokens has anchors from -lead to L + trail, and grams[row] holds their features.
+`cell` lists the licensed (position, label) pairs of the gram. A layout with an empty `cell` is dense: every gram has
+all window * Y weights, in order. A sentence of L tokens has anchors from -lead to L + trail, and grams[row] holds
+their features.
 
-Features of the word alone do not depend on its neighbours. They are scored once per word form ("kind"), as windows of one.
+Features of the word alone do not depend on its neighbours. They are scored once per word form ("kind"), as windows of
+one.
 
 Indices are unsigned throughout: Numba tests a signed one for being negative at every access, and does not vectorise.
 """

@@ -36,7 +36,8 @@ def enter_grams(table, grams, high, low, lead, sentence_ptr, allow, listed, limi
     """Enter the pairs of grams with the labels of the tokens that see them, from sentence progress[0] on.
 
     limit int64[2] is how many codes the table may hold and the width. Stops before a sentence that might exceed it
-    (progress[1] counts codes) and leaves the number of that sentence in progress[0]. listed int32[sets, 1 + Y]: how many labels a set licenses, and which.
+    (progress[1] counts codes) and leaves the number of that sentence in progress[0]. listed int32[sets, 1 + Y]: how
+    many labels a set licenses, and which.
     """
     Y = listed.shape[1] - 1
     width = limit[1]
@@ -69,7 +70,7 @@ def enter_grams(table, grams, high, low, lead, sentence_ptr, allow, listed, limi
 
 @kernel
 def enter_kinds(table, kind_ptr, features, kinds, sets, listed, limit, progress):
-    """Enter the pairs of the features of kinds[i] with the labels of sets[i], from i = progress[0] on, as `enter_grams`."""
+    """Enter the pairs of the features of kinds[i] with the labels of sets[i] as `enter_grams`, from i = progress[0]."""
     width = limit[1]
     for i in range(progress[0], kinds.shape[0]):
         progress[0] = i

@@ -1,7 +1,7 @@
 """A hint to the processor: this array entry is read soon.
 
-The weights of a rare gram are in main memory, some 100 ns away. Asking for them a few grams ahead hides that, and halves
-the time of the emission kernels (measured on 0.75M characters: 54 to 30 ms).
+The weights of a rare gram are in main memory, some 100 ns away. Asking for them a few grams ahead hides that, and
+halves the time of the emission kernels (measured on 0.75M characters: 54 to 30 ms).
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ def average(weights, totals, gradient, start, stop, step):
 
 @kernel
 def rprop(weights, gradient, previous, rates, low, high, growth, shrink, most, least):
-    """Rprop- (Riedmiller 1994) on weights[low:high]: the sign of the gradient moves a weight by its own rate, which grows
-    while the sign stays and shrinks when it turns. previous is set to the gradient."""
+    """Rprop- (Riedmiller 1994) on weights[low:high]: the sign of the gradient moves a weight by its own rate, which
+    grows while the sign stays and shrinks when it turns. previous is set to the gradient."""
     for q in range(_U(low), _U(high)):
         g = gradient[q]
         turn = g * previous[q]

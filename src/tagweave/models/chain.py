@@ -90,7 +90,7 @@ class ChainModel:
         return gamma, log_z
 
     def pair_marginals(self, encoded: Encoded, sentence: int, masks: Masks | None = None) -> tuple[Floats, Floats]:
-        """[L, Y] state and [L, Y, Y] pair marginals of one sentence; pairs[t, i, j] = P(y[t-1] = i, y[t] = j), pairs[0] = 0."""
+        """[L, Y] state and [L, Y, Y] pair marginals of a sentence; pairs[t, i, j] = P(y[t-1] = i, y[t] = j), 0 at 0."""
         scores, transitions = self._scores(encoded, sentence, sentence + 1), self._transitions()
         batch, sums = self._sums(encoded, sentence, sentence + 1, scores, transitions, masks)
         pairs = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
@@ -100,7 +100,7 @@ class ChainModel:
     def k_best(
         self, encoded: Encoded, sentence: int, k: int, masks: Masks | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The k best sequences of one sentence, exactly: labels int32[n, L] and their scores float64[n] falling, n <= k."""
+        """The n <= k best sequences of one sentence, exactly: labels int32[n, L] and scores float64[n], falling."""
         scores, t = self._scores(encoded, sentence, sentence + 1), self._transitions()
         if masks is not None:
             tokens = slice(encoded.sentence_ptr[sentence], encoded.sentence_ptr[sentence + 1])
@@ -137,7 +137,7 @@ class ChainModel:
     def _taken_out(self, encoded: Encoded, batch: Batch, transitions: Transitions) -> NDArray[np.float64]:
         """What the scaling of transition potentials took out of log Z, by lane."""
         lengths = encoded.lengths[batch.first : batch.last][batch.order]
-        return (lengths - 1) * transitions.step + transitions.edge
+        return np.asarray((lengths - 1) * transitions.step + transitions.edge, np.float64)
 
     def _transitions(self) -> Transitions:
         return self.structure.transition_scores(self.weights)

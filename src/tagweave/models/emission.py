@@ -27,7 +27,7 @@ class ViewEmission:
     def __init__(self, view: View, layout: Layout, weights: Floats) -> None:
         self.view, self.layout, self.weights = view, layout, weights
         self._tags = len(view.names)
-        self._identity = bool(np.array_equal(view.projection, np.arange(self._tags)))
+        self.is_identity = bool(np.array_equal(view.projection, np.arange(self._tags)))
 
     def kind_table(self, encoded: Encoded, first: int, last: int) -> Floats:
         """[last - first, tags]: the scores of kinds first .. last - 1 from the features of the form alone."""
@@ -41,41 +41,44 @@ class ViewEmission:
             self.weights, layout.ptr, layout.cell, e.kind_ptr, e.kind_features, e.kind_values, kinds, out
         )
 
-    def add_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
-        """Add the scores of sentences first .. last - 1 to scores [n, Y].
+    def write_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
+        """Set scores [n, tags] to the scores of this view alone for sentences first .. last - 1.
 
         Args:
             encoded: the corpus.
             first, last: the sentences.
             table: the scores of all kinds, or `None` to compute those that are needed.
-            scores: [n, Y], the joint scores.
+            scores: [n, tags].
         """
-        tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
-        own = np.empty((len(scores), self._tags), scores.dtype)
-        if table is None:
-            self._kind_scores(encoded, encoded.kinds[tokens], own)
+        kinds = encoded.kinds[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
+        if not len(encoded.kind_features):
+            scores[...] = 0
+        elif table is None:
+            self._kind_scores(encoded, kinds, scores)
         else:
-            emission.spread(table, encoded.kinds[tokens], own)
+            emission.spread(table, kinds, scores)
         layout, e = self.layout, encoded
         emission.gram_scores(
-            self.weights, layout.ptr, layout.cell, e.grams, e.high, e.lead, e.sentence_ptr, first, last, own
+            self.weights, layout.ptr, layout.cell, e.grams, e.high, e.lead, e.sentence_ptr, first, last, scores
         )
-        if self._identity:
-            scores += own
-        else:
-            emission.project(own, self.view.projection, scores)
+
+    def add_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
+        """As `write_scores`, but added to the scores [n, Y] of the labels that project to each tag."""
+        own = np.empty((len(scores), self._tags), scores.dtype)
+        self.write_scores(encoded, first, last, table, own)
+        emission.project(own, self.view.projection, scores)
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, table: Floats | None, difference: Floats) -> None:
         """The transpose of `add_scores`; `weights` is the gradient here, `table` the gradient of the kind table."""
         own = difference
-        if not self._identity:
+        if not self.is_identity:
             own = np.zeros((len(difference), self._tags), difference.dtype)
             emission.gather(difference, self.view.projection, own)
-        tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
-        if table is None:
-            self._add_kind_gradient(encoded, encoded.kinds[tokens], own)
-        else:
-            emission.collect(own, encoded.kinds[tokens], table)
+        kinds = encoded.kinds[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
+        if len(encoded.kind_features) and table is None:
+            self._add_kind_gradient(encoded, kinds, own)
+        elif len(encoded.kind_features) and table is not None:
+            emission.collect(own, kinds, table)
         layout, e = self.layout, encoded
         emission.gram_gradient(
             self.weights, layout.ptr, layout.cell, e.grams, e.high, e.lead, e.sentence_ptr, first, last, own

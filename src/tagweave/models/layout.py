@@ -16,8 +16,9 @@ from tagweave.models.licensing import licensed_pairs
 class Layout:
     """Where the emission weights of a view of Y labels stand.
 
-    Both arrays have the smallest integer type that holds them. The weights of feature g are weights[ptr[g] : ptr[g + 1]]. Weight q belongs to position cell[q] // Y of the window of
-    its feature and label cell[q] % Y; an empty `cell` means that every feature has all window * Y weights, in order.
+    Both arrays have the smallest integer type that holds them. The weights of feature g are
+    weights[ptr[g] : ptr[g + 1]]. Weight q belongs to position cell[q] // Y of the window of its feature and label
+    cell[q] % Y; an empty `cell` means that every feature has all window * Y weights, in order.
     """
 
     ptr: NDArray[Any]

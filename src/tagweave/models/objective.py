@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,26 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.encoding.encoded import Encoded
-from tagweave.kernels import chain, decode, emission
+from tagweave.kernels import decode, emission
 from tagweave.models.emission import ViewEmission
-from tagweave.models.lockstep import (
-    Batch,
-    Sums,
-    Workspace,
-    free_potentials,
-    restricted_potentials,
-    sum_product,
-)
+from tagweave.models.lockstep import Batch, Workspace
+from tagweave.models.loss_sum import ContradictionError, LossSum
 from tagweave.models.structure import ChainStructure, Transitions
 
 Floats = NDArray[Any]
 
 _CHUNK_CELLS = 1 << 16  # tokens x labels that a batch of a full pass should have: its buffers stay in the second cache
 _CHUNK_LANES = 64  # but at least so many sentences, so that a step is a matrix product worth a call
-
-
-class ContradictionError(ValueError):
-    """Evidence that no label sequence satisfies, because the coding's transitions forbid them all."""
 
 
 class ChainObjective:
@@ -62,10 +51,11 @@ class ChainObjective:
         self.structure = structure
         self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
         self.masks = masks.astype(dtype)
+        self._only = np.where(masks.sum(axis=1) == 1, masks.argmax(axis=1), -1).astype(np.int32)
         self.threads = threads
         self.dtype = dtype
         self._chunks: list[list[Batch]] | None = None
-        self._workspaces: list[Workspace] = []
+        self._workspaces: dict[int, Workspace] = {}
 
     @property
     def size(self) -> int:
@@ -77,16 +67,11 @@ class ChainObjective:
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         """The loss of all sentences and its gradient [size]."""
-        chunks = self._full_pass()
         transitions = self.structure.transition_scores(weights)
         tables = self._kind_tables(weights)
+        threads = range(len(self._full_pass()))
         with ThreadPoolExecutor(self.threads) as pool:
-            parts = list(
-                pool.map(
-                    lambda i: self._run(weights, transitions, tables, chunks[i], self._workspaces[i]),
-                    range(len(chunks)),
-                )
-            )
+            parts = list(pool.map(lambda thread: self._run(weights, transitions, tables, thread), threads))
         loss = sum(part[0] for part in parts)
         gradient, table_gradients = parts[0][1], parts[0][2]
         for part in parts[1:]:
@@ -100,11 +85,10 @@ class ChainObjective:
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of sentences first .. last - 1; its gradient is added to `gradient`."""
         batch = Batch.of(self.encoded, first, last)
-        space = self._workspace(len(batch.rows))
-        transitions = self.structure.transition_scores(weights)
-        run = _Run(self, weights, transitions, None, gradient, None)
-        loss = run.add(batch, space)
-        run.finish()
+        nothing = [None] * len(self.structure.space.views)
+        sums = self._sums(weights, gradient, self.structure.transition_scores(weights))
+        loss = sums.add(batch, self._workspace(0, len(batch.rows)), nothing, nothing)
+        sums.finish(gradient)
         return loss
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
@@ -196,107 +180,37 @@ class ChainObjective:
         kinds = len(self.encoded.kind_ptr) - 1
         return [view.kind_table(self.encoded, 0, kinds) for view in self._views(weights)]
 
-    def _workspace(self, rows: int) -> Workspace:
-        if not self._workspaces or self._workspaces[0].rows < rows:
-            self._workspaces = [Workspace(2 * rows, len(self.structure.space), self.dtype)]
-        return self._workspaces[0]
+    def _workspace(self, thread: int, rows: int) -> Workspace:
+        """The buffers of a thread, with room for `rows` tokens."""
+        if thread not in self._workspaces or self._workspaces[thread].rows < rows:
+            self._workspaces[thread] = Workspace(rows + rows // 2, len(self.structure.space), self.dtype)
+        return self._workspaces[thread]
 
     def _full_pass(self) -> list[list[Batch]]:
-        """The batches of every thread."""
+        """The batches of every thread: each has a run of sentences of about the same number of tokens."""
         if self._chunks is None:
             bounds = chunk_bounds(self.encoded, len(self.structure.space))
             batches = [Batch.of(self.encoded, low, high) for low, high in zip(bounds, bounds[1:], strict=False)]
-            share = -(-len(batches) // self.threads)
+            share = max(1, -(-len(batches) // self.threads))
             self._chunks = [batches[i : i + share] for i in range(0, len(batches), share)] or [[]]
-            rows = max((len(batch.rows) for batch in batches), default=0)
-            labels = len(self.structure.space)
-            self._workspaces = [Workspace(rows, labels, self.dtype) for _ in self._chunks]
         return self._chunks
 
     def _run(
-        self,
-        weights: Floats,
-        transitions: Transitions,
-        tables: list[Floats],
-        batches: Sequence[Batch],
-        space: Workspace,
+        self, weights: Floats, transitions: Transitions, tables: list[Floats], thread: int
     ) -> tuple[float, Floats, list[Floats]]:
+        """The loss, gradient and gradient of the kind tables over the batches of one thread."""
         gradient = np.zeros(self.size, self.dtype)
         table_gradients = [np.zeros_like(table) for table in tables]
-        run = _Run(self, weights, transitions, tables, gradient, table_gradients)
-        loss = sum(run.add(batch, space) for batch in batches)
-        run.finish()
+        sums = self._sums(weights, gradient, transitions)
+        loss = 0.0
+        for batch in self._full_pass()[thread]:
+            loss += sums.add(batch, self._workspace(thread, len(batch.rows)), tables, table_gradients)
+        sums.finish(gradient)
         return loss, gradient, table_gradients
 
-
-class _Run:
-    """One pass over some batches: sums the loss, and the gradient of emission and transition scores."""
-
-    def __init__(
-        self,
-        objective: ChainObjective,
-        weights: Floats,
-        transitions: Transitions,
-        tables: list[Floats] | None,
-        gradient: Floats,
-        table_gradients: list[Floats] | None,
-    ) -> None:
-        self._objective, self._transitions, self._gradient = objective, transitions, gradient
-        self._views, self._gradient_views = objective._views(weights), objective._views(gradient)
-        self._tables = tables or [None] * len(self._views)
-        self._table_gradients = table_gradients or [None] * len(self._views)
-        Y = len(objective.structure.space)
-        self._pairs, self._start, self._end = (np.zeros(shape, objective.dtype) for shape in ((Y, Y), Y, Y))
-
-    def add(self, batch: Batch, space: Workspace) -> float:
-        encoded = self._objective.encoded
-        n = len(batch.rows)
-        scores = space.matrix("scores", n)
-        scores[...] = 0
-        for view, table in zip(self._views, self._tables, strict=True):
-            view.add_scores(encoded, batch.first, batch.last, table, scores)
-        sentence_weights = encoded.weights[batch.first : batch.last][batch.order]
-        E, shift = free_potentials(scores, batch, space)
-        free = sum_product(E, shift, batch, self._transitions, space, "alpha")
-        self._add_pairs(free, batch, sentence_weights, +1)
-        E, shift, dense = restricted_potentials(E, shift, scores, batch, encoded, self._objective.masks, space)
-        restricted = sum_product(E, shift, batch, self._transitions, space, "alpha_restricted", dense)
-        self._add_pairs(restricted, batch, sentence_weights, -1)
-        self._check(restricted, batch)
-        difference = space.matrix("difference", n)
-        chain.subtract(free.gamma, restricted.gamma, batch.rows, difference)
-        self._add_edges(difference, batch)
-        for view, table in zip(self._gradient_views, self._table_gradients, strict=True):
-            view.add_gradient(encoded, batch.first, batch.last, table, difference)
-        return float(sentence_weights @ (free.log_z - restricted.log_z))
-
-    def _add_pairs(self, sums: Sums, batch: Batch, weights: NDArray[np.float64], sign: int) -> None:
-        if (weights != 1).any():
-            chain.weigh(sums.gamma, batch.steps, weights)
-            chain.weigh(sums.beyond, batch.steps, weights)
-        if self._objective.structure.transitions:
-            chain.add_pairs(sums.before, sums.beyond, batch.lanes, sign, sums.dense, self._pairs)
-
-    def _add_edges(self, difference: Floats, batch: Batch) -> None:
-        if self._objective.structure.edges:
-            ptr = self._objective.encoded.sentence_ptr[batch.first : batch.last + 1] - batch.tokens.start
-            filled = ptr[1:] > ptr[:-1]
-            self._start += difference[ptr[:-1][filled]].sum(axis=0)
-            self._end += difference[ptr[1:][filled] - 1].sum(axis=0)
-
-    def _check(self, restricted: Sums, batch: Batch) -> None:
-        bad = np.flatnonzero(restricted.log_z == -np.inf)
-        if len(bad):
-            sentence = batch.first + int(batch.order[bad[0]]) + 1
-            raise ContradictionError(
-                f"training sentence {sentence}: no label sequence agrees with both its annotation and the coding of the labels"
-            )
-
-    def finish(self) -> None:
-        """Add the gradients of transition scores, which all batches shared."""
-        self._objective.structure.add_transition_gradient(
-            self._gradient, self._pairs * self._transitions.potential, self._start, self._end
-        )
+    def _sums(self, weights: Floats, gradient: Floats, transitions: Transitions) -> LossSum:
+        views, gradients = self._views(weights), self._views(gradient)
+        return LossSum(self.structure, self.encoded, self.masks, self._only, views, gradients, transitions)
 
 
 def best_labels(scores: Floats, encoded: Encoded, first: int, last: int, transitions: Transitions) -> NDArray[np.int32]:

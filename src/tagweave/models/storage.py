@@ -1,4 +1,4 @@
-"""Models on disk: one safetensors file, arrays with a JSON description in its header. Nothing is executed on loading."""
+"""Models on disk: one safetensors file, arrays and a JSON description in its header. Loading one executes nothing."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def _described(path: Path, metadata: dict[str, str]) -> dict[str, Any]:
     description: dict[str, Any] = json.loads(metadata[_KEY])
     if description["format"] > _FORMAT:
         raise ModelFileError(
-            f"{path}: found a model of tagweave {description['version']} (format {description['format']}), expected format"
-            f" {_FORMAT} or older: this is tagweave {__version__}"
+            f"{path}: found a model of tagweave {description['version']} (format {description['format']}), expected"
+            f" format {_FORMAT} or older: this is tagweave {__version__}"
         )
     return description
 
