@@ -65,7 +65,8 @@ def fit(
     Args:
         corpora: training data; positions may be full, ambiguous or unknown.
         recipe: how.
-        dev: development data: the iteration that does best on it is kept, and training stops when it no longer improves.
+        dev: development data: the iteration that does best on it is kept, and training stops when it no longer
+            improves.
         schedule: when training stops, and checkpoints.
         watcher: is told of every iteration.
 

@@ -1,4 +1,4 @@
-"""The rivals of marginal likelihood on incomplete annotation (tsuboi-2008, 5.1 and 5.2), each a step before an ordinary fit.
+"""The rivals of marginal likelihood on incomplete annotation, each a step before a fit (tsuboi-2008, 5.1 and 5.2).
 
 | name | ambiguous positions | unknown positions |
 |---|---|---|

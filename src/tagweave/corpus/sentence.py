@@ -51,8 +51,8 @@ class Sentence:
         columns: per name, T strings (lemma, features of other tools, the output of another model).
         heads: per guideline, T positions, each `None` or a non-empty tuple of candidate `Arc`s.
         comments: comment lines as they stood in the file, without the line break.
-        extra_rows: rows that are not tokens (CoNLL-U multiword tokens and empty nodes), as pairs of the number of tokens
-            that stand before the row, and the row.
+        extra_rows: rows that are not tokens (CoNLL-U multiword tokens and empty nodes), as pairs of the number of
+            tokens that stand before the row, and the row.
         confidence: T numbers in 0..1, how far the evidence of a position is believed; `None` means 1 everywhere.
         weight: how often the sentence counts in training.
         place: file and line, for messages.

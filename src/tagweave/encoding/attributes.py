@@ -51,8 +51,8 @@ class AttributeEncoder:
     ) -> Encoded:
         """The features of tokens given as lists of attribute names, or as dicts from names to values.
 
-        In a dict a number (or bool) is the value of the attribute, a string is joined to its name (`name:string`), and a
-        nested dict or list is taken apart likewise.
+        In a dict a number (or bool) is the value of the attribute, a string is joined to its name (`name:string`),
+        and a nested dict or list is taken apart likewise.
         """
         lengths = np.array([len(sentence) for sentence in sentences], np.int64)
         names: list[str] = []

@@ -96,12 +96,12 @@ class FormColumns:
 
     def length_class(self) -> Codes:
         """The length in characters, 10 and more as 10."""
-        return np.minimum(self.length, 10).astype(np.uint64)
+        return np.asarray(np.minimum(self.length, 10), np.uint64)
 
     def classes(self, of: Callable[[str], int]) -> Codes:
         """The class of the form's characters if all have one, else 99."""
         per_point = self._per_point(of)
-        return self._reduce(per_point, lambda values, at: _common(values, at))
+        return self._reduce(per_point, _common)
 
     def flag(self, test: Callable[[str], bool], everywhere: bool, first_only: bool = False) -> Codes:
         """1 where the test holds for the first, any or every character of the form, absent elsewhere."""
@@ -112,7 +112,7 @@ class FormColumns:
             out[filled] = per_point[self.start[filled]]
             return out
         reduce = np.minimum if everywhere else np.maximum
-        return self._reduce(per_point, lambda values, at: reduce.reduceat(values, at))
+        return self._reduce(per_point, reduce.reduceat)
 
     def _per_point(self, of: Callable[[str], int]) -> NDArray[np.int64]:
         distinct, inverse = self._distinct_points

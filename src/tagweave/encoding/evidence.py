@@ -25,8 +25,9 @@ def allowed_sets(
 ) -> NDArray[np.int32]:
     """int32[N]: the number of the label set that each token allows.
 
-    Every layer of a sentence that is a guideline of the label space counts; a token with several allows what all of them
-    allow. A set that only excludes what the scheme excludes anyway says nothing, and becomes the set of all labels.
+    Every layer of a sentence that is a guideline of the label space counts; a token with several allows what all of
+    them allow. A set that only excludes what the scheme excludes anyway says nothing, and becomes the set of all
+    labels.
 
     Args:
         sentences: N tokens in all.

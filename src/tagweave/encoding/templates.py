@@ -1,12 +1,13 @@
 """Feature templates: what a feature looks at, declared.
 
-A template is text: terms joined by blanks, each a column and an offset: `form[-1] form[0]` is the bigram of the word and
-the one before it; `form[0]==form[1]` is whether a token is repeated. Columns are derived from the form of a token (see `columns`), or are columns of the corpus (`user:NAME`).
-A list column (`prefix`, `inner`) gives one feature an entry.
+A template is text: terms joined by blanks, each a column and an offset: `form[-1] form[0]` is the bigram of the word
+and the one before it; `form[0]==form[1]` is whether a token is repeated. Columns are derived from the form of a token
+(see `columns`), or are columns of the corpus (`user:NAME`). A list column (`prefix`, `inner`) gives one feature per
+entry.
 
 Templates that are shifts of one another share their features: `form[-1]`, `form[0]`, `form[1]` are one *family*, a gram
-whose weights stand side by side for the three tokens that see it. Templates that look at nothing but the form of the token
-itself are evaluated once per word form, not once per token.
+whose weights stand side by side for the three tokens that see it. Templates that look at nothing but the form of the
+token itself are evaluated once per word form, not once per token.
 """
 
 from __future__ import annotations

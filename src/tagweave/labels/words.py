@@ -1,4 +1,4 @@
-"""The score of a segmentation from labels alone: arrays of labels to words right, in gold and in the system's output."""
+"""The score of a segmentation from labels alone: from arrays of labels to the words that gold and system share."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class WordCounter:
         starts[1:] |= self._ends[labels[:-1]]
         at = np.flatnonzero(starts)
         ends = np.append(at[1:], len(labels))
-        return (at * (len(labels) + 1) + ends) * (len(self._tag) + 1) + self._tag[labels[at]]
+        numbers: NDArray[np.int64] = (at * (len(labels) + 1) + ends) * (len(self._tag) + 1) + self._tag[labels[at]]
+        return numbers
 
     def f_score(self, gold: NDArray[np.int32], system: NDArray[np.int32]) -> float:
         """The F measure of the system's words, 0 to 1."""

@@ -2,8 +2,9 @@
 
     minimise  F(w) = loss(w) + c2 |w|^2 + c1 sum |w_i|
 
-(Nocedal 1980; Andrew and Gao 2007). The direction comes from the compact form of Byrd, Nocedal and Schnabel (1994): with S
-and Y the last m steps and gradient changes, R the upper triangle of S'Y, D its diagonal, and gamma = s'y / y'y,
+(Nocedal 1980; Andrew and Gao 2007). The direction comes from the compact form of Byrd, Nocedal and Schnabel (1994):
+with S and Y the last m steps and gradient changes, R the upper triangle of S'Y, D its diagonal, and
+gamma = s'y / y'y,
 
     H g = gamma g + [S, gamma Y] [[R^-T (D + gamma Y'Y) R^-1, -R^-T], [-R^-1, 0]] [S'g; gamma Y'g]
 

@@ -58,15 +58,16 @@ class AdaGrad:
         passes = state.iteration - self.average_from + 1
         if not self.average_from or passes < 1:
             return state.weights
-        return state.arrays["sum"] / state.weights.dtype.type(passes)
+        mean: Floats = state.arrays["sum"] / state.weights.dtype.type(passes)
+        return mean
 
 
 @dataclass(frozen=True)
 class SGD:
     """Stochastic gradient descent with a calibrated rate and L2 regularisation, as CRFsuite's `l2sgd`.
 
-    The rate falls as rate / (1 + rate * lambda * step), lambda = 2 c2 / sentences. Decay is lazy: a weight is brought up to
-    date when a batch touches it.
+    The rate falls as rate / (1 + rate * lambda * step), lambda = 2 c2 / sentences. Decay is lazy: a weight is brought
+    up to date when a batch touches it.
 
     Args:
         c2: the regulariser is c2 |w|^2.

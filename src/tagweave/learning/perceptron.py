@@ -1,8 +1,8 @@
 """The averaged perceptron (Collins 2002; jiang-2015, Algorithm 1), and its latent form for evidence sets.
 
 A sentence whose best sequence contradicts its evidence moves the weights towards the best sequence that the evidence
-allows (Sun et al. 2009; Fernandes and Brefeld 2011). With one label a position that is the ordinary perceptron, and with
-no evidence there is nothing to contradict.
+allows (Sun et al. 2009; Fernandes and Brefeld 2011). With one label a position that is the ordinary perceptron, and
+with no evidence there is nothing to contradict.
 """
 
 from __future__ import annotations

@@ -14,16 +14,17 @@ Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class Objective(Protocol):
-    """The loss of a model's weights on training sentences.
-
-    `size` is the number of weights; `len` the number of sentences that carry evidence.
-    """
+    """The loss of a model's weights on training sentences; its `len` is the number of sentences that carry evidence."""
 
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """The number of weights."""
+        ...
 
     @property
-    def dtype(self) -> type[np.floating[Any]]: ...
+    def dtype(self) -> type[np.floating[Any]]:
+        """The type of weights and gradients."""
+        ...
 
     def __len__(self) -> int: ...
 
