@@ -1,0 +1,59 @@
+# `make demo` and `make test` need nothing but make and a Python of 3.11 or newer; both create .venv.
+
+# The newest Python that can make a virtual environment; `make demo PYTHON=/path/to/python3.12` takes another one.
+PYTHONS := python3.14 python3.13 python3.12 python3.11 python3
+USABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+PYTHON = $(shell for each in $(PYTHONS); do "$$each" -c '$(USABLE)' 2>/dev/null && echo "$$each" && break; done)
+
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+INSTALLED := .venv/installed.txt
+INSTALLED_DEV := .venv/installed-dev.txt
+NEEDS := pyproject.toml constraints.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint bench docs clean
+
+help:
+	@echo 'make demo    see what tagweave does, on the bundled sample, in about a minute'
+	@echo 'make test    run all tests'
+	@echo 'make lint    ruff, mypy, and the order of imports'
+	@echo 'make docs    check the documentation: run its examples, follow its links, resolve its names'
+	@echo 'make bench   time training and tagging'
+	@echo 'make clean   remove .venv, caches and build products'
+
+demo: $(INSTALLED)
+	$(BIN)/tagweave demo
+
+test: $(INSTALLED_DEV)
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(INSTALLED_DEV)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(INSTALLED_DEV)
+	$(BIN)/python -m pytest tests/docs
+
+bench: $(INSTALLED_DEV)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A change of the requirements updates the environment in place; `make clean` before `make` builds it anew.
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo 'found no Python of 3.11 or newer with venv; install one, or say make PYTHON=...' >&2; exit 1; }
+	"$(PYTHON)" -m venv .venv
+
+$(INSTALLED): $(NEEDS) | $(BIN)/python
+	$(INSTALL) --editable .
+	@touch $@
+
+$(INSTALLED_DEV): $(NEEDS) | $(BIN)/python
+	$(INSTALL) --editable '.[dev]'
+	@touch $@ $(INSTALLED)
