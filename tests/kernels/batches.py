@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +88,7 @@ def cases(draw: st.DrawFn, spread: float = 4.0, free: bool = False, doubtful: bo
 
 @dataclass(frozen=True)
 class Sums:
-    """What the kernels say of a case: per sentence log Z, and by token gamma; xi by sentence and position; their sum."""
+    """What the kernels say of a case: by sentence log Z, gamma and xi; and the sum of all xi."""
 
     log_z: list[float]
     gamma: list[Floats]
@@ -117,7 +118,7 @@ def run(case: Case, restricted: bool, dtype: type[np.floating[Any]], dense: bool
     chain.add_pairs(before, beyond, len(order), 1, dense, pairs)
     log_z_of = dict(zip(order.tolist(), log_z.tolist(), strict=True))
     taken_out = [(length - 1) * step + first + last for length in case.lengths]
-    tokens = [rows[a:b] for a, b in zip(ptr, ptr[1:], strict=False)]
+    tokens = [rows[a:b] for a, b in itertools.pairwise(ptr)]
     return Sums(
         [log_z_of[s] + taken_out[s] if s in log_z_of else 0.0 for s in range(len(lengths))],
         [alpha[mine] for mine in tokens],

@@ -18,7 +18,7 @@ SINGLE = {"rtol": 2e-4, "atol": 2e-5}
 
 
 def check(case: Case, found: Sums, restricted: bool, tolerance: dict[str, float]) -> None:
-    """Every sum against the twin; what is impossible has log Z = -inf and no marginals, and disturbs no other sentence."""
+    """Every sum against the twin; what is impossible has log Z = -inf, no marginals, and disturbs no other sentence."""
     size = len(case.start)
     total = np.zeros((size, size))
     for s, twin in enumerate(case.chains(restricted)):

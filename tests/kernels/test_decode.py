@@ -1,0 +1,129 @@
+"""Max-product, k-best and entropies against the enumeration of all label sequences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from batches import Case, cases, run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from tagweave.kernels import decode
+
+ANY = cases(doubtful=False)
+GAPS = st.sampled_from([4.0, 1e3, 1e4])
+
+
+def excluded(case: Case) -> np.ndarray:
+    """The scores of a case, -inf where the evidence excludes a label."""
+    scores = case.scores.copy()
+    decode.exclude(scores, case.allow, case.masks)
+    return scores
+
+
+def sentences(case: Case) -> list[tuple[slice, naive.Chain]]:
+    """The tokens and the twin of each sentence that is not empty."""
+    tokens = [slice(a, b) for a, b in zip(case.ptr.tolist(), case.ptr[1:].tolist(), strict=False)]
+    return [(mine, twin) for mine, twin in zip(tokens, case.chains(True), strict=True) if twin is not None]
+
+
+@given(ANY)
+def test_exclude_leaves_only_what_the_evidence_allows(case: Case) -> None:
+    scores = excluded(case)
+    allowed = case.masks[case.allow] == 1
+    assert (scores[allowed] == case.scores[allowed]).all()
+    assert (scores[~allowed] == -math.inf).all()
+
+
+@settings(max_examples=150)
+@given(GAPS.flatmap(lambda spread: cases(spread, doubtful=False)), st.sampled_from([np.float64, np.float32]))
+def test_best_sequences(case: Case, dtype: type) -> None:
+    labels = np.full(len(case.allow), -7, np.int32)
+    T, start, end = (array.astype(dtype) for array in (case.transition, case.start, case.end))
+    scores = excluded(case).astype(dtype)
+    decode.best_sequences(scores, T, np.ascontiguousarray(T.T), start, end, case.ptr, 0, len(case.lengths), labels)
+    precision = 1e-9 if dtype is np.float64 else 1e-4
+    for tokens, twin in sentences(case):
+        best = naive.k_best(twin, 1)
+        found = tuple(labels[tokens].tolist())
+        if best:
+            assert twin.log_weight(found) == pytest.approx(best[0][0], rel=precision, abs=precision)
+        else:
+            assert set(found) == {-1}
+
+
+@given(ANY)
+def test_best_sequences_of_some_sentences_touch_no_other(case: Case) -> None:
+    count = len(case.lengths)
+    first, last = count // 3, count
+    tokens = slice(case.ptr[first], case.ptr[last])
+    labels, all_labels = np.empty(tokens.stop - tokens.start, np.int32), np.empty(len(case.allow), np.int32)
+    T = np.ascontiguousarray(case.transition.T)
+    some = (case.transition, T, case.start, case.end, case.ptr)
+    decode.best_sequences(excluded(case)[tokens].copy(), *some, first, last, labels)
+    decode.best_sequences(excluded(case), *some, 0, count, all_labels)
+    assert labels.tolist() == all_labels[tokens].tolist()
+
+
+def test_of_equal_sequences_the_one_with_the_smallest_labels_wins() -> None:
+    labels = np.empty(3, np.int32)
+    zero = np.zeros(2)
+    assert decode.best_sequence(np.zeros((3, 2)), np.zeros((2, 2)), np.zeros((2, 2)), zero, zero, labels) == 0
+    assert labels.tolist() == [0, 0, 0]
+
+
+@settings(max_examples=100)
+@given(ANY, st.integers(1, 12))
+def test_the_k_best_sequences(case: Case, k: int) -> None:
+    for tokens, twin in sentences(case):
+        scores = excluded(case)[tokens].copy()
+        labels, totals = np.full((k, len(scores)), -7, np.int32), np.full(k, np.nan)
+        decode.k_best_sequences(scores, case.transition, case.start, case.end, labels, totals)
+        expected = naive.k_best(twin, k)
+        assert totals[len(expected) :].tolist() == [-math.inf] * (k - len(expected))
+        np.testing.assert_allclose(totals[: len(expected)], [score for score, _ in expected], rtol=1e-9, atol=1e-9)
+        found = [tuple(row) for row in labels[: len(expected)].tolist()]
+        assert len(set(found)) == len(found)
+        for total, sequence in zip(totals, found, strict=False):
+            assert twin.log_weight(sequence) == pytest.approx(total, rel=1e-9, abs=1e-9)
+        assert (labels[len(expected) :] == -1).all()
+
+
+@given(ANY, st.data())
+def test_path_score(case: Case, data: st.DataObject) -> None:
+    for tokens, twin in sentences(case):
+        labels = data.draw(
+            st.tuples(*[st.integers(0, len(case.start) - 1)] * len(twin.scores)), label=f"labels of {tokens}"
+        )
+        score = decode.path_score(
+            excluded(case)[tokens].copy(), case.transition, case.start, case.end, np.array(labels, np.int32)
+        )
+        assert score == pytest.approx(twin.log_weight(labels), rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=80)
+@given(cases(spread=2.0, doubtful=False))
+def test_entropy_of_every_span(case: Case) -> None:
+    found = run(case, True, np.float64, True)
+    for s, twin in enumerate(case.chains(True)):
+        if twin is None or naive.log_partition(twin) == -math.inf:
+            continue
+        length, size = len(twin.scores), len(twin.start)
+        pairs = np.concatenate([np.full((1, size, size), np.nan), found.xi[s]])
+        for first in range(length):
+            for last in range(first + 1, length + 1):
+                entropy = decode.span_entropy(found.gamma[s][first:last].copy(), pairs[first:last].copy())
+                assert entropy == pytest.approx(naive.entropy(twin, first, last), abs=1e-8)
+
+
+@given(cases(spread=2.0, doubtful=False))
+def test_score_minus_log_z_is_the_posterior(case: Case) -> None:
+    found = run(case, True, np.float64, False)
+    for s, twin in enumerate(case.chains(True)):
+        if twin is None:
+            continue
+        for score, labels in naive.k_best(twin, 3):
+            assert math.exp(score - found.log_z[s]) == pytest.approx(naive.posterior(twin, labels), rel=1e-8)

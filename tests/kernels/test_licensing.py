@@ -1,0 +1,82 @@
+"""Licensed pairs against sets: a token has the feature, and its label set the label."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.encoded import Encoded
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.templates import Templates
+from tagweave.kernels import licensing
+from tagweave.models.licensing import licensed_pairs
+
+MASKS = np.array([[1, 1, 1], [1, 0, 0], [0, 1, 1], [0, 0, 1]], np.uint8)
+TEMPLATES = Templates(("form[-1]", "form[0]", "form[1]", "form[-2] form[-1]", "form[2]", "lower[0]", "inner[0]"))
+
+
+def naive_pairs(encoded: Encoded, masks: np.ndarray, width: int) -> set[int]:
+    """The codes, found token by token: feature * width + position in the window * labels + label."""
+    labels, pairs = masks.shape[1], set()
+    extra = (len(encoded.grams) - encoded.tokens) // max(1, len(encoded))
+    for s in range(len(encoded)):
+        for t in range(encoded.sentence_ptr[s], encoded.sentence_ptr[s + 1]):
+            allowed = [] if encoded.allow[t] == 0 else np.flatnonzero(masks[encoded.allow[t]]).tolist()
+            seen = [(int(g), 0) for g in _of_form(encoded, int(encoded.kinds[t]))]
+            for k in range(encoded.grams.shape[1]):
+                for offset in range(encoded.low[k], encoded.high[k] + 1):
+                    seen.append(
+                        (int(encoded.grams[t + s * extra + encoded.lead + offset, k]), encoded.high[k] - offset)
+                    )
+            pairs |= {g * width + place * labels + y for g, place in seen if g >= 0 for y in allowed}
+    return pairs
+
+
+def _of_form(encoded: Encoded, kind: int) -> np.ndarray:
+    return encoded.kind_features[encoded.kind_ptr[kind] : encoded.kind_ptr[kind + 1]]
+
+
+def encode(texts: list[str], seed: int, minimum_count: int = 1) -> tuple[Encoded, TemplateEncoder]:
+    encoder = TemplateEncoder(TEMPLATES)
+    encoded = encoder.encode([Sentence(tuple(text.split())) for text in texts])
+    encoder.freeze(encoded, minimum_count)
+    allow = np.random.default_rng(seed).integers(0, len(MASKS), encoded.tokens).astype(np.int32)
+    return encoded.with_evidence(allow), encoder
+
+
+@settings(max_examples=80)
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "B", "abc", "Aa"]), max_size=5).map(" ".join), max_size=6),
+    st.integers(0, 99),
+    st.integers(1, 2),
+)
+def test_pairs(texts: list[str], seed: int, minimum_count: int) -> None:
+    encoded, encoder = encode(texts, seed, minimum_count)
+    width = int(encoder.windows.max(initial=1)) * 3
+    found = licensed_pairs(encoded, MASKS, width)
+    assert found.tolist() == sorted(naive_pairs(encoded, MASKS, width))
+
+
+def test_unknown_positions_license_nothing() -> None:
+    encoded, _ = encode(["a b c", "a"], 0)
+    assert len(licensed_pairs(encoded.with_evidence(0 * encoded.allow), MASKS, 9)) == 0
+
+
+def test_the_set_of_pairs_grows() -> None:
+    texts = [" ".join(f"{n}{m}" for m in range(30)) for n in range(900)]
+    encoded, _ = encode(texts, 3)
+    found = licensed_pairs(encoded, MASKS, 9)
+    assert len(found) > 1 << 16
+    assert found.tolist() == sorted(naive_pairs(encoded, MASKS, 9))
+
+
+@pytest.mark.parametrize("slots", [64, 256])
+def test_rehash_keeps_every_code(slots: int) -> None:
+    codes = np.random.default_rng(1).choice(10**9, 30, replace=False)
+    old, table = np.full(32, -1, np.int64), np.full(slots, -1, np.int64)
+    old[: len(codes)] = codes
+    licensing.rehash(old, table)
+    assert sorted(table[table >= 0].tolist()) == sorted(codes.tolist())
