@@ -8,26 +8,30 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.encoding.attributes import AttributeEncoder
 from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.evidence import allowed_sets
+from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, collect_names, is_wildcard
 from tagweave.labels.words import WordCounter
 from tagweave.learning.loop import Outcome, Schedule, Watcher, train
+from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
 from tagweave.models.structure import ChainStructure
 
 Floats = NDArray[Any]
+GrowingEncoder = TemplateEncoder | AttributeEncoder
+"""The encoders whose index grows with the training data, and then freezes."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +77,49 @@ def fit(
     Raises:
         CorpusError: no sentence, no label, corpora of different guidelines, or evidence that contradicts itself.
     """
-    problem = prepare(corpora, recipe)
-    with threadpool_limits(1):
-        evaluate = None if dev is None else dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
-        start = np.zeros(problem.objective.size, problem.objective.dtype)
-        outcome = train(recipe.trainer(), problem.objective, start, schedule or Schedule(), evaluate, watcher)
-    weights = np.asarray(outcome.weights, np.float32 if recipe.precision == "float32" else np.float64)
-    about = {"recipe": recipe.to_json(), "dev_score": outcome.score, "iterations": len(outcome.history)}
-    return Fitted(replace(problem.model, weights=weights, about=about), outcome)
+    return fit_problem(prepare(corpora, recipe), recipe, dev, schedule, watcher)
+
+
+def fit_problem(
+    problem: Problem,
+    recipe: Recipe,
+    dev: Corpus | None = None,
+    schedule: Schedule | None = None,
+    watcher: Watcher | None = None,
+) -> Fitted:
+    """`fit` of a problem that `prepare` has made of the corpora; the recipe must be the same.
+
+    Raises:
+        CorpusError: development data without any position with one label.
+    """
+    evaluate = None if dev is None else dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
+    return learn(problem, recipe.trainer(), {"recipe": recipe.to_json()}, schedule, evaluate, watcher)
+
+
+def learn(
+    problem: Problem,
+    trainer: Trainer,
+    about: dict[str, Any],
+    schedule: Schedule | None = None,
+    evaluate: Callable[[Floats], float] | None = None,
+    watcher: Watcher | None = None,
+) -> Fitted:
+    """Train the weights of a problem.
+
+    Args:
+        problem: the data, and the model with all weights 0.
+        trainer: the algorithm.
+        about: what the model tells of itself; the development score and the number of iterations are added.
+        schedule: when training stops, and checkpoints.
+        evaluate: the development score of weights, higher is better.
+        watcher: is told of every iteration.
+    """
+    model = problem.model
+    with one_blas_thread():
+        outcome = train(trainer, problem.objective, model.weights, schedule or Schedule(), evaluate, watcher)
+    weights = np.asarray(outcome.weights, model.weights.dtype)
+    about = {**about, "dev_score": outcome.score, "iterations": outcome.iterations}
+    return Fitted(replace(model, weights=weights, about=about), outcome)
 
 
 def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> Problem:
@@ -97,20 +136,25 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> Problem:
     encoded = encoder.encode(sentences)
     encoder.freeze(encoded, recipe.minimum_count)
     encoded = with_evidence(encoded, prepared, sets, scheme)
-    layout = (
-        Layout.dense(encoder.windows, len(space))
-        if recipe.dense(len(space))
-        else Layout.licensed(encoded, encoder.windows, sets.masks)
-    )
+    layout = layout_of(encoder, encoded, sets, recipe.dense(len(space)))
     structure = ChainStructure(space, (layout,), scheme, recipe.transitions, recipe.edges)
+    return lay_out(structure, encoder, encoded, sets, recipe)
+
+
+def layout_of(encoder: GrowingEncoder, encoded: Encoded, sets: LabelSets, dense: bool) -> Layout:
+    """Weights of every feature for every label, or only for the labels that the evidence of `encoded` licenses."""
+    if dense:
+        return Layout.dense(encoder.windows, len(sets.space))
+    return Layout.licensed(encoded, encoder.windows, sets.masks)
+
+
+def lay_out(
+    structure: ChainStructure, encoder: GrowingEncoder, encoded: Encoded, sets: LabelSets, recipe: Recipe
+) -> Problem:
+    """A problem from its parts, whatever the features are: `encoder` is frozen, `encoded` carries its evidence."""
     dtype = np.float32 if recipe.precision == "float32" else np.float64
-    model = ChainModel(
-        structure,
-        encoder,
-        np.zeros(structure.size, dtype),
-        recipe.task.name,
-        recipe.task.coding if recipe.task.of_characters else "",
-    )
+    coding = recipe.task.coding if recipe.task.of_characters else ""
+    model = ChainModel(structure, encoder, np.zeros(structure.size, dtype), recipe.task.name, coding)
     return Problem(model, ChainObjective(structure, encoded, sets.masks, recipe.threads, dtype), sets)
 
 
@@ -145,10 +189,20 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     It is the F measure of words where every character of `dev` has one label, else the share of the positions with one
     label that the model gets right. A label that the model does not know counts as wrong.
     """
-    encoded = model.encoder.encode(dev.sentences)
+    layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in dev.sentences]
+    return scorer(model, model.encoder.encode(dev.sentences), layers, threads, dev.path)
+
+
+def scorer(
+    model: ChainModel, encoded: Encoded, layers: Sequence[Layer], threads: int = 1, path: str = ""
+) -> Callable[[Floats], float]:
+    """As `dev_score`, for sentences that are encoded already, and their layers.
+
+    Raises:
+        CorpusError: no position has one label.
+    """
     view = model.structure.space.views[0]
     unknown, strange = -1, -2
-    layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in dev.sentences]
     gold = np.array(
         [
             unknown if candidates is None or len(candidates) > 1 else view.number.get(candidates[0], strange)
@@ -159,11 +213,13 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     )
     known = gold != unknown
     if not known.any():
-        raise CorpusError("no position with one label", "development data to measure by", dev.path)
+        raise CorpusError("no position with one label", "development data to measure by", path)
     counter = WordCounter(view.names, encoded.sentence_ptr) if model.coding and known.all() else None
 
     def score(weights: Floats) -> float:
-        system = replace(model, weights=np.asarray(weights, model.weights.dtype)).best(encoded, threads=threads)
+        weighted = replace(model, weights=np.asarray(weights, model.weights.dtype))
+        with one_blas_thread():
+            system = weighted.best(encoded, threads=threads)
         return counter.f_score(gold, system) if counter else float((system == gold)[known].mean())
 
     return score

@@ -1,7 +1,7 @@
 """Sum-product over chains, under evidence, many sentences in lockstep.
 
-Everything is in scaled probabilities: E[r, y] = exp(score - shift[r]) where label y is allowed, exactly 0 where it is not,
-so that there is no -inf anywhere. With Y labels, transition potentials T = exp(transition), start and end potentials:
+Everything is in scaled probabilities: E[r, y] = exp(score - shift[r]) where label y is allowed, exactly 0 where it is
+not, so that there is no -inf anywhere. With Y labels, transition potentials T = exp(transition), start and end potentials:
 
     alpha[0, j] = start[j] E[0, j]                          alpha[t, j] = E[t, j] sum_i alpha[t-1, i] T[i, j]
     beta[L-1, i] = end[i]                                   beta[t, i] = sum_j T[i, j] E[t+1, j] beta[t+1, j]
@@ -11,8 +11,8 @@ so that there is no -inf anywhere. With Y labels, transition potentials T = exp(
 (tsuboi-2008, appendix A). The evidence is in E alone: the same recurrence gives Z of all label sequences and Z of those
 that the annotation allows. Each alpha row is divided by its sum; log Z is the sum of the logs of these sums.
 
-Lockstep: the sentences of a batch are sorted by falling length, and row steps[t] + b belongs to position t of sentence b.
-The sentences that reach step t are the first steps[t+1] - steps[t], so one step of all of them is one matrix product.
+Lockstep: the sentences of a batch are sorted by falling length, and row steps[t] + b belongs to position t of sentence
+b. Those that reach step t are the first steps[t+1] - steps[t], so one step of all of them is one matrix product.
 Sums go through BLAS where a block is large and full, and through loops that skip zeros where it is small or sparse.
 """
 
@@ -49,7 +49,7 @@ def pack(lengths, order, ptr, rows, steps):
 
 @kernel
 def shift_scores(scores, rows, shifted, shift):
-    """shifted[rows[t], y] = scores[t, y] - shift[rows[t]], shift the largest score of the row (the caller takes exp)."""
+    """shifted[rows[t], y] = scores[t, y] - shift[rows[t]], shift the largest score of the row; the caller takes exp."""
     Y = _U(scores.shape[1])
     for t in range(_U(scores.shape[0])):
         r = _U(rows[t])
@@ -233,9 +233,9 @@ def subtract(free, restricted, rows, difference):
 def follow_paths(scores, labels, ptr, transition, start, end, weights, difference, counts):
     """The restricted sums of sentences that allow one label everywhere: their only sequence has probability 1.
 
-    labels int32[n] are these labels, ptr int64[B + 1] the first token of each sentence. Takes 1 from difference[t, label],
-    adds the transitions of the path to counts float[Y, Y], both times the weight of the sentence, and returns the weighted
-    sum of the path scores.
+    labels int32[n] are these labels, ptr int64[B + 1] the first token of each sentence. Takes 1 from
+    difference[t, label], adds the transitions of the path to counts float[Y, Y], both times the weight of the sentence,
+    and returns the weighted sum of the path scores.
     """
     total = 0.0
     for b in range(_U(weights.shape[0])):

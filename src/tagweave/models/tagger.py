@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.evidence import allowed_sets
+from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import as_layer, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.models.chain import ChainModel
@@ -55,7 +55,7 @@ class Tagger:
         """The sentences with the best labels in the layer of the model's guideline, in order, block by block."""
         for block in _blocks(sentences):
             encoded = self.model.encoder.encode(block)
-            with threadpool_limits(1):
+            with one_blas_thread():
                 labels = self.model.best(encoded, threads=self.threads)
             yield from self._labelled(block, encoded, labels)
 
@@ -69,20 +69,28 @@ class Tagger:
         """
         done: list[Sentence] = []
         for block in _blocks(corpus.sentences):
-            encoded, sets = self._evidence(block, corpus)
-            with threadpool_limits(1):
+            encoded, sets = self._evidence(block, corpus.guideline, corpus.covered)
+            with one_blas_thread():
                 labels = self.model.best(encoded, sets.masks, self.threads)
             if len(labels) and labels.min() < 0:
                 at = int(np.searchsorted(encoded.sentence_ptr, int(np.argmin(labels)), side="right")) - 1
-                raise CorpusError("labels that exclude one another", "a sequence that they allow", *block[at].place)
+                raise _contradiction(block[at])
             done.extend(self._labelled(block, encoded, labels, corpus.guideline))
         return corpus.with_sentences(done)
 
-    def probabilities(self, sentences: Sequence[Sentence]) -> list[Floats]:
-        """[L, labels] per sentence: the marginal probability of every label (`labels` gives their names)."""
-        encoded = self.model.encoder.encode(sentences)
-        with threadpool_limits(1):
-            gamma, _ = self.model.marginals(encoded, threads=self.threads)
+    def probabilities(self, sentences: Sequence[Sentence], layer: str | None = None) -> list[Floats]:
+        """[L, labels] per sentence: the marginal probability of every label (`labels` gives their names).
+
+        With `layer` it is the probability given what this layer allows.
+
+        Raises:
+            CorpusError: as `complete`, of the layer.
+        """
+        encoded, masks = self._encoded(sentences, layer)
+        with one_blas_thread():
+            gamma, log_z = self.model.marginals(encoded, masks, self.threads)
+        if (impossible := np.flatnonzero(~np.isfinite(log_z))).size:
+            raise _contradiction(sentences[int(impossible[0])])
         by_tag = np.zeros((len(gamma), len(self._view.names)), gamma.dtype)
         np.add.at(by_tag.T, self._view.projection, gamma.T)
         return np.split(by_tag, encoded.sentence_ptr[1:-1])
@@ -92,12 +100,20 @@ class Tagger:
         """The names of the labels."""
         return self._view.names
 
-    def k_best(self, sentence: Sentence, k: int) -> list[Ranked]:
-        """The k best label sequences of one sentence with their probabilities, the best first."""
-        encoded = self.model.encoder.encode([sentence])
-        with threadpool_limits(1):
-            sequences, scores = self.model.k_best(encoded, 0, k)
-            _, log_z = self.model.marginals(encoded)
+    def k_best(self, sentence: Sentence, k: int, layer: str | None = None) -> list[Ranked]:
+        """The k best label sequences of one sentence with their probabilities, the best first.
+
+        With `layer` only sequences that it allows, and their probabilities given that.
+
+        Raises:
+            CorpusError: as `complete`, of the layer.
+        """
+        encoded, masks = self._encoded([sentence], layer)
+        with one_blas_thread():
+            sequences, scores = self.model.k_best(encoded, 0, k, masks)
+            _, log_z = self.model.marginals(encoded, masks)
+        if not len(scores):
+            raise _contradiction(sentence)
         return [
             Ranked(tuple(self._names(labels)), float(np.exp(score - log_z[0])))
             for labels, score in zip(sequences, scores, strict=True)
@@ -125,12 +141,24 @@ class Tagger:
             layer = tuple(by_label[label] for label in chosen[ptr[i] : ptr[i + 1]])
             yield replace(sentence, layers={**sentence.layers, guideline or self.guideline: layer})
 
-    def _evidence(self, block: Sequence[Sentence], corpus: Corpus) -> tuple[Encoded, LabelSets]:
+    def _encoded(self, block: Sequence[Sentence], layer: str | None) -> tuple[Encoded, NDArray[Any] | None]:
+        if layer is None or not block:
+            return self.model.encoder.encode(block), None
+        encoded, sets = self._evidence(block, layer, None)
+        return encoded, sets.masks
+
+    def _evidence(
+        self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
+    ) -> tuple[Encoded, LabelSets]:
         sets = LabelSets(self.model.structure.space)
-        if corpus.guideline != self.guideline and self.guideline not in block[0].layers:
-            block = [_renamed(sentence, corpus.guideline, self.guideline) for sentence in block]
-        allow = allowed_sets(block, sets, self.model.structure.scheme, corpus.covered)
+        if guideline != self.guideline and self.guideline not in block[0].layers:
+            block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
+        allow = allowed_sets(block, sets, self.model.structure.scheme, covered)
         return self.model.encoder.encode(block).with_evidence(allow), sets
+
+
+def _contradiction(sentence: Sentence) -> CorpusError:
+    return CorpusError("labels that exclude one another", "a sequence that they allow", *sentence.place)
 
 
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
