@@ -48,6 +48,19 @@ def fit_incomplete(
         ValueError: an unknown strategy.
         CorpusError: as `fit`; or nothing is left after discarding.
     """
+    corpora, recipe = treated(strategy, corpora, recipe, dev, schedule, seed)
+    return fit(corpora, recipe, dev, schedule, watcher)
+
+
+def treated(
+    strategy: str,
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    dev: Corpus | None = None,
+    schedule: Schedule | None = None,
+    seed: int = 0,
+) -> tuple[Sequence[Corpus], Recipe]:
+    """The corpora and the recipe with which `strategy` goes into an ordinary fit. Raises as `fit_incomplete`."""
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
     if strategy == "pointwise":
@@ -58,7 +71,7 @@ def fit_incomplete(
         corpora = [_some_left(discard(corpus)) for corpus in corpora]
     elif strategy != "marginal":
         corpora = [choose(corpus, _CHOICES[strategy](corpus, seed)) for corpus in corpora]
-    return fit(corpora, recipe, dev, schedule, watcher)
+    return corpora, recipe
 
 
 def is_complete(sentence: Sentence, guideline: str) -> bool:
@@ -108,13 +121,19 @@ _CHOICES = {"random": _random, "first": _first, "frequent": _frequent}
 def complete_by_argmax(
     corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, schedule: Schedule | None
 ) -> list[Corpus]:
-    """Every position filled with its label in the best sequence that the annotation allows, under a first model."""
+    """Every position filled with its label in the best sequence that the annotation allows, under a first model.
+
+    Raises:
+        KeyboardInterrupt: the user stopped the training of the first model.
+    """
     full = [discard(corpus) for corpus in corpora]
     plain = replace(schedule, checkpoint=None) if schedule else None
     if sum(map(len, full)) >= _ENOUGH * sum(map(len, corpora)):
         first = fit([corpus for corpus in full if len(corpus)], recipe, dev, plain)
     else:
         first = fit(corpora, replace(recipe, transitions=False, edges=False), dev, plain)
+    if first.outcome.interrupted:  # what the user wanted to stop is the whole of the training
+        raise KeyboardInterrupt
     tagger = Tagger(first.model, recipe.threads)
     return [tagger.complete(corpus) for corpus in (recipe.task.prepare(corpus) for corpus in corpora)]
 

@@ -61,6 +61,8 @@ class Recipe:
             raise ValueError(f"unknown learner {self.learner!r}, expected one of {', '.join(LEARNERS)}")
         if self.features not in (None, "all", "observed"):
             raise ValueError(f"found features={self.features!r}, expected 'all' or 'observed'")
+        if self.precision not in ("float32", "float64"):
+            raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
 
     def chosen_templates(self) -> Templates:
         """The templates, or the task's preset."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -10,14 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import Format, format_named, format_of_lines, format_of_name, formats
+from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, read_lines, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from tagweave.corpus.sentence import Sentence
-
-__all__ = ["Argument", "formats", "iterate", "load", "parse_argument", "save"]
+__all__ = ["Argument", "Stream", "formats", "iterate", "load", "parse_argument", "save", "stream"]
 
 _FIRST_LINES = 50
 
@@ -30,6 +30,13 @@ class Argument(NamedTuple):
     path: str
     guideline: str | None = None
     layer: str | None = None
+
+
+class Stream(NamedTuple):
+    """A file that is being read: the name of its format, and its sentences one by one."""
+
+    format: str
+    sentences: Iterator[Sentence]
 
 
 def parse_argument(argument: str) -> Argument:
@@ -51,14 +58,16 @@ def parse_argument(argument: str) -> Argument:
     return Argument(argument[start:end], argument[: start - 1] if start else None, argument[end + 1 :] or None)
 
 
-def load(argument: str, format: str | None = None) -> Corpus:  # noqa: A002
+def load(argument: str, format: str | None = None, unnamed: str | None = None) -> Corpus:  # noqa: A002
     """The corpus that `[GUIDELINE=]PATH[#LAYER]` names; `-` is standard input, and gzip files are decompressed.
 
     The layer named LAYER becomes the corpus's own one, under the name GUIDELINE; other layers keep their names. Without
     LAYER it is the format's usual one: `tag`; in CoNLL-U `upos`, or `xpos` if only that is annotated; in KyTea's format
     `segmentation`; the last one of column files with a header. Without GUIDELINE it is named by a comment
-    `# guideline = NAME` in the file, or keeps its name. A comment `# labels_covered = A B C` tells which labels the
-    annotators looked for. Empty sentences are left out. Without `format`, the extension and the first lines tell it.
+    `# guideline = NAME` in the file, or keeps its name; a layer that has its name from the format alone (`tag`, `upos`,
+    `xpos`, `segmentation`) is named `unnamed` then, so that files of different formats can share a guideline. A comment
+    `# labels_covered = A B C` tells which labels the annotators looked for. Empty sentences are left out. Without
+    `format`, the extension and the first lines tell it.
 
     Raises:
         CorpusError: a file that is not what its format says, with path and line; a layer that is not in the file;
@@ -66,13 +75,15 @@ def load(argument: str, format: str | None = None) -> Corpus:  # noqa: A002
         OSError: the file cannot be read.
     """
     path, guideline, layer = parse_argument(argument)
-    form, lines = _opened(path, format)
+    _, form, lines = _opened(path, format)
     sentences = tuple(sentence for sentence in form.read(lines, path) if sentence.forms)
     names = dict.fromkeys(name for sentence in sentences for name in (*sentence.layers, *sentence.heads))
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
     layer = layer or _default_layer(sentences, form)
-    guideline = guideline or _comment(sentences, "guideline", path) or layer
+    guideline = guideline or _comment(sentences, "guideline", path)
+    if guideline is None:
+        guideline = unnamed if unnamed and layer in ("tag", form.layer, *form.slots) else layer
     covered = _comment(sentences, "labels_covered", path)
     if guideline != layer and guideline in names:
         raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", path)
@@ -89,9 +100,14 @@ def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # 
     Raises:
         CorpusError, OSError: as `load`, when the place is reached.
     """
+    return stream(argument, format).sentences
+
+
+def stream(argument: str, format: str | None = None) -> Stream:  # noqa: A002
+    """As `iterate`, with the name of the format that was given or found. Raises as `iterate`."""
     path = parse_argument(argument).path
-    form, lines = _opened(path, format)
-    return form.read(lines, path)
+    name, form, lines = _opened(path, format)
+    return Stream(name, form.read(lines, path))
 
 
 def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa: A002
@@ -134,13 +150,13 @@ def _key_and_value(comment: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _opened(path: str, name: str | None) -> tuple[Format, Iterator[str]]:
+def _opened(path: str, name: str | None) -> tuple[str, Format, Iterator[str]]:
     lines = read_lines(path)
     name = name or format_of_name(path)
     if name is None:
         first = list(islice(lines, _FIRST_LINES))
         name, lines = format_of_lines(first), chain(first, lines)
-    return format_named(name), lines
+    return name, format_named(name), lines
 
 
 def _default_layer(sentences: Sequence[Sentence], form: Format) -> str:

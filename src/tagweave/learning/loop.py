@@ -78,12 +78,14 @@ class Outcome:
         weights: of the best iteration on development data, of the last without any.
         history: every iteration.
         score: the best development score.
+        iterations: how many are done, those before a resumption included.
         interrupted: whether the user stopped it.
     """
 
     weights: Floats
     history: list[Iteration] = field(default_factory=list)
     score: float | None = None
+    iterations: int = 0
     interrupted: bool = False
 
 
@@ -124,7 +126,7 @@ def train(
     except KeyboardInterrupt:
         outcome.interrupted = True
     outcome.weights = trainer.result(state) if best["weights"] is None else best["weights"]
-    outcome.score = best["score"]
+    outcome.score, outcome.iterations = best["score"], state.iteration
     return outcome
 
 

@@ -102,6 +102,8 @@ def _described(path: Path, metadata: dict[str, str]) -> dict[str, Any]:
     if _KEY not in metadata:
         raise ModelFileError(f"{path}: found a safetensors file of another program, expected a tagweave model")
     description: dict[str, Any] = json.loads(metadata[_KEY])
+    if "format" not in description:
+        raise ModelFileError(f"{path}: found a checkpoint or another file of tagweave, expected a tagweave model")
     if description["format"] > _FORMAT:
         raise ModelFileError(
             f"{path}: found a model of tagweave {description['version']} (format {description['format']}), expected"
@@ -142,7 +144,7 @@ def _assemble(description: dict[str, Any], arrays: dict[str, Any]) -> ChainModel
 
 
 def _encoder(description: dict[str, Any], arrays: dict[str, Any]) -> TemplateEncoder | AttributeEncoder:
-    index = FeatureIndex.of_codes(arrays["index.codes"])
     if "templates" not in description:
-        return AttributeEncoder(index)
+        return AttributeEncoder.of_arrays(arrays)
+    index = FeatureIndex.of_codes(arrays["index.codes"])
     return TemplateEncoder(Templates(tuple(description["templates"])), index, arrays["index.windows"])
