@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,10 +26,18 @@ class AttributeEncoder:
 
     Args:
         index: a frozen index; a growing one is made when left out.
+        names: the attributes that the index numbers, in its order.
     """
 
-    def __init__(self, index: FeatureIndex | None = None) -> None:
+    def __init__(self, index: FeatureIndex | None = None, names: Sequence[str] = ()) -> None:
         self.index = index or FeatureIndex()
+        self.names = list(names)
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AttributeEncoder:
+        """The frozen encoder of a model on disk, from what `arrays` kept."""
+        names: list[str] = json.loads(arrays["index.attributes"].tobytes())
+        return cls(FeatureIndex.of_codes(arrays["index.codes"]), names)
 
     @property
     def windows(self) -> NDArray[np.int64]:
@@ -69,13 +78,25 @@ class AttributeEncoder:
         order = np.fromiter((distinct.setdefault(name, len(distinct)) for name in names), np.int64, len(names))
         codes = FormColumns(list(distinct)).form()
         features = self.index.ids(codes[order] if len(order) else np.zeros(0, np.uint64))
+        if not self.index.frozen:
+            self._remember(list(distinct), order, features)
         weighted = np.array(values)
         return _encoded(lengths, counts, features, weighted, weights)
+
+    def _remember(self, names: list[str], order: NDArray[np.int64], features: NDArray[np.int32]) -> None:
+        """Keep the names of attributes that are new to the index."""
+        ids = np.full(len(names), -1, np.int64)
+        ids[order] = features
+        known = len(self.names)
+        self.names.extend([""] * (len(self.index) - known))
+        for at in np.flatnonzero(ids >= known):
+            self.names[ids[at]] = names[at]
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
         """Stop growing; attributes that occurred less often are dropped, from `encoded` too."""
         new = self.index.freeze(minimum_count)
         if (new < 0).any():
+            self.names = [name for name, number in zip(self.names, new.tolist(), strict=True) if number >= 0]
             hashing.renumber(encoded.kind_features, new)
 
     def to_json(self) -> dict[str, Any]:
@@ -84,7 +105,8 @@ class AttributeEncoder:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model on disk keeps of the encoder."""
-        return {"index.codes": self.index.codes()}
+        names = np.frombuffer(json.dumps(self.names).encode(), np.uint8)
+        return {"index.codes": self.index.codes(), "index.attributes": names}
 
 
 def expand(token: Attributes, prefix: str = "") -> Iterator[tuple[str, float]]:
