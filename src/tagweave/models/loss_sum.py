@@ -84,8 +84,8 @@ class LossSum:
             self._add_pairs(sums, batch, weights, -1)
             difference = space.matrix("difference", len(batch.rows))
             chain.subtract(free.gamma, sums.gamma, batch.rows, difference)
-            restricted = float(weights @ sums.log_z) if len(weights) else 0.0
-        if restricted == -np.inf:
+            restricted = float(weights @ sums.log_z) if np.isfinite(sums.log_z).all() else -np.inf
+        if not np.isfinite(restricted):  # not only -inf: a contradiction of weight 0 gives nan
             raise ContradictionError("no label sequence agrees with both the annotation and the coding of the labels")
         self._add_edges(difference, batch)
         for gradient, table in zip(self._gradients, table_gradients, strict=True):

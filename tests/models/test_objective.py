@@ -1,0 +1,286 @@
+"""The loss and its gradient: against enumeration, against finite differences, and what must hold of them always."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from problems import PAIRS, TEXTS, Problem, bundles, plain
+
+import naive
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.models import objective as objective_module
+from tagweave.models.loss_sum import ContradictionError
+from tagweave.models.objective import ChainObjective
+
+SEED = st.integers(0, 10_000)
+SWITCHES = st.fixed_dictionaries(
+    {
+        name: st.booleans()
+        for name in ("licensed", "transitions", "edges", "licensed_transitions", "doubtful", "weighted")
+    }
+)
+SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
+
+
+def results(objective: ChainObjective, weights: Any) -> tuple[float, Any]:
+    return objective.loss_and_gradient(weights)
+
+
+def batched(objective: ChainObjective, weights: Any, size: int) -> tuple[float, Any]:
+    """The loss and gradient as the sum over batches."""
+    gradient = np.zeros_like(weights)
+    bounds = range(0, len(objective), size)
+    loss = sum(objective.add_batch(weights, a, min(a + size, len(objective)), gradient) for a in bounds)
+    return loss, gradient
+
+
+# Against enumeration
+
+
+@settings(max_examples=120)
+@given(TEXTS, SPACES, SEED, SWITCHES)
+def test_loss_and_gradient(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]) -> None:
+    problem = Problem(texts, space, seed, **switches)
+    loss, gradient = problem.objective().loss_and_gradient(problem.weights)
+    assert loss == pytest.approx(problem.loss(), rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-8, atol=1e-9)
+
+
+@settings(max_examples=60)
+@given(TEXTS, SPACES, SEED, SWITCHES, st.integers(1, 3))
+def test_batches_add_up(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool], size: int) -> None:
+    problem = Problem(texts, space, seed, **switches)
+    loss, gradient = batched(problem.objective(), problem.weights, size)
+    assert loss == pytest.approx(problem.loss(), rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-8, atol=1e-9)
+
+
+@settings(max_examples=40)
+@given(TEXTS, st.sampled_from([plain(), bundles()]), SEED, SWITCHES)
+def test_single_precision(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]) -> None:
+    problem = Problem(texts, space, seed, **switches)
+    loss, gradient = problem.objective(dtype=np.float32).loss_and_gradient(problem.weights.astype(np.float32))
+    assert gradient.dtype == np.float32
+    assert loss == pytest.approx(problem.loss(), rel=1e-4, abs=1e-4)
+    np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-3, atol=1e-4)
+
+
+@settings(max_examples=40)
+@given(TEXTS, SEED, st.sampled_from(["BMES", "BIOES"]), st.booleans())
+def test_a_scheme_forbids_in_both_sums(texts: list[list[str]], seed: int, name: str, weighted: bool) -> None:
+    labels = "BMES" if name == "BMES" else "BIESO"
+    problem = Problem(texts, type(plain()).plain("seg", labels), seed, weighted=weighted)
+    problem.structure = replace(problem.structure, scheme=TransitionScheme.of(name, tuple(labels)))
+    expected = problem.loss()
+    if math.isinf(expected):
+        with pytest.raises(ContradictionError, match="no label sequence agrees"):
+            problem.objective().loss_and_gradient(problem.weights)
+        return
+    loss, gradient = problem.objective().loss_and_gradient(problem.weights)
+    assert loss == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-8, atol=1e-9)
+
+
+@settings(max_examples=30)
+@given(TEXTS, SPACES, SEED, SWITCHES)
+def test_the_gradient_is_the_slope_of_the_loss(
+    texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]
+) -> None:
+    problem = Problem(texts, space, seed, **(switches | {"licensed_transitions": False}))
+    objective = problem.objective()
+    direction = np.random.default_rng(seed).normal(size=objective.size)
+    step = 1e-5
+    above, below = (objective.loss_and_gradient(problem.weights + sign * step * direction)[0] for sign in (1, -1))
+    _, gradient = objective.loss_and_gradient(problem.weights)
+    assert (above - below) / (2 * step) == pytest.approx(gradient @ direction, rel=1e-5, abs=1e-6)
+
+
+# What must hold always
+
+
+@settings(max_examples=40)
+@given(TEXTS, SPACES, SEED, SWITCHES, st.integers(1, 2))
+def test_unknown_sentences_have_no_loss_and_no_gradient(
+    texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool], threads: int
+) -> None:
+    problem = Problem(texts, space, seed, **(switches | {"licensed": False}))
+    problem.encoded = problem.encoded.with_evidence(0 * problem.encoded.allow)
+    objective = problem.objective(threads)
+    for loss, gradient in (results(objective, problem.weights), batched(objective, problem.weights, 2)):
+        assert loss == 0.0
+        assert not gradient.any()
+
+
+@settings(max_examples=40)
+@given(TEXTS, TEXTS, st.sampled_from([plain(), bundles()]), SEED)
+def test_unknown_sentences_change_nothing(
+    known: list[list[str]], unknown: list[list[str]], space: Any, seed: int
+) -> None:
+    problem = Problem(unknown + known + unknown, space, seed)
+    before, after = sum(map(len, unknown)), sum(map(len, unknown + known))
+    allow = problem.encoded.allow.copy()
+    allow[:before], allow[after:] = 0, 0
+    problem.encoded = problem.encoded.with_evidence(allow)
+    loss, gradient = problem.objective().loss_and_gradient(problem.weights)
+    middle = np.arange(len(unknown), len(unknown + known))
+    problem.encoded = problem.encoded.take(middle)
+    alone, alone_gradient = problem.objective().loss_and_gradient(problem.weights)
+    assert loss == alone
+    assert (gradient == alone_gradient).all()
+
+
+@settings(max_examples=60)
+@given(TEXTS, SPACES, SEED, SWITCHES)
+def test_the_loss_is_never_negative(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]) -> None:
+    problem = Problem(texts, space, seed, **switches)
+    assert problem.objective().loss_and_gradient(problem.weights)[0] >= -1e-9
+
+
+@settings(max_examples=40)
+@given(TEXTS, SPACES, SEED)
+def test_naming_every_label_is_no_evidence(texts: list[list[str]], space: Any, seed: int) -> None:
+    """A set that spells out all labels, under a number other than 0, gives what set 0 gives."""
+    problem = Problem(texts, space, seed)
+    masks = np.concatenate([problem.masks, np.ones((1, len(space)), np.uint8)])
+    allow = np.where(problem.encoded.allow == 0, len(masks) - 1, problem.encoded.allow).astype(np.int32)
+    spelled = ChainObjective(problem.structure, problem.encoded.with_evidence(allow), masks)
+    loss, gradient = problem.objective().loss_and_gradient(problem.weights)
+    same_loss, same_gradient = spelled.loss_and_gradient(problem.weights)
+    assert same_loss == pytest.approx(loss, rel=1e-12, abs=1e-12)
+    np.testing.assert_allclose(same_gradient, gradient, rtol=1e-9, atol=1e-12)
+
+
+@settings(max_examples=40)
+@given(TEXTS, st.sampled_from([plain(), bundles()]), SEED, st.booleans())
+def test_gold_labels_give_the_supervised_loss(texts: list[list[str]], space: Any, seed: int, weighted: bool) -> None:
+    problem = Problem(texts, space, seed, weighted=weighted)
+    gold = np.random.default_rng(seed).integers(0, len(space), problem.encoded.tokens)
+    numbers = [problem.sets.of_labels([label]) for label in range(len(space))]
+    problem.masks = problem.sets.masks
+    problem.encoded = problem.encoded.with_evidence(np.array(numbers, np.int32)[gold])
+    expected = 0.0
+    for s, (sentence, free) in enumerate(zip(problem.sentences, problem.chains(False), strict=True)):
+        if free is not None:
+            path = tuple(gold[problem.encoded.sentence_ptr[s] : problem.encoded.sentence_ptr[s + 1]].tolist())
+            expected += sentence.weight * (naive.log_partition(free) - free.log_weight(path))
+    loss, gradient = problem.objective().loss_and_gradient(problem.weights)
+    assert loss == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-8, atol=1e-9)
+
+
+@settings(max_examples=40)
+@given(TEXTS, SEED, SWITCHES)
+def test_full_doubt_is_no_evidence(texts: list[list[str]], seed: int, switches: dict[str, bool]) -> None:
+    problem = Problem(texts, plain(), seed, **switches)
+    problem.encoded = replace(problem.encoded, doubt=np.ones(problem.encoded.tokens))
+    loss, gradient = problem.objective().loss_and_gradient(problem.weights)
+    assert loss == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(gradient, 0, atol=1e-12)
+
+
+@settings(max_examples=40)
+@given(TEXTS, SEED, st.booleans(), st.booleans())
+def test_one_to_one_bundles_are_the_plain_model(texts: list[list[str]], seed: int, edges: bool, weighted: bool) -> None:
+    """With the weights split over three views of the same tags, nothing changes: scores are sums over views."""
+    pairs = (("N", "n"), ("V", "v"), ("D", "d"))
+    one = Problem(texts, plain(3), seed, edges=edges, weighted=weighted)
+    three = Problem(texts, bundles(pairs), seed, edges=edges, weighted=weighted)
+    rng = np.random.default_rng(seed)
+    shares = [rng.normal(size=one.structure.size) for _ in range(2)]
+    shares.insert(0, one.weights - sum(shares))
+    orders = [view.projection for view in three.structure.space.views]
+    three.weights = np.concatenate([_permuted(one, share, order) for share, order in zip(shares, orders, strict=True)])
+    loss, gradient = one.objective().loss_and_gradient(one.weights)
+    bundled, bundled_gradient = three.objective().loss_and_gradient(three.weights)
+    assert bundled == pytest.approx(loss, rel=1e-9, abs=1e-9)
+    parts = np.split(bundled_gradient, 3)
+    for part, order in zip(parts, orders, strict=True):
+        np.testing.assert_allclose(part, _permuted(one, gradient, order), rtol=1e-8, atol=1e-10)
+
+
+def _permuted(problem: Problem, vector: Any, order: Any) -> Any:
+    """A weight vector of the plain space with label y at place order[y]."""
+    (part,) = problem.structure.split(vector)
+    back = np.argsort(order)
+    square = part.transition[np.ix_(back, back)].reshape(-1)
+    emission = part.emission.reshape(-1, len(back))[:, back].reshape(-1)
+    return np.concatenate([emission, square, part.start[back], part.end[back]])
+
+
+# Threads, order, errors
+
+
+@pytest.mark.parametrize("space", [plain(), bundles()])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_threads_agree_and_repeat_bit_for_bit(space: Any, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 40)
+    monkeypatch.setattr(objective_module, "_CHUNK_LANES", 3)
+    rng = np.random.default_rng(1)
+    texts = [rng.choice(["a", "B", "abbc", "Aa"], rng.integers(0, 9)).tolist() for _ in range(60)]
+    problem = Problem(texts, space, 3, weighted=True, doubtful=True)
+    weights = problem.weights.astype(dtype)
+    found = {threads: problem.objective(threads, dtype).loss_and_gradient(weights) for threads in (1, 2, 3)}
+    for threads, (loss, gradient) in found.items():
+        for _ in range(2):
+            again, again_gradient = problem.objective(threads, dtype).loss_and_gradient(weights)
+            assert again == loss
+            assert (again_gradient == gradient).all()
+        tolerance = 1e-10 if dtype is np.float64 else 1e-3
+        assert loss == pytest.approx(found[1][0], rel=tolerance)
+        np.testing.assert_allclose(gradient, found[1][1], rtol=tolerance, atol=tolerance)
+
+
+def test_a_large_batch_after_a_pass_in_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 8)
+    monkeypatch.setattr(objective_module, "_CHUNK_LANES", 1)
+    problem = Problem([["a", "B"], ["Aa"], ["abbc", "a", "a"]] * 10, plain(), 5)
+    objective = problem.objective(threads=2)
+    loss, gradient = objective.loss_and_gradient(problem.weights)
+    whole, whole_gradient = batched(objective, problem.weights, len(objective))
+    again, again_gradient = objective.loss_and_gradient(problem.weights)
+    assert again == loss
+    assert (again_gradient == gradient).all()
+    assert whole == pytest.approx(loss, rel=1e-12)
+    np.testing.assert_allclose(whole_gradient, gradient, rtol=1e-9, atol=1e-12)
+
+
+@settings(max_examples=30)
+@given(TEXTS, SEED, st.randoms(use_true_random=False))
+def test_the_order_of_sentences_does_not_matter(texts: list[list[str]], seed: int, random: Any) -> None:
+    problem = Problem(texts, bundles(), seed, weighted=True)
+    objective = problem.objective()
+    order = list(range(len(objective)))
+    random.shuffle(order)
+    loss, gradient = objective.loss_and_gradient(problem.weights)
+    shuffled, shuffled_gradient = objective.shuffled(np.array(order, np.int64)).loss_and_gradient(problem.weights)
+    assert shuffled == pytest.approx(loss, rel=1e-10, abs=1e-12)
+    np.testing.assert_allclose(shuffled_gradient, gradient, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("gold", [True, False])
+@pytest.mark.parametrize("weight", [1.0, 0.0])
+def test_evidence_against_the_scheme_is_a_contradiction(gold: bool, weight: float) -> None:
+    space = type(plain()).plain("seg", "BMES")
+    problem = Problem([["a", "a"], ["a", "B"]], space, 0, scheme=TransitionScheme.of("BMES", "BMES"))
+    number = {text: problem.sets.of_labels(["BMES".index(x) for x in text]) for text in ("B", "M", "E", "BM", "BS")}
+    second = ["B", "B"] if gold else ["B", "BS"]
+    problem.masks = problem.sets.masks
+    problem.encoded = replace(
+        problem.encoded.with_evidence(np.array([number[x] for x in ["B", "E", *second]], np.int32)),
+        weights=np.array([1.0, weight]),
+    )
+    with pytest.raises(ContradictionError, match="no label sequence agrees"):
+        problem.objective().loss_and_gradient(problem.weights)
+    with pytest.raises(ContradictionError, match="no label sequence agrees"):
+        batched(problem.objective(), problem.weights, 2)
+
+
+def test_bundles_are_pairs_that_share_sides() -> None:
+    assert len(bundles()) == len(PAIRS) == 5
+    assert [len(view.names) for view in bundles().views] == [5, 3, 4]
