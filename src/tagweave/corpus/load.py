@@ -17,7 +17,7 @@ from tagweave.corpus.text_file import STANDARD_STREAM, read_lines, written
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Argument", "Stream", "formats", "iterate", "load", "parse_argument", "save", "stream"]
+__all__ = ["Argument", "Stream", "covered_labels", "formats", "iterate", "load", "parse_argument", "save", "stream"]
 
 _FIRST_LINES = 50
 
@@ -84,12 +84,22 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
     guideline = guideline or _comment(sentences, "guideline", path)
     if guideline is None:
         guideline = unnamed if unnamed and layer in ("tag", form.layer, *form.slots) else layer
-    covered = _comment(sentences, "labels_covered", path)
+    covered = covered_labels(sentences, path)
     if guideline != layer and guideline in names:
         raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", path)
     if layer in names:
         sentences = tuple(_renamed(sentence, layer, guideline) for sentence in sentences)
-    return Corpus(sentences, guideline, form.unit, tuple(covered.split()) if covered is not None else None, path)
+    return Corpus(sentences, guideline, form.unit, covered, path)
+
+
+def covered_labels(sentences: Sequence[Sentence], path: str = "") -> tuple[str, ...] | None:
+    """The labels that comments `# labels_covered = A B C` name; `None` without such a comment.
+
+    Raises:
+        CorpusError: comments that differ.
+    """
+    covered = _comment(sentences, "labels_covered", path)
+    return None if covered is None else tuple(covered.split())
 
 
 def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # noqa: A002

@@ -78,15 +78,17 @@ class Tagger:
             done.extend(self._labelled(block, encoded, labels, corpus.guideline))
         return corpus.with_sentences(done)
 
-    def probabilities(self, sentences: Sequence[Sentence], layer: str | None = None) -> list[Floats]:
+    def probabilities(
+        self, sentences: Sequence[Sentence], layer: str | None = None, covered: Sequence[str] | None = None
+    ) -> list[Floats]:
         """[L, labels] per sentence: the marginal probability of every label (`labels` gives their names).
 
-        With `layer` it is the probability given what this layer allows.
+        With `layer` it is the probability given what this layer allows; `covered` as in `Corpus`.
 
         Raises:
             CorpusError: as `complete`, of the layer.
         """
-        encoded, masks = self._encoded(sentences, layer)
+        encoded, masks = self._encoded(sentences, layer, covered)
         with one_blas_thread():
             gamma, log_z = self.model.marginals(encoded, masks, self.threads)
         if (impossible := np.flatnonzero(~np.isfinite(log_z))).size:
@@ -100,15 +102,17 @@ class Tagger:
         """The names of the labels."""
         return self._view.names
 
-    def k_best(self, sentence: Sentence, k: int, layer: str | None = None) -> list[Ranked]:
+    def k_best(
+        self, sentence: Sentence, k: int, layer: str | None = None, covered: Sequence[str] | None = None
+    ) -> list[Ranked]:
         """The k best label sequences of one sentence with their probabilities, the best first.
 
-        With `layer` only sequences that it allows, and their probabilities given that.
+        With `layer` only sequences that it allows, and their probabilities given that; `covered` as in `Corpus`.
 
         Raises:
             CorpusError: as `complete`, of the layer.
         """
-        encoded, masks = self._encoded([sentence], layer)
+        encoded, masks = self._encoded([sentence], layer, covered)
         with one_blas_thread():
             sequences, scores = self.model.k_best(encoded, 0, k, masks)
             _, log_z = self.model.marginals(encoded, masks)
@@ -141,10 +145,12 @@ class Tagger:
             layer = tuple(by_label[label] for label in chosen[ptr[i] : ptr[i + 1]])
             yield replace(sentence, layers={**sentence.layers, guideline or self.guideline: layer})
 
-    def _encoded(self, block: Sequence[Sentence], layer: str | None) -> tuple[Encoded, NDArray[Any] | None]:
+    def _encoded(
+        self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
+    ) -> tuple[Encoded, NDArray[Any] | None]:
         if layer is None or not block:
             return self.model.encoder.encode(block), None
-        encoded, sets = self._evidence(block, layer, None)
+        encoded, sets = self._evidence(block, layer, covered)
         return encoded, sets.masks
 
     def _evidence(

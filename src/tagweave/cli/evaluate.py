@@ -1,0 +1,61 @@
+"""`tagweave evaluate`: systems against a gold standard."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tagweave.cli.errors import OptionError
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+
+
+def evaluate(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The gold standard, [G=]FILE[#LAYER].")],
+    systems: Annotated[
+        list[str], typer.Argument(metavar="SYSTEM...", help="Outputs; the first is the one the others are compared to.")
+    ],
+    train: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The training corpus, for figures of unknown words.")
+    ] = None,
+    layer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The layer to compare, in files that have several.")
+    ] = None,
+    format: Annotated[str | None, typer.Option(help="The format of all files.")] = None,  # noqa: A002
+    as_json: Annotated[bool, typer.Option("--json", help="The report as one JSON object.")] = False,
+) -> None:
+    """Score systems by the metrics that the corpora call for, and test whether they differ.
+
+    The same words with labels: accuracy. Other words, or characters: precision, recall and F of words.
+    """
+    from tagweave.corpus.load import load, parse_argument
+    from tagweave.evaluation.report import evaluate as compare
+
+    if repeated := [system for at, system in enumerate(systems) if system in systems[:at]]:
+        raise OptionError(f"found the system {repeated[0]} twice, expected each once")
+
+    def read(argument: str) -> Corpus:
+        of_layer = layer is not None and parse_argument(argument).layer is None
+        return load(f"{argument}#{layer}" if of_layer else argument, format)
+
+    words = training_words(load(train, format)) if train else None
+    report = compare(read(gold), {system: read(system) for system in systems}, words)
+    if as_json:
+        typer.echo(json.dumps(report.to_json(), ensure_ascii=False))
+    else:
+        report.render()
+
+
+def training_words(corpus: Corpus) -> frozenset[str]:
+    """The words of a corpus: of a corpus of characters those that its annotation settles."""
+    from tagweave.evaluation.segmentation import segmentations
+
+    return frozenset(
+        form
+        for sentence in segmentations(corpus.sentences, corpus.guideline, corpus.unit)
+        for form, sure in zip(sentence.forms, sentence.certain or (True,) * len(sentence.forms), strict=True)
+        if sure
+    )

@@ -1,0 +1,116 @@
+"""Labelled sentences as sentences of an output format: words, or characters with boundaries in KyTea's format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from tagweave.cli.errors import OptionError
+from tagweave.corpus.formats import format_named, format_of_name
+from tagweave.corpus.kytea import SEGMENTATION, TAG
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.labels.coding import to_characters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tagweave.cli.labelling import Labelling
+
+_WITHOUT_LABELS = ("raw", "segmented")
+
+
+def write(labelling: Labelling, output: str, format: str | None, partial: bool) -> None:  # noqa: A002
+    """Label the input and write it, as a whole file or not at all; `-` is standard output.
+
+    Without a format the extension tells it, or it is the input's, where that can hold the labels: else tagged text, of
+    words without tags segmented text. Raw text becomes words. KyTea's format comes out only if `partial`.
+
+    Raises:
+        OptionError: characters as output of a model of words.
+        CorpusError, OSError: as `Labelling.labelled`, `save`.
+    """
+    from tagweave.corpus.text_file import written
+
+    name = format or format_of_name(output) or _default_format(labelling, partial)
+    form = format_named(name)
+    if name == "raw" or (name == "kytea" and not labelling.of_characters):
+        raise OptionError(f"found {name} as the format of the output, expected a format of words")
+    filled = Filled(labelling, name)
+    with written(output) as stream:
+        form.write(iter(filled), stream, filled.layer)
+
+
+def _default_format(labelling: Labelling, partial: bool) -> str:
+    name = labelling.input_format
+    if name == "kytea" and partial:
+        return name
+    segments = labelling.tagger.model.task == "segment"
+    if format_named(name).unit == "character" or (name in _WITHOUT_LABELS):
+        return "segmented" if segments else "tagged"
+    return name
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The sentences of an input, filled in, for a format of output."""
+
+    labelling: Labelling
+    format: str
+
+    @property
+    def layer(self) -> str:
+        """The layer that is the output's own."""
+        if self.format == "kytea":
+            return SEGMENTATION
+        characters = format_named(self.labelling.input_format).unit == "character"
+        return self.labelling.tagger.guideline if characters else self.labelling.layer
+
+    def __iter__(self) -> Iterator[Sentence]:
+        convert = self._from_characters if self.labelling.of_characters else self._of_words
+        for number, (given, labelled) in enumerate(self.labelling.labelled()):
+            sentence = convert(given, labelled)
+            yield sentence if number else self._without_covered(sentence)
+
+    def _without_covered(self, sentence: Sentence) -> Sentence:
+        """Nothing is left open: the comment that says which labels were not looked for is not true any more."""
+        if self.labelling.covered is None:
+            return sentence
+        comments = (
+            comment for comment in sentence.comments if comment.lstrip("# ").partition("=")[0].strip() != _COVERED
+        )
+        return replace(sentence, comments=tuple(comments))
+
+    def _of_words(self, given: Sentence, labelled: Sentence) -> Sentence:
+        return given.with_layer(self.labelling.layer, labelled.layers[self.labelling.tagger.guideline])
+
+    def _from_characters(self, given: Sentence, labelled: Sentence) -> Sentence:
+        words = self.labelling.tagger.words(labelled)
+        tags = words.layers.get(self.labelling.tagger.guideline)
+        if self.format == "kytea":
+            return partial_sentence(words, tags, given)
+        if format_named(self.labelling.input_format).unit == "character" or self.labelling.retag:
+            layers = {} if tags is None or self.format in _WITHOUT_LABELS else {self.layer: tags}
+            return replace(words, layers=layers)
+        return given if tags is None else given.with_layer(self.layer, tags)
+
+
+_COVERED = "labels_covered"
+
+
+def partial_sentence(words: Sentence, tags: tuple[Candidates, ...] | None, given: Sentence) -> Sentence:
+    """Words as a sentence of KyTea's format, with the tags of the model, or those that stand at the ends of given words."""
+    characters = to_characters(replace(words, layers={}), SEGMENTATION)
+    ends = [end - 1 for end in accumulate(map(len, words.forms))]
+    layers = dict(characters.layers)
+    if tags is not None:
+        layers[TAG] = _spread(tags, words)
+    if len(given) == len(characters):  # the input was of characters, too: keep the tags that are not the model's
+        for name, layer in given.layers.items():
+            if name not in layers and name.startswith(TAG):
+                layers[name] = _spread([layer[end] for end in ends], words)
+    return replace(characters, layers=layers)
+
+
+def _spread(tags: tuple[Candidates, ...] | list[Candidates], words: Sentence) -> tuple[Candidates, ...]:
+    return tuple(tag for tag, form in zip(tags, words.forms, strict=True) for _ in form)

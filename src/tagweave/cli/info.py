@@ -1,0 +1,136 @@
+"""`tagweave info`: what a corpus or a model is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tagweave.corpus.describe import LayerDescription
+
+_SHOWN = 10  # labels of a layer
+
+
+def info(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Corpora ([G=]FILE[#LAYER]) and models.")],
+    format: Annotated[str | None, typer.Option(help="The format of corpora.")] = None,  # noqa: A002
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each file, one a line.")] = False,
+) -> None:
+    """Tell what files are: corpora (how much of each layer is known, ambiguous, unknown) and models."""
+    from rich.console import Console
+
+    console = Console()
+    for file in files:
+        described = _model(file) if _is_model(file) else _corpus(file, format)
+        if as_json:
+            typer.echo(json.dumps(described, ensure_ascii=False))
+        else:
+            _show(described, console)
+
+
+def _is_model(path: str) -> bool:
+    """Whether the file begins as safetensors files do: the length of a JSON header, and the header."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        start = file.read(9)
+    return len(start) == 9 and start[8:] == b"{" and int.from_bytes(start[:8], "little") < Path(path).stat().st_size
+
+
+def _model(path: str) -> dict[str, Any]:
+    from tagweave.models.storage import describe_model
+
+    description = describe_model(path)
+    views = description["space"]["views"]
+    return {
+        "file": path,
+        "kind": "model",
+        "task": description["task"],
+        "coding": description["coding"],
+        "version": description["version"],
+        "labels": {view["guideline"]: view["names"] for view in views},
+        "templates": description["encoder"].get("templates", []),
+        "about": description["about"],
+        "bytes": Path(path).stat().st_size,
+    }
+
+
+def _corpus(argument: str, format: str | None) -> dict[str, Any]:  # noqa: A002
+    from tagweave.corpus.describe import describe
+    from tagweave.corpus.load import load
+
+    corpus = load(argument, format)
+    numbers = describe(corpus)
+    return {
+        "file": corpus.path,
+        "kind": "corpus",
+        "guideline": corpus.guideline,
+        "unit": corpus.unit,
+        "covered": corpus.covered,
+        "sentences": numbers.sentences,
+        "tokens": numbers.tokens,
+        "forms": numbers.forms,
+        "layers": {name: _layer(layer) for name, layer in numbers.layers.items()},
+        "heads": {name: _layer(layer) for name, layer in numbers.heads.items()},
+    }
+
+
+def _layer(layer: LayerDescription) -> dict[str, Any]:
+    return {
+        "full": layer.full,
+        "ambiguous": layer.ambiguous,
+        "unknown": layer.unknown,
+        "labels": dict(layer.labels),
+        "candidates": dict(layer.candidates),
+    }
+
+
+def _show(described: dict[str, Any], console: Console) -> None:
+    if described["kind"] == "model":
+        _show_model(described, console)
+    else:
+        _show_corpus(described, console)
+
+
+def _show_model(model: dict[str, Any], console: Console) -> None:
+    about = model["about"]
+    coding = f" ({model['coding']})" if model["coding"] else ""
+    console.print(f"{model['file']}: model, task {model['task']}{coding}, of tagweave {model['version']}", markup=False)
+    for guideline, names in model["labels"].items():
+        console.print(f"  {len(names)} labels of {guideline}: {' '.join(names)}", markup=False)
+    console.print(f"  {len(model['templates'])} templates, {model['bytes']:,} bytes", markup=False)
+    for corpus in about.get("corpora", ()):
+        line = f"  trained on {corpus['path']}: {corpus['sentences']:,} sentences, sha256 {corpus['sha256'][:12]}"
+        console.print(line, markup=False)
+    facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
+    facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
+    facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []
+    facts += [about["date"]] if "date" in about else []
+    console.print(f"  {', '.join(facts)}", markup=False)
+
+
+def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
+    from rich.table import Table
+
+    numbers = (f"{corpus[key]:,} {key}" for key in ("sentences", "tokens", "forms"))
+    unit = "characters" if corpus["unit"] == "character" else "words"
+    console.print(f"{corpus['file']}: corpus of {unit}, {', '.join(numbers)}", markup=False)
+    layers = {**corpus["layers"], **corpus["heads"]}
+    if not layers:
+        console.print("  no layers: nothing is annotated but the words", markup=False)
+        return
+    table = Table("layer", "one label", "ambiguous", "unknown", "most frequent")
+    for name, layer in layers.items():
+        frequent = " ".join(f"{label} {count:,}" for label, count in list(layer["labels"].items())[:_SHOWN])
+        shares = (_share(layer[key], corpus["tokens"]) for key in ("full", "ambiguous", "unknown"))
+        table.add_row(name, *shares, frequent)
+    console.print(table, markup=False)
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count:,} ({100 * count / total:.1f} %)" if total else "0"

@@ -1,0 +1,71 @@
+"""The command `tagweave`. Each command is a file beside this one, and imports what is heavy only when it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from tagweave import __version__
+from tagweave.cli.complete import complete
+from tagweave.cli.demo import demo
+from tagweave.cli.errors import BROKEN_PIPE, INTERRUPTED, USAGE, message
+from tagweave.cli.evaluate import evaluate
+from tagweave.cli.info import info
+from tagweave.cli.tag import tag
+from tagweave.cli.train import train
+
+
+class _Commands(TyperGroup):
+    """Runs a command and turns the errors that users can mend into one line and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # what is still buffered cannot be written either: let the interpreter flush it into nothing when it ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(BROKEN_PIPE) from None
+        except KeyboardInterrupt:
+            typer.echo("tagweave: interrupted", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        except (ValueError, OSError) as error:
+            line = message(error)
+            if line is None:
+                raise
+            typer.echo(f"tagweave: {line}", err=True)
+            raise typer.Exit(USAGE) from None
+
+
+app = typer.Typer(
+    cls=_Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,  # plain help starts twice as fast
+    pretty_exceptions_enable=False,
+)
+for _command in (train, tag, complete, evaluate, info, demo):
+    app.command(no_args_is_help=_command is not demo)(_command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tagweave {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _tagweave(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Train one tagger or word segmenter from corpora that are incomplete or ambiguous, and use it."""
+
+
+def main() -> None:
+    """The entry point of the command line."""
+    app()

@@ -1,0 +1,83 @@
+"""From options of the command line to a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from tagweave.cli.errors import OptionError, as_option_error
+
+if TYPE_CHECKING:
+    from tagweave.encoding.templates import Templates
+
+_READ = {"int": int, "float": float, "float | None": float}
+
+
+def learner_settings(learner: str, texts: Sequence[str], seed: int) -> dict[str, Any]:
+    """The settings that `NAME=VALUE` texts give a learner, and the seed if it takes one.
+
+    Raises:
+        OptionError: an unknown learner, a setting that it does not have, or a value that is no number.
+    """
+    from tagweave.adapt.recipe import LEARNERS
+
+    if learner not in LEARNERS:
+        raise OptionError(f"unknown learner {learner!r}, expected one of {', '.join(LEARNERS)}")
+    kinds = {field.name: str(field.type) for field in fields(LEARNERS[learner])}
+    settings: dict[str, Any] = {"seed": seed} if kinds.pop("seed", None) else {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"found --set {text}, expected NAME=VALUE")
+        if name not in kinds:
+            raise OptionError(f"unknown setting {name!r} of {learner}, expected one of {', '.join(kinds)}")
+        settings[name] = _number(name, value, kinds[name])
+    return settings
+
+
+def _number(name: str, value: str, kind: str) -> int | float:
+    try:
+        return _READ[kind](value)
+    except ValueError:
+        expected = "a whole number" if kind == "int" else "a number"
+        raise OptionError(f"found --set {name}={value}, expected {expected}") from None
+
+
+def chosen_templates(presets: Sequence[str], templates: Sequence[str]) -> Templates | None:
+    """The templates of all presets and the single ones, each once; `None` where nothing is chosen.
+
+    Raises:
+        OptionError: an unknown preset.
+        TemplateError: a template that cannot be read.
+    """
+    from tagweave.encoding.presets import PRESETS
+    from tagweave.encoding.templates import Templates
+
+    texts = dict.fromkeys(text for name in presets for text in _preset(name, PRESETS).texts) | dict.fromkeys(templates)
+    if not texts:
+        return None
+    chosen = Templates(tuple(texts))
+    _ = chosen.families  # read them now: a mistake must not come after minutes of loading
+    return chosen
+
+
+def _preset(name: str, presets: dict[str, Templates]) -> Templates:
+    if name not in presets:
+        raise OptionError(f"unknown preset {name!r}, expected one of {', '.join(presets)}")
+    return presets[name]
+
+
+def corpus_weights(text: str | None, corpora: int) -> list[float]:
+    """The weights `1,0.5,...` of so many corpora; 1 each where none are given.
+
+    Raises:
+        OptionError: another number of weights, or one that is no positive number.
+    """
+    if text is None:
+        return [1.0] * corpora
+    with as_option_error():
+        weights = [float(part) for part in text.split(",")]
+    if len(weights) != corpora or not all(0 < weight < float("inf") for weight in weights):
+        raise OptionError(f"found --weights {text}, expected {corpora} positive numbers, one for each training corpus")
+    return weights
