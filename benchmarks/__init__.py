@@ -1,0 +1,1 @@
+"""Benchmarks: tagweave beside other programs, in one run."""
