@@ -1,0 +1,127 @@
+"""From the parameters of an estimator to a learner, under CRFsuite's names and with its defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.learning.trainer import Objective, State, Trainer
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One value of the parameter `algorithm`.
+
+    Attributes:
+        learner: its name in a recipe.
+        settings: the parameters that it takes, and what they are called there.
+        iterations: the default of `max_iterations`.
+        delta: the default of the share by which the loss must fall within `period` iterations; `None` where the learner
+            tests for convergence itself.
+        weighs: whether a sentence can count more or less than once.
+    """
+
+    learner: str
+    settings: Mapping[str, str]
+    iterations: int
+    delta: float | None = None
+    weighs: bool = True
+
+
+def _same(*names: str) -> Mapping[str, str]:
+    return MappingProxyType({name: name for name in names})
+
+
+_UNLIMITED = 2**31 - 1
+_PERIOD = 10
+
+ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
+    {
+        "lbfgs": Algorithm(
+            "lbfgs", {**_same("c1", "c2", "epsilon", "period", "delta"), "num_memories": "memory"}, _UNLIMITED
+        ),
+        "l2sgd": Algorithm("sgd", _same("c2"), 1000, delta=1e-6),
+        "ap": Algorithm("perceptron", _same(), 100, weighs=False),
+        "adagrad": Algorithm("adagrad", _same(), 100, delta=1e-5),
+        "rprop": Algorithm("rprop", _same("c2"), 100, delta=1e-5),
+        "cg": Algorithm("cg", _same("c2"), 100),
+    }
+)
+"""The algorithms by name. The first three are CRFsuite's, with its defaults."""
+
+
+def algorithm_of(name: str | None) -> Algorithm:
+    """The algorithm of a name; `None` is L-BFGS.
+
+    Raises:
+        ValueError: no such algorithm.
+    """
+    if (name or "lbfgs") not in ALGORITHMS:
+        raise ValueError(f"unknown algorithm {name!r}, expected one of {', '.join(ALGORITHMS)}")
+    return ALGORITHMS[name or "lbfgs"]
+
+
+def settings_of(name: str | None, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of the recipe's learner: those parameters that are not `None`.
+
+    Raises:
+        ValueError: a parameter that the algorithm does not take, or one out of range.
+    """
+    algorithm = algorithm_of(name)
+    given = {key: value for key, value in parameters.items() if value is not None}
+    watched = () if algorithm.delta is None else ("period", "delta")
+    for key, value in given.items():
+        if key not in algorithm.settings and key not in watched:
+            raise ValueError(f"{key}={value!r}: the algorithm {name or 'lbfgs'!r} has no such parameter, leave it None")
+        if not value >= (1 if key in ("period", "num_memories") else 0):
+            raise ValueError(f"found {key}={value!r}, expected a number that is not below its least value")
+    return {algorithm.settings[key]: value for key, value in given.items() if key in algorithm.settings}
+
+
+@dataclass(frozen=True)
+class UntilSettled:
+    """Another trainer, which has converged when the loss fell by less than a share of it in some iterations.
+
+    CRFsuite's criterion: (loss `period` iterations ago - loss) / loss < delta.
+
+    Args:
+        trainer: the algorithm.
+        period: the iterations.
+        delta: the share.
+    """
+
+    trainer: Trainer
+    period: int = _PERIOD
+    delta: float = 1e-5
+
+    def start(self, objective: Objective, weights: Floats) -> State:
+        """The trainer's own start, and room for the last losses."""
+        state = self.trainer.start(objective, weights)
+        state.arrays["past"] = np.full(self.period, np.inf)
+        return state
+
+    def step(self, objective: Objective, state: State) -> None:
+        """One iteration of the trainer."""
+        self.trainer.step(objective, state)
+        past, at = state.arrays["past"], state.iteration % self.period
+        before, past[at] = past[at], state.loss
+        state.converged |= bool(np.isfinite(before) and before - state.loss < self.delta * abs(state.loss))
+
+    def result(self, state: State) -> Floats:
+        """The trainer's result."""
+        return self.trainer.result(state)
+
+
+def trainer_of(name: str | None, trainer: Trainer, period: int | None, delta: float | None) -> Trainer:
+    """The trainer of an algorithm, stopped by its loss where it does not test for convergence itself."""
+    default = algorithm_of(name).delta
+    if default is None:
+        return trainer
+    return UntilSettled(trainer, _PERIOD if period is None else period, default if delta is None else delta)

@@ -1,0 +1,151 @@
+"""The fit of a chain model on the user's own features: what the evidence licenses has a weight, and nothing else.
+
+CRFsuite gives a weight to what occurs in the training data. Under evidence sets, a pair of an attribute and a label
+occurs where a token has the attribute and its set the label, and a pair of labels where the sets of two neighbours have
+them. An unknown position tells of no attribute's label, and of label pairs only beside a known neighbour. Where every
+position has one label, that is CRFsuite's rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.adapt.fit import Fitted, Problem, lay_out, layout_of, learn, scorer
+from tagweave.adapt.recipe import Recipe
+from tagweave.corpus.sentence import Layer
+from tagweave.encoding.attributes import AttributeEncoder
+from tagweave.encoding.encoded import Encoded
+from tagweave.estimators.algorithms import algorithm_of, settings_of, trainer_of
+from tagweave.estimators.encoding import GUIDELINE, allowed, encode, finite
+from tagweave.estimators.sequences import TokenSequence
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.sets import ALL, LabelSets
+from tagweave.labels.space import LabelSpace
+from tagweave.learning.loop import Schedule, Watcher
+from tagweave.models.emission import ViewEmission
+from tagweave.models.layout import Layout
+from tagweave.models.objective import chunk_bounds
+from tagweave.models.structure import ChainStructure
+
+_LEARNER = ("c1", "c2", "num_memories", "epsilon", "period", "delta")
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Sentences, the evidence of each, and how often each counts."""
+
+    sentences: Sequence[TokenSequence]
+    layers: Sequence[Layer]
+    weights: Sequence[float]
+
+    def where(self, kept: Sequence[bool]) -> Sequences:
+        """Some of the sentences."""
+        chosen = [i for i, keep in enumerate(kept) if keep]
+        return Sequences(
+            [self.sentences[i] for i in chosen], [self.layers[i] for i in chosen], [self.weights[i] for i in chosen]
+        )
+
+
+def fit_sequences(
+    train: Sequences, dev: Sequences | None, parameters: Mapping[str, Any], watcher: Watcher | None
+) -> Fitted:
+    """Fit a model.
+
+    Args:
+        train: training data.
+        dev: development data, or `None`.
+        parameters: those of `ChainCRF`.
+        watcher: is told of every iteration.
+
+    Raises:
+        ValueError: parameters that do not fit together, no sentence, or no label.
+    """
+    name = parameters["algorithm"]
+    algorithm = algorithm_of(name)
+    if not algorithm.weighs and set(train.weights) - {0.0, 1.0}:
+        raise ValueError(f"sample_weight: the algorithm {name!r} cannot weigh sentences")
+    recipe = Recipe(
+        learner=algorithm.learner,
+        settings=settings_of(name, {key: parameters[key] for key in _LEARNER}),
+        features="all" if parameters["all_possible_states"] else "observed",
+        edges=False,
+        precision="float64",
+    )
+    problem = _prepare(train, recipe, parameters["min_freq"] or 0, bool(parameters["all_possible_transitions"]))
+    trainer = trainer_of(name, recipe.trainer(), parameters["period"], parameters["delta"])
+    evaluate = None if dev is None else scorer(problem.model, encode(problem.model, dev.sentences), dev.layers)
+    limit = parameters["max_iterations"]
+    schedule = Schedule(algorithm.iterations if limit is None else limit, parameters["period"] or 10)
+    return learn(problem, trainer, {"parameters": dict(parameters)}, schedule, evaluate, watcher)
+
+
+def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions: bool) -> Problem:
+    train = train.where([weight > 0 for weight in train.weights])
+    if not train.sentences:
+        raise ValueError("found no sentence, expected training data")
+    names = sorted({name for layer in train.layers for candidates in set(layer) for name in candidates or ()})
+    if not names:
+        raise ValueError("found no label in y, only None: there is nothing to learn from")
+    sets = LabelSets(LabelSpace.plain(GUIDELINE, names))
+    allow = [allowed(layer, sets) for layer in train.layers]
+    # what excludes nothing has loss 0; left out here, it does not even change the order of the attributes
+    train = train.where([bool(numbers.any()) for numbers in allow])
+    encoder = AttributeEncoder()
+    encoded = finite(encoder.encode_attributes(train.sentences, train.weights))
+    encoder.freeze(encoded)
+    evidence = [numbers for numbers in allow if numbers.any()]
+    encoded = encoded.with_evidence(np.concatenate([np.zeros(0, np.int32), *evidence]))
+    structure = _structure(encoder, encoded, sets, recipe, min_freq, all_transitions)
+    return lay_out(structure, encoder, encoded, sets, recipe)
+
+
+def _structure(
+    encoder: AttributeEncoder,
+    encoded: Encoded,
+    sets: LabelSets,
+    recipe: Recipe,
+    min_freq: float,
+    all_transitions: bool,
+) -> ChainStructure:
+    layout = layout_of(encoder, encoded, sets, recipe.features == "all" and not min_freq)
+    if min_freq:  # what does not occur at all is rare too, so CRFsuite drops it first
+        layout = _frequent(layout, encoded, sets, min_freq)
+    licensed = None
+    if min_freq or not all_transitions:
+        counts = transition_counts(encoded, sets)
+        licensed = ((counts > 0) & (counts >= min_freq),)
+    scheme = TransitionScheme.free(len(sets.space))
+    return ChainStructure(sets.space, (layout,), scheme, recipe.transitions, recipe.edges, licensed)
+
+
+def transition_counts(encoded: Encoded, sets: LabelSets) -> NDArray[np.float64]:
+    """[Y, Y]: at how many places a label may be followed by another; two unknown neighbours are no such place."""
+    inside = np.ones(encoded.tokens, bool)
+    inside[encoded.sentence_ptr[:-1]] = False
+    after = np.flatnonzero(inside)
+    pairs = np.stack([encoded.allow[after - 1], encoded.allow[after]], axis=1)
+    distinct, times = np.unique(pairs[(pairs != ALL).any(axis=1)], axis=0, return_counts=True)
+    masks = sets.masks.astype(np.float64)
+    counts: NDArray[np.float64] = (masks[distinct[:, 0]] * times[:, None]).T @ masks[distinct[:, 1]]
+    return counts
+
+
+def _frequent(layout: Layout, encoded: Encoded, sets: LabelSets, min_freq: float) -> Layout:
+    """Without the weights of pairs whose frequency, the sum of the attribute's values, is below `min_freq`."""
+    masks = sets.masks.astype(np.float64)
+    masks[ALL] = 0
+    frequency = np.zeros(layout.size)
+    emission = ViewEmission(sets.space.views[0], layout, frequency)
+    bounds = chunk_bounds(encoded, len(sets.space))
+    for first, last in pairwise(bounds):
+        tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
+        emission.add_gradient(encoded, first, last, None, masks[encoded.allow[tokens]])
+    kept = frequency >= min_freq
+    ends = np.concatenate([[0], np.cumsum(kept)])
+    return replace(layout, ptr=ends[layout.ptr].astype(layout.ptr.dtype), cell=layout.cell[kept])
