@@ -6,6 +6,7 @@ four letters of BMES say all that a coding can say, so the other codings are coa
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
@@ -37,13 +38,19 @@ def to_characters(sentence: Sentence, layer: str, coding: str = "BMES", tag_laye
     With `tag_layer` the labels carry the words' tags: candidates become candidates of the character (`B-NN|B-VV`), an
     unknown tag becomes the wildcard `B-*`.
     """
-    spell = _SPELLING[coding]
     tags: Iterable[Candidates] = sentence.layers[tag_layer] if tag_layer else [()] * len(sentence)
     coded: list[Candidates] = []
     for form, candidates in zip(sentence.forms, tags, strict=True):
-        coded.extend(_label(spell[letter], candidates) for letter in letters(len(form)))
+        coded += _word(len(form), candidates, coding)
     characters = tuple("".join(sentence.forms))
     return Sentence(characters, {layer: tuple(coded)}, weight=sentence.weight, place=sentence.place)
+
+
+@lru_cache(maxsize=1 << 16)
+def _word(length: int, tags: Candidates, coding: str) -> tuple[Candidates, ...]:
+    """The labels of the characters of a word; there are few different ones."""
+    spell = _SPELLING[coding]
+    return tuple(_label(spell[letter], tags) for letter in letters(length))
 
 
 def _label(letter: str, tags: Candidates) -> tuple[str, ...]:
