@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tagweave.cli.labelling import Labelling
 
+_COVERED = "labels_covered"
 _WITHOUT_LABELS = ("raw", "segmented")
 
 
@@ -76,9 +77,7 @@ class Filled:
         """Nothing is left open: the comment that says which labels were not looked for is not true any more."""
         if self.labelling.covered is None:
             return sentence
-        comments = (
-            comment for comment in sentence.comments if comment.lstrip("# ").partition("=")[0].strip() != _COVERED
-        )
+        comments = (each for each in sentence.comments if each.lstrip("# ").partition("=")[0].strip() != _COVERED)
         return replace(sentence, comments=tuple(comments))
 
     def _of_words(self, given: Sentence, labelled: Sentence) -> Sentence:
@@ -95,11 +94,8 @@ class Filled:
         return given if tags is None else given.with_layer(self.layer, tags)
 
 
-_COVERED = "labels_covered"
-
-
 def partial_sentence(words: Sentence, tags: tuple[Candidates, ...] | None, given: Sentence) -> Sentence:
-    """Words as a sentence of KyTea's format, with the tags of the model, or those that stand at the ends of given words."""
+    """Words as a sentence of KyTea's format, with the model's tags, or those that stand at the ends of given words."""
     characters = to_characters(replace(words, layers={}), SEGMENTATION)
     ends = [end - 1 for end in accumulate(map(len, words.forms))]
     layers = dict(characters.layers)

@@ -1,7 +1,7 @@
 """A stream of sentences through a model: what the input says is evidence, what it leaves open is filled in.
 
-A model of words (task `tag`) reads sentences in any format with words. A model of characters (`segment`, `segtag`) reads
-raw text, KyTea's partial annotation, or words. Blanks in raw text are boundaries of words and no part of any.
+A model of words (task `tag`) reads sentences in any format with words. A model of characters (`segment`, `segtag`)
+reads raw text, KyTea's partial annotation, or words. Blanks in raw text are boundaries of words and no part of any.
 """
 
 from __future__ import annotations
@@ -114,13 +114,13 @@ class Labelling:
             yield from zip(block.given, self.tagger.complete(block.evidence), strict=True)
 
     def _of_words(self, given: Sequence[Sentence]) -> Corpus:
-        """Evidence under the name of the model's guideline, and no other layer of the file that might bear this name."""
+        """Evidence under the name of the model's guideline, and no layer of the file that might bear it."""
         sentences = tuple(self._with_evidence(sentence, sentence.layers.get(self.layer)) for sentence in given)
         return Corpus(sentences, self.tagger.guideline, "word", self.covered)
 
     def _with_evidence(self, sentence: Sentence, layer: Layer | None) -> Sentence:
-        unknown = self.retag or layer is None
-        return replace(sentence, layers={self.tagger.guideline: (None,) * len(sentence) if unknown else layer})
+        unknown = (None,) * len(sentence)
+        return replace(sentence, layers={self.tagger.guideline: unknown if self.retag or layer is None else layer})
 
     def _of_characters(self, given: Sequence[Sentence]) -> Corpus:
         """The sentences in the labels of a model of characters."""

@@ -11,8 +11,6 @@ from tagweave.cli.errors import OptionError, as_option_error
 if TYPE_CHECKING:
     from tagweave.encoding.templates import Templates
 
-_READ = {"int": int, "float": float, "float | None": float}
-
 
 def learner_settings(learner: str, texts: Sequence[str], seed: int) -> dict[str, Any]:
     """The settings that `NAME=VALUE` texts give a learner, and the seed if it takes one.
@@ -38,7 +36,7 @@ def learner_settings(learner: str, texts: Sequence[str], seed: int) -> dict[str,
 
 def _number(name: str, value: str, kind: str) -> int | float:
     try:
-        return _READ[kind](value)
+        return int(value) if kind == "int" else float(value)
     except ValueError:
         expected = "a whole number" if kind == "int" else "a number"
         raise OptionError(f"found --set {name}={value}, expected {expected}") from None

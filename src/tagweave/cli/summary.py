@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from tagweave.adapt.fit import Problem
     from tagweave.adapt.recipe import Recipe
 
-# vectors of the length of the weights that are alive at once: the learner's state, the gradient and buffers, the result, the
-# best weights so far; L-BFGS has its history besides
+# vectors of the length of the weights that are alive at once: the learner's state, the gradient and buffers, the
+# result, the best weights so far; L-BFGS has its history besides
 _VECTORS = {"adagrad": 6, "lbfgs": 9, "sgd": 6, "rprop": 6, "cg": 14, "perceptron": 7}
 
 

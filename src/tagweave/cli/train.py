@@ -39,8 +39,8 @@ def train(
         str,
         typer.Option(
             metavar="STRATEGY",
-            help="What incomplete annotation means: marginal (all that it allows); baselines: argmax, pointwise, random,"
-            " first, frequent, discard.",
+            help="What incomplete annotation means: marginal (all that it allows); baselines: argmax, pointwise,"
+            " random, first, frequent, discard.",
         ),
     ] = "marginal",
     preset: Annotated[
@@ -73,8 +73,8 @@ def train(
 ) -> None:
     """Train a model from corpora of one guideline; what they leave open stays open.
 
-    A corpus argument is [GUIDELINE=]PATH[#LAYER]. Ctrl-C keeps the best model so far. After every iteration the state is
-    in MODEL.checkpoint, from which --resume goes on; it is removed at the end.
+    A corpus argument is [GUIDELINE=]PATH[#LAYER]. Ctrl-C keeps the best model so far. After every iteration the
+    state is in MODEL.checkpoint, from which --resume goes on; it is removed at the end.
     """
     from tagweave.adapt.incomplete import STRATEGIES
     from tagweave.adapt.recipe import Recipe

@@ -64,8 +64,8 @@ def check_guidelines(files: Sequence[CorpusFile]) -> None:
         if file.corpus.guideline != first.corpus.guideline:
             raise OptionError(
                 f"{file.corpus.path}: found the guideline {file.corpus.guideline!r}, expected"
-                f" {first.corpus.guideline!r} as in {first.corpus.path}: coupled training on several guidelines is not in"
-                " this version (corpora of one guideline can be named alike: NAME=FILE)"
+                f" {first.corpus.guideline!r} as in {first.corpus.path}: coupled training on several guidelines is not"
+                " in this version (corpora of one guideline can be named alike: NAME=FILE)"
             )
 
 

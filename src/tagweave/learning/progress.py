@@ -55,7 +55,7 @@ class JsonLines:
 
 @dataclass
 class Bar:
-    """A line on a terminal that is rewritten after every iteration: the bar, loss, scores, and the time that is left."""
+    """A line on a terminal, rewritten after every iteration: the bar, loss, scores, and the time that is left."""
 
     progress: Progress
     task: TaskID
