@@ -114,7 +114,8 @@ def multiply(left, right, out, dense):
 def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
     """Fill alpha float[n, Y] and scale float[n] (alpha rows sum to 1), before[r] = alpha of the position before r.
 
-    log_z float64[B]: log Z of each sentence of the batch; -inf where no sequence is allowed.
+    log_z float64[B]: log Z of each sentence of the batch; -inf where no sequence is allowed, and where what is allowed
+    has so small a part of what is held that the part of what was lost might be larger.
     """
     Y = _U(E.shape[1])
     product = np.ones(log_z.shape[0])
@@ -137,7 +138,7 @@ def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
                 value = alpha[r, j] * E[r, j]
                 alpha[r, j] = value
                 total += value
-            factor = alpha.dtype.type(1) / total if total > 0 else alpha.dtype.type(0)
+            factor = alpha.dtype.type(1) / total if total > _TINY else alpha.dtype.type(0)
             for j in range(Y):
                 alpha[r, j] *= factor
             scale[r] = factor
@@ -149,7 +150,7 @@ def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
             if mass > _TINY:
                 product[b] *= mass
             else:
-                log_z[b] += math.log(mass) if mass > 0 else -np.inf
+                log_z[b] = -np.inf
             if not (1e-90 < product[b] < 1e90):
                 log_z[b] += math.log(product[b])
                 product[b] = 1.0
@@ -174,6 +175,7 @@ def backward(E, steps, transposed, end, dense, alpha, scale, beyond):
     """
     Y = _U(E.shape[1])
     n = steps.shape[0] - 1
+    least = E.dtype.type(1e-37 if E.itemsize == 4 else 1e-300)
     beta = np.empty((steps[1] - steps[0] if n else 0, E.shape[1]), E.dtype)
     for t in range(n - 1, -1, -1):
         low, high = steps[t], steps[t + 1]
@@ -183,14 +185,15 @@ def backward(E, steps, transposed, end, dense, alpha, scale, beyond):
             multiply(beyond[high : high + going_on], transposed, beta[:going_on], dense)
         for b in range(_U(going_on), _U(high - low)):
             last = _final(alpha, end, _U(low) + b)
-            inverse = E.dtype.type(1) / last if last > 0 else E.dtype.type(0)
+            inverse = E.dtype.type(1) / last if last > least else E.dtype.type(0)
             for j in range(Y):
                 beta[b, j] = end[j] * inverse
         for b in range(_U(high - low)):
             r = _U(low) + b
             factor = scale[r]
             for j in range(Y):
-                value = beta[b, j]
+                # a label that no sequence reaches has no bound on its beta: it may be inf, and inf * 0 nan
+                value = beta[b, j] if alpha[r, j] > least else E.dtype.type(0)
                 alpha[r, j] *= value
                 beyond[r, j] = E[r, j] * value * factor
 

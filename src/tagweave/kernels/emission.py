@@ -124,8 +124,13 @@ def kind_scores(weights, ptr, cell, kind_ptr, features, values, kinds, scores):
             g = _U(features[j])
             value = weights.dtype.type(values[j]) if values.shape[0] else weights.dtype.type(1)
             start = _U(ptr[g])
-            for q in range(start, _U(ptr[g + _ONE])):
-                scores[i, q - start if dense else _U(cell[q])] += value * weights[q]
+            stop = _U(ptr[g + _ONE])
+            if dense:
+                for y in range(stop - start):
+                    scores[i, y] += value * weights[start + y]
+            else:
+                for q in range(start, stop):
+                    scores[i, _U(cell[q])] += value * weights[q]
 
 
 @kernel
@@ -140,8 +145,13 @@ def kind_gradient(gradient, ptr, cell, kind_ptr, features, values, kinds, differ
             g = _U(features[j])
             value = gradient.dtype.type(values[j]) if values.shape[0] else gradient.dtype.type(1)
             start = _U(ptr[g])
-            for q in range(start, _U(ptr[g + _ONE])):
-                gradient[q] += value * difference[i, q - start if dense else _U(cell[q])]
+            stop = _U(ptr[g + _ONE])
+            if dense:
+                for y in range(stop - start):
+                    gradient[start + y] += value * difference[i, y]
+            else:
+                for q in range(start, stop):
+                    gradient[q] += value * difference[i, _U(cell[q])]
 
 
 @kernel
@@ -179,23 +189,26 @@ def gather(bundled, projection, difference):
 
 
 @kernel
-def touched_blocks(ptr, grams, low_row, high_row, kind_ptr, features, kinds, start, stop):
-    """The weight blocks of all grams at anchors low_row .. high_row - 1 and of all features of kinds. Returns how many.
+def touched_features(grams, low_row, high_row, kind_ptr, features, kinds, seen, now, touched):
+    """Every feature of the grams at anchors low_row .. high_row - 1 and of kinds, once. Returns how many.
 
-    start, stop int64 have room for all of them.
+    seen int32[F] holds the number of the call that saw a feature last, `now` is that of this one. touched int32 has room
+    for all features with their repetitions.
     """
     count = 0
     for row in range(low_row, high_row):
         for k in range(grams.shape[1]):
             g = grams[_U(row), _U(k)]
-            if g >= 0:
-                start[count], stop[count] = ptr[_U(g)], ptr[_U(g) + _ONE]
+            if g >= 0 and seen[_U(g)] != now:
+                seen[_U(g)] = now
+                touched[_U(count)] = g
                 count += 1
     for i in range(_U(kinds.shape[0])):
         kind = _U(kinds[i])
         for j in range(_U(kind_ptr[kind]), _U(kind_ptr[kind + _ONE])):
             g = features[j]
-            if g >= 0:
-                start[count], stop[count] = ptr[_U(g)], ptr[_U(g) + _ONE]
+            if g >= 0 and seen[_U(g)] != now:
+                seen[_U(g)] = now
+                touched[_U(count)] = g
                 count += 1
     return count

@@ -8,20 +8,30 @@ from __future__ import annotations
 import numpy as np
 
 from tagweave.kernels import kernel
+from tagweave.kernels.prefetch import prefetch
 
 _U = np.uintp
+_AHEAD = np.uintp(6)
 
 
 @kernel
 def adagrad(weights, squares, gradient, start, stop, rate):
-    """squares += g^2; weights -= rate * g / sqrt(squares); g = 0 (Duchi et al. 2011, the diagonal form)."""
+    """squares += g^2; weights -= rate * g / sqrt(squares); g = 0 (Duchi et al. 2011, the diagonal form).
+
+    squares must be positive: then g = 0 changes nothing, and the loop needs no branch.
+    """
     for i in range(_U(start.shape[0])):
+        if i + _AHEAD < _U(start.shape[0]):
+            soon = _U(start[i + _AHEAD])
+            prefetch(weights, soon)
+            prefetch(squares, soon)
+            prefetch(gradient, soon)
         for q in range(_U(start[i]), _U(stop[i])):
             g = gradient[q]
-            if g != 0:
-                squares[q] += g * g
-                weights[q] -= weights.dtype.type(rate) * g / np.sqrt(squares[q])
-                gradient[q] = 0
+            square = squares[q] + g * g
+            squares[q] = square
+            weights[q] -= rate * g / np.sqrt(square)
+            gradient[q] = 0
 
 
 @kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,11 @@ class TransitionScheme:
     transition: Mask
     start: Mask
     end: Mask
+
+    @cached_property
+    def is_free(self) -> bool:
+        """Whether nothing is forbidden."""
+        return bool(self.transition.all() and self.start.all() and self.end.all())
 
     @classmethod
     def free(cls, size: int) -> TransitionScheme:

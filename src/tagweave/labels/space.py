@@ -44,6 +44,11 @@ class View:
         """The position of every tag in `names`."""
         return {name: i for i, name in enumerate(self.names)}
 
+    @cached_property
+    def is_identity(self) -> bool:
+        """Whether every label is its own tag."""
+        return bool(np.array_equal(self.projection, np.arange(len(self.names))))
+
     def tags(self, candidate: str) -> list[int]:
         """The tags that a candidate stands for: itself, or a wildcard's: `B-*` (prefix), `!O` (all but it).
 

@@ -45,10 +45,11 @@ class AdaGrad:
         objective = objective.shuffled(order_of(self.seed, state.iteration, len(objective)))
         gradient = np.zeros(objective.size, objective.dtype)
         weights, squares = state.weights, state.arrays["squares"]
+        rate = weights.dtype.type(self.rate)
         state.loss = 0.0
         for first, last in batches(len(objective), self.batch):
             state.loss += objective.add_batch(weights, first, last, gradient)
-            update.adagrad(weights, squares, gradient, *objective.touched(first, last), self.rate)
+            update.adagrad(weights, squares, gradient, *objective.touched(first, last), rate)
         state.iteration += 1
         if self.average_from and state.iteration >= self.average_from:
             state.arrays["sum"] += weights

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,14 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import decode
 from tagweave.models.emission import ViewEmission
-from tagweave.models.lockstep import Batch, Workspace, free_potentials, restricted_potentials, sum_product
+from tagweave.models.lockstep import (
+    Batch,
+    Workspace,
+    allowed_scores,
+    free_potentials,
+    restricted_potentials,
+    sum_product,
+)
 from tagweave.models.objective import best_labels, chunk_bounds
 from tagweave.models.structure import ChainStructure, Transitions
 
@@ -95,6 +103,8 @@ class ChainModel:
         batch, sums = self._sums(encoded, sentence, sentence + 1, scores, transitions, masks)
         pairs = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
         pairs[:1] = 0
+        for exact in sums.exact.values():
+            pairs[1:] = list(exact.pairs())
         return sums.gamma[batch.rows], pairs
 
     def k_best(
@@ -128,11 +138,12 @@ class ChainModel:
         batch = Batch.of(encoded, first, last)
         space = Workspace(max(1, len(scores)), scores.shape[1], self.weights.dtype.type)
         E, shift = free_potentials(scores, batch, space)
-        dense = True
-        if masks is not None:
-            known = masks.astype(self.weights.dtype)
-            E, shift, dense = restricted_potentials(E, shift, scores, batch, encoded, known, space)
-        return batch, sum_product(E, shift, batch, transitions, space, "alpha", dense)
+        if masks is None:
+            return batch, sum_product(E, shift, batch, transitions, space, "alpha", lambda tokens: scores[tokens])
+        known = masks.astype(self.weights.dtype)
+        E, shift, dense = restricted_potentials(E, shift, scores, batch, encoded, known, space)
+        exact = partial(allowed_scores, scores, batch, encoded, known)
+        return batch, sum_product(E, shift, batch, transitions, space, "alpha", exact, dense)
 
     def _taken_out(self, encoded: Encoded, batch: Batch, transitions: Transitions) -> NDArray[np.float64]:
         """What the scaling of transition potentials took out of log Z, by lane."""

@@ -27,7 +27,6 @@ class ViewEmission:
     def __init__(self, view: View, layout: Layout, weights: Floats) -> None:
         self.view, self.layout, self.weights = view, layout, weights
         self._tags = len(view.names)
-        self.is_identity = bool(np.array_equal(view.projection, np.arange(self._tags)))
 
     def kind_table(self, encoded: Encoded, first: int, last: int) -> Floats:
         """[last - first, tags]: the scores of kinds first .. last - 1 from the features of the form alone."""
@@ -71,7 +70,7 @@ class ViewEmission:
     def add_gradient(self, encoded: Encoded, first: int, last: int, table: Floats | None, difference: Floats) -> None:
         """The transpose of `add_scores`; `weights` is the gradient here, `table` the gradient of the kind table."""
         own = difference
-        if not self.is_identity:
+        if not self.view.is_identity:
             own = np.zeros((len(difference), self._tags), difference.dtype)
             emission.gather(difference, self.view.projection, own)
         kinds = encoded.kinds[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import chain
+from tagweave.models.logarithms import LogSums, sum_in_logarithms
 from tagweave.models.structure import Transitions
 
 Floats = NDArray[Any]
@@ -81,6 +83,8 @@ class Sums:
         gamma: [n, Y] state marginals by row.
         before, beyond: [n, Y]; before[r] (x) beyond[r] * T are the pair marginals into row r.
         dense: whether products of these go through BLAS.
+        exact: by lane, the sums of sentences that were out of range and summed in logarithms; their `before` and
+            `beyond` are 0.
     """
 
     log_z: NDArray[np.float64]
@@ -88,6 +92,7 @@ class Sums:
     before: Floats
     beyond: Floats
     dense: bool
+    exact: dict[int, LogSums] = field(default_factory=dict)
 
 
 def free_potentials(scores: Floats, batch: Batch, space: Workspace) -> tuple[Floats, Floats]:
@@ -116,14 +121,51 @@ def restricted_potentials(
     return restricted, restricted_shift, kept > _SPARSE * restricted.size
 
 
+def allowed_scores(
+    scores: Floats, batch: Batch, encoded: Encoded, masks: NDArray[Any], tokens: slice
+) -> NDArray[np.float64]:
+    """float64[L, Y]: the scores of some tokens of a batch, with the logarithm of what the evidence leaves of each."""
+    share = np.asarray(masks[encoded.allow[batch.tokens][tokens]], np.float64)
+    if len(encoded.doubt):
+        share = np.maximum(share, encoded.doubt[batch.tokens][tokens, None])
+    return np.where(share > 0, scores[tokens] + np.log(np.where(share > 0, share, 1)), -np.inf)
+
+
 def sum_product(
-    E: Floats, shift: Floats, batch: Batch, transitions: Transitions, space: Workspace, alpha: str, dense: bool = True
+    E: Floats,
+    shift: Floats,
+    batch: Batch,
+    transitions: Transitions,
+    space: Workspace,
+    alpha: str,
+    exact_scores: Callable[[slice], Floats],
+    dense: bool = True,
 ) -> Sums:
-    """Forward and backward over potentials `E`; the marginals end in the buffer named `alpha`."""
+    """Forward and backward over potentials `E`; the marginals end in the buffer named `alpha`.
+
+    `exact_scores` gives the scores [L, Y] (-inf: excluded) of some tokens of the batch: those of a sentence that allows
+    nothing of what is in the range of `E`, which is summed in logarithms.
+    """
     n = len(batch.rows)
     gamma, before, beyond = space.matrix(alpha, n), space.matrix("before", n), space.matrix("beyond", n)
     scale, log_z = space.vector("scale", n), np.empty(batch.lanes)
     t = transitions
     chain.forward(E, shift, batch.steps, t.potential, t.start, t.end, dense, gamma, before, scale, log_z)
     chain.backward(E, batch.steps, t.transposed, t.end, dense, gamma, scale, beyond)
-    return Sums(log_z, gamma, before, beyond, dense)
+    sums = Sums(log_z, gamma, before, beyond, dense)
+    for lane in np.flatnonzero(log_z == -np.inf):
+        _sum_again(sums, int(lane), batch, transitions, exact_scores)
+    return sums
+
+
+def _sum_again(
+    sums: Sums, lane: int, batch: Batch, transitions: Transitions, exact_scores: Callable[[slice], Floats]
+) -> None:
+    """Replace what is known of the sentence of a lane by its sums in logarithms."""
+    rows = batch.steps[:-1][np.diff(batch.steps) > lane] + lane
+    first = int(np.flatnonzero(batch.rows == rows[0])[0])
+    exact = sum_in_logarithms(exact_scores(slice(first, first + len(rows))).astype(np.float64), transitions)
+    # the other sentences' log Z is without what the scaling of transitions took out
+    sums.log_z[lane] = exact.log_z - (len(rows) - 1) * transitions.step - transitions.edge
+    sums.gamma[rows], sums.before[rows], sums.beyond[rows] = exact.gamma, 0, 0
+    sums.exact[lane] = exact

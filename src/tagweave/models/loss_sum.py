@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tagweave.models.lockstep import (
     Batch,
     Sums,
     Workspace,
+    allowed_scores,
     free_potentials,
     restricted_potentials,
     sum_product,
@@ -71,7 +73,7 @@ class LossSum:
         """
         scores = self._scores(batch, space, tables)
         free_E, shift = free_potentials(scores, batch, space)
-        free = sum_product(free_E, shift, batch, self._transitions, space, "alpha")
+        free = sum_product(free_E, shift, batch, self._transitions, space, "alpha", lambda tokens: scores[tokens])
         weights = self._encoded.weights[batch.first : batch.last][batch.order]
         self._add_pairs(free, batch, weights, +1)
         loss = float(weights @ free.log_z)
@@ -80,7 +82,8 @@ class LossSum:
             difference, restricted = self._follow(batch, space, scores, free, labels)
         else:
             E, shift, dense = restricted_potentials(free_E, shift, scores, batch, self._encoded, self._masks, space)
-            sums = sum_product(E, shift, batch, self._transitions, space, "alpha_restricted", dense)
+            exact = partial(allowed_scores, scores, batch, self._encoded, self._masks)
+            sums = sum_product(E, shift, batch, self._transitions, space, "alpha_restricted", exact, dense)
             self._add_pairs(sums, batch, weights, -1)
             difference = space.matrix("difference", len(batch.rows))
             chain.subtract(free.gamma, sums.gamma, batch.rows, difference)
@@ -99,7 +102,7 @@ class LossSum:
 
     def _scores(self, batch: Batch, space: Workspace, tables: Tables) -> Floats:
         scores = space.matrix("scores", len(batch.rows))
-        if len(self._views) == 1 and self._views[0].is_identity:
+        if len(self._views) == 1 and self._views[0].view.is_identity:
             self._views[0].write_scores(self._encoded, batch.first, batch.last, tables[0], scores)
             return scores
         scores[...] = 0
@@ -136,6 +139,9 @@ class LossSum:
             chain.weigh(sums.beyond, batch.steps, weights)
         if self._structure.transitions:
             chain.add_pairs(sums.before, sums.beyond, batch.lanes, sign, sums.dense, self._pairs)
+            for lane, exact in sums.exact.items():
+                for pairs in exact.pairs():
+                    self._paths -= (sign * weights[lane] * pairs).astype(self._dtype)
 
     def _add_edges(self, difference: Floats, batch: Batch) -> None:
         if self._structure.edges:

@@ -56,6 +56,9 @@ class ChainObjective:
         self.dtype = dtype
         self._chunks: list[list[Batch]] | None = None
         self._workspaces: dict[int, Workspace] = {}
+        self._kind_sizes = np.diff(encoded.kind_ptr)
+        self._seen = np.zeros(len(structure.layouts[0].ptr) - 1, np.int32)
+        self._calls = 0
 
     @property
     def size(self) -> int:
@@ -150,20 +153,20 @@ class ChainObjective:
         """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1 of the vector."""
         e, ptr = self.encoded, self.encoded.sentence_ptr
         extra = (len(e.grams) - e.tokens) // max(1, len(e))
-        rows = (int(ptr[first]) + first * extra, int(ptr[last]) + last * extra)
+        rows = int(ptr[first]) + first * extra, int(ptr[last]) + last * extra
         kinds = e.kinds[ptr[first] : ptr[last]]
-        room = (rows[1] - rows[0]) * e.grams.shape[1] + int(np.diff(e.kind_ptr)[kinds].sum())
+        room = (rows[1] - rows[0]) * e.grams.shape[1] + int(self._kind_sizes[kinds].sum())
+        features = np.empty(room, np.int32)
+        self._calls += 1
+        count = emission.touched_features(
+            e.grams, *rows, e.kind_ptr, e.kind_features, kinds, self._seen, self._calls, features
+        )
         starts, stops = [], []
         offsets = self.structure.offsets
-        parts = zip(self.structure.layouts, offsets[:-1], offsets[1:], strict=True)
-        for layout, offset, end in parts:
-            start, stop = np.empty(room + 1, np.int64), np.empty(room + 1, np.int64)
-            count = emission.touched_blocks(
-                layout.ptr, e.grams, *rows, e.kind_ptr, e.kind_features, kinds, start[:room], stop[:room]
-            )
-            start[count], stop[count] = layout.size, end - offset  # transitions are always touched
-            starts.append(start[: count + 1] + offset)
-            stops.append(stop[: count + 1] + offset)
+        for layout, offset, end in zip(self.structure.layouts, offsets[:-1], offsets[1:], strict=True):
+            at = features[:count]
+            starts += [layout.ptr[at].astype(np.int64) + offset, [offset + layout.size]]
+            stops += [layout.ptr[at + 1].astype(np.int64) + offset, [end]]  # transitions are always touched
         return np.concatenate(starts), np.concatenate(stops)
 
     def shuffled(self, order: NDArray[np.int64]) -> ChainObjective:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.labels.scheme import TransitionScheme
-from tagweave.labels.space import LabelSpace
+from tagweave.labels.space import LabelSpace, View
 from tagweave.models.layout import Layout
 
 Floats = NDArray[Any]
@@ -107,46 +107,52 @@ class ChainStructure:
         Y = len(self.space)
         score, start, end = (np.zeros(shape, vector.dtype) for shape in ((Y, Y), Y, Y))
         for view, weights in zip(self.space.views, self.split(vector), strict=True):
-            to = view.projection
+            to = slice(None) if view.is_identity else view.projection
             if self.transitions:
-                score += weights.transition[to[:, None], to[None, :]]
+                score += weights.transition[to][:, to]
             if self.edges:
                 start += weights.start[to]
                 end += weights.end[to]
-        score[~self.scheme.transition], start[~self.scheme.start], end[~self.scheme.end] = -np.inf, -np.inf, -np.inf
-        step = score.max()
+        if not self.scheme.is_free:
+            score[~self.scheme.transition] = -np.inf
+            start[~self.scheme.start], end[~self.scheme.end] = -np.inf, -np.inf
+        step, first, last = _largest(score), _largest(start), _largest(end)
         potential = np.exp(score - step)
-        edge = start.max() + end.max()
         return Transitions(
             score,
             start,
             end,
             potential,
             np.ascontiguousarray(potential.T),
-            np.exp(start - start.max()),
-            np.exp(end - end.max()),
-            float(step),
-            float(edge),
+            np.exp(start - first),
+            np.exp(end - last),
+            step,
+            first + last,
         )
 
     def add_transition_gradient(self, gradient: Floats, pairs: Floats, start: Floats, end: Floats) -> None:
         """Add the gradients of the joint transition scores to those of every view's weights."""
         for i, (view, weights) in enumerate(zip(self.space.views, self.split(gradient), strict=True)):
-            tags = len(view.names)
             if self.transitions:
-                by_tag = _fold(_fold(pairs, view.projection, tags).T, view.projection, tags).T
+                by_tag = _fold(_fold(pairs, view).T, view).T
                 if self.licensed_transitions is not None:
                     by_tag = np.where(self.licensed_transitions[i], by_tag, 0)
                 weights.transition[...] += by_tag
             if self.edges:
-                weights.start[...] += _fold(start, view.projection, tags)
-                weights.end[...] += _fold(end, view.projection, tags)
+                weights.start[...] += _fold(start, view)
+                weights.end[...] += _fold(end, view)
 
 
-def _fold(values: Floats, projection: NDArray[np.int32], tags: int) -> Floats:
+def _largest(scores: Floats) -> float:
+    """The largest score; 0 where all are -inf, so that it can be taken out."""
+    largest = float(scores.max())
+    return largest if largest > -np.inf else 0.0
+
+
+def _fold(values: Floats, view: View) -> Floats:
     """Sum the rows of `values` that project to the same tag."""
-    if np.array_equal(projection, np.arange(tags)):
+    if view.is_identity:
         return values
-    folded = np.zeros((tags, *values.shape[1:]), values.dtype)
-    np.add.at(folded, projection, values)
+    folded = np.zeros((len(view.names), *values.shape[1:]), values.dtype)
+    np.add.at(folded, view.projection, values)
     return folded

@@ -1,0 +1,65 @@
+"""Sum-product of one sentence in logarithms: slow, but no score is too large or too small for it.
+
+Scaled probabilities hold a label only if its share of its position is not below the smallest number. Where the scheme
+or the evidence then rules out every label that they hold, the sentence is summed here again. The recurrence is that of
+`kernels.chain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.models.structure import Transitions
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class LogSums:
+    """What sum-product knows of a sentence of L tokens; -inf and 0 where no sequence is allowed.
+
+    Attributes:
+        log_z: log Z.
+        gamma: float64[L, Y], state marginals.
+        before, beyond: float64[L, Y]; exp(before[t, i] + transition score + beyond[t, j]) are the pair marginals of
+            positions t - 1, t (t > 0).
+        score: float[Y, Y], the transition scores.
+    """
+
+    log_z: float
+    gamma: NDArray[np.float64]
+    before: NDArray[np.float64]
+    beyond: NDArray[np.float64]
+    score: Floats
+
+    def pairs(self) -> Iterator[Floats]:
+        """The pair marginals [Y, Y] of positions t - 1, t for t = 1 .. L - 1."""
+        for before, beyond in zip(self.before[1:], self.beyond[1:], strict=True):
+            yield np.exp(before[:, None] + self.score + beyond)
+
+
+def sum_in_logarithms(scores: Floats, transitions: Transitions) -> LogSums:
+    """Forward and backward over one sentence.
+
+    Args:
+        scores: float64[L, Y], L > 0, with -inf for labels that the evidence excludes.
+        transitions: the transition scores.
+    """
+    t, length = transitions, len(scores)
+    alpha, beta, before = np.empty_like(scores), np.empty_like(scores), np.full_like(scores, -np.inf)
+    alpha[0] = t.start_score + scores[0]
+    beta[-1] = t.end_score
+    for i in range(1, length):
+        before[i] = alpha[i - 1]
+        alpha[i] = np.logaddexp.reduce(alpha[i - 1][:, None] + t.score, axis=0) + scores[i]
+        beta[-i - 1] = np.logaddexp.reduce(t.score + (scores[-i] + beta[-i]), axis=1)
+    log_z = float(np.logaddexp.reduce(alpha[-1] + t.end_score))
+    if log_z == -np.inf:
+        nothing = np.full_like(scores, -np.inf)
+        return LogSums(log_z, np.zeros_like(scores), nothing, nothing, t.score)
+    return LogSums(log_z, np.exp(alpha + beta - log_z), before, scores + beta - log_z, t.score)
