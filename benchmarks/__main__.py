@@ -1,4 +1,4 @@
-"""Measure tagweave beside python-crfsuite, and write the table: `make bench`, or `python -m benchmarks.run [--quick]`."""
+"""Measure tagweave beside python-crfsuite, and write the table: `make bench`, or `python -m benchmarks [--quick]`."""
 
 from __future__ import annotations
 
