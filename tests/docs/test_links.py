@@ -1,0 +1,56 @@
+"""Every relative link of the documentation leads somewhere: to a file, and to a heading in it."""
+
+from __future__ import annotations
+
+import pytest
+from pages import PAGES, ROOT, anchors, links, text_of
+
+_RESULTS = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/results/*.md"))
+
+
+def broken(page: str, target: str) -> str | None:
+    """What is wrong with a link, `None` if nothing."""
+    path, _, anchor = target.partition("#")
+    found = (ROOT / page).parent / path if path else ROOT / page
+    if not found.exists():
+        return f"{page}: no file {target}"
+    if anchor and anchor not in anchors(found.read_text(encoding="utf-8")):
+        return f"{page}: no heading for {target}"
+    return None
+
+
+@pytest.mark.parametrize("page", [*PAGES, *_RESULTS])
+def test_relative_links_lead_somewhere(page: str) -> None:
+    relative = [target for target in links(text_of(page)) if "://" not in target and not target.startswith("mailto:")]
+    assert [problem for target in relative if (problem := broken(page, target))] == []
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached, waiting = set(), ["README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached:
+            continue
+        reached.add(page)
+        for target in links(text_of(page)):
+            found = ((ROOT / page).parent / target.partition("#")[0]).resolve()
+            if "://" not in target and found.suffix == ".md" and found.is_relative_to(ROOT):
+                waiting.append(found.relative_to(ROOT).as_posix())
+    assert sorted(set(PAGES) - reached) == []
+
+
+class TestLinks:
+    def test_links_and_images_are_found_outside_blocks_only(self) -> None:
+        text = 'a [b](c.md#d) ![e](f.svg)\n```text\n[no](no.md)\n```\n<img alt="g" src="h.svg">'
+        assert links(text) == ["c.md#d", "f.svg", "h.svg"]
+
+    def test_anchors_are_those_of_headings(self) -> None:
+        assert anchors("# What a set means\n\n## `tagged`: word/TAG\n```sh\n# none\n```") == {
+            "what-a-set-means",
+            "tagged-wordtag",
+        }
+
+    def test_a_missing_file_and_a_missing_heading_are_broken(self) -> None:
+        assert broken("README.md", "docs/none.md") == "README.md: no file docs/none.md"
+        assert broken("README.md", "LICENSE#none") == "README.md: no heading for LICENSE#none"
+        assert broken("README.md", "LICENSE") is None

@@ -1,0 +1,101 @@
+"""What the documentation names exists: modules, functions, files, make targets, formats, learners and their settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import re
+from typing import Any
+
+import pytest
+from pages import PAGES, ROOT, prose, section, table, text_of
+
+from tagweave.adapt.incomplete import STRATEGIES
+from tagweave.adapt.recipe import LEARNERS
+from tagweave.corpus.formats import FORMATS
+from tagweave.encoding.columns import LIST_COLUMNS, SCALAR_COLUMNS
+from tagweave.encoding.presets import PRESETS
+
+_DOTTED = re.compile(r"`(tagweave(?:\.\w+)+)`")
+_FILE = re.compile(r"`((?:src|tests|docs|experiments|benchmarks)/[\w./-]+)`")
+_MAKE = re.compile(r"\bmake ([a-z]+)\b")
+
+
+def resolve(name: str) -> Any:
+    """The module, class, function, attribute or field of a dotted name."""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:]:
+            fields = getattr(found, "__dataclass_fields__", {})
+            found = fields[part] if part in fields else getattr(found, part)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_dotted_names_resolve(page: str) -> None:
+    for name in _DOTTED.findall(text_of(page)):
+        resolve(name)
+
+
+@pytest.mark.parametrize("name", ["tagweave.none", "tagweave.corpus.load.none", "tagweave.corpus.none.load"])
+def test_a_name_that_does_not_exist_does_not_resolve(name: str) -> None:
+    with pytest.raises((AttributeError, ModuleNotFoundError)):
+        resolve(name)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_named_exist(page: str) -> None:
+    assert [path for path in _FILE.findall(prose(text_of(page))) if not (ROOT / path).exists()] == []
+
+
+def test_make_targets_named_exist() -> None:
+    phony = re.search(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert phony is not None
+    named = {target for page in PAGES for target in _MAKE.findall(" ".join(re.findall("`[^`]+`", text_of(page))))}
+    assert named
+    assert named <= set(phony[1].split())
+
+
+def test_papers_map_to_functions() -> None:
+    """The page of a paper names functions for its equations and sections."""
+    pages = [page for page in PAGES if page.startswith("docs/papers/")]
+    assert pages
+    for page in pages:
+        assert len(_DOTTED.findall(text_of(page))) >= 10, page
+
+
+def test_every_learner_and_each_of_its_settings_is_described() -> None:
+    text = text_of("docs/learners.md")
+    for name, learner in LEARNERS.items():
+        described = {row[0].strip("`"): row[1].strip("`") for row in table(section(text, f"`{name}`"))}
+        settings = {field.name: str(field.default) for field in dataclasses.fields(learner)}
+        assert described == settings, name
+
+
+def test_every_strategy_is_described() -> None:
+    described = [row[0].strip("`") for row in table(section(text_of("docs/evidence.md"), "Strategies"))]
+    assert sorted(described) == sorted(STRATEGIES)
+
+
+def test_every_format_has_a_section_and_a_row() -> None:
+    text = text_of("docs/formats.md")
+    rows = table(text)
+    assert [row[0].strip("`") for row in rows] == list(FORMATS)
+    for row in rows:
+        form = FORMATS[row[0].strip("`")]
+        assert set(re.findall(r"`(\.\w+)`", row[1])) == set(form.extensions)
+        assert row[2] == form.unit
+        assert section(text, row[0])
+
+
+def test_every_column_and_preset_is_described() -> None:
+    text = text_of("docs/features.md")
+    named = {name for row in table(section(text, "Columns")) for name in re.findall(r"`([\w]+)`", row[0])}
+    numbered = {f"{kind}_{n}" for kind in ("prefix", "suffix") for n in range(1, 100)} & {*SCALAR_COLUMNS}
+    assert named - {"prefix_N", "suffix_N"} == {*SCALAR_COLUMNS, *LIST_COLUMNS} - numbered
+    assert [row[0].strip("`") for row in table(section(text, "Presets"))] == list(PRESETS)
