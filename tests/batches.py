@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Floats = NDArray[Any] if TYPE_CHECKING else Any
+
+
+EXACT = {"rtol": 1e-9, "atol": 1e-11}
+SINGLE = {"rtol": 2e-4, "atol": 2e-5}
 
 
 @dataclass(frozen=True)
@@ -146,3 +151,24 @@ def _top(array: Floats) -> float:
 
 def _scaled(case: Case) -> list[tuple[Floats, float]]:
     return [(array, _top(array)) for array in (case.transition, case.start, case.end)]
+
+
+def check(case: Case, found: Sums, restricted: bool, tolerance: dict[str, float]) -> None:
+    """Every sum against the twin; what is impossible has log Z = -inf, no marginals, and disturbs no other sentence."""
+    size = len(case.start)
+    total = np.zeros((size, size))
+    for s, twin in enumerate(case.chains(restricted)):
+        if twin is None:
+            continue
+        log_z = naive.log_partition(twin)
+        if log_z == -math.inf:
+            assert found.log_z[s] == -math.inf
+            assert not found.gamma[s].any()
+            assert not found.xi[s].any()
+            continue
+        np.testing.assert_allclose(found.log_z[s], log_z, rtol=tolerance["rtol"], atol=100 * tolerance["atol"])
+        np.testing.assert_allclose(found.gamma[s], naive.state_marginals(twin), **tolerance)
+        xi = np.array(naive.pair_marginals(twin)).reshape(-1, size, size)
+        np.testing.assert_allclose(found.xi[s], xi, **tolerance)
+        total += xi.sum(axis=0)
+    np.testing.assert_allclose(found.pairs, total, rtol=tolerance["rtol"], atol=20 * tolerance["atol"])
