@@ -1,9 +1,9 @@
 """Sum-product of one sentence in logarithms: slow, but no score is too large or too small for it.
 
 Scaled probabilities hold a label only if its share of its position is not below the smallest number. Where the scheme
-or the evidence then rules out every label that they hold, the sentence is summed here again. The recurrence is that of
-`kernels.chain`. What is not noticed is a label that falls out of range at one position and would win later over several,
-by steps each of which is in range: that takes gaps of 88 in single precision, of 700 in double.
+or the evidence then rules out every label that they hold, the sentence is summed here again, by the recurrence of
+`kernels.chain`. What is not noticed is a label that falls out of range at one position and would win later over
+several, by steps each of which is in range: that takes gaps of 88 in single precision, of 700 in double.
 """
 
 from __future__ import annotations
