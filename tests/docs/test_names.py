@@ -1,4 +1,4 @@
-"""What the documentation names exists: modules, functions, files, make targets, formats, learners and their settings."""
+"""What the documentation names exists: modules, functions, files, make targets, formats, learners, their settings."""
 
 from __future__ import annotations
 
