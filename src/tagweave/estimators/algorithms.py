@@ -40,7 +40,7 @@ def _same(*names: str) -> Mapping[str, str]:
 
 
 _UNLIMITED = 2**31 - 1
-_PERIOD = 10
+PERIOD = 10
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
     {
@@ -80,9 +80,18 @@ def settings_of(name: str | None, parameters: Mapping[str, Any]) -> dict[str, An
     for key, value in given.items():
         if key not in algorithm.settings and key not in watched:
             raise ValueError(f"{key}={value!r}: the algorithm {name or 'lbfgs'!r} has no such parameter, leave it None")
-        if not value >= (1 if key in ("period", "num_memories") else 0):
-            raise ValueError(f"found {key}={value!r}, expected a number that is not below its least value")
+        at_least(key, value, 1 if key in ("period", "num_memories") else 0)
     return {algorithm.settings[key]: value for key, value in given.items() if key in algorithm.settings}
+
+
+def at_least(name: str, value: float, least: float) -> None:
+    """Check a parameter.
+
+    Raises:
+        ValueError: it is smaller, or nan.
+    """
+    if not value >= least:
+        raise ValueError(f"found {name}={value!r}, expected at least {least}")
 
 
 @dataclass(frozen=True)
@@ -98,7 +107,7 @@ class UntilSettled:
     """
 
     trainer: Trainer
-    period: int = _PERIOD
+    period: int = PERIOD
     delta: float = 1e-5
 
     def start(self, objective: Objective, weights: Floats) -> State:
@@ -124,4 +133,4 @@ def trainer_of(name: str | None, trainer: Trainer, period: int | None, delta: fl
     default = algorithm_of(name).delta
     if default is None:
         return trainer
-    return UntilSettled(trainer, _PERIOD if period is None else period, default if delta is None else delta)
+    return UntilSettled(trainer, PERIOD if period is None else period, default if delta is None else delta)

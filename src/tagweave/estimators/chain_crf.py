@@ -42,7 +42,9 @@ class ChainCRF(Estimator):
 
     Args:
         algorithm: `lbfgs` (`None` means it too), `l2sgd` or `ap`, as in CRFsuite, or `adagrad`, `rprop`, `cg`.
-        min_freq: pairs of an attribute and a label, and pairs of labels, that occur less often have no weight.
+        min_freq: pairs of an attribute and a label, and pairs of labels, that occur less often have no weight. A token
+            counts for as much as the attribute's value. (CRFsuite drops pairs whose values sum to less than 0 even by
+            default; here the default drops nothing.)
         all_possible_states: whether every attribute has a weight for every label, or only for labels with which it
             occurs.
         all_possible_transitions: whether every pair of labels has a weight, or only pairs that occur: neighbours whose
@@ -53,8 +55,7 @@ class ChainCRF(Estimator):
         num_memories: how many steps L-BFGS remembers. `lbfgs`, default 6.
         epsilon: converged when |gradient| < epsilon max(1, |w|). `lbfgs`, default 1e-5.
         period, delta: converged when the loss fell by less than the share delta in `period` iterations (default 10;
-            1e-5, `l2sgd` 1e-6). With development data, training also stops when the score has not risen for `period`
-            iterations. Not `ap` and `cg`, which stop when no mistake, or no slope, is left.
+            1e-5, `l2sgd` 1e-6). Not `ap` and `cg`, which stop when no mistake, or no slope, is left.
         verbose: whether every iteration is printed.
 
     Attributes:
@@ -103,7 +104,8 @@ class ChainCRF(Estimator):
         Args:
             X: sentences.
             y: per sentence, per token a label, a set, list or tuple of labels, or `None`.
-            X_dev, y_dev: development data. The iteration whose accuracy on them is best is kept.
+            X_dev, y_dev: development data. The iteration whose accuracy on them is best is kept, and training stops
+                when there was no better one for `period` iterations. (CRFsuite only reports its accuracy.)
             sample_weight: how often each sentence counts; one of weight 0 is as good as absent.
 
         Raises:
@@ -156,7 +158,8 @@ class ChainCRF(Estimator):
         """The probability of every label at every token: per sentence a list of dicts from labels to probabilities."""
         from tagweave.estimators.answers import marginals
 
-        return _objects(marginals(self.model_, self._encoded(X)[1]))
+        _, encoded = self._encoded(X)
+        return _objects(marginals(self.model_, encoded))
 
     def predict_marginals_single(self, xseq: TokenSequence) -> list[dict[str, float]]:
         """The probability of every label at every token of one sentence."""
@@ -173,7 +176,8 @@ class ChainCRF(Estimator):
 
         if k < 1:
             raise ValueError(f"found k={k}, expected at least 1")
-        return k_best_labels(self.model_, self._encoded(X)[1], k)
+        _, encoded = self._encoded(X)
+        return k_best_labels(self.model_, encoded, k)
 
     def score(self, X: Iterable[TokenSequence], y: Iterable[Labels]) -> float:
         """The share of the positions with one label in `y` that are predicted right; the others are not counted.
@@ -194,8 +198,9 @@ class ChainCRF(Estimator):
         from tagweave.models.storage import save_model
 
         self._check_fitted()
-        about = {**self.model_.about, "parameters": self.get_params()}
-        about["training_log"] = [asdict(iteration) for iteration in self.training_log_]
+        parameters = {name: _plain(value) for name, value in self.get_params().items()}
+        log = [asdict(iteration) for iteration in self.training_log_]
+        about = {**self.model_.about, "parameters": parameters, "training_log": log}
         save_model(replace(self.model_, about=about), path)
 
     @classmethod
@@ -281,6 +286,11 @@ class _Printer:
     def iteration(self, iteration: Iteration, limit: int) -> None:  # a `Watcher`; the limit may be out of sight
         score = "" if iteration.score is None else f", development score {iteration.score:.4f}"
         print(f"iteration {iteration.number}: loss {iteration.loss:.6f}{score}, {iteration.seconds:.1f} s")
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON can write it: a search over NumPy arrays sets NumPy's numbers."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _objects(lists: list[Any]) -> Objects:

@@ -21,7 +21,7 @@ from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.sentence import Layer
 from tagweave.encoding.attributes import AttributeEncoder
 from tagweave.encoding.encoded import Encoded
-from tagweave.estimators.algorithms import algorithm_of, settings_of, trainer_of
+from tagweave.estimators.algorithms import PERIOD, Algorithm, algorithm_of, at_least, settings_of, trainer_of
 from tagweave.estimators.encoding import GUIDELINE, allowed, encode, finite
 from tagweave.estimators.sequences import TokenSequence
 from tagweave.labels.scheme import TransitionScheme
@@ -77,12 +77,20 @@ def fit_sequences(
         edges=False,
         precision="float64",
     )
-    problem = _prepare(train, recipe, parameters["min_freq"] or 0, bool(parameters["all_possible_transitions"]))
+    min_freq = parameters["min_freq"] or 0
+    at_least("min_freq", min_freq, 0)
+    problem = _prepare(train, recipe, min_freq, bool(parameters["all_possible_transitions"]))
     trainer = trainer_of(name, recipe.trainer(), parameters["period"], parameters["delta"])
     evaluate = None if dev is None else scorer(problem.model, encode(problem.model, dev.sentences), dev.layers)
-    limit = parameters["max_iterations"]
-    schedule = Schedule(algorithm.iterations if limit is None else limit, parameters["period"] or 10)
-    return learn(problem, trainer, {"parameters": dict(parameters)}, schedule, evaluate, watcher)
+    schedule = Schedule(_iterations(algorithm, parameters["max_iterations"]), parameters["period"] or PERIOD)
+    return learn(problem, trainer, {}, schedule, evaluate, watcher)
+
+
+def _iterations(algorithm: Algorithm, limit: int | None) -> int:
+    if limit is None:
+        return algorithm.iterations
+    at_least("max_iterations", limit, 1)
+    return limit
 
 
 def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions: bool) -> Problem:

@@ -1,0 +1,392 @@
+"""ChainCRF: evidence in, answers out, by enumeration of all label sequences."""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_sentences import LABELS, sentences, with_gaps
+
+from tagweave.encoding.attributes import expand
+from tagweave.estimators import ChainCRF, chain_crf
+from tagweave.estimators.algorithms import ALGORITHMS
+from tagweave.models.storage import ModelFileError, load_model
+
+Labels = tuple[str, ...]
+
+ALL_ALGORITHMS = pytest.mark.parametrize("algorithm", ALGORITHMS)
+
+
+def as_set(position: Any) -> set[str]:
+    """What a position of y allows, in the words of the test."""
+    return set(LABELS) if position is None else {position} if isinstance(position, str) else set(position)
+
+
+def scores(crf: ChainCRF, sentence: Any, labels: list[str]) -> dict[Labels, float]:
+    """The score of every label sequence, from the weights that the estimator shows."""
+    state, transition = crf.state_features_, crf.transition_features_
+    attributes = [list(expand(token)) for token in sentence]
+
+    def score(sequence: Labels) -> float:
+        emission = (
+            value * state.get((name, label), 0.0)
+            for token, label in zip(attributes, sequence, strict=True)
+            for name, value in token
+        )
+        return math.fsum(emission) + math.fsum(transition.get(pair, 0.0) for pair in itertools.pairwise(sequence))
+
+    return {sequence: score(sequence) for sequence in itertools.product(labels, repeat=len(sentence))}
+
+
+def log_sum(values: list[float]) -> float:
+    largest = max(values)
+    return largest + math.log(math.fsum(math.exp(value - largest) for value in values))
+
+
+def allowed(found: dict[Labels, float], row: list[Any]) -> dict[Labels, float]:
+    sets = [as_set(position) for position in row]
+    return {s: score for s, score in found.items() if all(label in a for label, a in zip(s, sets, strict=True))}
+
+
+def test_the_example_in_the_docstring() -> None:
+    assert doctest.testmod(chain_crf) == (0, 5)
+
+
+@pytest.fixture(scope="module")
+def partial() -> tuple[Any, Any, ChainCRF]:
+    X, y = sentences(25, longest=4)
+    gaps = with_gaps(y)
+    return X, gaps, ChainCRF(c2=0.1, max_iterations=8).fit(X, gaps)
+
+
+def test_the_loss_is_that_of_the_evidence(partial: tuple[Any, Any, ChainCRF]) -> None:
+    X, y, crf = partial
+    loss = 0.0
+    for sentence, row in zip(X, y, strict=True):
+        found = scores(crf, sentence, crf.classes_)
+        loss += log_sum(list(found.values())) - log_sum(list(allowed(found, row).values()))
+    squares = [weight**2 for part in (crf.state_features_, crf.transition_features_) for weight in part.values()]
+    assert crf.training_log_[-1].loss == pytest.approx(loss + 0.1 * math.fsum(squares), rel=1e-9)
+
+
+def test_answers_are_those_of_enumeration(partial: tuple[Any, Any, ChainCRF]) -> None:
+    X, y, crf = partial
+    best, marginals, ranked = crf.predict(X), crf.predict_marginals(X), crf.predict_best(X, 4)
+    completed = crf.predict(X, constraints=y)
+    for i, sentence in enumerate(X):
+        found = scores(crf, sentence, crf.classes_)
+        log_z = log_sum(list(found.values()))
+        assert found[tuple(best[i])] == pytest.approx(max(found.values()))
+        assert found[tuple(completed[i])] == pytest.approx(max(allowed(found, y[i]).values()))
+        assert all(label in as_set(position) for label, position in zip(completed[i], y[i], strict=True))
+        expected = sorted((math.exp(score - log_z) for score in found.values()), reverse=True)[:4]
+        assert [probability for _, probability in ranked[i]] == pytest.approx(expected)
+        for labels, probability in ranked[i]:
+            assert math.exp(found[tuple(labels)] - log_z) == pytest.approx(probability)
+        for t, dictionary in enumerate(marginals[i]):
+            for label in crf.classes_:
+                expected_marginal = math.fsum(math.exp(v - log_z) for s, v in found.items() if s[t] == label)
+                assert dictionary[label] == pytest.approx(expected_marginal, abs=1e-9)
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_what_has_a_weight_is_what_the_evidence_licenses(data: st.DataObject) -> None:
+    position = st.one_of(st.none(), st.sampled_from("ABC"), st.sets(st.sampled_from("ABC"), min_size=1))
+    y = data.draw(st.lists(st.lists(position, min_size=1, max_size=4), min_size=1, max_size=4))
+    y.append(["A", "B", "C"])  # so that all three labels are there
+    X = [[[f"{i}.{t}", "shared"] for t in range(len(row))] for i, row in enumerate(y)]
+    crf = ChainCRF(max_iterations=3).fit(X, y)
+    everything = {"A", "B", "C"}
+    known = [[everything if p is None else {*p} for p in row] for row in y]
+    pairs = {
+        pair
+        for row in known
+        for a, b in itertools.pairwise(row)
+        if a != everything or b != everything
+        for pair in itertools.product(a, b)
+    }
+    states = {
+        (name, label)
+        for i, row in enumerate(known)
+        for t, labels in enumerate(row)
+        if labels != everything
+        for label in labels
+        for name in (f"{i}.{t}", "shared")
+    }
+    assert set(crf.transition_features_) <= pairs
+    assert set(crf.state_features_) <= states
+    wide = ChainCRF(max_iterations=3, all_possible_states=True, all_possible_transitions=True).fit(X, y)
+    assert set(crf.transition_features_) == set(wide.transition_features_) & pairs
+    assert set(crf.state_features_) == set(wide.state_features_) & states
+
+
+@ALL_ALGORITHMS
+def test_weights_that_nothing_licenses_stay_zero(algorithm: str) -> None:
+    X, y = sentences(30)
+    y = [["A" if i % 2 else "B" for i in range(len(row))] for row in y]  # never A after A, nor B after B
+    crf = ChainCRF(algorithm, max_iterations=3).fit(X, y)
+    (weights,) = crf.model_.structure.split(crf.model_.weights)
+    assert not weights.transition.diagonal().any()
+    assert set(crf.transition_features_) == {("A", "B"), ("B", "A")}
+    assert not weights.start.any() and not weights.end.any()
+    full = ChainCRF("lbfgs", max_iterations=3, all_possible_transitions=True).fit(X, y)
+    assert len(full.transition_features_) == 4
+
+
+@ALL_ALGORITHMS
+@pytest.mark.parametrize(
+    "extra", [{}, {"min_freq": 2}, {"all_possible_states": True, "all_possible_transitions": True}]
+)
+def test_unknown_sentences_change_no_bit(algorithm: str, extra: dict[str, Any]) -> None:
+    X, y = sentences(20)
+    gaps = with_gaps(y)
+    foreign = [[{"word": "new", "only": "here"}, ["new too", "bias"]], X[3], []]
+    without = ChainCRF(algorithm, max_iterations=3, **extra).fit(X, gaps)
+    unknown: list[list[Any]] = [[None] * len(sentence) for sentence in foreign]
+    with_them = ChainCRF(algorithm, max_iterations=3, **extra).fit(
+        [*foreign, *X[:7], *foreign, *X[7:]], [*unknown, *gaps[:7], *unknown, *gaps[7:]]
+    )
+    everything = [[set(LABELS)] * len(sentence) for sentence in foreign]
+    with_sets = ChainCRF(algorithm, max_iterations=3, **extra).fit(foreign + X, everything + gaps)
+    for other in (with_them, with_sets):
+        assert np.array_equal(without.model_.weights, other.model_.weights)
+        assert without.attributes_ == other.attributes_
+        assert [i.loss for i in without.training_log_] == [i.loss for i in other.training_log_]
+
+
+def test_an_unknown_position_is_not_a_label() -> None:
+    X, y = sentences(40)
+    gaps = with_gaps(y)
+    crf = ChainCRF(max_iterations=5).fit(X, gaps)
+    assert crf.classes_ == list(LABELS)
+    assert {label for labels in crf.predict(X) for label in labels} <= set(LABELS)
+    assert all(set(token) == set(LABELS) for row in crf.predict_marginals(X) for token in row)
+
+
+def test_ambiguity_is_resolved_by_the_rest_of_the_data() -> None:
+    X = [[["run"]], [["run"], ["they"]], [["they"], ["run"]]]
+    y: list[list[Any]] = [[("NN", "VB")], ["VB", "PRP"], ["PRP", {"NN", "VB"}]]
+    crf = ChainCRF(c2=0.1).fit(X, y)
+    assert crf.predict_single(X[0]) == ["VB"]
+    assert crf.predict_marginals_single(X[0])[0]["VB"] > 0.6
+    assert crf.predict_single(X[0], constraints=[{"NN", "PRP"}]) in (["NN"], ["PRP"])
+    assert crf.predict_single(X[0], constraints=["NN"]) == ["NN"]
+    assert crf.predict_single(X[0], constraints=[None]) == ["VB"]
+
+
+@ALL_ALGORITHMS
+def test_every_algorithm_learns_from_gaps(algorithm: str) -> None:
+    X, y = sentences(80)
+    crf = ChainCRF(algorithm, max_iterations=20).fit(X, with_gaps(y))
+    assert crf.score(X, y) > 0.6
+    assert len(crf.training_log_) <= 20
+    assert np.isfinite(crf.model_.weights).all()
+
+
+def test_names_that_look_like_wildcards_are_names() -> None:
+    X = [[["a"], ["b"], ["c"]], [["b"], ["a"], ["c"]]]
+    y: list[list[Any]] = [["!A", "B-*", "A"], ["B-*", "!A", {"A", "B-X"}]]
+    crf = ChainCRF(c2=0.01).fit(X, y)
+    assert crf.classes_ == ["!A", "A", "B-*", "B-X"]
+    assert crf.predict_single(X[0]) == y[0]
+    assert crf.predict_single(X[0], constraints=["!A", "!A", "!A"]) == ["!A"] * 3
+
+
+def test_sample_weight_counts_sentences() -> None:
+    X, y = sentences(20, longest=4)
+    gaps = with_gaps(y)
+    parameters: dict[str, Any] = {"c2": 0.1, "epsilon": 1e-6, "delta": 1e-10}
+    twice = ChainCRF(**parameters).fit(X + X[:5], gaps + gaps[:5])
+    weighted = ChainCRF(**parameters).fit(X, gaps, sample_weight=[2.0] * 5 + [1.0] * 15)
+    assert weighted.training_log_[-1].loss == pytest.approx(twice.training_log_[-1].loss, rel=1e-7)
+    assert weighted.state_features_ == pytest.approx(twice.state_features_, abs=1e-3)
+    absent = ChainCRF(**parameters).fit(X, gaps, sample_weight=np.arange(20) >= 5)
+    assert np.array_equal(absent.model_.weights, ChainCRF(**parameters).fit(X[5:], gaps[5:]).model_.weights)
+
+
+def test_development_data_choose_the_iteration() -> None:
+    X, y = sentences(60)
+    Z, z = sentences(30, seed=1)
+    dev: list[list[Any]] = [[None, *row[1:]] for row in z]
+    crf = ChainCRF("adagrad", max_iterations=30, period=3).fit(X, y, Z, dev)
+    logged = [iteration.score for iteration in crf.training_log_]
+    assert crf.score(Z, dev) == max(score for score in logged if score is not None)
+    assert len(logged) < 30 and logged.index(max(logged)) == len(logged) - 4
+    right = [a == b for p, row in zip(crf.predict(Z), z, strict=True) for a, b in list(zip(p, row, strict=True))[1:]]
+    assert crf.score(Z, dev) == pytest.approx(sum(right) / len(right))
+
+
+def test_score_counts_positions_with_one_label() -> None:
+    X = [[["a"], ["b"], ["a"]]]
+    crf = ChainCRF(c2=0.01).fit(X, [["A", "B", "A"]])
+    assert crf.score(X, [["A", None, {"B"}]]) == 0.5
+    assert crf.score(X, [[("A", "B"), "new", None]]) == 0
+    with pytest.raises(ValueError, match="no position with one label"):
+        crf.score(X, [[None, None, {"A", "B"}]])
+
+
+def test_save_and_load(tmp_path: Path, partial: tuple[Any, Any, ChainCRF]) -> None:
+    X, y, crf = partial
+    path = tmp_path / "model"
+    crf.set_params(max_iterations=np.int64(8)).save(path)
+    loaded = ChainCRF.load(path)
+    assert loaded.get_params() == crf.get_params()
+    assert loaded.training_log_ == crf.training_log_
+    assert loaded.state_features_ == crf.state_features_ and loaded.attributes_ == crf.attributes_
+    assert loaded.size_ == crf.size_
+    assert list(loaded.predict(X, y)) == list(crf.predict(X, y))
+    assert list(loaded.predict_marginals(X)) == list(crf.predict_marginals(X))
+    assert np.array_equal(load_model(path).weights, crf.model_.weights)
+    assert "parameters" not in crf.model_.about  # saving does not change the model
+
+
+def test_load_refuses_other_files(tmp_path: Path, partial: tuple[Any, Any, ChainCRF]) -> None:
+    from tagweave.models.storage import save_model
+
+    with pytest.raises(FileNotFoundError):
+        ChainCRF.load(tmp_path / "none")
+    save_model(partial[2].model_, tmp_path / "plain")
+    with pytest.raises(ModelFileError, match="ChainCRF"):
+        ChainCRF.load(tmp_path / "plain")
+
+
+def test_features_of_a_small_model() -> None:
+    X, y = [[{"word": "a", "size": 2}, {"word": "b", "size": -1.5}]], [["A", "B"]]
+    crf = ChainCRF().fit(X, y)
+    assert set(crf.state_features_) == {("word:a", "A"), ("size", "A"), ("word:b", "B"), ("size", "B")}
+    assert crf.attributes_ == ["word:a", "size", "word:b"] and crf.num_attributes_ == 3
+    assert set(crf.transition_features_) == {("A", "B")}
+    assert crf.state_features_["size", "A"] > 0 > crf.state_features_["size", "B"]
+    dense = ChainCRF(all_possible_states=True).fit(X, y)
+    assert set(dense.state_features_) == {(name, label) for name in crf.attributes_ for label in "AB"}
+    assert dense.size_ > crf.size_ > 0
+
+
+@ALL_ALGORITHMS
+def test_one_label_leaves_nothing_to_learn(algorithm: str) -> None:
+    crf = ChainCRF(algorithm).fit([[["a"]], [["b"], ["c"]]], [["A"], ["A", None]])
+    assert list(crf.predict([[["a"], ["z"]]])) == [["A", "A"]]
+    assert crf.predict_marginals_single([["a"]]) == [{"A": 1.0}]
+    assert crf.state_features_ == {} and crf.attributes_ == []
+
+
+def test_empty_sentences_and_none_at_all(partial: tuple[Any, Any, ChainCRF]) -> None:
+    X, _, crf = partial
+    mixed = crf.predict([[], X[0], []])
+    assert list(mixed) == [[], crf.predict_single(X[0]), []]
+    assert crf.predict_best([[]], 3) == [[([], 1.0)]]
+    assert crf.predict_single([[]]) in [[label] for label in LABELS]  # a token without features
+    for answers in (crf.predict([]), crf.predict([], []), crf.predict_marginals([])):
+        assert answers.shape == (0,)
+    assert crf.predict_best([], 1) == []
+    again = ChainCRF(max_iterations=2).fit([[], *X], [[], *[["A"] * len(x) for x in X[:-1]], ["B"] * len(X[-1])])
+    assert again.classes_ == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([], [], "no sentence"),
+        ([[["a"]]], [], "found 0 sentences, expected 1"),
+        ([[["a"]]], [["A", "B"]], "sentence 0 of y: found 2 positions, expected 1"),
+        ([[["a"], ["b"]]], [[None, None]], "only None"),
+        ([[["a"]]], [[set()]], "an empty set"),
+        ([[["a"]]], [[float("nan")]], "position 0: found nan"),
+        ([[["a"]]], [[("A", None)]], "found None as a label"),
+        ([[["a"]]], ["A"], "found 'A', expected a list of labels"),
+        ([["a"]], [["A"]], "found 'a' as token 0"),
+        ([{"word": "a"}], [["A"]], "expected a list of tokens"),
+        ("a", [["A"]], "expected a list of sentences"),
+        ([[{"size": float("nan")}], [["b"]]], [["A"], ["B"]], "nan or infinite"),
+    ],
+)
+def test_what_cannot_be_fitted_is_explained(X: Any, y: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ChainCRF().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"algorithm": "arow"}, "unknown algorithm 'arow', expected one of lbfgs"),
+        ({"algorithm": "ap", "c2": 1.0}, "'ap' has no such parameter"),
+        ({"algorithm": "l2sgd", "c1": 1.0}, "'l2sgd' has no such parameter"),
+        ({"c2": -1.0}, "c2=-1.0, expected at least 0"),
+        ({"period": 0}, "period=0, expected at least 1"),
+        ({"max_iterations": 0}, "max_iterations=0, expected at least 1"),
+        ({"min_freq": -1}, "min_freq=-1, expected at least 0"),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ChainCRF(**parameters).fit([[["a"], ["b"]]], [["A", "B"]])
+
+
+def test_weights_and_development_data_that_do_not_fit() -> None:
+    X, y = [[["a"], ["b"]]], [["A", "B"]]
+    for weights, message in (([1, 1], "found 2 weights"), ([-1], "found -1.0"), ([0], "no sentence")):
+        with pytest.raises(ValueError, match=message):
+            ChainCRF().fit(X, y, sample_weight=weights)
+    with pytest.raises(ValueError, match="cannot weigh"):
+        ChainCRF("ap").fit(X, y, sample_weight=[2])
+    with pytest.raises(ValueError, match="only one of"):
+        ChainCRF().fit(X, y, X_dev=X)
+    with pytest.raises(ValueError, match="sentence 0 of y_dev"):
+        ChainCRF().fit(X, y, X, [["A"]])
+    with pytest.raises(ValueError, match="no position with one label"):
+        ChainCRF().fit(X, y, X, [[None, None]])
+
+
+def test_constraints_that_do_not_fit(partial: tuple[Any, Any, ChainCRF]) -> None:
+    X, _, crf = partial
+    sentence = [X[0][0], X[0][0]]
+    for constraints, message in (
+        ([["A"]], "sentence 0 of constraints: found 1 positions"),
+        ([["A", "Z"]], "the label 'Z'"),
+        ([["A", {"A", "Z"}]], "the label 'Z'"),
+        ([["A", ()]], "an empty set"),
+        ([], "constraints: found 0 sentences"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            crf.predict([sentence], constraints)
+    with pytest.raises(ValueError, match="k=0"):
+        crf.predict_best([sentence], 0)
+    with pytest.raises(ValueError, match="nan"):
+        crf.predict([[{"size": float("inf")}]])
+
+
+def test_verbose_prints_every_iteration(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = sentences(10)
+    ChainCRF(max_iterations=2, verbose=True).fit(X, y, X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["iteration 1", "iteration 2"]
+    assert all("development score" in line for line in lines)
+    ChainCRF(max_iterations=2).fit(X, y)
+    assert capsys.readouterr().out == ""
+
+
+def test_two_thousand_sentences() -> None:
+    import tracemalloc
+
+    X, y = sentences(2000, words=500, longest=30)
+    gaps = with_gaps(y)
+    ChainCRF(max_iterations=1).fit(X[:5], gaps[:5])  # compiles the kernels
+    tracemalloc.start()
+    begin = time.perf_counter()
+    crf = ChainCRF(max_iterations=10).fit(X, gaps)
+    assert time.perf_counter() - begin < 30  # it takes 2 or 3
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    tokens = sum(map(len, X))
+    assert peak < 4000 * tokens
+    assert crf.size_ < 100 * len(crf.state_features_)
+    assert crf.score(X, y) > 0.4

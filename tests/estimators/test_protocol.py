@@ -1,0 +1,146 @@
+"""ChainCRF among scikit-learn's tools, and without scikit-learn."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from random_sentences import sentences, with_gaps
+
+from tagweave.estimators import ChainCRF
+
+
+def run(code: str) -> str:
+    """What a new interpreter prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_parameters_by_name() -> None:
+    crf = ChainCRF("rprop", c2=0.5)
+    parameters = crf.get_params()
+    assert parameters["algorithm"] == "rprop" and parameters["c2"] == 0.5 and parameters["c1"] is None
+    assert ChainCRF(**parameters).get_params(deep=False) == parameters
+    assert crf.set_params(c2=0.25, verbose=True) is crf
+    assert (crf.c2, crf.verbose) == (0.25, True)
+    with pytest.raises(ValueError, match="invalid parameter 'c3' for ChainCRF"):
+        crf.set_params(c3=1)
+    assert repr(crf) == "ChainCRF(algorithm='rprop', c2=0.25, verbose=True)"
+    assert repr(ChainCRF()) == "ChainCRF()"
+
+
+def test_pickling_keeps_the_model() -> None:
+    X, y = sentences(20)
+    crf = ChainCRF(max_iterations=3).fit(X, with_gaps(y))
+    copy = pickle.loads(pickle.dumps(crf))  # noqa: S301 - what was written one line above
+    assert copy.get_params() == crf.get_params()
+    assert list(copy.predict(X)) == list(crf.predict(X))
+    assert copy.state_features_ == crf.state_features_
+    assert copy.training_log_ == crf.training_log_
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda crf: crf.predict([[["a"]]]),
+        lambda crf: crf.predict_single([["a"]]),
+        lambda crf: crf.predict_marginals([[["a"]]]),
+        lambda crf: crf.predict_best([[["a"]]], 1),
+        lambda crf: crf.score([[["a"]]], [["A"]]),
+        lambda crf: crf.save("nowhere"),
+        lambda crf: crf.classes_,
+        lambda crf: crf.state_features_,
+        lambda crf: crf.transition_features_,
+        lambda crf: crf.size_,
+    ],
+)
+def test_questions_before_fit(question: Any) -> None:
+    exceptions = pytest.importorskip("sklearn.exceptions", reason="scikit-learn is not installed")
+    with pytest.raises(exceptions.NotFittedError, match="ChainCRF is not fitted yet"):
+        question(ChainCRF())
+
+
+class TestWithScikitLearn:
+    @pytest.fixture(autouse=True)
+    def installed(self) -> None:
+        pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+    def test_clone_is_unfitted(self) -> None:
+        from sklearn.base import clone
+        from sklearn.exceptions import NotFittedError
+        from sklearn.utils.validation import check_is_fitted
+
+        crf = ChainCRF(c2=0.5).fit([[["a"], ["b"]]], [["A", "B"]])
+        check_is_fitted(crf)
+        copy = clone(crf)
+        assert copy.get_params() == crf.get_params() and not hasattr(copy, "model_")
+        with pytest.raises(NotFittedError):
+            check_is_fitted(copy)
+
+    def test_cross_validation(self) -> None:
+        from sklearn.model_selection import KFold, cross_val_predict, cross_val_score
+
+        X, y = sentences(24)
+        gaps = with_gaps(y)
+        crf = ChainCRF(max_iterations=4)
+        predicted = cross_val_predict(crf, X, gaps, cv=3)
+        assert [len(labels) for labels in predicted] == [len(sentence) for sentence in X]
+        scores = []
+        for train, test in KFold(3).split(X):
+            fitted = ChainCRF(max_iterations=4).fit([X[i] for i in train], [gaps[i] for i in train])
+            assert list(predicted[test]) == list(fitted.predict([X[i] for i in test]))
+            scores.append(fitted.score([X[i] for i in test], [gaps[i] for i in test]))
+        assert cross_val_score(crf, X, gaps, cv=3) == pytest.approx(scores)
+
+    def test_sentences_of_one_length_stay_lists(self) -> None:
+        from sklearn.model_selection import cross_val_predict
+
+        X, y = [[["a"], ["b"]], [["b"], ["a"]]] * 3, [["A", "B"], ["B", "A"]] * 3
+        assert cross_val_predict(ChainCRF(c2=0.1), X, y, cv=3).tolist() == y
+
+    def test_searches(self) -> None:
+        from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+
+        X, y = sentences(24)
+        search = GridSearchCV(ChainCRF(max_iterations=4), {"c2": [0.1, 100.0], "min_freq": [None, 2]}, cv=2)
+        search.fit(X, with_gaps(y))
+        assert search.best_params_["c2"] == 0.1
+        assert search.score(X, y) == search.best_estimator_.score(X, y)
+        assert len(search.predict(X[:3])) == 3
+        random = RandomizedSearchCV(ChainCRF(), {"max_iterations": np.arange(2, 4)}, n_iter=1, cv=2, random_state=0)
+        assert len(random.fit(X, y).best_estimator_.training_log_) in (2, 3)
+
+    def test_weights_of_sentences_reach_every_fold(self) -> None:
+        from sklearn.model_selection import cross_val_score
+
+        X, y = sentences(12)
+        weights = np.array([1.0, 5.0, 0.0] * 4)
+        scores = cross_val_score(ChainCRF(max_iterations=4), X, y, cv=2, params={"sample_weight": weights})
+        for score, train, test in zip(scores, (slice(6, 12), slice(6)), (slice(6), slice(6, 12)), strict=True):
+            fitted = ChainCRF(max_iterations=4).fit(X[train], y[train], sample_weight=weights[train])
+            assert score == pytest.approx(fitted.score(X[test], y[test]))
+
+
+def test_importing_is_light() -> None:
+    heavy = "[name for name in ('numba', 'scipy', 'sklearn', 'matplotlib') if name in sys.modules]"
+    assert run(f"import sys, tagweave.estimators; tagweave.estimators.ChainCRF(c2=1); print({heavy})") == "[]"
+
+
+def test_scikit_learn_is_never_needed() -> None:
+    code = """
+import sys
+sys.modules["sklearn"] = sys.modules["sklearn.exceptions"] = None
+from tagweave.estimators import ChainCRF
+crf = ChainCRF(c2=0.1)
+try:
+    crf.predict([[["a"]]])
+except ValueError as error:
+    print(type(error).__name__, isinstance(error, AttributeError), hasattr(crf, "classes_"))
+crf.fit([[["a"], ["b"]], [["b"]]], [["A", None], ["B"]])
+print(crf.predict_single([["a"], ["b"]]), crf.set_params(c2=1))
+"""
+    assert run(code).splitlines() == ["_BeforeFitError True False", "['A', 'B'] ChainCRF(c2=1)"]
