@@ -36,7 +36,7 @@ lint: $(INSTALLED_DEV)
 	$(BIN)/lint-imports
 
 docs: $(INSTALLED_DEV)
-	$(BIN)/python -m pytest tests/docs
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/docs
 
 bench: $(INSTALLED_DEV)
 	$(BIN)/python -m benchmarks
