@@ -1,0 +1,1 @@
+"""Experiments: each a command that writes a page of results, and every number on it."""

@@ -1,0 +1,62 @@
+"""Marginal likelihood and its rivals on incomplete annotation: `python -m experiments.incomplete tagging|segmentation`.
+
+After tsuboi-2008, section 5, on Chinese. See README.md beside this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.incomplete_cells import Data
+from experiments.incomplete_page import write
+from experiments.incomplete_run import run
+from experiments.incomplete_settings import SEGMENTATION, TAGGING
+from tagweave.corpus import sample
+from tagweave.corpus.load import load
+from tagweave.learning.loop import Schedule
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = {"tagging": TAGGING, "segmentation": SEGMENTATION}
+
+
+def read_data(experiment: str, lines: int | None, quick: bool) -> Data:
+    """The corpora of an experiment, or the bundled sample."""
+    task = {"tagging": "tag", "segmentation": "segment"}[experiment]
+    if quick:
+        corpus = load(str(sample.path("ctb.txt")))
+        train, dev, test = (corpus.with_sentences(corpus.sentences[a:b]) for a, b in ((0, 80), (80, 100), (100, 120)))
+        return Data("the sample corpus", task, train, dev, test, Schedule(4, 2), 0)
+    name = {"tagging": "zx", "segmentation": "pd199801"}[experiment]
+    folder = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora")) / "zh" / name
+    if not folder.exists():
+        sys.exit(f"no corpora in {folder}: set TAGWEAVE_CORPORA, or take --quick, the bundled sample")
+    train, dev, test = (load(str(folder / f"{part}.txt")) for part in ("train", "dev", "test"))
+    train = train.with_sentences(train.sentences[:lines])
+    schedule, tuning = (Schedule(30, 5), 0) if experiment == "tagging" else (Schedule(15, 3), 800)
+    return Data(f"zh/{name}", task, train, dev, test, schedule, tuning)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.incomplete", description=__doc__)
+    parser.add_argument("experiment", choices=SETTINGS)
+    parser.add_argument("--quick", action="store_true", help="the bundled sample and four passes, to see that it works")
+    parser.add_argument("--seeds", type=int, default=3, help="seeds 0 .. SEEDS - 1 (default 3)")
+    parser.add_argument("--lines", type=int, help="the first LINES training sentences (default: all)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of one training run (default 1)")
+    parser.add_argument("--cache", type=Path, required=True, help="folder of finished runs; a second command goes on")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page, JSON and plots")
+    options = parser.parse_args(words)
+    data = read_data(options.experiment, options.lines, options.quick)
+    found = run(data, SETTINGS[options.experiment], options.seeds, options.cache, options.threads)
+    command = shlex.join(["python", "-m", "experiments.incomplete", *(sys.argv[1:] if words is None else words)])
+    write(found, options.out, f"incomplete-{options.experiment}", command)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""The cells of the experiment: one training run each, its output kept in a file so that it is never run twice.
+
+A cell keeps what the model said of the test set, not scores: tags, or lengths of words. So the measures may change
+without training again, and no text of a corpus is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.incomplete_settings import Method, Setting
+from tagweave.adapt.fit import Fitted, dev_score, fit, prepare
+from tagweave.adapt.incomplete import discard, fit_incomplete
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.task import Task
+from tagweave.corpus.corpus import Corpus
+from tagweave.learning.loop import Schedule, train
+from tagweave.models.tagger import Tagger
+
+
+@dataclass(frozen=True)
+class Data:
+    """The three parts of a fully annotated corpus of words, and what is learnt from it.
+
+    Attributes:
+        name: where it is from, in the page.
+        task: `tag` or `segment`.
+        train, dev, test: its parts.
+        schedule: the budget of every training run.
+        tuning: how many training sentences (and a quarter as many of `dev`) the runs that choose learner settings see;
+            0 is all.
+    """
+
+    name: str
+    task: str
+    train: Corpus
+    dev: Corpus
+    test: Corpus
+    schedule: Schedule
+    tuning: int
+
+    def for_tuning(self) -> Data:
+        """What the runs that choose learner settings see."""
+        if not self.tuning:
+            return self
+        train = self.train.with_sentences(self.train.sentences[: self.tuning])
+        return replace(self, train=train, dev=self.dev.with_sentences(self.dev.sentences[: self.tuning // 4]))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training run.
+
+    Attributes:
+        data, setting, method: what is learnt, from what, and how.
+        seed: of what is taken away, of random choices and of the order of training sentences.
+        settings: of the learner.
+    """
+
+    data: Data
+    setting: Setting
+    method: Method
+    seed: int
+    settings: dict[str, float] = field(default_factory=dict)
+
+    def description(self) -> dict[str, Any]:
+        """What the result depends on, other than the package itself."""
+        data, schedule = self.data, self.data.schedule
+        return {
+            "data": data.name,
+            "task": data.task,
+            "texts": [_digest(part) for part in (data.train, data.dev, data.test)],
+            "budget": [schedule.iterations, schedule.patience],
+            "setting": self.setting.name,
+            "method": asdict(self.method),
+            "seed": self.seed,
+            "settings": self.settings,
+        }
+
+    def result(self, cache: Path, threads: int = 1) -> dict[str, Any]:
+        """The result from the cache or, where it is not there, from a run.
+
+        Returns:
+            `left`, the sentences that were trained on; and unless that is 0, `dev` (score of the chosen iteration, 0 to
+            1), `iterations`, `seconds`, and `test`, a string a sentence: tags, or lengths of words.
+        """
+        description = self.description()
+        key = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:12]
+        name = "-".join((self.data.task, self.setting.name, self.method.name, str(self.seed), key))
+        path = cache / f"{name.replace(', ', '-').replace(' ', '-')}.json"
+        if not path.exists():
+            cache.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part")
+            part.write_text(json.dumps({"cell": description, **self.run(threads)}), encoding="utf-8")
+            part.replace(path)
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+
+    def run(self, threads: int = 1) -> dict[str, Any]:
+        """Take away, train, and label the test set. Returns as `result`."""
+        begin = time.perf_counter()
+        corpus = self.setting.step(self.data.train, self.seed)
+        left = len(discard(corpus)) if self.method.strategy == "discard" else len(corpus)
+        if not left:
+            return {"left": 0}
+        fitted = self._fit(corpus, threads)
+        return {
+            "left": left,
+            "dev": fitted.outcome.score,
+            "iterations": len(fitted.outcome.history),
+            "seconds": round(time.perf_counter() - begin, 2),
+            "test": label(fitted, self.data.test, threads),
+        }
+
+    def _fit(self, corpus: Corpus, threads: int) -> Fitted:
+        method, data = self.method, self.data
+        task = Task(data.task, method.coding)
+        recipe = Recipe(task, settings={"seed": self.seed, **self.settings}, threads=threads)
+        if method.by_name:
+            corpus = by_name(corpus)
+        if method.warm:
+            return fit_from_pointwise(corpus, recipe, data.dev, data.schedule)
+        if method.by_itself:
+            first = fit([corpus], recipe, data.dev, data.schedule)
+            corpus = Tagger(first.model, threads).complete(task.prepare(corpus))
+        return fit_incomplete(method.strategy, [corpus], recipe, data.dev, data.schedule, seed=self.seed)
+
+
+def _digest(corpus: Corpus) -> str:
+    digest = hashlib.sha256()
+    for sentence in corpus:
+        digest.update(repr((sentence.forms, sentence.layers[corpus.guideline])).encode())
+    return digest.hexdigest()[:12]
+
+
+def by_name(corpus: Corpus) -> Corpus:
+    """The corpus with the candidates of every position in alphabetical order."""
+    return corpus.map(
+        lambda sentence: sentence.with_layer(
+            corpus.guideline,
+            (label and tuple(sorted(label)) for label in sentence.layers[corpus.guideline]),
+        )
+    )
+
+
+def fit_from_pointwise(corpus: Corpus, recipe: Recipe, dev: Corpus, schedule: Schedule) -> Fitted:
+    """Marginal likelihood from the weights of the point-wise classifier instead of from zero.
+
+    The loss is not convex; tsuboi-2008 (5.1, 5.2) too begins at the optimum of a model trained on less.
+    """
+    first = fit([corpus], replace(recipe, transitions=False, edges=False), dev, schedule)
+    problem = prepare([corpus], recipe)
+    evaluate = dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
+    outcome = train(recipe.trainer(), problem.objective, first.model.weights, schedule, evaluate)
+    return Fitted(replace(problem.model, weights=np.asarray(outcome.weights, np.float32)), outcome)
+
+
+def label(fitted: Fitted, test: Corpus, threads: int = 1) -> list[str]:
+    """What the model says of the test set, a string a sentence: tags, or lengths of words."""
+    tagger = Tagger(fitted.model, threads)
+    if not fitted.model.coding:
+        labelled = tagger.tag(test.sentences)
+        return [" ".join(c[0] for c in sentence.layers[tagger.guideline] if c) for sentence in labelled]
+    characters = Task("segment").prepare(test).sentences
+    words = (tagger.words(sentence) for sentence in tagger.tag(characters))
+    return [" ".join(str(len(form)) for form in sentence.forms) for sentence in words]

@@ -1,0 +1,227 @@
+"""The page of the experiment: the numbers as JSON, and Markdown and plots drawn from those alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.incomplete_run import LEARNER, Run
+from experiments.incomplete_scores import REFERENCES, Scores, compare, scorer
+from experiments.incomplete_settings import DISCARD, MARGINAL, Setting
+from tagweave.evaluation.plots import Series, bar
+
+LEVEL = 0.05
+DISCUSSION = "## Discussion"
+"""From this line on the page is written by hand, and the command keeps it."""
+
+
+def write(run: Run, folder: Path, name: str, command: str, trials: int = 10_000) -> None:
+    """Write `name`.json, `name`.md and plots into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    summary = {"command": command, **summarise(run, trials)}
+    (folder / f"{name}.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    plots = list(draw(summary, folder, name))
+    page = folder / f"{name}.md"
+    kept = page.read_text(encoding="utf-8").partition(DISCUSSION)[2] if page.exists() else ""
+    end = f"\n{DISCUSSION}{kept}" if kept else ""
+    page.write_text("\n".join(lines(summary, plots)) + "\n" + end, encoding="utf-8")
+
+
+def summarise(run: Run, trials: int) -> dict[str, Any]:
+    """All numbers of the page."""
+    data = run.data
+    parts = {"train": data.train, "dev": data.dev, "test": data.test}
+    return {
+        "data": data.name,
+        "task": data.task,
+        "sizes": {name: [len(part), part.tokens()] for name, part in parts.items()},
+        "budget": {"iterations": data.schedule.iterations, "patience": data.schedule.patience, "tuning": data.tuning},
+        "trials": trials,
+        "settings": [summarise_setting(run, setting, trials) for setting in run.settings],
+    }
+
+
+def summarise_setting(run: Run, setting: Setting, trials: int) -> dict[str, Any]:
+    """The methods of one setting with their scores and tests."""
+    score = scorer(run.data, setting.ambiguous)
+    scores: dict[str, list[Scores]] = {}
+    methods: list[dict[str, Any]] = []
+    for method in setting.methods:
+        key = setting.name, method.name
+        results = run.results[key]
+        scores[method.name] = [score(result["test"]) for result in results if result["left"]]
+        methods.append(
+            {
+                "name": method.name,
+                "left": [result["left"] for result in results],
+                "dev": [100 * result["dev"] for result in results if result["left"]],
+                "iterations": [result["iterations"] for result in results if result["left"]],
+                "learner_dev": [None if value is None else 100 * value for value in run.learner[key]],
+                "learner": run.chosen[key],
+            }
+        )
+    for row in methods:
+        row["measures"] = _measures(row["name"], scores, trials)
+    return {"name": setting.name, "title": setting.title, "methods": methods}
+
+
+def _measures(name: str, scores: dict[str, list[Scores]], trials: int) -> dict[str, Any]:
+    """Per measure the values of the seeds, and the tests of the references against this method."""
+    found: dict[str, Any] = {}
+    for measure in scores[name][0] if scores[name] else ():
+        column = {method: [seed[measure] for seed in seeds] for method, seeds in scores.items()}
+        ours = column[name]
+        row: dict[str, Any] = {"values": [score.value for score in ours]}
+        row["mean"], row["deviation"] = float(np.mean(row["values"])), float(np.std(row["values"]))
+        testable = ours[0].counts is not None
+        row["against"] = {
+            reference: compare(column[reference], ours, trials)
+            for reference in REFERENCES
+            if testable and reference != name and len(column.get(reference, ())) == len(ours)
+        }
+        found[measure] = row
+    return found
+
+
+def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
+    """The page, line by line."""
+    yield f"# Incomplete annotation: {'tagging' if summary['task'] == 'tag' else 'segmentation'}"
+    yield f"\nWritten by\n\n    {summary['command']}\n"
+    yield "Every number down to the discussion is of that run.\n"
+    yield from _setup(summary)
+    for setting in summary["settings"]:
+        yield f"\n## {setting['title']}\n"
+        yield from _left(setting)
+        for measure in _names(setting):
+            yield from _table(setting, measure)
+        yield from _verdict(setting)
+    yield "\n## Plots\n"
+    yield from (f"![{plot}]({plot})" for plot in plots)
+    yield "\nBars are means over the seeds, error bars standard deviations; `discard` is left out.\n"
+    yield from _learner(summary)
+
+
+def _setup(summary: dict[str, Any]) -> Iterator[str]:
+    sizes = "; ".join(f"{name} {a:,} sentences, {b:,} words" for name, (a, b) in summary["sizes"].items())
+    budget = summary["budget"]
+    yield f"- Data: {summary['data']}: {sizes}. What is taken away is taken from the training part only."
+    yield (
+        f"- Every training run: AdaGrad, at most {budget['iterations']} passes, the pass that is best on dev, stopped"
+        f" after {budget['patience']} passes without a better one. A method of two models has this budget for each."
+    )
+    share = f" on the first {budget['tuning']} training sentences" if budget["tuning"] else ""
+    yield f"- Learner settings: for every method alike the best on dev of the same three, tried with seed 0{share}."
+    yield (
+        "- A seed draws what is taken away, the choices of `random` and the order of training sentences. Scores are"
+        " x 100, means over the seeds; in brackets each seed."
+    )
+    yield (
+        f"- p: two-sided, paired randomisation over test sentences, {summary['trials']:,} trials. The p over all seeds"
+        " exchanges a sentence in all seeds at once. A difference is that of `marginal` less the rival."
+    )
+
+
+def _left(setting: dict[str, Any]) -> Iterator[str]:
+    for method in setting["methods"]:
+        if method["name"] == DISCARD.name:
+            left = ", ".join(f"{count:,}" if count else "nothing left" for count in method["left"])
+            yield f"Sentences that `discard` leaves: {left}.\n"
+
+
+def _names(setting: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(name for method in setting["methods"] for name in method["measures"]))
+
+
+def _table(setting: dict[str, Any], measure: str) -> Iterator[str]:
+    references = [name for name in REFERENCES if any(name == method["name"] for method in setting["methods"])]
+    others = [f"p against `{name}`" for name in references[1:]]
+    head = ["method", "dev", measure, "seeds", "difference", "p of each seed", "p over all seeds", *others]
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for method in setting["methods"]:
+        yield "| " + " | ".join(_row(method, measure, references)) + " |"
+    yield ""
+
+
+def _row(method: dict[str, Any], measure: str, references: Sequence[str]) -> list[str]:
+    found = method["measures"].get(measure)
+    if found is None:
+        return [method["name"], "nothing left", *["-"] * (4 + len(references))]
+    against = found["against"]
+    cells = [method["name"], f"{np.mean(method['dev']):.2f}", f"**{found['mean']:.2f}**", _list(found["values"])]
+    first = against.get(references[0])
+    cells += [f"{first['difference']:+.2f}", ", ".join(map(_p, first["p"])), _p(first["p_all"])] if first else ["-"] * 3
+    return cells + [_p(against[name]["p_all"]) if name in against else "-" for name in references[1:]]
+
+
+def _list(values: Sequence[float]) -> str:
+    return "(" + ", ".join(f"{value:.2f}" for value in values) + ")"
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _verdict(setting: dict[str, Any]) -> Iterator[str]:
+    """Which rivals marginal likelihood beats, in words, for every measure that is tested."""
+    for measure in _names(setting):
+        groups: dict[str, list[str]] = {}
+        for method in setting["methods"]:
+            test = method["measures"].get(measure, {}).get("against", {}).get(MARGINAL.name)
+            if test:
+                groups.setdefault(_outcome(test), []).append(f"`{method['name']}`")
+        if groups:
+            told = "; ".join(f"{outcome} {', '.join(names)}" for outcome, names in groups.items())
+            yield f"{measure}, over all seeds: `{MARGINAL.name}` {told}.\n"
+
+
+def _outcome(test: dict[str, Any]) -> str:
+    if test["p_all"] >= LEVEL:
+        return f"does not differ (p >= {LEVEL}) from"
+    return f"is better (p < {LEVEL}) than" if test["difference"] > 0 else f"is worse (p < {LEVEL}) than"
+
+
+def _learner(summary: dict[str, Any]) -> Iterator[str]:
+    yield "\n## Learner settings\n\nDev scores of seed 0, and the settings taken.\n"
+    tried = [", ".join(f"{k} {v}" for k, v in settings.items()) or "defaults" for settings in LEARNER]
+    yield "| setting | method | " + " | ".join(tried) + " | taken |"
+    yield "|" + "---|" * (len(tried) + 3)
+    for setting in summary["settings"]:
+        for method in setting["methods"]:
+            scores = ["-" if value is None else f"{value:.2f}" for value in method["learner_dev"]]
+            nothing = all(value is None for value in method["learner_dev"])
+            taken = "-" if nothing else tried[LEARNER.index(method["learner"])]
+            yield f"| {setting['name']} | {method['name']} | {' | '.join(scores)} | {taken} |"
+
+
+def draw(summary: dict[str, Any], folder: Path, name: str) -> Iterator[str]:
+    """A plot per measure and group of settings with the same methods; yields the file names."""
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for setting in summary["settings"]:
+        groups.setdefault(tuple(method["name"] for method in setting["methods"]), []).append(setting)
+    for settings in groups.values():
+        for measure in _names(settings[0]):
+            series = _series(settings, measure)
+            if len(series) < 2:
+                continue
+            slug = f"{name}-{settings[0]['name']}-{measure.replace(' ', '-').lower()}.png"
+            bar(folder / slug, [setting["name"] for setting in settings], series, score=measure, title=summary["data"])
+            yield slug
+
+
+def _series(settings: Sequence[dict[str, Any]], measure: str) -> dict[str, Series]:
+    """The methods that have a score in every setting."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for setting in settings:
+        for method in setting["methods"]:
+            if measure in method["measures"] and method["name"] != DISCARD.name:
+                rows.setdefault(method["name"], []).append(method["measures"][measure])
+    return {
+        name: Series([row["mean"] for row in found], [row["deviation"] for row in found])
+        for name, found in rows.items()
+        if len(found) == len(settings)
+    }

@@ -1,0 +1,111 @@
+"""Scores of the cells, and whether methods differ: per seed, and over all seeds together.
+
+Per method a score keeps counts per test sentence, so that the paired randomisation test can exchange sentences. The
+test over all seeds adds up the counts of a sentence over the seeds and exchanges them together: sentences are the
+sample, and the seeds of one sentence are no independent observations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.incomplete_cells import Data
+from experiments.incomplete_settings import MARGINAL, WARM, ambiguous_forms
+from tagweave.corpus.corpus import Corpus
+from tagweave.evaluation.accuracy import accuracy, average_precision_of_ambiguous_words
+from tagweave.evaluation.score import Metric, f_of_counts, share_of_counts
+from tagweave.evaluation.segmentation import Segmentation
+from tagweave.evaluation.significance import randomisation_test
+from tagweave.evaluation.words import word_scores
+
+REFERENCES = (MARGINAL.name, WARM.name)
+"""The methods that every other one is tested against."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One measure of one cell.
+
+    Attributes:
+        value: the score, 0 to 100.
+        counts: int64[S, K], what `metric` takes; `None` for a score that is not tested.
+        metric: from counts summed over sentences to the score (up to a factor).
+    """
+
+    value: float
+    counts: NDArray[np.int64] | None = None
+    metric: Metric | None = None
+
+
+Scores = dict[str, Scored]
+"""The measures of one cell by name."""
+
+
+def scorer(data: Data, apart: bool = False) -> Callable[[Sequence[str]], Scores]:
+    """From the output of a cell on the test set to its scores; `apart` also scores ambiguous words (APA)."""
+    if data.task == "segment":
+        gold = [Segmentation(sentence.forms) for sentence in data.test]
+        words = frozenset(chain.from_iterable(sentence.forms for sentence in data.train))
+        return lambda output: segmentation_scores(gold, output, words)
+    forms = ambiguous_forms(data.train) if apart else frozenset()
+    return lambda output: tagging_scores(data.test, output, forms)
+
+
+def tagging_scores(gold: Corpus, output: Sequence[str], ambiguous: frozenset[str]) -> Scores:
+    """P (tsuboi-2008: accuracy) and, if there are ambiguous words, APA."""
+    system = gold.with_sentences(
+        sentence.with_layer(gold.guideline, ((tag,) for tag in tags.split()))
+        for sentence, tags in zip(gold, output, strict=True)
+    )
+    found = accuracy(gold, system)
+    scores = {"P": Scored(100 * found.tokens.value, found.counts, share_of_counts)}
+    if ambiguous:
+        value = average_precision_of_ambiguous_words(gold, system, ambiguous)
+        scores["APA"] = Scored(value, *right_words(gold, system, ambiguous))
+    return scores
+
+
+def right_words(gold: Corpus, system: Corpus, words: frozenset[str]) -> tuple[NDArray[np.int64], Metric]:
+    """int64[S, W], how often each of the W words that occur is right in a sentence, and the metric: APA / 100."""
+    number = {word: i for i, word in enumerate(sorted(words & set(chain.from_iterable(s.forms for s in gold))))}
+    right, occurrences = np.zeros((len(gold), len(number)), np.int64), np.zeros(len(number))
+    for i, (ours, theirs) in enumerate(zip(gold, system, strict=True)):
+        layers = ours.layers[gold.guideline], theirs.layers[gold.guideline]
+        for form, label, tag in zip(ours.forms, *layers, strict=True):
+            if form in number:
+                right[i, number[form]] += label == tag
+                occurrences[number[form]] += 1
+    return right, lambda counts: np.asarray(counts / occurrences).mean(axis=-1)
+
+
+def segmentation_scores(gold: Sequence[Segmentation], output: Sequence[str], words: frozenset[str]) -> Scores:
+    """F, and the recall of words that are not in the text of the training corpus."""
+    system = [_cut("".join(sentence.forms), line) for sentence, line in zip(gold, output, strict=True)]
+    found = word_scores(gold, system, words)
+    recall = found.oov.value if found.oov else float("nan")
+    return {"F": Scored(100 * found.words.f, found.counts, f_of_counts), "OOV recall": Scored(100 * recall)}
+
+
+def _cut(text: str, lengths: str) -> Segmentation:
+    ends = np.cumsum([int(length) for length in lengths.split()])
+    return Segmentation(tuple(text[start:end] for start, end in zip([0, *ends], ends, strict=False)))
+
+
+def compare(ours: Sequence[Scored], theirs: Sequence[Scored], trials: int) -> dict[str, Any]:
+    """Two methods, the same seeds: mean difference (first less second), p of every seed and p over all seeds."""
+    pairs = [(a.counts, b.counts) for a, b in zip(ours, theirs, strict=True)]
+    metric = ours[0].metric
+    if metric is None or any(a is None or b is None for a, b in pairs):
+        raise ValueError("found a score without counts, expected one that can be tested")
+    first, second = (np.stack([pair[side] for pair in pairs]) for side in (0, 1))  # type: ignore[misc]
+    return {
+        "difference": float(np.mean([a.value - b.value for a, b in zip(ours, theirs, strict=True)])),
+        "p": [randomisation_test(a, b, metric, trials) for a, b in zip(first, second, strict=True)],
+        "p_all": randomisation_test(first.sum(axis=0), second.sum(axis=0), metric, trials),
+    }
