@@ -61,9 +61,9 @@ class Labelling:
         path = parse_argument(self.argument).path
         told = self.format or format_of_name(path) or ("raw" if self.of_characters else None)
         name, sentences = stream(self.argument, told)
-        if not self.of_characters and format_named(name).unit == "character":
-            raise CorpusError(f"{name} text, characters", "words, for a model of words (or their --format)", path)
         first = next(sentences, None)
+        if first and not self.of_characters and format_named(name).unit == "character":
+            raise CorpusError(f"{name} text, characters", "words, for a model of words (or their --format)", path)
         return name, first, sentences if first is None else chain([first], sentences)
 
     @property

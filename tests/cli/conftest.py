@@ -1,0 +1,68 @@
+"""Small corpora from the sample, small models trained on them by the command itself, and a way to run it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tagweave.cli.main import app
+from tagweave.corpus.sample import path
+from typer.testing import CliRunner
+
+from model_files import write
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def run() -> Run:
+    """Runs `tagweave` with arguments, `stdin` and the exit code it is to have; gives the result."""
+
+    def call(*arguments: object, stdin: str | None = None, code: int = 0) -> Any:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == code, (result.stdout, result.stderr)
+        return result
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.txt and dev.txt (CTB tags), words.txt (PD tags), and dev.seg, dev.raw without labels."""
+    folder = tmp_path_factory.mktemp("corpora")
+    lines = path("ctb.txt").read_text("utf-8").splitlines()
+    write(folder / "train.txt", lines[:60])
+    write(folder / "dev.txt", lines[60:80])
+    write(folder / "words.txt", path("pd.txt").read_text("utf-8").splitlines()[:60])
+    words = [[token.rpartition("_")[0] for token in line.split(" ")] for line in lines[60:80]]
+    write(folder / "dev.seg", map(" ".join, words))
+    write(folder / "dev.raw", map("".join, words))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tagger(corpora: Path, run: Run) -> Path:
+    """A model of words, of the guideline ctb."""
+    return trained(run, corpora, "tagger", f"ctb={corpora / 'train.txt'}")
+
+
+@pytest.fixture(scope="session")
+def segmenter(corpora: Path, run: Run) -> Path:
+    """A model that segments."""
+    return trained(run, corpora, "segmenter", corpora / "words.txt", "--task", "segment")
+
+
+@pytest.fixture(scope="session")
+def segtagger(corpora: Path, run: Run) -> Path:
+    """A model that segments and tags."""
+    return trained(run, corpora, "segtagger", corpora / "words.txt", "--task", "segtag")
+
+
+def trained(run: Run, corpora: Path, name: str, *arguments: object) -> Path:
+    model = corpora / f"{name}.model"
+    run("train", *arguments, "-o", model, "--iterations", 4)
+    return model

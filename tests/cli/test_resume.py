@@ -1,0 +1,76 @@
+"""A run that is killed and resumed ends in the same model as one that is not, for every learner."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from model_files import contents, write
+from tagweave.adapt.recipe import LEARNERS
+
+ITERATIONS = 5
+
+# each training is a process of its own, forked from one that has imported everything, and kills itself with SIGKILL:
+# after the checkpoint of iteration 3, or in the middle of writing it
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tagweave.cli.main import app
+from tagweave.learning import checkpoint, loop
+import tagweave.adapt.incomplete, tagweave.models.storage
+
+when, common, runs = sys.argv[1], sys.argv[2].split("|"), sys.argv[3:]
+
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+original = checkpoint.save_checkpoint
+replace = Path.replace
+def save(path, state, best, run):
+    if state.iteration == 3 and when == "between":
+        Path.replace = lambda *_: kill()
+    original(path, state, best, run)
+    if state.iteration == 3:
+        kill()
+loop.save_checkpoint = save
+
+for run in runs:
+    process = os.fork()
+    if not process:
+        app([*common, *run.split("|")])
+    assert os.WTERMSIG(os.waitpid(process, 0)[1]) == signal.SIGKILL
+"""
+
+
+def commands(corpora, folder):
+    """The options of every learner, some with development data."""
+    dev = ["--dev", str(corpora / "dev.txt"), "--patience", "4"]
+    for learner in LEARNERS:
+        options = dev if learner in ("adagrad", "rprop") else ["--set", "restart=2"] if learner == "cg" else []
+        yield learner, ["-o", str(folder / learner), "--learner", learner, *options]
+
+
+@pytest.mark.parametrize("when", ["after", "between"])
+def test_a_killed_run_is_resumed_to_the_same_model(run, corpora, tmp_path, when):
+    train = write(tmp_path / "train.txt", (corpora / "train.txt").read_text("utf-8").splitlines()[:20])
+    common = ["train", str(train), "--iterations", str(ITERATIONS), "--seed", "5"]
+    killed, straight = tmp_path / "killed", tmp_path / "straight"
+    killed.mkdir()
+    straight.mkdir()
+    runs = ["|".join(options) for _, options in commands(corpora, killed)]
+    subprocess.run(
+        [sys.executable, "-c", KILLED, when, "|".join(common), *runs],
+        check=True,
+        capture_output=True,
+        env={**os.environ, "COLUMNS": "100"},
+    )
+    for learner, options in commands(corpora, killed):
+        assert (killed / f"{learner}.checkpoint").exists() and not (killed / learner).exists()
+        resumed = run(*common, *options, "--resume")
+        done = 3 if when == "after" else 2
+        numbers = [line.split()[1] for line in resumed.stderr.splitlines() if line.startswith("iteration ")]
+        assert numbers[:1] == [f"{done + 1}/{ITERATIONS}"]
+        run(*common, *options[2:], "-o", straight / learner)
+        assert contents(killed / learner) == contents(straight / learner), learner

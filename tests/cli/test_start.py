@@ -1,0 +1,63 @@
+"""The command starts fast: help and the package itself load nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+from tagweave import __version__
+
+COMMANDS = ("train", "tag", "complete", "evaluate", "info", "demo")
+HEAVY = ("numba", "scipy", "matplotlib", "sklearn", "numpy", "safetensors", "rich")
+
+
+def loaded(code: str) -> set[str]:
+    """The heavy modules that a fresh interpreter has after running the code."""
+    text = f"import sys\n{code}\nprint(*[name for name in {HEAVY!r} if name in sys.modules])"
+    return set(subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True).stdout.split())
+
+
+@pytest.mark.parametrize("module", ["tagweave", "tagweave.cli.main"])
+def test_imports_load_nothing_heavy(module: str) -> None:
+    assert loaded(f"import {module}") == set()
+
+
+def test_the_test_sees_what_is_loaded() -> None:
+    assert loaded("import tagweave.models.tagger") >= {"numba", "numpy"}
+
+
+@pytest.mark.parametrize("arguments", [(), *((command,) for command in COMMANDS)])
+def test_help_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:
+    code = f"""
+from tagweave.cli.main import app
+try:
+    app([*{arguments!r}, "--help"])
+except SystemExit as end:
+    assert end.code == 0
+"""
+    text = f"import sys\n{code}\nprint('loaded', *[name for name in {HEAVY!r} if name in sys.modules])"
+    output = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True).stdout
+    assert output.splitlines()[-1] == "loaded"
+    assert output.startswith("Usage: ")
+
+
+def test_help_is_fast() -> None:
+    def seconds() -> float:
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "from tagweave.cli.main import main; main()", "--help"], check=True, capture_output=True)
+        return time.perf_counter() - begin
+
+    assert min(seconds() for _ in range(5)) < 0.3
+
+
+def test_version(run) -> None:
+    assert run("--version").stdout == f"tagweave {__version__}\n"
+
+
+def test_without_arguments_the_help(run) -> None:
+    result = run(code=2)
+    assert "Usage:" in result.stdout + result.stderr
+    for command in COMMANDS:
+        assert command in result.stdout + result.stderr

@@ -1,0 +1,213 @@
+"""`tagweave tag`: what is given stays, lines in are lines out, and probabilities are those of the evidence."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+
+import pytest
+from model_files import write
+from tagweave.cli import labelling
+from tagweave.corpus.load import iterate, load
+from tagweave.corpus.sentence import Sentence
+from tagweave.models.storage import load_model
+from tagweave.models.tagger import Tagger
+
+TEXT = "医院 的 墙 是 白 的 。"
+
+
+def test_words_of_any_format_become_tagged_text(run, tagger, corpora):
+    from_segmented = run("tag", tagger, corpora / "dev.seg", "--output-format", "tagged").stdout
+    from_tagged = run("tag", tagger, corpora / "dev.txt", "--retag", "--output-format", "tagged").stdout
+    assert from_segmented == from_tagged
+    assert len(from_segmented.splitlines()) == 20
+    expected = list(Tagger(load_model(tagger)).tag(load(str(corpora / "dev.seg"))))
+    lines = [" ".join(f"{f}/{c[0]}" for f, c in zip(s.forms, s.layers["ctb"], strict=True)) for s in expected]
+    assert from_segmented.splitlines() == lines
+
+
+def test_without_retag_given_tags_stay_and_candidates_are_chosen_from(run, tagger):
+    text = "医院/VV 的 墙/PU|CD 是 白 的 。\n"
+    kept = run("tag", tagger, stdin=text).stdout.split()
+    assert kept[0] == "医院/VV" and kept[2] in ("墙/PU", "墙/CD") and all("/" in token for token in kept)
+    anew = run("tag", tagger, "--retag", stdin=text).stdout
+    assert anew == run("tag", tagger, stdin=TEXT + "\n").stdout
+    assert anew.split()[0] != "医院/VV"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_standard_streams_files_and_threads_give_the_same(run, tagger, corpora, tmp_path, threads):
+    text = (corpora / "dev.seg").read_text("utf-8")
+    run("tag", tagger, corpora / "dev.seg", "-o", tmp_path / "out", "--threads", threads)
+    assert (tmp_path / "out").read_text("utf-8") == run("tag", tagger, "-", stdin=text).stdout
+    run("tag", tagger, corpora / "dev.seg", "-o", tmp_path / "out.gz")
+    assert gzip.decompress((tmp_path / "out.gz").read_bytes()).decode() == (tmp_path / "out").read_text("utf-8")
+
+
+def test_empty_lines_and_empty_input(run, tagger, segmenter, segtagger):
+    assert run("tag", tagger, stdin="").stdout == ""
+    lines = run("tag", tagger, stdin=f"\n{TEXT}\n\n").stdout.split("\n")
+    assert [bool(line) for line in lines] == [False, True, False, False]
+    for model in (segmenter, segtagger):
+        assert run("tag", model, stdin="").stdout == ""
+        assert run("tag", model, stdin="\n\n").stdout == "\n\n"
+        lines = run("tag", model, stdin="他说\n\n \n我们\n").stdout.split("\n")
+        assert [bool(line) for line in lines] == [True, False, False, True, False]
+
+
+def test_the_output_has_the_format_of_the_extension_or_the_option(run, tagger, corpora, tmp_path):
+    run("tag", tagger, corpora / "dev.seg", "-o", tmp_path / "out.conllu")
+    assert {s.layers["upos"][0] for s in iterate(str(tmp_path / "out.conllu"))} > {("NN",)}
+    text = run("tag", tagger, stdin="医院/NN\n", code=0).stdout
+    assert text == "医院/NN\n"
+    columns = run("tag", tagger, "--format", "segmented", "--output-format", "columns", stdin="医院 的\n").stdout
+    assert columns.splitlines()[0] == "# columns = form ctb" and columns.splitlines()[1].startswith("医院\t")
+
+
+def test_the_guideline_that_is_asked_for(run, tagger):
+    assert run("tag", tagger, "--to", "ctb", stdin=TEXT).stdout == run("tag", tagger, stdin=TEXT).stdout
+    result = run("tag", tagger, "--to", "pd", stdin=TEXT, code=2)
+    assert result.stderr == f"tagweave: found --to pd, expected ctb, the guideline of {tagger}\n"
+
+
+def test_the_layer_that_is_asked_for(run, tagger, tmp_path):
+    file = write(tmp_path / "t.tsv", ["# columns = form ctb mine", "医院\tNN\tVV", "的\t_\tDEC", ""])
+    plain = run("tag", tagger, file, "--output-format", "tagged").stdout
+    assert plain.startswith("医院/NN ")
+    mine = run("tag", tagger, f"{file}#mine", "--output-format", "tagged").stdout
+    assert mine == "医院/VV 的/DEC\n"
+    every = run("tag", tagger, f"{file}#mine").stdout.splitlines()
+    assert every[0] == "# columns = form ctb mine" and every[1] == "医院\tNN\tVV" and every[2] == "的\t_\tDEC"
+    result = run("tag", tagger, f"{file}#other", code=2)
+    assert result.stderr == f"tagweave: {file}: found the layers ctb, mine, expected a layer 'other'\n"
+
+
+def test_raw_text_becomes_words(run, segmenter, segtagger, corpora):
+    raw = (corpora / "dev.raw").read_text("utf-8")
+    words = run("tag", segmenter, corpora / "dev.raw").stdout
+    assert words.replace(" ", "") == raw and words.count(" ") > 100
+    tagged = run("tag", segtagger, stdin=raw).stdout
+    sentences = tagged.splitlines()
+    assert ["".join(token.rpartition("/")[0] for token in line.split()) for line in sentences] == raw.splitlines()
+    assert run("tag", segtagger, "--output-format", "segmented", stdin=raw).stdout.splitlines() == [
+        " ".join(token.rpartition("/")[0] for token in line.split()) for line in sentences
+    ]
+
+
+def test_blanks_in_raw_text_are_boundaries(run, segmenter):
+    for blank in (" ", "\t", "\u3000", "  "):
+        line = run("tag", segmenter, stdin=f"图{blank}书馆\n").stdout
+        assert line.split()[0] == "图" and line.replace(" ", "") == "图书馆\n"
+
+
+def test_blanks_are_evidence():
+    sentence = labelling.without_blanks(Sentence(tuple(" ab c ")))
+    assert sentence.forms == ("a", "b", "c")
+    assert sentence.layers == {"segmentation": (("B", "S"), ("E", "S"), ("S",))}
+    assert labelling.without_blanks(Sentence((" ",))).forms == ()
+
+
+def test_words_are_segmented_anew_only_if_asked(run, segmenter, segtagger):
+    text = "我们看 着\n"
+    assert run("tag", segmenter, "--format", "segmented", stdin=text).stdout == text
+    anew = run("tag", segmenter, "--format", "segmented", "--retag", stdin=text).stdout
+    assert anew == run("tag", segmenter, stdin="我们看着\n").stdout
+    tagged = run("tag", segtagger, "--format", "segmented", "--output-format", "tagged", stdin=text).stdout
+    assert [token.split("/")[0] for token in tagged.split()] == ["我们看", "着"]
+
+
+def test_partial_annotation_becomes_words(run, segmenter, tmp_path):
+    file = write(tmp_path / "p.kytea", ["我-们-看|着", ""])
+    assert run("tag", segmenter, file).stdout == "我们看 着\n\n"
+
+
+def test_probabilities_are_marginals_of_the_best_labels(run, tagger, segtagger):
+    rows = run("tag", tagger, "--probabilities", stdin=f"{TEXT}\n\n{TEXT}\n").stdout.split("\n")
+    assert rows[7:9] == ["", ""] and rows[:7] == rows[9:16] and rows[16:] == ["", ""]
+    model = Tagger(load_model(tagger))
+    sentence = Sentence(tuple(TEXT.split()))
+    (table,), (labelled,) = model.probabilities([sentence]), list(model.tag([sentence]))
+    for row, form, candidates, values in zip(rows[:7], sentence.forms, labelled.layers["ctb"], table, strict=True):
+        assert row == f"{form}\t{candidates[0]}\t{values[model.labels.index(candidates[0])]:.6f}"
+    rows = run("tag", segtagger, "--probabilities", stdin="我们 看\n").stdout.split("\n")
+    assert [row.split("\t")[0] for row in rows] == ["我", "们", "看", "", ""]
+
+
+def test_probabilities_heed_what_is_given(run, tagger):
+    rows = run("tag", tagger, "--probabilities", stdin="医院/VV 的 墙/PU|CD\n").stdout.splitlines()
+    assert rows[0] == "医院\tVV\t1.000000"
+    label, probability = rows[2].split("\t")[1:]
+    assert label in ("PU", "CD") and float(probability) >= 0.5
+
+
+def best(run, *arguments, stdin):
+    return [json.loads(line) for line in run("tag", *arguments, stdin=stdin).stdout.splitlines()]
+
+
+def test_the_best_sequences(run, tagger):
+    found = best(run, tagger, "--best", 3, stdin=f"{TEXT}\n医院\n")
+    assert [(each["sentence"], each["rank"]) for each in found] == [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)]
+    assert found[0]["tokens"] == TEXT.split()
+    tagged = run("tag", tagger, stdin=TEXT).stdout.split()
+    assert tagged == [f"{token}/{label}" for token, label in zip(TEXT.split(), found[0]["labels"], strict=True)]
+    assert found[0]["probability"] >= found[1]["probability"] >= found[2]["probability"] > 0
+
+
+def test_the_probabilities_of_all_sequences_that_evidence_allows_sum_to_one(run, tagger):
+    everything = best(run, tagger, "--best", 2000, stdin="医院 的\n")
+    labels = len(load_model(tagger).structure.space)
+    assert len(everything) == labels**2
+    assert sum(each["probability"] for each in everything) == pytest.approx(1, abs=1e-4)
+    some = best(run, tagger, "--best", 2000, stdin="医院/NN|VV 的\n")
+    assert len(some) == 2 * labels and {each["labels"][0] for each in some} == {"NN", "VV"}
+    assert sum(each["probability"] for each in some) == pytest.approx(1, abs=1e-4)
+
+
+def test_the_best_segmentations(run, segmenter, segtagger):
+    found = best(run, segmenter, "--best", 8, stdin="我们看\n")
+    assert len({tuple(each["tokens"]) for each in found}) == len(found) == 4
+    assert all("".join(each["tokens"]) == "我们看" and "labels" not in each for each in found)
+    assert sum(each["probability"] for each in found) == pytest.approx(1, abs=1e-4)
+    for each in best(run, segtagger, "--best", 2, stdin="我们看\n"):
+        assert len(each["tokens"]) == len(each["labels"])
+
+
+def test_a_long_stream_is_taken_in_blocks(run, tagger, corpora, monkeypatch):
+    expected = run("tag", tagger, corpora / "dev.seg").stdout
+    taken = []
+    complete = Tagger.complete
+    monkeypatch.setattr(labelling, "_BLOCK", 7)
+    monkeypatch.setattr(Tagger, "complete", lambda self, corpus: taken.append(len(corpus)) or complete(self, corpus))
+    assert run("tag", tagger, corpora / "dev.seg").stdout == expected
+    assert taken == [7, 7, 6]
+
+
+def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
+    monkeypatch.setattr(labelling, "_BLOCK", 2)
+    read = []
+
+    def stream(*_arguments):
+        def sentences():
+            for number in range(100):
+                read.append(number)
+                yield Sentence(("医院",))
+
+        return "segmented", sentences()
+
+    monkeypatch.setattr(labelling, "stream", stream)
+    labelled = labelling.Labelling(Tagger(load_model(tagger)), "-").labelled()
+    next(labelled)
+    assert len(read) == 2
+
+
+def test_a_reader_that_has_gone_is_no_error(tagger, corpora, tmp_path):
+    lines = (corpora / "dev.seg").read_text("utf-8").splitlines() * 400
+    text = write(tmp_path / "long.seg", lines)
+    command = [sys.executable, "-c", "from tagweave.cli.main import main; main()", "tag", str(tagger), str(text)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141

@@ -1,0 +1,243 @@
+"""`tagweave train`: options reach the recipe, runs repeat exactly, and the model tells what it is made of."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from model_files import contents, write
+from tagweave.adapt.fit import prepare
+from tagweave.adapt.incomplete import treated
+from tagweave.adapt.recipe import LEARNERS, Recipe
+from tagweave.adapt.task import Task
+from tagweave.cli.summary import estimated_bytes, summary
+from tagweave.corpus.describe import digest
+from tagweave.corpus.load import load
+from tagweave.learning import loop
+from tagweave.learning.loop import Schedule
+from tagweave.models.storage import describe_model, load_model
+
+RUN = ("--iterations", 2)
+
+
+def about(model):
+    return describe_model(model)["about"]
+
+
+def test_it_tells_the_size_of_the_problem_and_every_iteration(run, corpora, tmp_path):
+    result = run("train", corpora / "train.txt", "--dev", corpora / "dev.txt", "-o", tmp_path / "m", *RUN)
+    assert result.stdout == ""
+    corpus = load(str(corpora / "train.txt"))
+    problem = prepare([corpus], Recipe())
+    lines = result.stderr.splitlines()
+    assert lines[0] == (
+        f"{len(corpus)} sentences with evidence, {corpus.tokens()} tokens ({corpus.tokens()} with evidence)"
+    )
+    labels, features = len(problem.model.structure.space), len(problem.model.encoder.index)
+    assert lines[1] == f"{labels} labels, {features:,} features, {problem.model.structure.size:,} weights"
+    assert lines[2].startswith("about ") and lines[2].endswith(" MB of memory for training")
+    assert [line.split("  ")[0] for line in lines[3:5]] == ["iteration 1/2", "iteration 2/2"]
+    assert lines[5].startswith(f"{tmp_path / 'm'}: 2 iterations, dev 0.")
+    assert len(lines) == 6
+
+
+def test_the_model_tells_what_it_was_made_of(run, corpora, tmp_path):
+    train, dev, model = corpora / "train.txt", corpora / "dev.txt", tmp_path / "m"
+    run("train", f"ctb={train}", "--dev", dev, "-o", model, *RUN, "--seed", 7, "--set", "rate=0.2")
+    told = about(model)
+    assert told["corpora"] == [
+        {"path": str(train), "sha256": digest(str(train)), "guideline": "ctb", "sentences": 60, "weight": 1.0}
+    ]
+    assert told["dev"]["sha256"] == digest(str(dev)) and 0 < told["dev_score"] < 1
+    assert told["recipe"]["settings"] == {"seed": 7, "rate": 0.2}
+    assert told["seed"] == 7 and told["incomplete"] == "marginal" and told["iterations"] == 2
+    assert told["seconds"] > 0 and told["date"].endswith("+00:00")
+    assert load_model(model).structure.space.views[0].guideline == "ctb"
+    assert not (tmp_path / "m.checkpoint").exists()
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_same_run_gives_the_same_bytes(run, corpora, tmp_path, learner, threads):
+    models = [tmp_path / "a", tmp_path / "b"]
+    options = ("--learner", learner, "--threads", threads, "--seed", 3, *RUN)
+    for model in models:
+        run("train", corpora / "train.txt", "-o", model, *options)
+    assert contents(models[0]) == contents(models[1])
+
+
+def test_another_seed_gives_another_model(run, corpora, tmp_path):
+    for seed in (1, 2):
+        run("train", corpora / "train.txt", "-o", tmp_path / f"{seed}", "--seed", seed, *RUN)
+    first, second = (contents(tmp_path / f"{seed}")[0]["weights"] for seed in (1, 2))
+    assert first != second
+
+
+def test_two_files_are_one_corpus(run, corpora, tmp_path):
+    lines = (corpora / "train.txt").read_text("utf-8").splitlines()
+    halves = [write(tmp_path / f"{i}.txt", lines[30 * i : 30 * i + 30]) for i in (0, 1)]
+    run("train", corpora / "train.txt", "-o", tmp_path / "whole", *RUN)
+    run("train", *halves, "-o", tmp_path / "both", *RUN)
+    run("train", halves[0], "--source", halves[1], "-o", tmp_path / "source", *RUN)
+    whole, both, source = (contents(tmp_path / name) for name in ("whole", "both", "source"))
+    assert whole[0] == both[0] == source[0]
+    assert [each["sentences"] for each in source[1]["about"]["corpora"]] == [30, 30]
+
+
+def test_weights_of_corpora(run, corpora, tmp_path):
+    """A corpus of weight 2 counts as if it stood there twice, to a learner that sees all sentences at once."""
+    train = corpora / "train.txt"
+    other = write(tmp_path / "other.txt", (corpora / "dev.txt").read_text("utf-8").splitlines())
+    options = ("--learner", "rprop", "--precision", "float64", "--iterations", 4)
+    run("train", train, other, "--weights", "1,2", "-o", tmp_path / "weighted", *options)
+    run("train", train, other, other, "-o", tmp_path / "twice", *options)
+    weighted, twice = (load_model(tmp_path / name).weights for name in ("weighted", "twice"))
+    np.testing.assert_allclose(weighted, twice, rtol=1e-6)
+    assert [each["weight"] for each in about(tmp_path / "weighted")["corpora"]] == [1.0, 2.0]
+
+
+def test_options_reach_the_recipe(run, corpora, tmp_path):
+    options = ("--features", "observed", "--min-count", 2, "--precision", "float64", "--incomplete", "pointwise")
+    templates = ("--preset", "tsuboi-2008", "--template", "form[0]", "--template", "form[-1] form[0]")
+    run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, *options, *templates, "--method", "ordinary")
+    recipe = about(tmp_path / "m")["recipe"]
+    assert (recipe["features"], recipe["minimum_count"], recipe["precision"]) == ("observed", 2, "float64")
+    assert recipe["transitions"] is False and recipe["edges"] is False
+    assert recipe["templates"][0] == "lower[0]" and recipe["templates"][-2:] == ["form[0]", "form[-1] form[0]"]
+    assert load_model(tmp_path / "m").weights.dtype == np.float64
+
+
+@pytest.mark.parametrize("coding", ["BMES", "BI", "boundary"])
+def test_codings(run, corpora, tmp_path, coding):
+    run("train", corpora / "words.txt", "--task", "segment", "--coding", coding, "-o", tmp_path / "m", *RUN)
+    assert load_model(tmp_path / "m").coding == coding
+
+
+def test_formats_of_words_and_characters_share_a_guideline_for_a_segmenter(run, corpora, tmp_path):
+    partial = write(tmp_path / "p.kytea", ["我-们|的 书", "他 说"])
+    segmented = write(tmp_path / "s.seg", ["我们 的 书"])
+    run("train", partial, segmented, corpora / "words.txt", "--task", "segment", "-o", tmp_path / "m", *RUN)
+    assert [each["guideline"] for each in about(tmp_path / "m")["corpora"]] == ["segmentation"] * 3
+
+
+def test_a_format_that_the_lines_do_not_tell(run, tmp_path):
+    text = write(tmp_path / "t", ["a/X b c d e f g h i j k l m n o p", "b/Y c"])
+    run("train", text, "--format", "tagged", "-o", tmp_path / "m", *RUN)
+    assert set(load_model(tmp_path / "m").structure.space.names) == {"X", "Y"}
+
+
+def test_patience_and_the_log(run, corpora, tmp_path):
+    log = tmp_path / "log.jsonl"
+    options = ("--dev", corpora / "dev.txt", "--patience", 1, "--iterations", 50, "--log", log)
+    run("train", corpora / "train.txt", "-o", tmp_path / "m", *options)
+    lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    assert [line["number"] for line in lines] == list(range(1, len(lines) + 1))
+    assert [line["best"] for line in lines] == [True] * (len(lines) - 1) + [False]
+    assert about(tmp_path / "m")["dev_score"] == max(line["score"] for line in lines)
+    assert len(lines) < 50
+
+
+def test_an_interrupt_keeps_the_best_model_and_says_how_to_go_on(run, corpora, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "save_checkpoint", interrupting(loop.save_checkpoint, 2))
+    command = ("train", corpora / "train.txt", "-o", tmp_path / "m", "--iterations", 4)
+    result = run(*command, code=130)
+    assert result.stderr.splitlines()[-2:] == [
+        f"{tmp_path / 'm'}: 2 iterations",
+        "interrupted: the same command with --resume goes on",
+    ]
+    monkeypatch.undo()
+    assert about(tmp_path / "m")["iterations"] == 2
+    run(*command, "--resume")
+    run(*command[:-3], tmp_path / "straight", *command[-2:])
+    assert contents(tmp_path / "m") == contents(tmp_path / "straight")
+
+
+def interrupting(save, iteration):
+    """`save_checkpoint`, with Ctrl-C after the iteration of this number."""
+
+    def step(path, state, best, run):
+        save(path, state, best, run)
+        if state.iteration == iteration:
+            raise KeyboardInterrupt
+
+    return step
+
+
+def test_an_interrupt_in_the_first_iteration_writes_no_model(run, corpora, tmp_path, monkeypatch):
+    def stop(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tagweave.learning.online.AdaGrad.step", stop)
+    result = run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, code=130)
+    assert result.stderr.splitlines()[-1] == "interrupted in the first iteration: no model is written"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_before_training(run, corpora, tmp_path, monkeypatch):
+    def stop(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tagweave.adapt.fit.prepare", stop)
+    result = run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, code=130)
+    assert result.stderr == "tagweave: interrupted\n"
+
+
+def test_an_interrupt_of_the_first_model_of_argmax_stops_it_all(run, corpora, tmp_path, monkeypatch):
+    calls = []
+
+    def stop(*_arguments):
+        calls.append(1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tagweave.learning.online.AdaGrad.step", stop)
+    run("train", corpora / "train.txt", "-o", tmp_path / "m", "--incomplete", "argmax", code=130)
+    assert calls == [1] and not (tmp_path / "m").exists()
+
+
+def test_a_checkpoint_of_another_run_is_refused_and_without_resume_announced(run, corpora, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "save_checkpoint", interrupting(loop.save_checkpoint, 1))
+    model = tmp_path / "m"
+    run("train", corpora / "train.txt", "-o", model, *RUN, code=130)
+    monkeypatch.undo()
+    for change in (("--seed", 1), ("--weights", "2"), ("--min-count", 2), ("--dev", corpora / "dev.txt")):
+        result = run("train", corpora / "train.txt", "-o", model, *RUN, *change, "--resume", code=2)
+        told = f"tagweave: {model}.checkpoint: a checkpoint of another training run; delete it to start anew"
+        assert result.stderr.splitlines()[-1] == told
+    result = run("train", corpora / "train.txt", "-o", model, *RUN)
+    told = f"{model}.checkpoint of an earlier run is overwritten; --resume would go on from it"
+    assert result.stderr.splitlines()[0] == told
+    assert not (tmp_path / "m.checkpoint").exists()
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_estimate_of_memory_covers_what_the_learner_keeps(corpora, learner):
+    recipe = Recipe(learner=learner)
+    problem = prepare([load(str(corpora / "train.txt"))], recipe)
+    state = recipe.trainer().start(problem.objective, problem.model.weights)
+    kept = sum(array.nbytes for array in state.arrays.values())
+    assert kept < estimated_bytes(problem, recipe) < 12 * kept
+    assert "memory" in summary(problem, recipe)[-1]
+
+
+def test_strategies_in_two_steps_are_those_in_one(corpora):
+    """`treated` and an ordinary fit are what `fit_incomplete` is."""
+    corpus = load(str(corpora / "train.txt"))
+    some = corpus.with_sentences(
+        s if i % 2 else s.with_layer("tag", (("NN", "VV"),) * len(s)) for i, s in enumerate(corpus)
+    )
+    discarded, recipe = treated("discard", [some], Recipe())
+    assert len(discarded[0]) == 30 and recipe == Recipe()
+    first, _ = treated("first", [some], Recipe())
+    assert set(first[0][0].layers["tag"]) == {("NN",)}
+    _, pointwise = treated("pointwise", [some], Recipe())
+    assert not pointwise.transitions and not pointwise.edges
+    filled, _ = treated("argmax", [some], Recipe(), schedule=Schedule(iterations=2))
+    assert all(len(c or ()) == 1 for s in filled[0] for c in s.layers["tag"])
+    with pytest.raises(ValueError, match="unknown strategy 'x'"):
+        treated("x", [some], Recipe())
+
+
+def test_a_recipe_knows_its_precisions():
+    with pytest.raises(ValueError, match="unknown precision 'float16', expected 'float32' or 'float64'"):
+        Recipe(Task(), precision="float16")
