@@ -95,7 +95,8 @@ class ChainObjective:
         return loss
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
-        """For each sentence whose best sequence contradicts its evidence, add features(best) - features(best allowed).
+        """For each sentence whose best sequence contradicts its evidence, add features(best) - features(best allowed),
+        times the sentence's weight.
 
         Returns:
             How many sentences that are.
@@ -113,14 +114,15 @@ class ChainObjective:
         ptr = self.encoded.sentence_ptr[first : last + 1] - tokens.start
         mistaken = np.add.reduceat(np.concatenate([wrong, [False]]), np.minimum(ptr[:-1], len(wrong))) > 0
         mistaken &= np.diff(ptr) > 0
+        mistaken &= self.encoded.weights[first:last] > 0
         keep = np.repeat(mistaken, np.diff(ptr))
         target = np.where(keep, target, best)
         if (target < 0).any():
             raise ContradictionError(
                 f"training sentences {first + 1} to {last}: no label sequence agrees with the annotation"
             )
-        self._add_path(gradient, first, last, best, +1)
-        self._add_path(gradient, first, last, target, -1)
+        self._add_path(gradient, first, last, best, keep, +1)
+        self._add_path(gradient, first, last, target, keep, -1)
         return int(mistaken.sum())
 
     def _scores(self, weights: Floats, first: int, last: int) -> Floats:
@@ -130,11 +132,21 @@ class ChainObjective:
             view.add_scores(self.encoded, first, last, None, scores)
         return scores
 
-    def _add_path(self, gradient: Floats, first: int, last: int, labels: NDArray[np.int32], sign: int) -> None:
-        """Add sign * the feature vector of a label sequence of sentences first .. last - 1."""
+    def _add_path(
+        self,
+        gradient: Floats,
+        first: int,
+        last: int,
+        labels: NDArray[np.int32],
+        keep: NDArray[np.bool_],
+        sign: int,
+    ) -> None:
+        """Add sign * weight * the feature vector of a label sequence of those of sentences first .. last - 1 whose
+        tokens are to be kept."""
         Y = len(self.structure.space)
+        times = np.repeat(sign * self.encoded.weights[first:last], self.encoded.lengths[first:last]) * keep
         chosen = np.zeros((len(labels), Y), self.dtype)
-        chosen[np.arange(len(labels)), labels] = sign
+        chosen[np.arange(len(labels)), labels] = times
         for view in self._views(gradient):
             view.add_gradient(self.encoded, first, last, None, chosen)
         ptr = self.encoded.sentence_ptr[first : last + 1] - self.encoded.sentence_ptr[first]
@@ -143,10 +155,10 @@ class ChainObjective:
         inside = np.ones(len(labels), bool)
         inside[starts] = False
         into = np.flatnonzero(inside)
-        pairs = np.bincount(labels[into - 1] * Y + labels[into], minlength=Y * Y).reshape(Y, Y)
-        start, end = (np.bincount(labels[at], minlength=Y) for at in (starts, ends))
+        pairs = np.bincount(labels[into - 1] * Y + labels[into], times[into], minlength=Y * Y).reshape(Y, Y)
+        start, end = (np.bincount(labels[at], times[at], minlength=Y) for at in (starts, ends))
         self.structure.add_transition_gradient(
-            gradient, *(np.asarray(sign * counts, self.dtype) for counts in (pairs, start, end))
+            gradient, *(np.asarray(counts, self.dtype) for counts in (pairs, start, end))
         )
 
     def touched(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
