@@ -47,7 +47,8 @@ class AveragedPerceptron:
                 mistakes += wrong
                 update.average(weights, totals, gradient, *objective.touched(first, last), step)
             step += 1
-        state.numbers["step"], state.loss = step, float(mistakes)
+            state.numbers["step"] = step  # at once: an interrupted pass has an average, too
+        state.loss = float(mistakes)
         state.iteration += 1
         state.converged = mistakes == 0
 
