@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.labels.scheme import split_label
+
 
 class WordCounter:
     """Counts the words that two label sequences over the same characters have in common.
@@ -17,11 +19,11 @@ class WordCounter:
     """
 
     def __init__(self, names: Sequence[str], sentence_ptr: NDArray[np.int64]) -> None:
-        letters = ["-" if name == "-" else name.partition("-")[0] for name in names]
-        tags = {name: i for i, name in enumerate(dict.fromkeys(name.partition("-")[2] for name in names))}
+        letters, kinds = [split_label(name)[0] for name in names], [split_label(name)[1] for name in names]
+        tags = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
         self._begins = np.array([letter in "BS" for letter in letters] + [False])
         self._ends = np.array([letter in "ES|" for letter in letters] + [False])
-        self._tag = np.array([tags[name.partition("-")[2]] for name in names] + [-1])
+        self._tag = np.array([tags[kind] for kind in kinds] + [-1])
         self._first = np.zeros(int(sentence_ptr[-1]) + 1, bool)
         self._first[sentence_ptr] = True
 
