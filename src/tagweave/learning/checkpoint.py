@@ -11,6 +11,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from tagweave.encoding.digest import digest_of
 from tagweave.learning.trainer import State
 
 
@@ -26,6 +27,9 @@ def save_checkpoint(path: Path, state: State, best: dict[str, Any], run: str) ->
         state: the trainer's state.
         best: `weights` (an array or `None`), and scalars that describe them.
         run: what identifies the training run: a checkpoint of another is refused.
+
+    Raises:
+        OSError: it cannot be written; an older checkpoint stays as it was.
     """
     arrays = {f"state.{name}": np.ascontiguousarray(array) for name, array in state.arrays.items()}
     scalars = {key: value for key, value in best.items() if key != "weights"}
@@ -39,9 +43,15 @@ def save_checkpoint(path: Path, state: State, best: dict[str, Any], run: str) ->
         "converged": state.converged,
         "best": scalars,
     }
+    data["digest"] = digest_of(data, arrays)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    save_file(arrays, temporary, {"tagweave": json.dumps(data)})
-    temporary.replace(path)
+    try:
+        save_file(arrays, temporary, {"tagweave": json.dumps(data)})
+        temporary.replace(path)
+    except SafetensorError as error:
+        raise OSError(f"{path}: the checkpoint cannot be written ({error})") from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def load_checkpoint(path: Path, run: str) -> tuple[State, dict[str, Any]]:
@@ -54,12 +64,21 @@ def load_checkpoint(path: Path, run: str) -> tuple[State, dict[str, Any]]:
         with safe_open(path, "numpy") as file:
             data = json.loads((file.metadata() or {})["tagweave"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-    except (SafetensorError, KeyError, ValueError) as error:
+        other = data["run"] != run
+        state, best = _assemble(data, arrays)
+    except (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise CheckpointError(
-            f"{path}: not a checkpoint, or a damaged one ({error}); delete it to start anew"
+            f"{path}: not a checkpoint, or a damaged one ({error!r}); delete it to start anew"
         ) from error
-    if data["run"] != run:
+    if other:
         raise CheckpointError(f"{path}: a checkpoint of another training run; delete it to start anew")
+    return state, best
+
+
+def _assemble(data: dict[str, Any], arrays: dict[str, Any]) -> tuple[State, dict[str, Any]]:
+    if data.pop("digest") != digest_of(data, arrays):
+        raise ValueError("it is not what was written")
     own = {name.removeprefix("state."): array for name, array in arrays.items() if name.startswith("state.")}
-    state = State(own, data["numbers"], data["iteration"], data["loss"], data["converged"])
-    return state, {**data["best"], "weights": arrays.get("best.weights")}
+    state = State(own, dict(data["numbers"]), int(data["iteration"]), float(data["loss"]), bool(data["converged"]))
+    best = {"score": data["best"]["score"], "wait": int(data["best"]["wait"])}
+    return state, {**best, "weights": arrays.get("best.weights")}
