@@ -80,6 +80,7 @@ class Outcome:
         score: the best development score.
         iterations: how many are done, those before a resumption included.
         interrupted: whether the user stopped it.
+        diverged: whether loss or weights were no finite numbers at last; `weights` are those of an iteration before.
     """
 
     weights: Floats
@@ -87,6 +88,11 @@ class Outcome:
     score: float | None = None
     iterations: int = 0
     interrupted: bool = False
+    diverged: bool = False
+
+
+class TrainingError(ValueError):
+    """Training that ended in numbers that are not finite, with no better weights to keep."""
 
 
 def train(
@@ -99,7 +105,8 @@ def train(
 ) -> Outcome:
     """Run a trainer to its end, to the limit, or until the development score stops rising.
 
-    An interrupt (Ctrl-C) ends training after the current sentence batch and keeps the best weights so far.
+    An interrupt (Ctrl-C) ends training after the current sentence batch and keeps the best weights so far. So does a
+    loss or a weight that is no finite number; such a state is never judged, and never kept as a checkpoint.
 
     Args:
         trainer: the algorithm.
@@ -108,6 +115,10 @@ def train(
         schedule: when it stops.
         evaluate: the development score of weights, higher is better.
         watcher: is told of every iteration.
+
+    Raises:
+        TrainingError: a loss or a weight became infinite or nan, and no development score tells which weights to keep.
+        CheckpointError: the checkpoint to go on from is damaged, or of another run.
     """
     begin = time.perf_counter()
     state, best = _begin(trainer, objective, weights, schedule)
@@ -118,6 +129,9 @@ def train(
             trainer.step(objective, state)
             if state.iteration == before:
                 break
+            if not _is_finite(state):
+                outcome.diverged = True
+                break
             iteration = _judge(trainer, state, best, evaluate, time.perf_counter() - begin)
             outcome.history.append(iteration)
             if schedule.checkpoint:
@@ -125,9 +139,18 @@ def train(
             (watcher or Silence()).iteration(iteration, schedule.iterations)
     except KeyboardInterrupt:
         outcome.interrupted = True
+    if outcome.diverged and best["weights"] is None:
+        raise TrainingError(
+            f"training diverged in iteration {state.iteration}: found a loss of {state.loss:g}, expected finite losses"
+            " and weights; a smaller learning rate or a stronger regulariser may help"
+        )
     outcome.weights = trainer.result(state) if best["weights"] is None else best["weights"]
     outcome.score, outcome.iterations = best["score"], state.iteration
     return outcome
+
+
+def _is_finite(state: State) -> bool:
+    return bool(np.isfinite(state.loss) and np.isfinite(state.weights).all())
 
 
 def _begin(trainer: Trainer, objective: Objective, weights: Floats, schedule: Schedule) -> tuple[State, dict[str, Any]]:
