@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.adapt.consistency import check_consistent
 from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.encoding.attributes import AttributeEncoder
 from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.evidence import allowed_sets
+from tagweave.encoding.evidence import OUTSIDE, allowed_sets
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.scheme import TransitionScheme
-from tagweave.labels.sets import LabelSets
+from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace, collect_names, is_wildcard
 from tagweave.labels.words import WordCounter
 from tagweave.learning.loop import Outcome, Schedule, Watcher, train
@@ -76,6 +77,7 @@ def fit(
 
     Raises:
         CorpusError: no sentence, no label, corpora of different guidelines, or evidence that contradicts itself.
+        TrainingError: the learner diverged.
     """
     return fit_problem(prepare(corpora, recipe), recipe, dev, schedule, watcher)
 
@@ -122,20 +124,27 @@ def learn(
     return Fitted(replace(model, weights=weights, about=about), outcome)
 
 
-def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> Problem:
-    """Encode corpora and lay the model's weights out. Raises as `fit`."""
+def prepare(corpora: Sequence[Corpus], recipe: Recipe, names: Sequence[str] = ()) -> Problem:
+    """Encode corpora and lay the model's weights out. Raises as `fit`.
+
+    `names` are labels that the model has to know although the corpora may not name them.
+    """
+    if not corpora:
+        raise CorpusError("no corpus", "training data")
     prepared = [recipe.task.prepare(corpus) for corpus in corpora]
     guideline = _one_guideline(prepared)
     sentences = [_weighted(sentence, corpus.weight) for corpus in prepared for sentence in corpus.sentences]
     if not sentences:
-        raise CorpusError("no sentence", "training data", corpora[0].path if corpora else "")
-    space = label_space(sentences, guideline, corpora[0].path)
+        raise CorpusError("no sentence", "training data", corpora[0].path)
+    named = label_space(sentences, guideline, corpora[0].path).names
+    space = LabelSpace.plain(guideline, recipe.task.labels(sorted({*named, *names})))
     scheme = _scheme(recipe, space)
     sets = LabelSets(space)
     encoder = TemplateEncoder(recipe.chosen_templates())
     encoded = encoder.encode(sentences)
     encoder.freeze(encoded, recipe.minimum_count)
     encoded = with_evidence(encoded, prepared, sets, scheme)
+    check_consistent(sentences, encoded, sets.masks, scheme)
     layout = layout_of(encoder, encoded, sets, recipe.dense(len(space)))
     structure = ChainStructure(space, (layout,), scheme, recipe.transitions, recipe.edges)
     return lay_out(structure, encoder, encoded, sets, recipe)
@@ -159,13 +168,17 @@ def lay_out(
 
 
 def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
-    """The encoded sentences of all corpora, with their label sets and how far each is believed."""
-    allow = [allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora]
+    """The encoded sentences of all corpora, with their label sets and how far each is believed.
+
+    Evidence of confidence 0 is no evidence.
+    """
+    allow = np.concatenate([allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora])
     confidence = [sentence.confidence or (1.0,) * len(sentence) for corpus in corpora for sentence in corpus.sentences]
     doubt = np.zeros(0)
     if any(sentence.confidence for corpus in corpora for sentence in corpus.sentences):
         doubt = 1 - np.concatenate([np.array(values) for values in confidence])
-    return replace(encoded, allow=np.concatenate(allow), doubt=doubt)
+        allow[doubt >= 1] = ALL
+    return replace(encoded, allow=allow, doubt=doubt)
 
 
 def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:
@@ -187,9 +200,12 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     """A function from weights to the score on development data.
 
     It is the F measure of words where every character of `dev` has one label, else the share of the positions with one
-    label that the model gets right. A label that the model does not know counts as wrong.
+    label that the model gets right. A label that the model does not know counts as wrong. A wildcard is not one label,
+    nor is `O` where only some labels were looked for.
     """
     layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in dev.sentences]
+    if dev.covered is not None:
+        layers = [tuple(None if OUTSIDE in (each or ()) else each for each in layer) for layer in layers]
     return scorer(model, model.encoder.encode(dev.sentences), layers, threads, dev.path)
 
 
@@ -201,20 +217,12 @@ def scorer(
     Raises:
         CorpusError: no position has one label.
     """
-    view = model.structure.space.views[0]
-    unknown, strange = -1, -2
-    gold = np.array(
-        [
-            unknown if candidates is None or len(candidates) > 1 else view.number.get(candidates[0], strange)
-            for layer in layers
-            for candidates in layer
-        ],
-        np.int32,
-    )
-    known = gold != unknown
+    numbers = dict(model.structure.space.views[0].number)  # of the labels of the model, then of those that it lacks
+    gold = np.array([_one_label(candidates, numbers) for layer in layers for candidates in layer], np.int32)
+    known = gold >= 0
     if not known.any():
         raise CorpusError("no position with one label", "development data to measure by", path)
-    counter = WordCounter(view.names, encoded.sentence_ptr) if model.coding and known.all() else None
+    counter = WordCounter(tuple(numbers), encoded.sentence_ptr) if model.coding and known.all() else None
 
     def score(weights: Floats) -> float:
         weighted = replace(model, weights=np.asarray(weights, model.weights.dtype))
@@ -223,6 +231,13 @@ def scorer(
         return counter.f_score(gold, system) if counter else float((system == gold)[known].mean())
 
     return score
+
+
+def _one_label(candidates: Candidates, numbers: dict[str, int]) -> int:
+    """The number of the one label that a position allows, a new one for a new label; -1 where it allows others."""
+    if candidates is None or len(candidates) > 1 or (candidates[0] not in numbers and is_wildcard(candidates[0])):
+        return -1
+    return numbers.setdefault(candidates[0], len(numbers))
 
 
 def _one_guideline(corpora: Sequence[Corpus]) -> str:

@@ -9,12 +9,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Sentence
-from tagweave.labels.coding import CODINGS, SEGMENTATION, recode, to_characters
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.encoding.evidence import OUTSIDE
+from tagweave.labels.coding import CODINGS, LETTERS, SEGMENTATION, recode, to_characters
+from tagweave.labels.scheme import split_label
 
 TASKS = ("tag", "segment", "segtag")
 TAGS = "tag"
@@ -43,31 +46,67 @@ class Task:
         """Whether tokens are characters."""
         return self.name != "tag"
 
+    def labels(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The labels that a model needs beside `names`, those that corpora name: for `tag` none.
+
+        A coding has all its letters, also one that the training data happens to lack: without S no sentence of one
+        character could be labelled, and without labels of type S the wildcard `S-*` would mean nothing.
+        """
+        if not self.of_characters:
+            return tuple(names)
+        kinds = sorted({split_label(name)[1] for name in names})
+        seen = {split_label(name)[0] for name in names}
+        more = [f"{letter}-{kind}" if kind else letter for letter in LETTERS[self.coding] for kind in kinds]
+        return tuple(sorted({*names, *(label for label in more if split_label(label)[0] not in seen)}))
+
     def prepare(self, corpus: Corpus) -> Corpus:
         """The corpus as sentences of the task's tokens, with its labels in the layer of its guideline.
 
+        Each character has the confidence of its word.
+
         Raises:
-            CorpusError: a corpus of characters where words are needed, or of words without tags.
+            CorpusError: a corpus of characters where words are needed, words without tags, or a segmentation in other
+                letters than B, M, E, S.
         """
         if not self.of_characters:
             if corpus.unit == "character":
                 raise CorpusError("a corpus of characters", "words, for the task tag", corpus.path)
             return corpus
         convert = self._from_characters if corpus.unit == "character" else self._from_words
-        sentences = tuple(convert(sentence, corpus.guideline) for sentence in corpus.sentences)
+        tag_layer = TAGS if corpus.unit == "character" else corpus.guideline
+        known = (_without_outside(sentence, tag_layer, corpus.covered) for sentence in corpus.sentences)
+        sentences = tuple(convert(sentence, corpus.guideline) for sentence in known)
         return Corpus(sentences, corpus.guideline, "character", None, corpus.path, corpus.weight)
 
     def _from_words(self, sentence: Sentence, guideline: str) -> Sentence:
-        if self.name == "segment":
-            return to_characters(sentence, guideline, self.coding)
-        if guideline not in sentence.layers:
+        if self.name == "segtag" and guideline not in sentence.layers:
             raise CorpusError("words without tags", f"a layer {guideline!r}, for the task segtag", *sentence.place)
-        return to_characters(sentence, guideline, self.coding, guideline)
+        coded = to_characters(sentence, guideline, self.coding, guideline if self.name == "segtag" else None)
+        if sentence.confidence is None:
+            return coded
+        pairs = zip(sentence.forms, sentence.confidence, strict=True)
+        return replace(coded, confidence=tuple(believed for form, believed in pairs for _ in form))
 
     def _from_characters(self, sentence: Sentence, guideline: str) -> Sentence:
-        if not sentence.layers:
-            return sentence.with_layer(guideline, (None,) * len(sentence))
-        segmentation = guideline if guideline in sentence.layers else SEGMENTATION
-        source = sentence.with_layer(SEGMENTATION, sentence.layers[segmentation])
+        segmentation = segmentation_name(sentence, guideline)
+        letters = sentence.layers.get(segmentation, (None,) * len(sentence))
+        if strange := sorted({letter for each in set(letters) for letter in each or ()} - set("BMES")):
+            found = f"the labels {', '.join(strange)} in layer {segmentation!r}"
+            raise CorpusError(found, "a segmentation in the letters B, M, E, S", *sentence.place)
+        source = sentence.with_layer(SEGMENTATION, letters)
         coded = recode(source, guideline, self.coding, TAGS if self.name == "segtag" else None)
-        return Sentence(coded.forms, {guideline: coded.layers[guideline]}, weight=coded.weight, place=coded.place)
+        return replace(sentence, layers={guideline: coded.layers[guideline]}, heads={}, comments=(), extra_rows=())
+
+
+def segmentation_name(sentence: Sentence, guideline: str) -> str:
+    """The layer that segments a sentence of characters: the guideline's, or the format's usual one."""
+    is_own = guideline in sentence.layers and not (guideline == TAGS and SEGMENTATION in sentence.layers)
+    return guideline if is_own else SEGMENTATION
+
+
+def _without_outside(sentence: Sentence, layer: str, covered: Sequence[str] | None) -> Sentence:
+    """Where only some labels were looked for, `O` is not known to be the tag of a word: its tag is unknown."""
+    if covered is None or layer not in sentence.layers:
+        return sentence
+    known: list[Candidates] = [None if OUTSIDE in (each or ()) else each for each in sentence.layers[layer]]
+    return sentence.with_layer(layer, known)

@@ -23,6 +23,9 @@ _SPELLING = {
 CODINGS = tuple(_SPELLING)
 """The names of the codings: BMES, BI (begin, inside), boundary (`|` a word ends after the character, `-` none does)."""
 
+LETTERS = {coding: "".join(dict.fromkeys(spelling.values())) for coding, spelling in _SPELLING.items()}
+"""The letters of every coding."""
+
 SEGMENTATION = "segmentation"
 """The layer of a corpus of characters that holds the sets over B, M, E, S."""
 

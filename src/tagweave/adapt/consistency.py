@@ -1,0 +1,75 @@
+"""Whether the evidence of sentences leaves any label sequence that their coding allows, found before training.
+
+Each position's set may be fine by itself while no sequence runs through all of them (a word that begins where the one
+before has not ended). Which labels can be reached is followed from set to set; there are few different steps, so each
+is computed once, and the check costs a look-up a token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.encoded import Encoded
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.sets import ALL
+
+
+def check_consistent(
+    sentences: Sequence[Sentence], encoded: Encoded, masks: NDArray[Any], scheme: TransitionScheme
+) -> None:
+    """Refuse evidence that no label sequence satisfies.
+
+    Args:
+        sentences: S sentences, for the message.
+        encoded: the same sentences with their evidence.
+        masks: uint8[sets, Y], the label sets that `encoded.allow` numbers.
+        scheme: what the coding allows.
+
+    Raises:
+        CorpusError: the first such sentence, by file and line.
+    """
+    if scheme.transition.all() and scheme.start.all() and scheme.end.all():
+        return
+    # a set that is doubted excludes nothing for certain
+    allow = np.where(encoded.doubt > 0, ALL, encoded.allow) if len(encoded.doubt) else encoded.allow
+    steps, numbers, ptr = _Steps(masks, scheme), allow.tolist(), encoded.sentence_ptr.tolist()
+    for sentence, low, high in zip(sentences, ptr, ptr[1:], strict=False):
+        if not steps.leaves_any(numbers[low:high]):
+            raise CorpusError("labels that exclude one another", "a sequence that they allow", *sentence.place)
+
+
+class _Steps:
+    """The steps from one set of reachable labels to the next, each computed once."""
+
+    def __init__(self, masks: NDArray[Any], scheme: TransitionScheme) -> None:
+        self._masks, self._scheme = masks.astype(bool), scheme
+        self._reached: list[NDArray[np.bool_]] = []
+        self._number: dict[bytes, int] = {}
+        self._ends: list[bool] = []
+        self._steps: dict[tuple[int, int], int] = {}
+
+    def leaves_any(self, sets: Sequence[int]) -> bool:
+        """Whether a label sequence runs through these sets."""
+        steps, at = self._steps, -1
+        for number in sets:
+            key = (at, number)
+            if key not in steps:
+                steps[key] = self._step(at, number)
+            at = steps[key]
+        return at < 0 or self._ends[at]
+
+    def _step(self, at: int, number: int) -> int:
+        before = self._scheme.start if at < 0 else self._scheme.transition[self._reached[at]].any(axis=0)
+        reached = before & self._masks[number]
+        key = reached.tobytes()
+        if key not in self._number:
+            self._number[key] = len(self._reached)
+            self._reached.append(reached)
+            self._ends.append(bool((reached & self._scheme.end).any()))
+        return self._number[key]
