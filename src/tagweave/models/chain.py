@@ -110,7 +110,13 @@ class ChainModel:
     def k_best(
         self, encoded: Encoded, sentence: int, k: int, masks: Masks | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The n <= k best sequences of one sentence, exactly: labels int32[n, L] and scores float64[n], falling."""
+        """The n <= k best sequences of one sentence, exactly: labels int32[n, L] and scores float64[n], falling.
+
+        Raises:
+            ValueError: k < 1.
+        """
+        if k < 1:
+            raise ValueError(f"found k = {k}, expected 1 or more")
         scores, t = self._scores(encoded, sentence, sentence + 1), self._transitions()
         if masks is not None:
             tokens = slice(encoded.sentence_ptr[sentence], encoded.sentence_ptr[sentence + 1])
@@ -128,7 +134,14 @@ class ChainModel:
         return float(decode.path_score(scores, t.score, t.start_score, t.end_score, labels)) if len(scores) else 0.0
 
     def span_entropy(self, encoded: Encoded, sentence: int, start: int, stop: int) -> float:
-        """The entropy of the labels of tokens start .. stop - 1, in nats (tsuboi-2008, section 5.1)."""
+        """The entropy of the labels of tokens start .. stop - 1, in nats (tsuboi-2008, section 5.1).
+
+        Raises:
+            ValueError: not 0 <= start < stop <= L.
+        """
+        length = int(encoded.lengths[sentence])
+        if not 0 <= start < stop <= length:
+            raise ValueError(f"found the span {start} to {stop}, expected a span of tokens 0 to {length}")
         gamma, pairs = self.pair_marginals(encoded, sentence)
         return float(decode.span_entropy(gamma[start:stop], pairs[start:stop]))
 

@@ -18,6 +18,7 @@ from tagweave.encoding.evidence import allowed_sets
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import as_layer, to_words
 from tagweave.labels.sets import LabelSets
+from tagweave.labels.space import View
 from tagweave.models.chain import ChainModel
 
 Floats = NDArray[Any]
@@ -52,31 +53,36 @@ class Tagger:
         self.guideline = self._view.guideline
 
     def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with the best labels in the layer of the model's guideline, in order, block by block."""
+        """The sentences with the best labels in the layer of the model's guideline, in order, block by block.
+
+        Raises:
+            CorpusError: a sentence for which the coding of the model's labels has no sequence.
+        """
         for block in _blocks(sentences):
             encoded = self.model.encoder.encode(block)
             with one_blas_thread():
                 labels = self.model.best(encoded, threads=self.threads)
-            yield from self._labelled(block, encoded, labels)
+            yield from self._labelled(block, encoded, labels, self._view, self.guideline)
 
     def complete(self, corpus: Corpus) -> Corpus:
         """The corpus with what is unknown or ambiguous filled in; what is given is never changed.
 
-        The labels are those of the best sequence that the annotation allows.
+        The labels are those of the best sequence that the annotation allows. Where the corpus's guideline is a view of
+        the model's labels, they are projected to it, and every layer that is a view is heeded. Nothing is left that the
+        corpus does not cover.
 
         Raises:
             CorpusError: a label that the model does not know, or evidence that no sequence satisfies.
         """
         done: list[Sentence] = []
+        views = {view.guideline: view for view in self.model.structure.space.views}
+        view = views.get(corpus.guideline, self._view)
         for block in _blocks(corpus.sentences):
             encoded, sets = self._evidence(block, corpus.guideline, corpus.covered)
             with one_blas_thread():
                 labels = self.model.best(encoded, sets.masks, self.threads)
-            if len(labels) and labels.min() < 0:
-                at = int(np.searchsorted(encoded.sentence_ptr, int(np.argmin(labels)), side="right")) - 1
-                raise _contradiction(block[at])
-            done.extend(self._labelled(block, encoded, labels, corpus.guideline))
-        return corpus.with_sentences(done)
+            done.extend(self._labelled(block, encoded, labels, view, corpus.guideline))
+        return replace(corpus, sentences=tuple(done), covered=None)
 
     def probabilities(
         self, sentences: Sequence[Sentence], layer: str | None = None, covered: Sequence[str] | None = None
@@ -88,6 +94,8 @@ class Tagger:
         Raises:
             CorpusError: as `complete`, of the layer.
         """
+        if not sentences:
+            return []
         encoded, masks = self._encoded(sentences, layer, covered)
         with one_blas_thread():
             gamma, log_z = self.model.marginals(encoded, masks, self.threads)
@@ -124,8 +132,15 @@ class Tagger:
         ]
 
     def words(self, sentence: Sentence) -> Sentence:
-        """A labelled sentence of characters as words, with their tags in the same layer if the labels carry any."""
-        labels = [candidates[0] for candidates in sentence.layers[self.guideline] if candidates]
+        """A labelled sentence of characters as words, with their tags in the same layer if the labels carry any.
+
+        Raises:
+            CorpusError: a position has no label, or several.
+        """
+        layer = sentence.layers.get(self.guideline, (None,) * len(sentence))
+        labels = [candidates[0] for candidates in layer if candidates is not None and len(candidates) == 1]
+        if len(labels) < len(layer):
+            raise CorpusError("a position without one label", "labels of a model", *sentence.place)
         forms, tags = to_words(sentence.forms, labels)
         layers = {self.guideline: as_layer(tags)} if any(tags) else {}
         return Sentence(forms, layers, place=sentence.place)
@@ -135,15 +150,18 @@ class Tagger:
         return [names[projection[label]] for label in labels]
 
     def _labelled(
-        self, block: Sequence[Sentence], encoded: Encoded, labels: NDArray[np.int32], guideline: str | None = None
+        self, block: Sequence[Sentence], encoded: Encoded, labels: NDArray[np.int32], view: View, guideline: str
     ) -> Iterator[Sentence]:
-        positions = [(name,) for name in self._view.names]
-        by_label = [positions[tag] for tag in self._view.projection]
+        if len(labels) and labels.min() < 0:
+            at = int(np.searchsorted(encoded.sentence_ptr, int(np.argmin(labels)), side="right")) - 1
+            raise _contradiction(block[at])
+        positions = [(name,) for name in view.names]
+        by_label = [positions[tag] for tag in view.projection]
         ptr = encoded.sentence_ptr.tolist()
         chosen = labels.tolist()
         for i, sentence in enumerate(block):
             layer = tuple(by_label[label] for label in chosen[ptr[i] : ptr[i + 1]])
-            yield replace(sentence, layers={**sentence.layers, guideline or self.guideline: layer})
+            yield replace(sentence, layers={**sentence.layers, guideline: layer})
 
     def _encoded(
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
@@ -157,7 +175,7 @@ class Tagger:
         self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets]:
         sets = LabelSets(self.model.structure.space)
-        if guideline != self.guideline and self.guideline not in block[0].layers:
+        if guideline not in self.model.structure.space.guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
         allow = allowed_sets(block, sets, self.model.structure.scheme, covered)
         return self.model.encoder.encode(block).with_evidence(allow), sets
@@ -168,7 +186,8 @@ def _contradiction(sentence: Sentence) -> CorpusError:
 
 
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
-    return sentence.with_layer(new, sentence.layers[old]) if old in sentence.layers else sentence
+    """With one layer only, the old one under its new name, or nothing known."""
+    return replace(sentence, layers={new: sentence.layers.get(old, (None,) * len(sentence))})
 
 
 def _blocks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
