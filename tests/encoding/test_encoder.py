@@ -15,6 +15,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Place, Sentence
 from tagweave.encoding.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.index import FeatureIndex
 from tagweave.encoding.presets import PRESETS
 from tagweave.encoding.templates import Template, Templates, Term
 
@@ -213,3 +214,20 @@ def test_the_order_of_templates_does_not_change_codes() -> None:
         encoder.encode(sentences)
         codes.append(sorted(encoder.index.codes().tolist()))
     assert codes[0] == codes[1]
+
+
+def test_an_empty_frozen_index_does_not_grow() -> None:
+    trained = TemplateEncoder(Templates(("form[0]", "form[1]")))
+    encoded = trained.encode([Sentence(("a", "b"))])
+    trained.freeze(encoded, minimum_count=9)
+    index = FeatureIndex.of_codes(trained.index.codes())
+    again = TemplateEncoder(trained.templates, index, trained.windows)
+    assert (again.encode([Sentence(("a", "b"))]).grams == -1).all()
+    assert len(again.index) == 0
+
+
+def test_an_empty_sentence_has_no_features() -> None:
+    encoder = TemplateEncoder(Templates(("form[0]", "form[1]", "form[-2] form[2]")))
+    encoded = encoder.encode([Sentence(()), Sentence(())])
+    assert (encoded.grams == -1).all()
+    assert len(encoder.index) == 0

@@ -30,7 +30,7 @@ class AttributeEncoder:
     """
 
     def __init__(self, index: FeatureIndex | None = None, names: Sequence[str] = ()) -> None:
-        self.index = index or FeatureIndex()
+        self.index = FeatureIndex() if index is None else index
         self.names = list(names)
 
     @classmethod

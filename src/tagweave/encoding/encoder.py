@@ -47,7 +47,7 @@ class TemplateEncoder:
         self, templates: Templates, index: FeatureIndex | None = None, windows: NDArray[np.int64] | None = None
     ) -> None:
         self.templates = templates
-        self.index = index or FeatureIndex()
+        self.index = FeatureIndex() if index is None else index
         self.windows = np.zeros(0, np.int64) if windows is None else windows
         families = templates.families
         self.lead = max([0, *(-family.low for family in families)])

@@ -70,7 +70,7 @@ def hash_grams(ids, sentence_ptr, table, table_ptr, terms, seeds, reach, edge, g
         for p in range(-edge[0], length + edge[1]):
             for k in range(terms.shape[0]):
                 code = seeds[k]
-                if p - reach[k, 0] < 0 or p - reach[k, 1] >= length:
+                if p - reach[k, 0] < 0 or p - reach[k, 1] >= length or length == 0:
                     grams[row, k] = 0
                     continue
                 for j in range(terms.shape[1]):
