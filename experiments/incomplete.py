@@ -37,7 +37,7 @@ def read_data(experiment: str, lines: int | None, quick: bool) -> Data:
         sys.exit(f"no corpora in {folder}: set TAGWEAVE_CORPORA, or take --quick, the bundled sample")
     train, dev, test = (load(str(folder / f"{part}.txt")) for part in ("train", "dev", "test"))
     train = train.with_sentences(train.sentences[:lines])
-    schedule, tuning = (Schedule(30, 5), 0) if experiment == "tagging" else (Schedule(15, 3), 800)
+    schedule, tuning = (Schedule(30, 5), 0) if experiment == "tagging" else (Schedule(15, 3), 500)
     return Data(f"zh/{name}", task, train, dev, test, schedule, tuning)
 
 

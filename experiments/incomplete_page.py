@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from experiments.incomplete_run import LEARNER, Run
-from experiments.incomplete_scores import REFERENCES, Scores, compare, scorer
+from experiments.incomplete_scores import REFERENCES, Scores, choice_precision, compare, scorer
 from experiments.incomplete_settings import DISCARD, MARGINAL, Setting
 from tagweave.evaluation.plots import Series, bar
 
@@ -47,13 +47,15 @@ def summarise(run: Run, trials: int) -> dict[str, Any]:
 
 def summarise_setting(run: Run, setting: Setting, trials: int) -> dict[str, Any]:
     """The methods of one setting with their scores and tests."""
-    score = scorer(run.data, setting.ambiguous)
+    data = run.data
+    seeds = range(len(run.results[setting.name, setting.methods[0].name]))
+    score = [scorer(data, setting, seed) for seed in seeds]
     scores: dict[str, list[Scores]] = {}
     methods: list[dict[str, Any]] = []
     for method in setting.methods:
         key = setting.name, method.name
         results = run.results[key]
-        scores[method.name] = [score(result["test"]) for result in results if result["left"]]
+        scores[method.name] = [score[seed](results[seed]["test"]) for seed in seeds if results[seed]["left"]]
         methods.append(
             {
                 "name": method.name,
@@ -66,7 +68,8 @@ def summarise_setting(run: Run, setting: Setting, trials: int) -> dict[str, Any]
         )
     for row in methods:
         row["measures"] = _measures(row["name"], scores, trials)
-    return {"name": setting.name, "title": setting.title, "methods": methods}
+    choices = [choice_precision(setting.step(data.train, seed), data.train) for seed in seeds if setting.ambiguous]
+    return {"name": setting.name, "title": setting.title, "methods": methods, "choices": choices}
 
 
 def _measures(name: str, scores: dict[str, list[Scores]], trials: int) -> dict[str, Any]:
@@ -77,11 +80,11 @@ def _measures(name: str, scores: dict[str, list[Scores]], trials: int) -> dict[s
         ours = column[name]
         row: dict[str, Any] = {"values": [score.value for score in ours]}
         row["mean"], row["deviation"] = float(np.mean(row["values"])), float(np.std(row["values"]))
-        testable = ours[0].counts is not None
+        row["tested"] = ours[0].counts is not None
         row["against"] = {
             reference: compare(column[reference], ours, trials)
             for reference in REFERENCES
-            if testable and reference != name and len(column.get(reference, ())) == len(ours)
+            if row["tested"] and reference != name and len(column.get(reference, ())) == len(ours)
         }
         found[measure] = row
     return found
@@ -96,8 +99,10 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     for setting in summary["settings"]:
         yield f"\n## {setting['title']}\n"
         yield from _left(setting)
-        for measure in _names(setting):
+        for measure in _names(setting, tested=True):
             yield from _table(setting, measure)
+        yield from _more(setting)
+        yield from _choices(setting)
         yield from _verdict(setting)
     yield "\n## Plots\n"
     yield from (f"![{plot}]({plot})" for plot in plots)
@@ -132,8 +137,31 @@ def _left(setting: dict[str, Any]) -> Iterator[str]:
             yield f"Sentences that `discard` leaves: {left}.\n"
 
 
-def _names(setting: dict[str, Any]) -> list[str]:
-    return list(dict.fromkeys(name for method in setting["methods"] for name in method["measures"]))
+def _names(setting: dict[str, Any], tested: bool) -> list[str]:
+    """The measures of a setting that are tested, or those that are not."""
+    first = setting["methods"][0]["measures"]
+    return [name for name, found in first.items() if found["tested"] == tested]
+
+
+def _more(setting: dict[str, Any]) -> Iterator[str]:
+    """A table of the measures that are not tested."""
+    names = _names(setting, tested=False)
+    if not names:
+        return
+    yield "| method | " + " | ".join(names) + " |"
+    yield "|" + "---|" * (len(names) + 1)
+    for method in setting["methods"]:
+        found = [method["measures"].get(name) for name in names]
+        cells = [f"{row['mean']:.2f} {_list(row['values'])}" if row else "-" for row in found]
+        yield f"| {method['name']} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _choices(setting: dict[str, Any]) -> Iterator[str]:
+    if setting["choices"]:
+        means = {name: np.mean([seed[name] for seed in setting["choices"]]) for name in setting["choices"][0]}
+        told = ", ".join(f"`{name}` {value:.2f}" for name, value in means.items())
+        yield f"Of the candidates that stand in the place of a label, this share of choices is right: {told}.\n"
 
 
 def _table(setting: dict[str, Any], measure: str) -> Iterator[str]:
@@ -168,7 +196,7 @@ def _p(value: float) -> str:
 
 def _verdict(setting: dict[str, Any]) -> Iterator[str]:
     """Which rivals marginal likelihood beats, in words, for every measure that is tested."""
-    for measure in _names(setting):
+    for measure in _names(setting, tested=True):
         groups: dict[str, list[str]] = {}
         for method in setting["methods"]:
             test = method["measures"].get(measure, {}).get("against", {}).get(MARGINAL.name)
@@ -204,7 +232,7 @@ def draw(summary: dict[str, Any], folder: Path, name: str) -> Iterator[str]:
     for setting in summary["settings"]:
         groups.setdefault(tuple(method["name"] for method in setting["methods"]), []).append(setting)
     for settings in groups.values():
-        for measure in _names(settings[0]):
+        for measure in _names(settings[0], tested=True):
             series = _series(settings, measure)
             if len(series) < 2:
                 continue

@@ -7,6 +7,7 @@ sample, and the seeds of one sentence are no independent observations.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.incomplete_cells import Data
-from experiments.incomplete_settings import MARGINAL, WARM, ambiguous_forms
+from experiments.incomplete_settings import MARGINAL, WARM, Setting, ambiguous_forms
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.accuracy import accuracy, average_precision_of_ambiguous_words
-from tagweave.evaluation.score import Metric, f_of_counts, share_of_counts
+from tagweave.evaluation.score import Metric, f_of_counts, ratio, share_of_counts
 from tagweave.evaluation.segmentation import Segmentation
 from tagweave.evaluation.significance import randomisation_test
 from tagweave.evaluation.words import word_scores
@@ -47,28 +48,83 @@ Scores = dict[str, Scored]
 """The measures of one cell by name."""
 
 
-def scorer(data: Data, apart: bool = False) -> Callable[[Sequence[str]], Scores]:
-    """From the output of a cell on the test set to its scores; `apart` also scores ambiguous words (APA)."""
+def scorer(data: Data, setting: Setting, seed: int) -> Callable[[Sequence[str]], Scores]:
+    """From the output of a cell on the test set to its scores."""
     if data.task == "segment":
         gold = [Segmentation(sentence.forms) for sentence in data.test]
         words = frozenset(chain.from_iterable(sentence.forms for sentence in data.train))
         return lambda output: segmentation_scores(gold, output, words)
-    forms = ambiguous_forms(data.train) if apart else frozenset()
-    return lambda output: tagging_scores(data.test, output, forms)
+    if setting.ambiguous:
+        forms = ambiguous_forms(data.train)
+        return lambda output: ambiguous_scores(data.test, output, forms)
+    kinds = kinds_of_words(setting.step(data.train, seed))
+    return lambda output: tagging_scores(data.test, output, kinds)
 
 
-def tagging_scores(gold: Corpus, output: Sequence[str], ambiguous: frozenset[str]) -> Scores:
-    """P (tsuboi-2008: accuracy) and, if there are ambiguous words, APA."""
-    system = gold.with_sentences(
+Kinds = tuple[tuple[str, frozenset[str]], ...]
+"""Sets of word forms with what to call them; a form belongs to the first that has it, else it is new."""
+
+NEW = "new words"
+
+
+def kinds_of_words(train: Corpus) -> Kinds:
+    """The forms with a known label somewhere in a training corpus, and those that occur without one only."""
+    pairs = [pair for s in train for pair in zip(s.forms, s.layers[train.guideline], strict=True)]
+    labelled = frozenset(form for form, label in pairs if label)
+    others = frozenset(form for form, label in pairs) - labelled
+    return (("labelled words", labelled), *((("unlabelled words", others),) if others else ()))
+
+
+def _labelled(gold: Corpus, output: Sequence[str]) -> Corpus:
+    return gold.with_sentences(
         sentence.with_layer(gold.guideline, ((tag,) for tag in tags.split()))
         for sentence, tags in zip(gold, output, strict=True)
     )
+
+
+def tagging_scores(gold: Corpus, output: Sequence[str], kinds: Kinds) -> Scores:
+    """P (tsuboi-2008: accuracy), and the accuracy on each kind of words."""
+    found = accuracy(gold, _labelled(gold, output))
+    right: Counter[str] = Counter()
+    whole: Counter[str] = Counter()
+    for sentence, tags in zip(gold, output, strict=True):
+        for form, label, tag in zip(sentence.forms, sentence.layers[gold.guideline], tags.split(), strict=True):
+            kind = next((name for name, forms in kinds if form in forms), NEW)
+            whole[kind] += 1
+            right[kind] += label == (tag,)
+    shares = {name: Scored(100 * ratio(right[name], whole[name])) for name in (*dict(kinds), NEW)}
+    return {"P": Scored(100 * found.tokens.value, found.counts, share_of_counts), **shares}
+
+
+def ambiguous_scores(gold: Corpus, output: Sequence[str], ambiguous: frozenset[str]) -> Scores:
+    """P and APA (tsuboi-2008, section 5.2)."""
+    system = _labelled(gold, output)
     found = accuracy(gold, system)
-    scores = {"P": Scored(100 * found.tokens.value, found.counts, share_of_counts)}
-    if ambiguous:
-        value = average_precision_of_ambiguous_words(gold, system, ambiguous)
-        scores["APA"] = Scored(value, *right_words(gold, system, ambiguous))
-    return scores
+    value = average_precision_of_ambiguous_words(gold, system, ambiguous)
+    return {
+        "P": Scored(100 * found.tokens.value, found.counts, share_of_counts),
+        "APA": Scored(value, *right_words(gold, system, ambiguous)),
+    }
+
+
+def choice_precision(damaged: Corpus, gold: Corpus) -> dict[str, float]:
+    """How often each way of choosing a candidate takes the gold label, x 100, over the positions with several."""
+    pairs = [
+        (left, label[0])
+        for ours, theirs in zip(damaged, gold, strict=True)
+        for left, label in zip(ours.layers[gold.guideline], theirs.layers[gold.guideline], strict=True)
+        if left and label
+    ]
+    alone = Counter(label for left, label in pairs if len(left) == 1)
+    open_pairs = [(left, label) for left, label in pairs if len(left) > 1]
+    picks: dict[str, Callable[[tuple[str, ...]], str]] = {
+        "first": lambda left: left[0],
+        "first, by name": min,
+        "frequent": lambda left: max(left, key=lambda name: alone[name]),
+    }
+    random = sum(1 / len(left) for left, _ in open_pairs)
+    rights = {name: sum(pick(left) == label for left, label in open_pairs) for name, pick in picks.items()}
+    return {name: 100 * ratio(right, len(open_pairs)) for name, right in {"random": random, **rights}.items()}
 
 
 def right_words(gold: Corpus, system: Corpus, words: frozenset[str]) -> tuple[NDArray[np.int64], Metric]:

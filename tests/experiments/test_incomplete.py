@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from experiments.incomplete_cells import Cell, Data, by_name, fit_from_pointwise
 from experiments.incomplete_run import LEARNER, run
-from experiments.incomplete_scores import Scored, compare, right_words, scorer, tagging_scores
+from experiments.incomplete_scores import (
+    Scored,
+    ambiguous_scores,
+    choice_precision,
+    compare,
+    kinds_of_words,
+    right_words,
+    scorer,
+    tagging_scores,
+)
 from experiments.incomplete_settings import (
     ARGMAX_OF_MARGINAL,
     DISCARD,
@@ -272,18 +281,45 @@ def test_from_pointwise_starts_there(tagging, monkeypatch):
 
 def test_the_gold_standard_scores_100(tagging, segmenting):
     tags = [" ".join(label[0] for label in sentence.layers["tag"]) for sentence in tagging.test]
-    scores = scorer(tagging, apart=True)(tags)
-    assert {name: score.value for name, score in scores.items()} == {"P": 100, "APA": 100}
+    for setting, names in ((TAGGING[3], {"P", "APA"}), (TAGGING[0], {"P", "labelled words", "new words"})):
+        scores = scorer(tagging, setting, 0)(tags)
+        assert {name: score.value for name, score in scores.items()} == dict.fromkeys(names, 100)
     lengths = [" ".join(str(len(form)) for form in sentence.forms) for sentence in segmenting.test]
-    scores = scorer(segmenting)(lengths)
+    scores = scorer(segmenting, SEGMENTATION[0], 0)(lengths)
     assert {name: score.value for name, score in scores.items()} == {"F": 100, "OOV recall": 100}
 
 
 def test_scores_by_hand():
     gold = tagged("a_X b_Y a_Y", "a_X c_Y")
-    scores = tagging_scores(gold, ["X Y X", "X X"], frozenset({"a", "c", "absent"}))
+    scores = ambiguous_scores(gold, ["X Y X", "X X"], frozenset({"a", "c", "absent"}))
     assert scores["P"].value == pytest.approx(60)
     assert scores["APA"].value == pytest.approx((2 / 3 + 0) / 2 * 100)
+
+
+def test_accuracy_by_kind_of_word():
+    train = Corpus((Sentence(("a", "b", "a"), {"tag": (("X",), None, None)}),))
+    kinds = kinds_of_words(train)
+    assert dict(kinds) == {"labelled words": {"a"}, "unlabelled words": {"b"}}
+    scores = tagging_scores(tagged("a_X b_Y a_Y", "a_X c_Y"), ["X Y X", "X X"], kinds)
+    values = {name: score.value for name, score in scores.items()}
+    assert values == pytest.approx({"P": 60, "labelled words": 200 / 3, "unlabelled words": 100, "new words": 0})
+
+
+def test_a_full_corpus_has_no_unlabelled_words(tagging):
+    assert [name for name, _ in kinds_of_words(tagging.train)] == ["labelled words"]
+
+
+def test_how_often_a_choice_is_right():
+    gold = tagged("a_Z b_B c_C a_A", "a_A d_D")
+    damaged = leave_candidates(1.0)(gold, 0)
+    found = choice_precision(damaged, gold)
+    assert found == pytest.approx({"random": 50, "first": 100 / 3, "first, by name": 200 / 3, "frequent": 100 / 3})
+
+
+def test_frequent_counts_what_is_sure():
+    gold = tagged("a_Z a_A b_A")
+    assert choice_precision(leave_candidates(1.0)(gold, 0), gold)["frequent"] == pytest.approx(50)
+    assert np.isnan(choice_precision(gold, gold)["random"]), "a ratio over nothing is undefined"
 
 
 @given(st.lists(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("XY")), min_size=1, max_size=4), min_size=1))
@@ -380,18 +416,20 @@ def test_every_score_of_the_json_is_on_the_page(written):
     for setting in summary["settings"]:
         for method in setting["methods"]:
             for measure in method["measures"].values():
-                assert f"**{measure['mean']:.2f}**" in text
+                mean = f"{measure['mean']:.2f}"
+                assert (f"**{mean}**" if measure["tested"] else f"| {mean} (") in text
                 assert measure["mean"] == pytest.approx(np.mean(measure["values"]))
                 assert all(f"{test['p_all']:.4f}" in text for test in measure["against"].values())
-    measures = {name for method in summary["settings"][1]["methods"] for name in method["measures"]}
-    assert measures == {"P", "APA"}
+    assert set(summary["settings"][1]["methods"][0]["measures"]) == {"P", "APA"}
+    assert [len(setting["choices"]) for setting in summary["settings"]] == [0, 2]
+    assert "`first` " in text
 
 
 def test_tables_are_rectangular(written):
     rows = [line for line in (written / "page.md").read_text(encoding="utf-8").splitlines() if line.startswith("|")]
     widths = [line.count("|") for line in rows]
     heads = [i for i, line in enumerate(rows) if line.startswith("|---")]
-    assert len(heads) == 4
+    assert len(heads) == 5
     for head, end in zip(heads, [*[h - 1 for h in heads[1:]], len(rows)], strict=True):
         assert set(widths[head - 1 : end]) == {widths[head]}
 
