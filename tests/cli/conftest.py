@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tagweave.cli.main import app
-from tagweave.corpus.sample import path
+from model_files import write
 from typer.testing import CliRunner
 
-from model_files import write
+from tagweave.cli.main import app
+from tagweave.corpus.sample import path
 
 Run = Callable[..., Any]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from model_files import write
+
 from tagweave.corpus.load import iterate, load, save
 from tagweave.corpus.sentence import Sentence
 
@@ -39,7 +40,9 @@ def test_formats_go_round_and_what_is_given_stays(run, tagger, partial, tmp_path
     run("complete", tagger, given, "-o", completed, *(["--output-format", "tagged"] if name.endswith(".txt") else []))
     before, after = list(iterate(str(given))), list(iterate(str(completed)))
     assert [s.forms for s in before] == [s.forms for s in after]
-    pairs = [pair for s, t in zip(before, after, strict=True) for pair in zip(s.layers[layer], t.layers[layer], strict=True)]
+    pairs = [
+        pair for s, t in zip(before, after, strict=True) for pair in zip(s.layers[layer], t.layers[layer], strict=True)
+    ]
     assert all(len(new) == 1 and (old is None or new[0] in old) for old, new in pairs)
     assert sum(old is None for old, _ in pairs) > 50 < sum(old is not None and len(old) == 2 for old, _ in pairs)
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from model_files import contents, write
+
 from tagweave.adapt.recipe import LEARNERS
+from tagweave.models.storage import load_model
 
 ITERATIONS = 5
 
@@ -74,3 +78,19 @@ def test_a_killed_run_is_resumed_to_the_same_model(run, corpora, tmp_path, when)
         assert numbers[:1] == [f"{done + 1}/{ITERATIONS}"]
         run(*common, *options[2:], "-o", straight / learner)
         assert contents(killed / learner) == contents(straight / learner), learner
+    assert sorted(path.name for path in killed.iterdir()) == sorted(LEARNERS)
+
+
+def test_an_interrupt_from_the_keyboard(corpora, tmp_path):
+    """The signal itself, to a process that trains: the model is there, and the exit code is that of an interrupt."""
+    log, model = tmp_path / "log", tmp_path / "m"
+    options = ["-o", str(model), "--iterations", "1000000", "--log", str(log)]
+    command = [sys.executable, "-c", "from tagweave.cli.main import main; main()", "train", str(corpora / "train.txt")]
+    with subprocess.Popen([*command, *options], stderr=subprocess.PIPE) as process:
+        while process.poll() is None and (not log.exists() or len(log.read_text("utf-8").splitlines()) < 3):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        errors = process.stderr.read().decode()
+    assert process.returncode == 130
+    assert errors.splitlines()[-1] == "interrupted: the same command with --resume goes on" and "Trace" not in errors
+    assert load_model(model).about["iterations"] >= 3 and (tmp_path / "m.checkpoint").exists()

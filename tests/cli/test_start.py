@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+
 from tagweave import __version__
 
 COMMANDS = ("train", "tag", "complete", "evaluate", "info", "demo")
@@ -46,7 +47,11 @@ except SystemExit as end:
 def test_help_is_fast() -> None:
     def seconds() -> float:
         begin = time.perf_counter()
-        subprocess.run([sys.executable, "-c", "from tagweave.cli.main import main; main()", "--help"], check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-c", "from tagweave.cli.main import main; main()", "--help"],
+            check=True,
+            capture_output=True,
+        )
         return time.perf_counter() - begin
 
     assert min(seconds() for _ in range(5)) < 0.3

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from model_files import write
+
 from tagweave.cli import labelling
 from tagweave.corpus.load import iterate, load
 from tagweave.corpus.sentence import Sentence

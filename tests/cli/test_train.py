@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from model_files import contents, write
+
 from tagweave.adapt.fit import prepare
 from tagweave.adapt.incomplete import treated
 from tagweave.adapt.recipe import LEARNERS, Recipe

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -128,7 +129,7 @@ class _Training:
             about = self._about(fitted, time.perf_counter() - begin)
             self._save(replace(fitted, model=replace(fitted.model, about=about)))
         if not fitted.outcome.interrupted:
-            _checkpoint(self.schedule).unlink(missing_ok=True)
+            _remove(_checkpoint(self.schedule))
             return
         if not fitted.outcome.iterations:
             _say("interrupted in the first iteration: no model is written")
@@ -184,6 +185,13 @@ class _Training:
 def _checkpoint(schedule: Schedule) -> Path:
     assert schedule.checkpoint is not None  # noqa: S101 - the schedules of this command have one
     return schedule.checkpoint
+
+
+def _remove(checkpoint: Path) -> None:
+    """Remove a checkpoint, and what is left of one in whose writing a run was killed."""
+    for file in checkpoint.parent.glob(f"{escape(checkpoint.name)}*"):
+        if file == checkpoint or file.suffix == ".part":
+            file.unlink()
 
 
 def _check_writable(model: str) -> None:

@@ -1,0 +1,215 @@
+"""Whatever a user can get wrong is one clear line and exit code 2; what is a defect of ours is not hidden."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from model_files import write
+from safetensors.numpy import save_file
+
+from tagweave.cli.errors import OptionError, as_option_error, message
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Place, Sentence
+from tagweave.learning.checkpoint import CheckpointError
+from tagweave.models.objective import ContradictionError
+from tagweave.models.storage import load_model
+from tagweave.models.tagger import Tagger
+
+TRAIN = ("train", "{c}/train.txt", "-o", "{t}/m")
+OPTIONS = [
+    ((*TRAIN, "--task", "parse"), "unknown task 'parse', expected one of tag, segment, segtag"),
+    ((*TRAIN, "--coding", "BIO"), "unknown coding 'BIO', expected one of BMES, BI, boundary"),
+    (
+        (*TRAIN, "--method", "coupled"),
+        "unknown method 'coupled', expected 'ordinary': coupled training is not in this version",
+    ),
+    (
+        (*TRAIN, "--incomplete", "x"),
+        "unknown strategy 'x', expected one of marginal, argmax, pointwise, random, first, frequent, discard",
+    ),
+    ((*TRAIN, "--features", "x"), "found features='x', expected 'all' or 'observed'"),
+    ((*TRAIN, "--precision", "x"), "unknown precision 'x', expected 'float32' or 'float64'"),
+    ((*TRAIN, "--learner", "x"), "unknown learner 'x', expected one of adagrad, lbfgs, sgd, rprop, cg, perceptron"),
+    ((*TRAIN, "--set", "x=1"), "unknown setting 'x' of adagrad, expected one of rate, batch, average_from"),
+    ((*TRAIN, "--set", "seed=1"), "unknown setting 'seed' of adagrad, expected one of rate, batch, average_from"),
+    ((*TRAIN, "--set", "rate"), "found --set rate, expected NAME=VALUE"),
+    ((*TRAIN, "--set", "rate=fast"), "found --set rate=fast, expected a number"),
+    ((*TRAIN, "--set", "batch=1.5"), "found --set batch=1.5, expected a whole number"),
+    ((*TRAIN, "--preset", "x"), "unknown preset 'x', expected one of li-2015, tsuboi-2008, liu-2014, jiang-2015"),
+    (
+        (*TRAIN, "--template", "form"),
+        "found 'form' in template 'form', expected COLUMN[OFFSET] or COLUMN[OFFSET]==COLUMN[OFFSET]",
+    ),
+    (
+        (*TRAIN, "--weights", "1,2"),
+        "found --weights 1,2, expected 1 positive numbers, one for each training corpus",
+    ),
+    ((*TRAIN, "--weights", "0"), "found --weights 0, expected 1 positive numbers, one for each training corpus"),
+    ((*TRAIN, "--weights", "nan"), "found --weights nan, expected 1 positive numbers, one for each training corpus"),
+    ((*TRAIN, "--weights", "x"), "could not convert string to float: 'x'"),
+    (
+        ("train", "-", "-o", "{t}/m"),
+        "found standard input as a corpus, expected a file: its digest identifies the training run",
+    ),
+    (
+        ("train", "ctb={c}/train.txt", "--source", "pd={c}/words.txt", "-o", "{t}/m"),
+        "{c}/words.txt: found the guideline 'pd', expected 'ctb' as in {c}/train.txt: coupled training on several"
+        " guidelines is not in this version (corpora of one guideline can be named alike: NAME=FILE)",
+    ),
+    (
+        ("train", "{c}/train.txt", "-o", "{t}/none/m"),
+        "{t}/none/m: found no folder {t}/none, expected one to write the model to",
+    ),
+    (("train", "{c}/train.txt", "-o", "{t}"), "{t}: found a folder, expected the name of a file to write the model to"),
+    (("train", "{c}/none.txt", "-o", "{t}/m"), "{c}/none.txt: No such file or directory"),
+    ((*TRAIN, "--dev", "{c}/none.txt"), "{c}/none.txt: No such file or directory"),
+    (
+        (*TRAIN, "--dev", "{c}/dev.seg"),
+        "{c}/dev.seg: found no position with one label, expected development data to measure by",
+    ),
+    ((*TRAIN, "--log", "{t}/none/log"), "{t}/none/log: No such file or directory"),
+    (
+        (*TRAIN, "--format", "x"),
+        "found the format 'x', expected one of "
+        "tagged, tagged-underscore, segmented, raw, kytea, conllu, columns, attributes",
+    ),
+    (
+        ("train", "{c}/dev.seg", "-o", "{t}/m"),
+        "{c}/dev.seg: found no label in layer 'tag', expected an annotated training corpus",
+    ),
+    (
+        ("train", "{t}/part.kytea", "-o", "{t}/m"),
+        "{t}/part.kytea: found a corpus of characters, expected words, for the task tag",
+    ),
+    (
+        ("train", "{t}/bad.txt", "-o", "{t}/m"),
+        "{t}/bad.txt:2: found nothing after the '/' of 'b/', expected form/TAG, or \\/ for the character itself",
+    ),
+    (
+        ("train", "{t}/open.txt", "--incomplete", "discard", "-o", "{t}/m"),
+        "{t}/open.txt: found no sentence whose annotation is complete, expected some, to discard the others",
+    ),
+    (("tag", "{t}/none"), "{t}/none: no such model file"),
+    (("tag", "{t}/other"), "{t}/other: found a safetensors file of another program, expected a tagweave model"),
+    (
+        ("info", "{t}/checkpoint"),
+        "{t}/checkpoint: found a checkpoint or another file of tagweave, expected a tagweave model",
+    ),
+    (("tag", "{m}", "{t}/none"), "{t}/none: No such file or directory"),
+    (("tag", "{m}", "--best", "2", "--probabilities"), "found --probabilities and --best, expected one of them"),
+    (
+        ("tag", "{m}", "--best", "2", "--output-format", "tagged"),
+        "found --output-format with --probabilities or --best, expected it without",
+    ),
+    (
+        ("tag", "{m}", "{c}/dev.raw"),
+        "{c}/dev.raw: found raw text, characters, expected words, for a model of words (or their --format)",
+    ),
+    (
+        ("tag", "{m}", "{c}/dev.seg", "--output-format", "raw"),
+        "found raw as the format of the output, expected a format of words",
+    ),
+    (
+        ("complete", "{m}", "{c}/dev.seg", "-o", "{t}/x.kytea"),
+        "found kytea as the format of the output, expected a format of words",
+    ),
+    (("tag", "{m}", "{c}/dev.seg", "-o", "{t}/none/x"), None),
+    (
+        ("evaluate", "{c}/dev.txt", "{c}/dev.txt", "{c}/dev.txt"),
+        "found the system {c}/dev.txt twice, expected each once",
+    ),
+    (("evaluate", "{c}/dev.txt", "{c}/none.txt"), "{c}/none.txt: No such file or directory"),
+    (
+        ("evaluate", "{c}/dev.txt", "{c}/dev.txt", "--layer", "x"),
+        "{c}/dev.txt: found the layers tag, expected a layer 'x'",
+    ),
+    (("info", "{c}"), "{c}: Is a directory"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"), OPTIONS, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_one_clear_line_and_nothing_is_written(run, corpora, tagger, tmp_path, arguments, line):
+    write(tmp_path / "bad.txt", ["a/N", "b/ c/N"])
+    write(tmp_path / "open.txt", ["a/N b", "b c/N"])
+    write(tmp_path / "part.kytea", ["a|b c"])
+    save_file({"x": np.zeros(1)}, tmp_path / "other")
+    save_file({"x": np.zeros(1)}, tmp_path / "checkpoint", {"tagweave": '{"run": ""}'})
+    before = sorted(tmp_path.iterdir())
+    names = {"c": corpora, "t": tmp_path, "m": tagger}
+    result = run(*(argument.format(**names) for argument in arguments), code=2)
+    assert result.stdout == ""
+    assert result.stderr.splitlines()[-1].startswith("tagweave: ") and "Traceback" not in result.stderr
+    if line is not None:
+        assert result.stderr.splitlines()[-1] == f"tagweave: {line.format(**names)}"
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "arguments", [("train", "--x"), ("train", "a"), ("tag",), ("nothing",), ("tag", "m", "--best", "0")]
+)
+def test_what_the_parser_refuses_is_usage(run, arguments):
+    assert "Usage: " in (result := run(*arguments, code=2)).stderr + result.stdout
+
+
+def test_an_output_file_is_whole_or_not_there(run, tagger, tmp_path):
+    text = write(tmp_path / "t.txt", ["a/NN b", "c/", "d"])
+    old = write(tmp_path / "old", ["as it was"])
+    for arguments in ((), ("--probabilities",), ("--best", 2)):
+        run("tag", tagger, text, "--format", "tagged", "-o", old, *arguments, code=2)
+        assert old.read_text("utf-8") == "as it was\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["old", "t.txt"]
+
+
+def test_evidence_that_nothing_satisfies_is_told_with_its_line(segmenter):
+    """No file of a format with boundaries can say it, but sentences can."""
+    tagger = Tagger(load_model(segmenter))
+    fine = Sentence(("a", "b"), {"s": (("B",), ("E",))}, place=Place("file", 1))
+    wrong = Sentence(("a", "b", "c"), {"s": (("B",), ("B", "S"), None)}, place=Place("file", 7))
+    told = "file:7: found labels that exclude one another, expected a sequence that they allow"
+    with pytest.raises(CorpusError, match=told):
+        tagger.complete(Corpus((fine, wrong), "s", "character"))
+    with pytest.raises(CorpusError, match=told):
+        tagger.k_best(wrong, 2, "s")
+    with pytest.raises(CorpusError, match=told):
+        tagger.probabilities([fine, wrong], "s")
+    assert [list(map(float, row)) for row in tagger.probabilities([fine], "s")[0].round(3)] == [
+        [float(name == label) for name in tagger.labels] for label in "BE"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (CorpusError("x", "y", "file", 3), "file:3: found x, expected y"),
+        (CheckpointError("broken"), "broken"),
+        (ContradictionError("two\nlines"), "two lines"),
+        (OptionError("x"), "x"),
+        (FileNotFoundError("a: no such model file"), "a: no such model file"),
+        (FileNotFoundError(2, "No such file or directory", "a"), "a: No such file or directory"),
+        (PermissionError(13, "Permission denied", "a"), "a: Permission denied"),
+        (ValueError("a defect"), None),
+        (KeyError("a defect"), None),
+        (np.linalg.LinAlgError("a defect"), None),
+    ],
+)
+def test_which_errors_are_for_users(error, line):
+    assert message(error) == line
+
+
+def test_a_defect_is_not_swallowed(run, tagger, monkeypatch):
+    def broken(*_arguments):
+        raise ValueError("a defect of ours")
+
+    monkeypatch.setattr("tagweave.models.chain.ChainModel.best", broken)
+    with pytest.raises(ValueError, match="a defect of ours"):
+        run("tag", tagger, stdin="a b\n")
+
+
+def test_values_of_options_are_the_users():
+    with pytest.raises(OptionError, match="no"), as_option_error():
+        raise ValueError("no")
+    with pytest.raises(KeyError), as_option_error():
+        raise KeyError("no")

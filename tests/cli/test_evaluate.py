@@ -1,0 +1,72 @@
+"""`tagweave evaluate`: the report of the corpora that it is given."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from model_files import write
+
+from tagweave.cli.evaluate import training_words
+from tagweave.corpus.load import load
+from tagweave.evaluation.report import evaluate
+
+GOLD = ["a/N b/V", "c/N d/V"]
+SYSTEM = ["a/N b/N", "c/N d/V"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    return write(tmp_path / "gold", GOLD), write(tmp_path / "one", SYSTEM), write(tmp_path / "two", GOLD)
+
+
+def test_json_is_the_report(run, files):
+    gold, *systems = map(str, files)
+    told = json.loads(run("evaluate", gold, *systems, "--json").stdout)
+    assert told == evaluate(load(gold), {system: load(system) for system in systems}).to_json()
+    assert told["systems"][systems[0]]["accuracy"]["right"] == 3
+    assert told["comparisons"][0]["difference"] == 0.25
+
+
+def test_tables(run, files):
+    gold, one, _ = files
+    output = run("evaluate", gold, one).stdout
+    assert "75.00" in output and "accuracy" in output
+
+
+def test_words_of_training(run, files, tmp_path):
+    gold, one, _ = files
+    train = write(tmp_path / "train", ["a/N d/N"])
+    scores = json.loads(run("evaluate", gold, one, "--train", train, "--json").stdout)["systems"][str(one)]
+    assert scores["oov_accuracy"]["right"] == 1 and scores["iv_accuracy"]["right"] == 2
+
+
+def test_words_of_partly_segmented_training(tmp_path):
+    """Only what certainly is a word: `cd` may be one or two."""
+    assert training_words(load(str(write(tmp_path / "p.kytea", ["a-b|c d|e"])))) == {"ab", "e"}
+
+
+def test_the_layer_to_compare(run, tmp_path):
+    gold = write(tmp_path / "gold.tsv", ["# columns = form x y", "a\tN\tV", "b\tN\tN", ""])
+    system = write(tmp_path / "system.tsv", ["# columns = form x y", "a\tN\tN", "b\tN\tV", ""])
+
+    def right(*arguments):
+        told = json.loads(run("evaluate", *arguments, "--json").stdout)
+        return next(iter(told["systems"].values()))["accuracy"]["right"]
+
+    assert right(gold, system) == 0
+    assert right(gold, system, "--layer", "x") == 2
+    assert right(f"{gold}#x", f"{system}#y", "--layer", "x") == 1
+
+
+def test_segmentation(run, tmp_path):
+    gold, system = write(tmp_path / "gold.seg", ["ab c de"]), write(tmp_path / "system.seg", ["ab cd e"])
+    told = json.loads(run("evaluate", gold, system, "--json").stdout)["systems"][str(system)]["words"]
+    assert (told["right"], told["gold"], told["system"]) == (1, 3, 3)
+
+
+def test_a_format_for_all(run, tmp_path):
+    gold, system = write(tmp_path / "gold", ["a_N b"]), write(tmp_path / "system", ["a_N b_V"])
+    options = ("--format", "tagged-underscore", "--json")
+    told = json.loads(run("evaluate", gold, system, *options).stdout)["systems"][str(system)]
+    assert told["unscored"] == 1 and told["accuracy"]["right"] == 1

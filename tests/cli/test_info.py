@@ -1,0 +1,60 @@
+"""`tagweave info`: corpora and models in numbers."""
+
+from __future__ import annotations
+
+import json
+
+from model_files import write
+
+from tagweave.corpus.describe import digest
+from tagweave.models.storage import load_model
+
+
+def test_a_corpus(run, tmp_path):
+    file = write(tmp_path / "t", ["a/N b/N|V c", "d/V e/V"])
+    told = json.loads(run("info", file, "--json").stdout)
+    assert told == {
+        "file": str(file),
+        "kind": "corpus",
+        "guideline": "tag",
+        "unit": "word",
+        "covered": None,
+        "sentences": 2,
+        "tokens": 5,
+        "forms": 5,
+        "layers": {
+            "tag": {"full": 3, "ambiguous": 1, "unknown": 1, "labels": {"V": 2, "N": 1}, "candidates": {"N": 1, "V": 1}}
+        },
+        "heads": {},
+    }
+    shown = run("info", file).stdout
+    assert "corpus of words, 2 sentences, 5 tokens, 5 forms" in " ".join(shown.split())
+    for cell in ("3 (60.0 %)", "1 (20.0 %)", "V 2 N 1"):
+        assert cell in shown
+
+
+def test_characters_and_files_without_annotation(run, tmp_path):
+    assert "corpus of characters" in run("info", write(tmp_path / "p.kytea", ["a|b c"])).stdout.replace("\n", " ")
+    assert "nothing is annotated but the words" in run("info", write(tmp_path / "t.seg", ["a b"])).stdout
+
+
+def test_a_format_and_several_files(run, tmp_path):
+    one, two = write(tmp_path / "one", ["a_N b c d e f g h i j k l m"]), write(tmp_path / "two", ["b_V"])
+    lines = run("info", one, two, "--format", "tagged-underscore", "--json").stdout.splitlines()
+    assert [json.loads(line)["layers"]["tag"]["full"] for line in lines] == [1, 1]
+
+
+def test_a_model(run, tagger, corpora):
+    told = json.loads(run("info", tagger, "--json").stdout)
+    assert told["kind"] == "model" and told["task"] == "tag" and told["coding"] == ""
+    assert told["labels"] == {"ctb": list(load_model(tagger).structure.space.names)}
+    assert told["about"]["corpora"][0]["sha256"] == digest(str(corpora / "train.txt"))
+    assert told["bytes"] == tagger.stat().st_size
+    shown = " ".join(run("info", tagger).stdout.split())
+    assert f"{len(told['labels']['ctb'])} labels of ctb" in shown
+    assert "4 iterations, learner adagrad" in shown
+    assert digest(str(corpora / "train.txt"))[:12] in shown
+
+
+def test_a_model_of_characters(run, segmenter):
+    assert "task segment (BMES)" in " ".join(run("info", segmenter).stdout.split())

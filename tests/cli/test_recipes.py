@@ -1,0 +1,103 @@
+"""Options to recipes, and arguments to training corpora."""
+
+from __future__ import annotations
+
+import pytest
+from model_files import write
+
+from tagweave.adapt.recipe import LEARNERS, Recipe
+from tagweave.cli.errors import OptionError
+from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings
+from tagweave.cli.training_files import read_corpus, run_identity
+from tagweave.corpus.load import covered_labels, load, stream
+from tagweave.encoding.presets import PRESETS
+
+
+def test_settings_have_the_types_of_the_learner():
+    assert learner_settings("adagrad", ["rate=1", "batch=4"], 3) == {"seed": 3, "rate": 1.0, "batch": 4}
+    assert isinstance(learner_settings("adagrad", ["rate=1"], 0)["rate"], float)
+    assert learner_settings("sgd", ["rate=0.5", "c2=2"], 1) == {"seed": 1, "rate": 0.5, "c2": 2.0}
+    assert learner_settings("lbfgs", ["memory=3"], 1) == {"memory": 3}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_setting_of_every_learner_can_be_set(learner):
+    with pytest.raises(OptionError) as error:
+        learner_settings(learner, ["?=1"], 0)
+    names = str(error.value).partition("one of ")[2].split(", ")
+    settings = learner_settings(learner, [f"{name}=1" for name in names], 2)
+    trainer = Recipe(learner=learner, settings=settings).trainer()
+    assert all(getattr(trainer, name) == 1 for name in names)
+    assert getattr(trainer, "seed", 2) == 2
+
+
+def test_presets_and_templates_add_up_each_once():
+    assert chosen_templates([], []) is None
+    assert chosen_templates(["liu-2014"], []) == PRESETS["liu-2014"]
+    texts = chosen_templates(["jiang-2015", "liu-2014"], ["form[0]", "form[3]"]).texts
+    assert len(set(texts)) == len(texts) and texts[-1] == "form[3]"
+    assert set(texts) == {*PRESETS["jiang-2015"].texts, *PRESETS["liu-2014"].texts, "form[3]"}
+
+
+def test_weights():
+    assert corpus_weights(None, 2) == [1.0, 1.0]
+    assert corpus_weights("1,.5", 2) == [1.0, 0.5]
+    for wrong in ("1", "1,-1", "1,inf", "1,", ""):
+        with pytest.raises(OptionError):
+            corpus_weights(wrong, 2)
+
+
+def test_the_identity_of_a_run(tmp_path):
+    """It changes with whatever changes the weights, and with nothing else."""
+    one, two = (write(tmp_path / name, [line]) for name, line in (("one", "a/N b/V"), ("two", "a/N b/N")))
+    copy = write(tmp_path / "copy", ["a/N b/V"])
+
+    def identity(file, argument="{}", weight=1.0, dev=None, recipe=None, seed=0):
+        corpus = read_corpus(argument.format(file), "tag", None, weight)
+        development = read_corpus(str(dev), "tag", None) if dev else None
+        return run_identity([corpus], development, (recipe or Recipe()).to_json(), "marginal", seed)
+
+    assert identity(one) == identity(one) == identity(copy)
+    others = [
+        identity(two),
+        identity(one, "g={}"),
+        identity(one, weight=2.0),
+        identity(one, dev=two),
+        identity(one, recipe=Recipe(threads=2)),
+        identity(one, recipe=Recipe(settings={"rate": 0.2})),
+        identity(one, seed=1),
+    ]
+    assert len({identity(one), *others}) == len(others) + 1
+
+
+def test_a_corpus_that_names_no_guideline_gets_the_one_that_is_offered(tmp_path):
+    tagged = write(tmp_path / "t", ["a/N b/V"])
+    named = write(tmp_path / "n.conllu", ["# guideline = mine", "1\ta\t_\tN" + "\t_" * 6, ""])
+    conllu = write(tmp_path / "c.conllu", ["1\ta\t_\tN" + "\t_" * 6, ""])
+    header = write(tmp_path / "h.tsv", ["# columns = form ctb pd", "a\tN\tn", ""])
+    plain = write(tmp_path / "p.tsv", ["a\tN", "b\tV", ""])
+    kytea = write(tmp_path / "k.kytea", ["a|b"])
+
+    def name(argument):
+        corpus = load(str(argument), unnamed="offered")
+        assert all(corpus.guideline in sentence.layers for sentence in corpus)
+        return corpus.guideline
+
+    assert [name(file) for file in (tagged, conllu, plain, kytea)] == ["offered"] * 4
+    assert name(f"given={tagged}") == "given"
+    assert name(named) == "mine"
+    assert name(header) == "pd" and name(f"{header}#ctb") == "ctb"
+    assert load(str(tagged)).guideline == "tag"
+
+
+def test_a_stream_tells_its_format(tmp_path):
+    name, sentences = stream(str(write(tmp_path / "t", ["a/N", ""])))
+    assert name == "tagged" and [s.forms for s in sentences] == [("a",), ()]
+    assert stream(str(write(tmp_path / "t.seg", ["a"]))).format == "segmented"
+    assert stream(str(tmp_path / "t"), "raw").format == "raw"
+
+
+def test_covered_labels(tmp_path):
+    covered = load(str(write(tmp_path / "t.conll", ["# labels_covered = A B", "a\tA", ""])))
+    assert covered_labels(covered.sentences) == ("A", "B") == covered.covered
+    assert covered_labels(load(str(write(tmp_path / "u.conll", ["a\tA", ""]))).sentences) is None

@@ -1,0 +1,105 @@
+"""Progress is shown live on terminals, in lines elsewhere, and in JSON that is always valid."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from tagweave.learning.loop import Iteration, Schedule, train
+from tagweave.learning.progress import JsonLines, Lines, Watchers, logged, plain_line, shown, told
+from tagweave.learning.trainer import State
+
+FIRST = Iteration(1, 1234.5678, 0.5, True, 1.25)
+SECOND = Iteration(2, 12.0, 0.25, False, 2.5)
+WITHOUT = Iteration(3, float("inf"), None, False, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("iteration", "line"),
+    [
+        (FIRST, "iteration 1/9  loss 1234.57  dev 0.5000 *  1.2 s"),
+        (SECOND, "iteration 2/9  loss 12  dev 0.2500  2.5 s"),
+        (WITHOUT, "iteration 3/9  loss inf  3.0 s"),
+    ],
+)
+def test_lines(iteration, line):
+    stream = io.StringIO()
+    Lines(stream).iteration(iteration, 9)
+    assert stream.getvalue() == line + "\n" == plain_line(iteration, 9) + "\n"
+
+
+def test_a_console_that_is_no_terminal_gets_lines():
+    stream = io.StringIO()
+    with shown(Console(file=stream)) as watcher:
+        watcher.iteration(FIRST, 9)
+        assert stream.getvalue() == plain_line(FIRST, 9) + "\n"
+
+
+def test_a_terminal_gets_a_bar_with_the_best_score_so_far():
+    stream = io.StringIO()
+    with shown(Console(file=stream, force_terminal=True, width=120)) as watcher:
+        watcher.iteration(FIRST, 9)
+        watcher.iteration(SECOND, 9)
+    text = stream.getvalue()
+    assert "2/9" in text and "loss 12  dev 0.2500  best 0.5000" in text
+    assert "iteration 1/9" not in text
+
+
+def test_what_a_bar_tells():
+    assert told(FIRST, 0.5) == "loss 1234.57  dev 0.5000  best 0.5000"
+    assert told(WITHOUT, None) == "loss inf"
+
+
+def test_json_lines_are_json():
+    stream = io.StringIO()
+    for iteration in (FIRST, WITHOUT):
+        JsonLines(stream).iteration(iteration, 9)
+    first, last = (json.loads(line, parse_constant=pytest.fail) for line in stream.getvalue().splitlines())
+    assert first == {"number": 1, "loss": 1234.5678, "score": 0.5, "best": True, "seconds": 1.25}
+    assert last == {"number": 3, "loss": None, "score": None, "best": False, "seconds": 3.0}
+
+
+def test_a_log_can_be_followed_and_goes_on_where_training_does(tmp_path):
+    file = tmp_path / "log"
+    for resume, expected in ((True, 1), (True, 2), (False, 1)):
+        with logged(file, resume) as watcher:
+            watcher.iteration(FIRST, 9)
+            assert len(file.read_text("utf-8").splitlines()) == expected
+
+
+def test_several_watchers_are_told_in_order():
+    streams = io.StringIO()
+    Watchers([Lines(streams), JsonLines(streams)]).iteration(FIRST, 9)
+    first, second = streams.getvalue().splitlines()
+    assert first == plain_line(FIRST, 9) and json.loads(second)["number"] == 1
+
+
+class Counting:
+    """A trainer whose loss is 10 less the number of iterations."""
+
+    def start(self, objective, weights):
+        return State({"weights": weights})
+
+    def step(self, objective, state):
+        state.iteration += 1
+        state.loss = 10.0 - state.iteration
+
+    def result(self, state):
+        return state.weights
+
+
+def test_training_tells_watchers_every_iteration_and_counts_those_before_a_resumption(tmp_path):
+    stream = io.StringIO()
+    schedule = Schedule(2, checkpoint=tmp_path / "c", resume=True)
+    first = train(Counting(), None, np.zeros(1), schedule, watcher=Lines(stream))
+    assert first.iterations == len(first.history) == 2
+    later = train(
+        Counting(), None, np.zeros(1), Schedule(5, checkpoint=tmp_path / "c", resume=True), watcher=Lines(stream)
+    )
+    assert later.iterations == 5 and len(later.history) == 3
+    numbers = [line.split()[1] for line in stream.getvalue().splitlines()]
+    assert numbers == ["1/2", "2/2", "3/5", "4/5", "5/5"]
