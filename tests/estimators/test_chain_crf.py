@@ -129,6 +129,18 @@ def test_what_has_a_weight_is_what_the_evidence_licenses(data: st.DataObject) ->
     assert set(crf.state_features_) == set(wide.state_features_) & states
 
 
+def test_min_freq_counts_what_is_known() -> None:
+    X = [[["a", "b"], ["a"], ["b"]], [["a"], ["a", "b"], ["c"]]]
+    y: list[list[Any]] = [[{"A", "B"}, None, "C"], ["A", {"B", "A"}, None]]
+    counts = {("a", "A"): 3, ("a", "B"): 2, ("b", "A"): 2, ("b", "B"): 2, ("b", "C"): 1}
+    # after A or B anything; before C anything; A before A or B; after A or B anything again
+    pairs = {"AA": 3, "AB": 3, "AC": 3, "BA": 2, "BB": 2, "BC": 3, "CC": 1}
+    for least in (1, 2, 3, 4):
+        crf = ChainCRF(c2=0.1, min_freq=least, max_iterations=5).fit(X, y)
+        assert set(crf.state_features_) == {pair for pair, count in counts.items() if count >= least}
+        assert set(crf.transition_features_) == {tuple(pair) for pair, count in pairs.items() if count >= least}
+
+
 @ALL_ALGORITHMS
 def test_weights_that_nothing_licenses_stay_zero(algorithm: str) -> None:
     X, y = sentences(30)

@@ -68,7 +68,9 @@ def _candidates(position: Any, place: str, known: dict[Any, Candidates]) -> Cand
         return None
     if isinstance(position, str):
         labels: tuple[Any, ...] = (position,)
-    elif isinstance(position, AbstractSet | list | tuple):
+    elif isinstance(position, AbstractSet):
+        labels = tuple(sorted(position, key=str))
+    elif isinstance(position, list | tuple):
         labels = tuple(position)
     else:
         raise ValueError(f"{place}: found {position!r}, expected a label, a set, list or tuple of labels, or None")
@@ -78,8 +80,7 @@ def _candidates(position: Any, place: str, known: dict[Any, Candidates]) -> Cand
         if not isinstance(label, str):
             raise ValueError(f"{place}: found {label!r} as a label, expected a string")
     if labels not in known:
-        names = map(str, labels)  # NumPy's strings become ordinary ones
-        known[labels] = tuple(sorted(names) if isinstance(position, AbstractSet) else dict.fromkeys(names))
+        known[labels] = tuple(dict.fromkeys(map(str, labels)))  # NumPy's strings become ordinary ones
     return known[labels]
 
 
