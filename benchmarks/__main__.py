@@ -120,9 +120,9 @@ def table(name: str, found: dict[str, Any]) -> list[str]:
     ]
     rows += ["| python-crfsuite learner | score | features, s | training, s | iterations |", "|---|---|---|---|---|"]
     for algorithm, result in learners.items():
-        rows.append(
-            f"| {algorithm} | {100 * result['score']:.2f} | {result['features']:.1f} | {result['train']:.1f} | {result['iterations']} |"
-        )
+        numbers = (100 * result["score"], result["features"], result["train"])
+        score, features, train = (f"{number:.{digits}f}" for number, digits in zip(numbers, (2, 1, 1), strict=True))
+        rows.append(f"| {algorithm} | {score} | {features} | {train} | {result['iterations']} |")
     return [*rows, ""]
 
 
@@ -136,8 +136,9 @@ def main() -> None:
     text = [
         "# Speed",
         "",
-        f"Written by `make bench` ({platform.machine()}, Python {platform.python_version()}). The first {lines:,} lines of the",
-        "People's Daily training data; scores are on its development data: F of words for segmentation, accuracy for tagging.",
+        f"Written by `make bench` ({platform.machine()}, Python {platform.python_version()}). Training data are the first",
+        f"{lines:,} lines of the People's Daily; scores are on its development data: F of words for segmentation, accuracy",
+        "for tagging.",
         "Both programs have the same features and the same weights (observed feature/label pairs) in the L-BFGS rows.",
         "",
         *[line for name, result in found.items() for line in table(name, result)],

@@ -11,6 +11,7 @@ import resource
 import statistics
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -123,10 +124,8 @@ def learner(work: Workload, threads: int, iterations: int, target: float) -> dic
             if (iteration.score or 0) >= target:
                 raise Reached
 
-    try:
+    with suppress(Reached):
         fit([work.train], replace(work.recipe, threads=threads), work.dev, Schedule(iterations, iterations), Watch())
-    except Reached:
-        pass
     return {"seconds": curve[-1][0], "score": curve[-1][1], "passes": len(curve), "curve": curve}
 
 

@@ -1,4 +1,4 @@
-"""The two workloads: People's Daily segmentation (4 labels) and tagging (42 labels), with one set of features for both sides."""
+"""The two workloads: People's Daily segmentation (4 labels) and tagging (42), with the same features for both sides."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from tagweave.adapt.recipe import Recipe
@@ -84,7 +85,7 @@ def _word_attributes(forms: Sequence[str], i: int) -> Iterator[str]:
         yield f"last,inner={word[-1]}/{character}"
     if len(word) == 1:
         yield f"single={word}/{last_before}/{first_after}"
-    for one, other in zip(word, word[1:], strict=False):
+    for one, other in pairwise(word):
         if one == other:
             yield f"repeat={one}"
     for n in range(1, min(4, len(word)) + 1):

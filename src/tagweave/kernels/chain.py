@@ -1,7 +1,7 @@
 """Sum-product over chains, under evidence, many sentences in lockstep.
 
 Everything is in scaled probabilities: E[r, y] = exp(score - shift[r]) where label y is allowed, exactly 0 where it is
-not, so that there is no -inf anywhere. With Y labels, transition potentials T = exp(transition), start and end potentials:
+not, so that there is no -inf anywhere. With Y labels, potentials T = exp(transition), and those of start and end:
 
     alpha[0, j] = start[j] E[0, j]                          alpha[t, j] = E[t, j] sum_i alpha[t-1, i] T[i, j]
     beta[L-1, i] = end[i]                                   beta[t, i] = sum_j T[i, j] E[t+1, j] beta[t+1, j]

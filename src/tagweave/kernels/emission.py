@@ -192,8 +192,8 @@ def gather(bundled, projection, difference):
 def touched_features(grams, low_row, high_row, kind_ptr, features, kinds, seen, now, touched):
     """Every feature of the grams at anchors low_row .. high_row - 1 and of kinds, once. Returns how many.
 
-    seen int32[F] holds the number of the call that saw a feature last, `now` is that of this one. touched int32 has room
-    for all features with their repetitions.
+    seen int32[F] holds the number of the call that saw a feature last, `now` is that of this one. touched int32 has
+    room for all features with their repetitions.
     """
     count = 0
     for row in range(low_row, high_row):

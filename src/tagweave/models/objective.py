@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ class ChainObjective:
         for part in parts[1:]:
             gradient += part[1]
             for mine, others in zip(table_gradients, part[2], strict=True):
-                mine += others
+                np.add(mine, others, out=mine)
         for view, table in zip(self._views(gradient), table_gradients, strict=True):
             view.add_table_gradient(self.encoded, table)
         return loss, gradient
@@ -173,12 +174,13 @@ class ChainObjective:
         count = emission.touched_features(
             e.grams, *rows, e.kind_ptr, e.kind_features, kinds, self._seen, self._calls, features
         )
-        starts, stops = [], []
+        starts: list[NDArray[np.int64]] = []
+        stops: list[NDArray[np.int64]] = []
         offsets = self.structure.offsets
         for layout, offset, end in zip(self.structure.layouts, offsets[:-1], offsets[1:], strict=True):
             at = features[:count]
-            starts += [layout.ptr[at].astype(np.int64) + offset, [offset + layout.size]]
-            stops += [layout.ptr[at + 1].astype(np.int64) + offset, [end]]  # transitions are always touched
+            starts += [layout.ptr[at].astype(np.int64) + offset, np.array([offset + layout.size])]
+            stops += [layout.ptr[at + 1].astype(np.int64) + offset, np.array([end])]  # transitions are always touched
         return np.concatenate(starts), np.concatenate(stops)
 
     def shuffled(self, order: NDArray[np.int64]) -> ChainObjective:
@@ -205,7 +207,7 @@ class ChainObjective:
         """The batches of every thread: each has a run of sentences of about the same number of tokens."""
         if self._chunks is None:
             bounds = chunk_bounds(self.encoded, len(self.structure.space))
-            batches = [Batch.of(self.encoded, low, high) for low, high in zip(bounds, bounds[1:], strict=False)]
+            batches = [Batch.of(self.encoded, low, high) for low, high in pairwise(bounds)]
             share = max(1, -(-len(batches) // self.threads))
             self._chunks = [batches[i : i + share] for i in range(0, len(batches), share)] or [[]]
         return self._chunks
