@@ -16,7 +16,7 @@ NEEDS := pyproject.toml constraints.txt
 .PHONY: help demo test lint bench docs clean
 
 help:
-	@echo 'make demo    see what tagweave does, on the bundled sample, in about a minute'
+	@echo 'make demo    see what tagweave does, on the bundled sample, in a minute or two'
 	@echo 'make test    run all tests'
 	@echo 'make lint    ruff, mypy, and the order of imports'
 	@echo 'make docs    check the documentation: run its examples, follow its links, resolve its names'
