@@ -136,9 +136,9 @@ def main() -> None:
     text = [
         "# Speed",
         "",
-        f"Written by `make bench` ({platform.machine()}, Python {platform.python_version()}). Training data are the first",
-        f"{lines:,} lines of the People's Daily; scores are on its development data: F of words for segmentation, accuracy",
-        "for tagging.",
+        f"Written by `make bench` ({platform.machine()}, Python {platform.python_version()}). Training data are the",
+        f"first {lines:,} lines of the People's Daily; scores are on its development data: F of words for",
+        "segmentation, accuracy for tagging.",
         "Both programs have the same features and the same weights (observed feature/label pairs) in the L-BFGS rows.",
         "",
         *[line for name, result in found.items() for line in table(name, result)],
