@@ -129,7 +129,7 @@ class LBFGS:
         step += np.float32(gamma) * slope32
         direction = -step.astype(slope.dtype)
         if self.c1:
-            direction[direction * slope > 0] = 0
+            direction[direction * slope >= 0] = 0
         return direction if float(direction @ slope) < 0 else -slope
 
     def _search(
