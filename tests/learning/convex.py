@@ -1,0 +1,91 @@
+"""Small problems with a known answer: logistic regression as an objective, written densely and without the package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.adapt.recipe import LEARNERS
+
+Floats = NDArray[Any]
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "adagrad": {},
+    "lbfgs": {"c2": 0.1},
+    "sgd": {"c2": 0.1},
+    "rprop": {"c2": 0.1},
+    "cg": {"c2": 0.1, "restart": 2, "tolerance": 1e-9},
+    "perceptron": {},
+}
+"""Settings with which every learner goes on for a while; the suite fails where a learner is missing here."""
+
+assert SETTINGS.keys() == LEARNERS.keys()
+
+
+@dataclass
+class Logistic:
+    """loss(w) = sum_i log(1 + exp(-y_i x_i w)); a "sentence" is a row of x [n, d] with y_i = 1 or -1.
+
+    `stop` says after how many calls for a batch the user presses Ctrl-C, `broken` from which call on the loss is nan.
+    """
+
+    x: Floats
+    y: Floats
+    dtype: Any = np.float64
+    stop: int = -1
+    broken: int = -1
+
+    @classmethod
+    def random(cls, seed: int = 0, rows: int = 30, size: int = 8, dtype: Any = np.float64) -> Logistic:
+        rng = np.random.default_rng(seed)
+        x = rng.integers(-1, 3, (rows, size)) * (rng.random((rows, size)) < 0.5)
+        return cls(x.astype(dtype), np.where(x @ rng.normal(size=size) + rng.normal(size=rows) > 0, 1, -1), dtype)
+
+    @property
+    def size(self) -> int:
+        return self.x.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
+        gradient = np.zeros(self.size, self.dtype)
+        return self.add_batch(weights, 0, len(self), gradient), gradient
+
+    def _count(self) -> bool:
+        """Whether the loss of this call is nan."""
+        self.stop -= 1
+        self.broken -= 1
+        if self.stop == 0:
+            raise KeyboardInterrupt
+        return self.broken == 0
+
+    def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
+        broken = self._count()
+        x, y = self.x[first:last], self.y[first:last]
+        margins = y * (x @ weights)
+        gradient -= (x * (y / (1 + np.exp(margins)))[:, None]).sum(axis=0).astype(self.dtype)
+        return float("nan") if broken else float(np.logaddexp(0, -margins).sum())
+
+    def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
+        self._count()
+        x, y = self.x[first:last], self.y[first:last]
+        wrong = np.where(x @ weights > 0, 1, -1) != y
+        gradient -= (x * (y * wrong)[:, None]).sum(axis=0).astype(self.dtype)
+        return int(wrong.sum())
+
+    def touched(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """One block for every entry that is not 0, repeats included."""
+        at = np.nonzero(self.x[first:last])[1].astype(np.int64)
+        return at, at + 1
+
+    def shuffled(self, order: NDArray[np.int64]) -> Logistic:
+        other = Logistic(self.x[order], self.y[order], self.dtype)
+        other._count = self._count  # type: ignore[method-assign]
+        return other
+
+    def regularised(self, weights: Floats, c2: float, c1: float = 0.0) -> float:
+        return self.loss_and_gradient(weights)[0] + c2 * float(weights @ weights) + c1 * float(np.abs(weights).sum())

@@ -1,0 +1,151 @@
+"""Learners over all sentences at once reach the optimum that SciPy finds, and know when they have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from convex import Logistic
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from tagweave.learning.conjugate import ConjugateGradient
+from tagweave.learning.lbfgs import LBFGS
+from tagweave.learning.rprop import Rprop
+from tagweave.learning.trainer import State, Trainer
+
+EXACT = {"epsilon": 1e-7, "delta": 0.0}
+
+
+def trained(trainer: Trainer, objective: Logistic, iterations: int) -> State:
+    state = trainer.start(objective, np.zeros(objective.size, objective.dtype))
+    for _ in range(iterations):
+        before = state.iteration
+        if not state.converged:
+            trainer.step(objective, state)
+        if state.iteration == before:
+            break
+    return state
+
+
+def optimum(objective: Logistic, c2: float) -> Any:
+    def value(weights: Any) -> tuple[float, Any]:
+        loss, gradient = objective.loss_and_gradient(weights)
+        return loss + c2 * float(weights @ weights), gradient + 2 * c2 * weights
+
+    return minimize(value, np.zeros(objective.size), jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9})
+
+
+BATCH = [
+    (lambda c2: LBFGS(c2=c2, **EXACT), 200),
+    (lambda c2: ConjugateGradient(c2=c2, tolerance=1e-6), 50),
+    (lambda c2: Rprop(c2=c2), 400),
+]
+
+
+@pytest.mark.parametrize(("make", "iterations"), BATCH, ids=["lbfgs", "cg", "rprop"])
+@pytest.mark.parametrize("c2", [0.01, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_optimum_is_scipys(make: Any, iterations: int, c2: float, seed: int) -> None:
+    objective = Logistic.random(seed)
+    trainer = make(c2)
+    state = trained(trainer, objective, iterations)
+    expected = optimum(objective, c2)
+    assert objective.regularised(trainer.result(state), c2) == pytest.approx(expected.fun, rel=1e-8)
+    np.testing.assert_allclose(trainer.result(state), expected.x, rtol=1e-3, atol=1e-4)
+    assert state.loss == pytest.approx(expected.fun, rel=1e-6)
+
+
+@pytest.mark.parametrize("make", [BATCH[0][0], BATCH[1][0]], ids=["lbfgs", "cg"])
+def test_the_optimum_is_told(make: Any) -> None:
+    state = trained(make(0.5), Logistic.random(7), 200)
+    assert state.converged
+    assert 1 < state.iteration < 200
+
+
+def test_a_single_step_is_not_yet_the_optimum() -> None:
+    trainer, objective = LBFGS(c2=0.1), Logistic.random(2)
+    state = trainer.start(objective, np.zeros(objective.size))
+    trainer.step(objective, state)
+    assert not state.converged
+    assert state.iteration == 1
+
+
+def test_nothing_to_learn_from_has_converged_at_0() -> None:
+    empty = Logistic(np.zeros((0, 5)), np.zeros(0))
+    for trainer in (LBFGS(), ConjugateGradient()):
+        state = trainer.start(empty, np.zeros(5))
+        trainer.step(empty, state)
+        assert state.converged
+        assert not trainer.result(state).any()
+
+
+def test_a_small_fall_over_the_period_ends_lbfgs() -> None:
+    eager = trained(LBFGS(c2=0.1, period=3, delta=1e-2), Logistic.random(3), 200)
+    patient = trained(LBFGS(c2=0.1, period=3, delta=1e-6), Logistic.random(3), 200)
+    assert eager.converged
+    assert 3 < eager.iteration < patient.iteration
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 1000), st.integers(1, 8))
+def test_lbfgs_never_climbs(seed: int, memory: int) -> None:
+    trainer, objective = LBFGS(c2=0.01, memory=memory, **EXACT), Logistic.random(seed, rows=12, size=5)
+    state = trainer.start(objective, np.zeros(objective.size))
+    before = state.loss
+    for _ in range(15):
+        if state.converged:
+            break
+        trainer.step(objective, state)
+        assert state.loss <= before
+        before = state.loss
+        assert state.loss == pytest.approx(objective.regularised(state.weights, 0.01), rel=1e-12)
+
+
+def test_float32_comes_close() -> None:
+    single, double = Logistic.random(1, dtype=np.float32), Logistic.random(1)
+    for make, iterations in BATCH:
+        trainer = make(0.1)
+        state = trained(trainer, single, iterations)
+        found = np.asarray(trainer.result(state), np.float64)
+        assert double.regularised(found, 0.1) == pytest.approx(optimum(double, 0.1).fun, rel=1e-4)
+
+
+@pytest.mark.parametrize("c2", [0.0, 0.1])
+@pytest.mark.parametrize("c1", [0.5, 3.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_owlqn_meets_the_conditions_of_the_optimum(c1: float, c2: float, seed: int) -> None:
+    """0 is a subgradient of F: g + c1 sign(w) = 0 where w is not 0, and |g| <= c1 where it is."""
+    objective = Logistic.random(seed, rows=40, size=12)
+    state = trained(LBFGS(c1=c1, c2=c2, epsilon=1e-6, delta=0.0), objective, 400)
+    weights = state.weights
+    gradient = objective.loss_and_gradient(weights)[1] + 2 * c2 * weights
+    kept = weights != 0
+    np.testing.assert_allclose(gradient[kept], -c1 * np.sign(weights[kept]), atol=1e-4)
+    assert (np.abs(gradient[~kept]) <= c1 + 1e-4).all()
+    assert kept.any()
+    assert state.loss == pytest.approx(objective.regularised(weights, c2, c1))
+
+
+def test_a_stronger_penalty_leaves_more_exact_zeros() -> None:
+    objective = Logistic.random(4, rows=40, size=12)
+    zeros = [int((trained(LBFGS(c1=c1, c2=0.0), objective, 200).weights == 0).sum()) for c1 in (0.1, 3.0, 1000.0)]
+    assert zeros[0] < zeros[1] < zeros[2] == 12
+
+
+def test_rprop_moves_by_signs_alone() -> None:
+    """The same problem with every row counted a thousand times has the same signs, and so the same steps."""
+    one = Logistic.random(5)
+    many = Logistic(np.repeat(one.x, 1000, axis=0), np.repeat(one.y, 1000))
+    found = [trained(Rprop(), objective, 5).weights for objective in (one, many)]
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+    first = trained(Rprop(first=0.25), one, 1).weights
+    assert set(np.abs(first)) <= {0.0, 0.25}
+
+
+def test_rprop_keeps_its_bounds() -> None:
+    state = trained(Rprop(most=0.3, least=0.05, c2=0.1), Logistic.random(6), 60)
+    assert state.arrays["rates"].max() <= 0.3
+    assert state.arrays["rates"].min() >= 0.05

@@ -1,0 +1,137 @@
+"""Checkpoints: what is written is read; what is damaged, foreign or cut short is an error of its own kind."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save_file
+
+from tagweave.learning import checkpoint
+from tagweave.learning.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from tagweave.learning.trainer import State
+
+FLOATS = st.floats(allow_nan=False)
+RUN = "run 1"
+
+
+def state(**changes: Any) -> State:
+    arrays = {"weights": np.arange(6, dtype=np.float32), "history": np.ones((2, 3)), "past": np.array([np.inf, 1.5])}
+    return State(**({"arrays": arrays, "numbers": {"pairs": 3, "rate": 0.1}, "iteration": 4, "loss": 1.25} | changes))
+
+
+BEST = {"weights": np.array([1.5, 2.5]), "score": 0.75, "wait": 2}
+NOTHING = {"weights": None, "score": None, "wait": 0}
+
+
+@settings(max_examples=30)
+@given(
+    st.dictionaries(st.text("abc", min_size=1), FLOATS),
+    st.integers(0, 1000),
+    st.floats(),
+    st.booleans(),
+    st.sampled_from([BEST, NOTHING]),
+)
+def test_round_trip(numbers: dict[str, float], iteration: int, loss: float, converged: bool, best: Any) -> None:
+    given_state = state(numbers=numbers, iteration=iteration, loss=loss, converged=converged)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state"
+        save_checkpoint(path, given_state, best, RUN)
+        found, found_best = load_checkpoint(path, RUN)
+        assert [each.name for each in Path(folder).iterdir()] == ["state"]
+    assert found.arrays.keys() == given_state.arrays.keys()
+    for name, array in given_state.arrays.items():
+        assert found.arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(found.arrays[name], array)
+    assert (found.numbers, found.iteration, found.converged) == (numbers, iteration, converged)
+    assert found.loss == loss or (np.isnan(found.loss) and np.isnan(loss))
+    assert (found_best["score"], found_best["wait"]) == (best["score"], best["wait"])
+    np.testing.assert_array_equal(found_best["weights"], best["weights"])
+
+
+def test_what_is_loaded_can_be_trained_on(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path / "state", state(), BEST, RUN)
+    found, _ = load_checkpoint(tmp_path / "state", RUN)
+    found.weights[0] = 7
+    assert found.weights[0] == 7
+
+
+def test_of_another_run(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path / "state", state(), BEST, RUN)
+    with pytest.raises(CheckpointError, match="another training run; delete it"):
+        load_checkpoint(tmp_path / "state", "run 2")
+
+
+def test_cut_short_anywhere(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    save_checkpoint(path, state(), BEST, RUN)
+    whole = path.read_bytes()
+    for length in range(0, len(whole), max(1, len(whole) // 40)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(CheckpointError, match=r"damaged|another"):
+            load_checkpoint(path, RUN)
+
+
+def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    save_checkpoint(path, state(), BEST, RUN)
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    for at in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[at] ^= int(rng.integers(1, 256))
+        path.write_bytes(bytes(damaged))
+        try:
+            found, _ = load_checkpoint(path, RUN)
+        except CheckpointError:
+            continue
+        # what is left are bytes that say nothing, such as blanks of the header's padding
+        np.testing.assert_array_equal(found.arrays["history"], state().arrays["history"])
+        np.testing.assert_array_equal(found.weights, state().weights)
+        assert (found.numbers, found.iteration, found.loss) == (state().numbers, 4, 1.25)
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"tagweave": "{"}, {"tagweave": "[]"}, {"tagweave": "{}"}, {"x": "y"}])
+def test_foreign_files(metadata: Any, tmp_path: Path) -> None:
+    save_file({"weights": np.zeros(3)}, tmp_path / "state", metadata)
+    with pytest.raises(CheckpointError, match="not a checkpoint"):
+        load_checkpoint(tmp_path / "state", RUN)
+
+
+def test_a_checkpoint_without_its_parts(tmp_path: Path) -> None:
+    save_file({}, tmp_path / "state", {"tagweave": json.dumps({"run": RUN, "numbers": {}})})
+    with pytest.raises(CheckpointError, match="not a checkpoint"):
+        load_checkpoint(tmp_path / "state", RUN)
+
+
+def test_text_and_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no checkpoint at all, but long enough to have a header\n" * 3)
+    for path in (tmp_path / "text", tmp_path):
+        with pytest.raises(CheckpointError, match="delete it to start anew"):
+            load_checkpoint(path, RUN)
+
+
+def test_failing_to_write_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "state"
+    save_checkpoint(path, state(), BEST, RUN)
+    before = path.read_bytes()
+
+    def full(arrays: Any, file: Path, metadata: Any) -> None:
+        Path(file).write_bytes(b"half")
+        raise checkpoint.SafetensorError("no space left on device")
+
+    monkeypatch.setattr(checkpoint, "save_file", full)
+    with pytest.raises(OSError, match="cannot be written"):
+        save_checkpoint(path, state(iteration=5), BEST, RUN)
+    assert [each.name for each in tmp_path.iterdir()] == ["state"]
+    assert path.read_bytes() == before
+
+
+def test_no_such_folder(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="cannot be written"):
+        save_checkpoint(tmp_path / "none" / "state", state(), BEST, RUN)

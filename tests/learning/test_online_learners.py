@@ -1,0 +1,170 @@
+"""Learners over batches of sentences against dense twins that do every step the plain way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from convex import Logistic
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from tagweave.learning.online import SGD, AdaGrad
+from tagweave.learning.perceptron import AveragedPerceptron
+from tagweave.learning.trainer import Trainer, batches, order_of
+
+SEED, BATCH, PASSES = st.integers(0, 500), st.integers(1, 40), st.integers(1, 4)
+
+
+def trained(trainer: Trainer, objective: Logistic, passes: int) -> tuple[Any, list[float]]:
+    state = trainer.start(objective, np.zeros(objective.size, objective.dtype))
+    losses = []
+    for _ in range(passes):
+        trainer.step(objective, state)
+        losses.append(state.loss)
+    assert state.iteration == passes
+    return trainer.result(state), losses
+
+
+def gradient_of(objective: Logistic, weights: Any, rows: Any) -> tuple[float, Any]:
+    return objective.shuffled(rows).loss_and_gradient(weights)
+
+
+@settings(max_examples=40)
+@given(SEED, BATCH, PASSES, st.sampled_from([0, 1, 2, 3]))
+def test_adagrad(seed: int, batch: int, passes: int, average_from: int) -> None:
+    objective = Logistic.random(seed)
+    weights, squares, ends = np.zeros(objective.size), np.full(objective.size, 1e-8), []
+    for iteration in range(passes):
+        order = order_of(seed, iteration, len(objective))
+        for low in range(0, len(order), batch):
+            _, gradient = gradient_of(objective, weights, order[low : low + batch])
+            squares += gradient**2
+            weights = weights - 0.2 * gradient / np.sqrt(squares)
+        ends.append(weights)
+    averaged = ends[average_from - 1 :] if 0 < average_from <= passes else ends[-1:]
+    found, _ = trained(AdaGrad(0.2, batch, seed, average_from), objective, passes)
+    np.testing.assert_allclose(found, np.mean(averaged, axis=0), rtol=1e-9, atol=1e-12)
+
+
+@settings(max_examples=40)
+@given(SEED, BATCH, PASSES, st.sampled_from([0.0, 0.3, 20.0]))
+def test_sgd_and_its_lazy_decay(seed: int, batch: int, passes: int, c2: float) -> None:
+    objective = Logistic.random(seed)
+    weights, now = np.zeros(objective.size), 0
+    decay = 2 * c2 / len(objective) * batch
+    losses = []
+    for iteration in range(passes):
+        order, loss = order_of(seed, iteration, len(objective)), 0.0
+        for low in range(0, len(order), batch):
+            rate = 0.05 / (1 + 0.05 * decay * now)
+            part, gradient = gradient_of(objective, weights, order[low : low + batch])
+            weights = (weights - rate * gradient) * (1 - min(rate * decay, 0.5))
+            loss, now = loss + part, now + 1
+        losses.append(loss + c2 * float(weights @ weights))
+    found, told = trained(SGD(c2, 0.05, batch, seed), objective, passes)
+    np.testing.assert_allclose(found, weights, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(told, losses, rtol=1e-9)
+
+
+@pytest.mark.parametrize("c2", [0.05, 1.0])
+@pytest.mark.parametrize("rate", [None, 0.1])
+def test_sgd_comes_close_to_the_optimum(c2: float, rate: float | None) -> None:
+    objective = Logistic.random(11, rows=60)
+    best = minimize(lambda w: objective.regularised(w, c2), np.zeros(objective.size), method="L-BFGS-B").fun
+    found, losses = trained(SGD(c2, rate, batch=4), objective, 150)
+    assert best <= objective.regularised(found, c2) < best * 1.02
+    assert losses[-1] < losses[0]
+
+
+def test_calibration_takes_the_rate_that_helps_most() -> None:
+    """Features a hundred times larger want a rate that is smaller by far."""
+    small = Logistic.random(3)
+    large = Logistic(small.x * 100, small.y)
+    rates = [SGD(c2=0.0).start(each, np.zeros(each.size)).numbers["rate"] for each in (small, large)]
+    assert rates[1] < rates[0] / 4
+    assert all(0.1 * 2**-6 <= rate <= 0.1 * 2**5 for rate in rates)
+
+
+@settings(max_examples=60)
+@given(SEED, st.integers(1, 5))
+def test_the_perceptron_averages_what_stands_after_every_sentence(seed: int, passes: int) -> None:
+    objective = Logistic.random(seed)
+    weights, total, steps = np.zeros(objective.size), np.zeros(objective.size), 0
+    mistakes = []
+    for iteration in range(passes):
+        wrong = 0
+        for row in order_of(seed, iteration, len(objective)):
+            x, y = objective.x[row], objective.y[row]
+            if (1 if x @ weights > 0 else -1) != y:
+                weights, wrong = weights + y * x, wrong + 1
+            total, steps = total + weights, steps + 1
+        mistakes.append(float(wrong))
+    found, told = trained(AveragedPerceptron(seed=seed), objective, passes)
+    np.testing.assert_allclose(found, total / steps, rtol=1e-9, atol=1e-12)
+    assert told == mistakes
+
+
+@given(SEED, st.integers(2, 40))
+@settings(max_examples=30)
+def test_the_perceptron_in_batches(seed: int, batch: int) -> None:
+    objective = Logistic.random(seed)
+    weights, history = np.zeros(objective.size), []
+    for iteration in range(2):
+        order = order_of(seed, iteration, len(objective))
+        for low in range(0, len(order), batch):
+            update = np.zeros(objective.size)
+            objective.shuffled(order[low : low + batch]).add_mistakes(weights, 0, len(order[low : low + batch]), update)
+            weights = weights - update
+            history.append(weights)
+    found, _ = trained(AveragedPerceptron(batch, seed), objective, 2)
+    np.testing.assert_allclose(found, np.mean(history, axis=0), rtol=1e-9, atol=1e-12)
+
+
+def test_a_pass_without_a_mistake_is_the_end() -> None:
+    objective = Logistic(np.array([[1.0, 0], [0, 1]]), np.array([1, -1]))
+    trainer = AveragedPerceptron()
+    state = trainer.start(objective, np.zeros(2))
+    trainer.step(objective, state)
+    assert (state.loss, state.converged) == (1.0, False)
+    trainer.step(objective, state)
+    assert (state.loss, state.converged) == (0.0, True)
+
+
+@pytest.mark.parametrize("trainer", [AdaGrad(), SGD(), SGD(rate=0.1), AveragedPerceptron()])
+def test_nothing_to_learn_from_leaves_weights_at_0(trainer: Trainer) -> None:
+    found, losses = trained(trainer, Logistic(np.zeros((0, 4)), np.zeros(0)), 2)
+    assert not found.any()
+    assert losses == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("trainer", [AdaGrad(), SGD(c2=0.1), AveragedPerceptron()])
+def test_float32_comes_close(trainer: Trainer) -> None:
+    single, _ = trained(trainer, Logistic.random(2, dtype=np.float32), 3)
+    double, _ = trained(trainer, Logistic.random(2), 3)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, double, rtol=1e-3, atol=1e-3)
+
+
+# Orders and batches
+
+
+@given(st.integers(0, 10), st.integers(0, 10), st.integers(0, 50))
+def test_an_order_is_a_permutation_that_repeats(seed: int, iteration: int, sentences: int) -> None:
+    order = order_of(seed, iteration, sentences)
+    assert sorted(order.tolist()) == list(range(sentences))
+    assert (order == order_of(seed, iteration, sentences)).all()
+
+
+def test_orders_differ_by_seed_and_by_iteration() -> None:
+    orders = {tuple(order_of(seed, iteration, 30).tolist()) for seed in range(3) for iteration in range(3)}
+    assert len(orders) == 9
+
+
+@given(st.integers(0, 50), st.integers(1, 60))
+def test_batches_cut_all_sentences_into_runs(count: int, size: int) -> None:
+    cut = list(batches(count, size))
+    assert [row for first, last in cut for row in range(first, last)] == list(range(count))
+    assert all(last - first == size for first, last in cut[:-1])

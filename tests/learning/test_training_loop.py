@@ -1,0 +1,197 @@
+"""Training as a whole: when it stops, what it keeps, and that stopping and going on leaves no trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from convex import SETTINGS, Logistic
+
+from tagweave.adapt.recipe import LEARNERS
+from tagweave.learning.checkpoint import CheckpointError, load_checkpoint
+from tagweave.learning.loop import Iteration, Schedule, TrainingError, train
+from tagweave.learning.trainer import State, order_of
+
+
+@dataclass
+class Counting:
+    """A trainer whose weights are the number of iterations; after `events` comes what they say."""
+
+    events: dict[int, Any] = field(default_factory=dict)
+
+    def start(self, objective: Any, weights: Any) -> State:
+        return State({"weights": weights.copy()})
+
+    def step(self, objective: Any, state: State) -> None:
+        event = self.events.get(state.iteration + 1)
+        if event is KeyboardInterrupt:
+            raise KeyboardInterrupt
+        if event == "stuck":
+            return
+        state.iteration += 1
+        state.weights[:] = np.nan if event == "nan weights" else state.iteration
+        state.loss = float("inf") if event == "infinite loss" else 1 / state.iteration
+        state.converged = event == "converged"
+
+    def result(self, state: State) -> Any:
+        return state.weights
+
+
+@dataclass
+class Told:
+    """Remembers what it is told."""
+
+    iterations: list[Iteration] = field(default_factory=list)
+    limits: set[int] = field(default_factory=set)
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        self.iterations.append(iteration)
+        self.limits.add(limit)
+
+
+def count(schedule: Schedule, scores: list[float] | None = None, **events: Any) -> tuple[Any, Told]:
+    """Train the counting trainer; `scores` are those of iterations 1, 2, ..."""
+    told = Told()
+    evaluate = None if scores is None else lambda weights: scores[int(weights[0]) - 1]
+    trainer = Counting({int(key.removeprefix("at_")): value for key, value in events.items()})
+    return train(trainer, Logistic.random(), np.zeros(2), schedule, evaluate, told), told
+
+
+def test_it_ends_at_the_limit_with_the_last_weights() -> None:
+    outcome, told = count(Schedule(iterations=7))
+    assert (outcome.iterations, outcome.score, outcome.weights.tolist()) == (7, None, [7, 7])
+    assert [(each.number, each.score, each.best) for each in told.iterations] == [(n, None, False) for n in range(1, 8)]
+    assert told.iterations == outcome.history
+    assert told.limits == {7}
+    assert (outcome.interrupted, outcome.diverged) == (False, False)
+
+
+def test_convergence_ends_it() -> None:
+    assert count(Schedule(), at_4="converged")[0].iterations == 4
+    assert count(Schedule(), at_4="stuck")[0].iterations == 3
+
+
+def test_patience_ends_it_and_the_best_is_kept() -> None:
+    scores = [0.1, 0.5, 0.4, 0.5, 0.3, 0.9]
+    outcome, told = count(Schedule(patience=3), scores)
+    assert (outcome.iterations, outcome.score, outcome.weights.tolist()) == (5, 0.5, [2, 2])
+    assert [each.best for each in told.iterations] == [True, True, False, False, False]
+    outcome, _ = count(Schedule(iterations=6, patience=4), scores)
+    assert (outcome.score, outcome.weights.tolist()) == (0.9, [6, 6])
+
+
+def test_an_interrupt_keeps_the_best_or_the_last() -> None:
+    outcome, _ = count(Schedule(), [0.2, 0.9, 0.5], at_4=KeyboardInterrupt)
+    assert (outcome.interrupted, outcome.iterations, outcome.score, outcome.weights[0]) == (True, 3, 0.9, 2)
+    outcome, _ = count(Schedule(), at_4=KeyboardInterrupt)
+    assert (outcome.interrupted, outcome.iterations, outcome.weights[0]) == (True, 3, 3)
+    outcome, told = count(Schedule(), at_1=KeyboardInterrupt)
+    assert (outcome.interrupted, outcome.iterations, told.iterations) == (True, 0, [])
+
+
+@pytest.mark.parametrize("event", ["nan weights", "infinite loss"])
+def test_divergence_is_said_and_never_kept(event: str, tmp_path: Path) -> None:
+    schedule = Schedule(checkpoint=tmp_path / "state")
+    with pytest.raises(TrainingError, match="diverged in iteration 4: found a loss of"):
+        count(schedule, at_4=event)
+    state, _ = load_checkpoint(tmp_path / "state", "")
+    assert (state.iteration, state.weights.tolist()) == (3, [3, 3])
+    outcome, told = count(schedule, [0.1, 0.9, 0.8], at_4=event)
+    assert (outcome.diverged, outcome.score, outcome.weights.tolist()) == (True, 0.9, [2, 2])
+    assert len(told.iterations) == 3
+    assert load_checkpoint(tmp_path / "state", "")[0].iteration == 3
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_learner_says_that_the_loss_is_no_number(name: str) -> None:
+    objective = replace(Logistic.random(), broken=9)
+    trainer = LEARNERS[name](**SETTINGS[name] | ({"rate": 0.1} if name == "sgd" else {}))
+    if name == "perceptron":  # counts mistakes; its loss is always a number
+        assert np.isfinite(train(trainer, objective, np.zeros(8), Schedule(3)).weights).all()
+    elif name in ("lbfgs", "cg"):  # a line search turns away from what is no number
+        assert np.isfinite(train(trainer, objective, np.zeros(8), Schedule(9)).weights).all()
+    else:
+        with pytest.raises(TrainingError, match="diverged"):
+            train(trainer, objective, np.zeros(8), Schedule(20))
+
+
+# Interrupted and resumed
+
+
+@pytest.mark.parametrize("scored", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_going_on_after_any_iteration_changes_nothing(name: str, dtype: Any, scored: bool, tmp_path: Path) -> None:
+    objective, last = Logistic.random(8, dtype=dtype), 6
+    goal = np.linspace(-1, 1, objective.size)
+    evaluate = (lambda weights: -float(np.abs(weights - goal).sum())) if scored else None
+
+    def run(schedule: Schedule) -> Any:
+        trainer = LEARNERS[name](**SETTINGS[name])
+        return train(trainer, objective, np.zeros(objective.size, dtype), schedule, evaluate)
+
+    whole = run(Schedule(last))
+    assert whole.iterations >= 4
+    for stop in range(1, whole.iterations):
+        path = tmp_path / f"{stop}"
+        first = run(Schedule(stop, checkpoint=path))
+        rest = run(Schedule(last, checkpoint=path, resume=True))
+        assert (rest.weights == whole.weights).all()
+        assert rest.weights.dtype == whole.weights.dtype
+        assert (rest.score, rest.iterations) == (whole.score, whole.iterations)
+        told = [(each.number, each.loss, each.score, each.best) for each in first.history + rest.history]
+        assert told == [(each.number, each.loss, each.score, each.best) for each in whole.history]
+        assert not list(tmp_path.glob("*.part"))
+
+
+def test_patience_goes_on_where_it_was(tmp_path: Path) -> None:
+    scores = [0.5, 0.4, 0.3, 0.2, 0.1, 0.9]
+    schedule = Schedule(iterations=2, patience=3, checkpoint=tmp_path / "state")
+    count(schedule, scores)
+    outcome, told = count(replace(schedule, iterations=6, resume=True), scores)
+    assert [each.number for each in told.iterations] == [3, 4]
+    assert (outcome.score, outcome.weights[0], outcome.iterations) == (0.5, 1, 4)
+    again, told = count(replace(schedule, iterations=6, resume=True), scores)
+    assert (again.score, again.weights[0], told.iterations) == (0.5, 1, [])
+
+
+def test_resuming_without_a_checkpoint_starts_anew(tmp_path: Path) -> None:
+    outcome, _ = count(Schedule(iterations=3, checkpoint=tmp_path / "none", resume=True))
+    assert outcome.iterations == 3
+
+
+def test_a_checkpoint_is_not_read_unless_asked(tmp_path: Path) -> None:
+    schedule = Schedule(iterations=3, checkpoint=tmp_path / "state")
+    count(schedule)
+    assert len(count(schedule)[1].iterations) == 3
+    with pytest.raises(CheckpointError, match="another training run"):
+        count(replace(schedule, resume=True, run="another"))
+
+
+@pytest.mark.parametrize("calls", range(1, 75, 7))
+def test_an_interrupted_pass_of_the_perceptron_has_its_average(calls: int) -> None:
+    objective = replace(Logistic.random(5), stop=calls)
+    outcome = train(LEARNERS["perceptron"](), objective, np.zeros(objective.size), Schedule(50))
+    assert outcome.interrupted
+    plain, weights, total, steps = Logistic.random(5), np.zeros(objective.size), np.zeros(objective.size), 0
+    rows = [row for iteration in range(4) for row in order_of(0, iteration, len(plain))]
+    for row in rows[: calls - 1]:
+        x, y = plain.x[row], plain.y[row]
+        weights = weights + (y * x if (1 if x @ weights > 0 else -1) != y else 0)
+        total, steps = total + weights, steps + 1
+    np.testing.assert_allclose(outcome.weights, total / max(1, steps), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_an_interrupt_in_the_middle_of_a_pass(name: str) -> None:
+    trainer = LEARNERS[name](**SETTINGS[name] | ({"rate": 0.1} if name == "sgd" else {}))
+    outcomes = []
+    for _ in range(2):
+        objective = replace(Logistic.random(5), stop=7)
+        outcomes.append(train(trainer, objective, np.zeros(objective.size), Schedule(1000)))
+    assert all(outcome.interrupted for outcome in outcomes)
+    assert np.isfinite(outcomes[0].weights).all()
+    assert (outcomes[0].weights == outcomes[1].weights).all()
