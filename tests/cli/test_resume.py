@@ -16,16 +16,19 @@ from tagweave.models.storage import load_model
 
 ITERATIONS = 5
 
-# each training is a process of its own, forked from one that has imported everything, and kills itself with SIGKILL:
+# each training is a process of its own, forked from one that has loaded everything, and kills itself with SIGKILL:
 # after the checkpoint of iteration 3, or in the middle of writing it
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tagweave.cli.main import app
 from tagweave.learning import checkpoint, loop
-import tagweave.adapt.incomplete, tagweave.models.storage
 
 when, common, runs = sys.argv[1], sys.argv[2].split("|"), sys.argv[3:]
+
+for run in runs:  # the kernels are loaded once, here
+    app([*common, *run.split("|"), "--iterations", "1"], standalone_mode=False)
+    Path(run.split("|")[1]).unlink()
 
 def kill():
     os.kill(os.getpid(), signal.SIGKILL)
