@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from batches import EXACT, SINGLE, Case, Sums, cases, check, run
 from tagweave.kernels import chain
 
+COPIES = 300
+
 
 @settings(max_examples=150)
 @given(case=cases(), restricted=st.booleans(), dense=st.booleans())
@@ -25,7 +27,7 @@ def test_log_z_and_marginals_in_single_precision(case: Case, restricted: bool, d
     check(case, run(case, restricted, np.float32, dense), restricted, SINGLE)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(case=cases(spread=1.0), restricted=st.booleans(), dtype=st.sampled_from([np.float64, np.float32]))
 def test_matrix_products_and_loops_agree(case: Case, restricted: bool, dtype: type) -> None:
     one, other = (run(_wide(case), restricted, dtype, dense) for dense in (True, False))
@@ -38,7 +40,7 @@ def test_matrix_products_and_loops_agree(case: Case, restricted: bool, dtype: ty
 
 def _wide(case: Case) -> Case:
     """The case with so many copies of its sentences that a step of them is a product for BLAS."""
-    copies = 700
+    copies = COPIES
     repeat = (copies, 1)
     return Case(
         case.lengths * copies,
@@ -59,7 +61,7 @@ def test_products_large_enough_for_blas(case: Case, restricted: bool, dense: boo
     few = len(case.lengths)
     check(
         case,
-        Sums(found.log_z[:few], found.gamma[:few], found.xi[:few], found.pairs / 700, 0),
+        Sums(found.log_z[:few], found.gamma[:few], found.xi[:few], found.pairs / COPIES, 0),
         restricted,
         EXACT,
     )

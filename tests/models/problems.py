@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,6 +101,7 @@ class Problem:
 
     # The twin
 
+    @cached_property
     def weight_numbers(self) -> list[dict[tuple[str, int], int]]:
         """Per view, the place in the weight vector of every (feature text, tag)."""
         features = pair(self.encoder, self.encoded, self.sentences)
@@ -129,7 +131,7 @@ class Problem:
         """[T, Y]: the emission scores of a sentence from the texts of its features."""
         total = np.zeros((len(forms), len(self.structure.space)))
         texts = naive.features(TEMPLATES.texts, forms)
-        for view, numbers in zip(self.structure.space.views, self.weight_numbers(), strict=True):
+        for view, numbers in zip(self.structure.space.views, self.weight_numbers, strict=True):
             by_tag = naive.scores(texts, named(self.weights, numbers), len(view.names))
             total += np.array(by_tag).reshape(len(forms), len(view.names))[:, view.projection]
         return total
@@ -156,7 +158,7 @@ class Problem:
     def gradient(self) -> NDArray[np.float64]:
         """Expected features under the model less those under the evidence too, feature text by feature text."""
         gradient = np.zeros(self.structure.size)
-        numbers = self.weight_numbers()
+        numbers = self.weight_numbers
         for sentence, free, restricted in self._pairs_of_chains():
             texts = naive.features(TEMPLATES.texts, sentence.forms)
             for chain, sign in ((free, sentence.weight), (restricted, -sentence.weight)):

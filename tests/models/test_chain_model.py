@@ -156,7 +156,7 @@ def _path(chain: naive.Chain, labels: tuple[int, ...]) -> naive.Chain:
 def _mistakes(problem: Problem) -> tuple[int, Any]:
     """Features of the best sequence less those of the best allowed one, where the best one is not allowed."""
     gradient, count = np.zeros(problem.structure.size), 0
-    numbers = problem.weight_numbers()
+    numbers = problem.weight_numbers
     for (s, _, free), (_, _, restricted) in zip(twins(problem, False), twins(problem, True), strict=True):
         (_, best), (score, target) = naive.k_best(free, 1)[0], naive.k_best(restricted, 1)[0]
         if restricted.log_weight(best) == score:
