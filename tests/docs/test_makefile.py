@@ -1,0 +1,116 @@
+"""The Makefile: what its targets do in a fresh folder, after a change, and without a Python that is new enough."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pages import ROOT
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+
+_TEXT = (ROOT / "Makefile").read_text(encoding="utf-8")
+_TARGETS = re.findall(r"^\.PHONY: (.+)$", _TEXT, re.MULTILINE)[0].split()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the Makefile and what it reads."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    return tmp_path
+
+
+def make(folder: Path, *words: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    if path is not None:
+        environment["PATH"] = path
+    command = [str(shutil.which("make")), *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def planned(folder: Path, target: str) -> str:
+    """The commands that making the target would run."""
+    return make(folder, "-n", target, f"PYTHON={sys.executable}").stdout
+
+
+def installed(folder: Path) -> None:
+    """As if the environment had been made just now."""
+    (folder / ".venv/bin").mkdir(parents=True)
+    for name in ("bin/python", "installed.txt", "installed-dev.txt"):
+        (folder / ".venv" / name).touch()
+
+
+def test_help_names_every_target() -> None:
+    named = re.findall(r"^make (\w+)", make(ROOT, "help").stdout, re.MULTILINE)
+    assert sorted([*named, "help"]) == sorted(_TARGETS)
+
+
+def test_every_target_has_a_rule() -> None:
+    assert [target for target in _TARGETS if not re.search(rf"^{target}:", _TEXT, re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "lint", "docs", "bench"])
+def test_a_fresh_folder_gets_an_environment(folder: Path, target: str) -> None:
+    commands = planned(folder, target)
+    assert f'"{sys.executable}" -m venv .venv' in commands
+    assert "--constraint constraints.txt --editable" in commands
+
+
+def test_the_demo_needs_no_development_tools(folder: Path) -> None:
+    assert "[dev]" not in planned(folder, "demo")
+    assert "[dev]" in planned(folder, "test")
+
+
+def test_an_environment_is_kept_until_the_requirements_change(folder: Path) -> None:
+    installed(folder)
+    assert "pip" not in planned(folder, "test")
+    later = (folder / ".venv/installed-dev.txt").stat().st_mtime + 10
+    os.utime(folder / "constraints.txt", (later, later))
+    assert "pip install" in planned(folder, "test")
+    assert "-m venv" not in planned(folder, "test")
+
+
+def test_clean_removes_the_environment(folder: Path) -> None:
+    installed(folder)
+    (folder / "src/__pycache__").mkdir(parents=True)
+    assert make(folder, "clean").returncode == 0
+    assert not (folder / ".venv").exists()
+    assert not (folder / "src/__pycache__").exists()
+
+
+class TestPython:
+    @pytest.fixture
+    def programs(self, tmp_path: Path) -> Path:
+        """A folder for programs; the shell is there."""
+        programs = tmp_path / "programs"
+        programs.mkdir()
+        (programs / "sh").symlink_to(str(shutil.which("sh")))
+        return programs
+
+    def add(self, programs: Path, name: str, works: bool) -> None:
+        script = programs / name
+        script.write_text(f'#!/bin/sh\n{f"exec {sys.executable}" if works else "exit 1; exec"} "$@"\n')
+        script.chmod(0o755)
+
+    def test_the_first_that_works_is_taken(self, folder: Path, programs: Path) -> None:
+        self.add(programs, "python3.13", works=False)
+        self.add(programs, "python3.12", works=True)
+        self.add(programs, "python3", works=True)
+        assert '"python3.12" -m venv .venv' in make(folder, "-n", "demo", path=str(programs)).stdout
+
+    def test_python3_is_taken_where_there_is_no_other(self, folder: Path, programs: Path) -> None:
+        self.add(programs, "python3", works=True)
+        assert '"python3" -m venv .venv' in make(folder, "-n", "demo", path=str(programs)).stdout
+
+    def test_without_one_the_error_says_so(self, folder: Path, programs: Path) -> None:
+        self.add(programs, "python3", works=False)
+        done = make(folder, "demo", path=str(programs))
+        assert done.returncode != 0
+        assert "found no Python of 3.11 or newer" in done.stderr
+        assert not (folder / ".venv").exists()
