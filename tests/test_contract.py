@@ -1,0 +1,499 @@
+"""The contract: what is unknown never becomes a label, whatever learns, whatever is learnt, wherever it came from.
+
+Every learner, task, preset, kind of features, strategy and format is crossed with every kind of evidence. A new learner,
+preset, task, strategy or format comes into the suite by being in its register.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tagweave.adapt.fit import Fitted, Problem, fit, lay_out, layout_of, learn, prepare, with_evidence
+from tagweave.adapt.incomplete import STRATEGIES, fit_incomplete, treated
+from tagweave.adapt.recipe import LEARNERS, Recipe
+from tagweave.adapt.task import TASKS, Task
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import FORMATS
+from tagweave.corpus.load import load, save
+from tagweave.corpus.sentence import Layer, Place, Sentence
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.evidence import allowed_sets
+from tagweave.encoding.presets import PRESETS
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.sets import ALL, LabelSets
+from tagweave.labels.space import LabelSpace, View
+from tagweave.learning.loop import Schedule
+from tagweave.models.layout import Layout
+from tagweave.models.objective import ChainObjective
+from tagweave.models.structure import ChainStructure
+from tagweave.models.tagger import Tagger
+
+FEATURES = ("all", "observed")
+SHORT = Schedule(iterations=3)
+EXACT = ("adagrad", "sgd", "rprop", "perceptron")  # learners without sums over all weights, whose order may change
+
+
+# Evidence of every kind
+
+
+def line(text: str, number: int) -> Sentence:
+    """`form/TAG`s: `?` is unknown, `N|V` a choice."""
+    pairs = [token.rsplit("/", 1) for token in text.split()]
+    layer: Layer = tuple(None if tag == "?" else tuple(tag.split("|")) for _, tag in pairs)
+    return Sentence(tuple(form for form, _ in pairs), {"g": layer}, place=Place("train", number))
+
+
+def words(*lines: str, covered: tuple[str, ...] | None = None) -> Corpus:
+    return Corpus(tuple(line(text, n) for n, text in enumerate(lines, 1)), "g", covered=covered, path="train")
+
+
+FULL = ("ab/N cde/V f/O", "ab/V f/N", "cde/O ab/N cde/V", "f/V", "f/O cde/N")
+EVIDENCE: dict[str, Corpus] = {
+    "full": words(*FULL),
+    "partial": words("ab/N cde/? f/O", "ab/? f/?", "cde/O ab/? cde/V", "f/?", "f/O cde/N"),
+    "ambiguous": words("ab/N|V cde/V f/O|N", "ab/V f/N", "cde/O|N ab/V|N cde/V", "f/V|O|N", "f/O cde/N"),
+    "unknown": words(*FULL, "ab/? cde/?", "f/?"),
+    "wildcard": words("ab/N cde/!N f/O", "ab/!O f/N", "cde/!V ab/? cde/V"),
+    "covered": words(*FULL, covered=("N",)),
+}
+
+
+def characters(corpus: Corpus) -> Corpus:
+    """The words as characters with sets over B, M, E, S, some boundaries unknown, and tags where the word is known."""
+    coded = []
+    for n, sentence in enumerate(Task("segment").prepare(corpus)):
+        tags = [tag for form, tag in zip(corpus[n].forms, corpus[n].layers["g"], strict=True) for _ in form]
+        layer = list(sentence.layers["g"])
+        if n % 2 and len(layer) > 1:
+            layer[-2:] = [tuple({"B": "BS", "S": "BS", "M": "ME", "E": "ME"}[layer[-2][0]]), ("E", "S")]  # type: ignore[index]
+            tags[-2:] = [None, None]
+        elif n == 2:
+            layer, tags = [None] * len(layer), [None] * len(layer)
+        coded.append(replace(sentence, layers={"segmentation": tuple(layer), "tag": tuple(tags)}))
+    return Corpus(tuple(coded), "g", "character", path="train")
+
+
+def corpora_of(task: str, kind: str) -> list[Corpus]:
+    corpus = EVIDENCE[kind]
+    if task == "tag":
+        return [corpus]
+    return [corpus, characters(corpus)] if kind != "wildcard" else [words(*(t for t in FULL)), _unknown_tags(corpus)]
+
+
+def _unknown_tags(corpus: Corpus) -> Corpus:
+    """Words without a tag: their labels are wildcards, `B-*`."""
+    return corpus.map(lambda sentence: sentence.with_layer("g", (None,) * len(sentence)))
+
+
+def unknown(task: str, sentences: Iterable[Sentence]) -> Corpus:
+    """The same text, of which nothing is known."""
+    if task == "tag":
+        bare = [Sentence(sentence.forms, {"g": (None,) * len(sentence)}) for sentence in sentences]
+        return Corpus((*bare, Sentence(bare[0].forms)), "g")
+    return Corpus(tuple(Sentence(tuple("".join(sentence.forms))) for sentence in sentences), "g", "character")
+
+
+def recipe_of(task: str, learner: str = "adagrad", features: str = "all", **more: Any) -> Recipe:
+    settings = {"rate": 0.1} if learner == "sgd" else {}
+    return Recipe(Task(task), learner=learner, settings=settings, features=features, **more)
+
+
+def assert_same(one: Fitted, other: Fitted) -> None:
+    assert one.model.weights.any()
+    assert (one.model.weights == other.model.weights).all()
+    told = [[(each.number, each.loss) for each in fitted.outcome.history] for fitted in (one, other)]
+    assert told[0] == told[1]
+
+
+ALL_TASKS = [*product(TASKS, EVIDENCE)]
+
+
+# A sentence of which nothing is known
+
+
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
+def test_it_has_no_loss_no_gradient_and_makes_no_mistake(task: str, kind: str, features: str) -> None:
+    known = corpora_of(task, kind)
+    count = sum(map(len, known))
+    problem = prepare([*known, unknown(task, known[0])], recipe_of(task, features=features, precision="float64"))
+    recipe, sets = recipe_of(task), problem.sets
+    nothing = problem.model.encoder.encode(recipe.task.prepare(unknown(task, known[0])).sentences)
+    objective = ChainObjective(problem.model.structure, nothing, sets.masks)
+    weights = np.random.default_rng(0).normal(size=objective.size)
+    loss, gradient = objective.loss_and_gradient(weights)
+    assert loss == 0.0
+    assert not gradient.any()
+    objective.encoded = nothing  # also if it were not left out
+    assert objective.add_mistakes(weights, 0, len(nothing), gradient) == 0
+    assert not gradient.any()
+    assert 0 < len(problem.objective) <= count
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
+def test_it_changes_nothing_bit_for_bit(task: str, kind: str, features: str, learner: str) -> None:
+    known = corpora_of(task, kind)
+    recipe = recipe_of(task, learner, features)
+    assert_same(fit(known, recipe, schedule=SHORT), fit([*known, unknown(task, known[0])], recipe, schedule=SHORT))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("task", TASKS)
+def test_it_changes_nothing_whatever_features_see(task: str, preset: str) -> None:
+    known = corpora_of(task, "partial")
+    recipe = recipe_of(task, templates=PRESETS[preset])
+    assert_same(fit(known, recipe, schedule=SHORT), fit([*known, unknown(task, known[0])], recipe, schedule=SHORT))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("task", TASKS)
+def test_its_own_features_weigh_nothing(task: str, features: str, learner: str) -> None:
+    """New words in unknown sentences: their weights are 0 or do not exist, and no other weight changes."""
+    known, recipe = corpora_of(task, "partial"), recipe_of(task, learner, features)
+    new = [Sentence(("xyz", "ab", "w"), place=Place("new", 1)), Sentence(("z", "cde"))]
+    alone, transitions = weights_by_feature(fit(known, recipe, schedule=SHORT))
+    more, more_transitions = weights_by_feature(fit([*known, unknown(task, new)], recipe, schedule=SHORT))
+    tolerance = 0.0 if learner in EXACT else 1e-4
+    np.testing.assert_allclose(more_transitions, transitions, rtol=tolerance, atol=tolerance)
+    assert alone.keys() < more.keys()
+    for code, weights in more.items():
+        if code in alone:
+            np.testing.assert_allclose(weights, alone[code], rtol=tolerance, atol=tolerance)
+        else:
+            assert not weights.any()
+            assert features == "all" or not len(weights)
+
+
+def weights_by_feature(fitted: Fitted) -> tuple[dict[int, Any], Any]:
+    """The emission weights of every feature, by its code, and the other weights."""
+    model = fitted.model
+    assert isinstance(model.encoder, TemplateEncoder)
+    layout, codes = model.structure.layouts[0], model.encoder.index.codes().tolist()
+    parts = {code: model.weights[layout.ptr[i] : layout.ptr[i + 1]] for i, code in enumerate(codes)}
+    return parts, model.weights[layout.size :]
+
+
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "argmax"])
+@pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
+def test_no_baseline_gives_it_a_label(task: str, kind: str, strategy: str) -> None:
+    known = corpora_of(task, kind)
+    if strategy == "discard":
+        known = known[:1]  # of the corpora of characters nothing would be left
+    more = [known[0].with_sentences([*known[0], *_as(known[0], task)]), *known[1:]]
+    if strategy == "discard" and (kind in ("wildcard", "covered", "partial") and task != "segment"):
+        known, more = [*known, EVIDENCE["full"]], [*more, EVIDENCE["full"]]
+        known, more = (
+            [replace(each, sentences=each.sentences + FULL_WORDS) for each in some[:1]] for some in (known, more)
+        )
+        known, more = ([replace(each, covered=None) for each in some] for some in (known, more))
+    recipe = recipe_of(task)
+    assert_same(
+        fit_incomplete(strategy, known, recipe, schedule=SHORT), fit_incomplete(strategy, more, recipe, schedule=SHORT)
+    )
+
+
+FULL_WORDS = EVIDENCE["full"].sentences
+
+
+def _as(corpus: Corpus, task: str) -> tuple[Sentence, ...]:
+    """Unknown sentences for a corpus of words; words themselves are known to the task `segment`, so none."""
+    return unknown("tag", corpus).sentences if task == "tag" else ()
+
+
+# Evidence is never left
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
+def test_decoding_stays_within_the_evidence(task: str, kind: str, learner: str) -> None:
+    corpora, recipe = corpora_of(task, kind), recipe_of(task, learner)
+    fitted = fit(corpora, recipe, schedule=SHORT)
+    rng = np.random.default_rng(0)
+    for weights in (fitted.model.weights, rng.normal(scale=3, size=len(fitted.model.weights)).astype(np.float32)):
+        tagger = Tagger(replace(fitted.model, weights=weights))
+        for corpus in corpora:
+            prepared = recipe.task.prepare(corpus)
+            done = tagger.complete(prepared)
+            assert done.covered is None
+            sets = LabelSets(fitted.model.structure.space)
+            before = allowed_sets(prepared.sentences, sets, fitted.model.structure.scheme, prepared.covered)
+            after = [tagger.labels.index(layer[0]) for sentence in done for layer in sentence.layers["g"]]  # type: ignore[index]
+            assert sets.masks[before, after].all()
+            assert all(len(each or ()) == 1 for sentence in done for each in sentence.layers["g"])
+            for sentence, table in zip(
+                prepared, tagger.probabilities(prepared.sentences, "g", prepared.covered), strict=True
+            ):
+                allowed = sets.masks[allowed_sets([sentence], sets, fitted.model.structure.scheme, prepared.covered)]
+                assert not table[allowed == 0].any()
+                np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-4)
+
+
+# What is unknown stays unknown on its way to the objective
+
+
+@pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
+def test_evidence_reaches_the_objective_as_it_was(task: str, kind: str) -> None:
+    corpora = corpora_of(task, kind)
+    problem = prepare(corpora, recipe_of(task))
+    labels = problem.model.structure.space.names
+    expected = [
+        allowed for corpus in corpora for sentence in corpus for allowed in _allowed(task, corpus, sentence, labels)
+    ]
+    prepared = [Task(task).prepare(corpus) for corpus in corpora]
+    sets = problem.sets
+    found = [
+        {labels[i] for i in sets.labels(number)}
+        for corpus in prepared
+        for number in allowed_sets(corpus.sentences, sets, None, corpus.covered)
+    ]
+    assert found == expected
+    assert len(sets) > 1
+
+
+def _allowed(task: str, corpus: Corpus, sentence: Sentence, labels: tuple[str, ...]) -> list[set[str]]:
+    """By the definition of each kind of evidence, character by character or word by word."""
+    if task == "tag":
+        return [_tags(each, set(labels), corpus.covered) for each in sentence.layers["g"]]
+    if corpus.unit == "character":
+        letters, tags = sentence.layers["segmentation"], sentence.layers["tag"]
+        pairs = [(set(a or "BMES"), b) for a, b in zip(letters, tags, strict=True)]
+    else:
+        shapes = {1: "S", 2: "BE", 3: "BME"}
+        words = zip(sentence.forms, sentence.layers["g"], strict=True)
+        pairs = [({letter}, tag) for form, tag in words for letter in shapes[len(form)]]
+    if task == "segment":
+        return [letters for letters, _ in pairs]
+    kinds = {label[2:] for label in labels}
+    if corpus.covered is not None:  # an O that covers nothing says nothing of the tag
+        pairs = [(letters, None if tag and "O" in tag else tag) for letters, tag in pairs]
+    wanted = [{f"{a}-{b}" for a in letters for b in _tags(tag, kinds, None)} for letters, tag in pairs]
+    return [each & set(labels) for each in wanted]
+
+
+def _tags(candidates: Any, names: set[str], covered: Any) -> set[str]:
+    if candidates is None:
+        return names
+    allowed: set[str] = set()
+    for each in candidates:
+        allowed |= names - {each[1:]} if each.startswith("!") else {each}
+    return allowed | (names - set(covered) if covered is not None and "O" in candidates else set())
+
+
+@pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
+def test_only_labels_that_are_named_are_labels(task: str, kind: str) -> None:
+    names = prepare(corpora_of(task, kind), recipe_of(task)).model.structure.space.names
+    assert names == tuple(sorted(set(names)))
+    if task == "tag":
+        assert set(names) == {"N", "V", "O"}
+    elif task == "segment":
+        assert set(names) == set("BMES")
+    else:
+        assert {name[0] for name in names} == set("BMES")
+        assert {name[2:] for name in names} <= {"N", "V", "O"}
+
+
+# Nobody sees which candidate is first
+
+
+def backwards(corpus: Corpus) -> Corpus:
+    def step(sentence: Sentence) -> Sentence:
+        layers = {name: tuple(each and each[::-1] for each in layer) for name, layer in sentence.layers.items()}
+        return replace(sentence, layers=layers)
+
+    return corpus.map(step)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("task", TASKS)
+def test_the_order_of_candidates_changes_nothing(task: str, features: str, learner: str) -> None:
+    corpora, recipe = corpora_of(task, "ambiguous"), recipe_of(task, learner, features)
+    assert_same(fit(corpora, recipe, schedule=SHORT), fit([*map(backwards, corpora)], recipe, schedule=SHORT))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("task", ["tag", "segtag"])
+def test_only_the_strategy_first_knows_the_order_of_candidates(task: str, strategy: str) -> None:
+    corpora, recipe = corpora_of(task, "ambiguous"), recipe_of(task)
+    some, other = (treated(strategy, each, recipe, schedule=SHORT)[0] for each in (corpora, [*map(backwards, corpora)]))
+    sets = [
+        [
+            [each and set(each) for each in sentence.layers[name]]
+            for corpus in treated_corpora
+            for sentence in corpus
+            for name in sorted(sentence.layers)
+        ]
+        for treated_corpora in (some, other)
+    ]
+    assert (sets[0] == sets[1]) == (strategy != "first")
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    ("task", "kind"), [(task, kind) for task, kind in ALL_TASKS if kind in ("partial", "ambiguous", "full")]
+)
+def test_no_strategy_contradicts_the_evidence(task: str, kind: str, strategy: str) -> None:
+    corpora, recipe = corpora_of(task, kind), recipe_of(task)
+    names = prepare(corpora, recipe).model.structure.space.names
+    sets = LabelSets(LabelSpace.plain("g", names))
+    if strategy == "discard" and task == "segtag" and kind != "full":
+        corpora = [replace(each, sentences=each.sentences + FULL_WORDS) for each in corpora[:1]]
+    after, _ = treated(strategy, corpora, recipe, schedule=SHORT)
+    for old, new in zip(corpora, after, strict=True):
+        given = old if strategy != "discard" else old.with_sentences(s for s in old if s in set_of(new))
+        masks = [_masks(recipe.task.prepare(corpus), sets) for corpus in (given, new)]
+        assert (masks[1] <= masks[0]).all()
+        if strategy == "argmax":
+            assert (masks[1].sum(axis=1) == 1).all()
+
+
+def set_of(corpus: Corpus) -> list[Sentence]:
+    return list(corpus)
+
+
+def _masks(corpus: Corpus, sets: LabelSets) -> Any:
+    numbers = allowed_sets(corpus.sentences, sets, None, corpus.covered)
+    return sets.masks[numbers]
+
+
+# Formats
+
+EXPRESSES = {
+    "tagged": {"full"},
+    "tagged-underscore": {"full"},
+    "conllu": {"full", "partial", "ambiguous", "wildcard", "covered"},
+    "columns": {"full", "partial", "ambiguous", "wildcard", "covered"},
+    "attributes": {"full", "partial", "ambiguous", "wildcard"},
+}
+"""The kinds of evidence on words that a format can hold; the others it must refuse, not change."""
+
+
+@pytest.mark.parametrize("kind", [kind for kind in EVIDENCE if kind != "unknown"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_keeps_evidence_or_refuses_it(name: str, kind: str, tmp_path: Path) -> None:
+    task = (
+        "segment" if FORMATS[name].unit == "character" or FORMATS[name].layer is None and name != "columns" else "tag"
+    )
+    corpus = _for_format(name, kind)
+    path = str(tmp_path / "corpus")
+    try:
+        save(corpus, path, name)
+    except CorpusError:
+        assert kind not in EXPRESSES.get(name, {kind})
+        assert not Path(path).exists()
+        return
+    layer = "" if name == "raw" else None
+    found = load(f"g={path}" if layer is None else path, name)
+    recipe = recipe_of(task)
+    sets = LabelSets(prepare([corpus], recipe).model.structure.space)
+    masks = [
+        _masks(replace(recipe.task.prepare(each), guideline="g"), sets)
+        for each in (corpus, replace(found, guideline="g"))
+    ]
+    if name == "raw":
+        assert masks[1].all()  # and so nothing is known any more
+    elif name in EXPRESSES:
+        assert kind in EXPRESSES[name]
+        assert (masks[0] == masks[1]).all()
+    else:
+        assert (masks[0] == masks[1]).all()
+
+
+def _for_format(name: str, kind: str) -> Corpus:
+    corpus = EVIDENCE[kind]
+    if name == "attributes":
+        return corpus.map(lambda s: s.with_column("attributes", [f"form={form}" for form in s.forms]))
+    if name in ("kytea", "raw"):
+        coded = characters(replace(corpus, covered=None))
+        return coded.map(lambda s: replace(s, layers={"g": s.layers["segmentation"]}))
+    return corpus
+
+
+# Another guideline
+
+PAIRS = (("N", "n"), ("N", "vn"), ("V", "v"), ("V", "vn"), ("D", "d"))
+SIDES = {
+    "ctb": ("ab/N cde/V f/D", "ab/V f/N", "cde/V|N ab/? cde/V"),
+    "pd": ("ab/n cde/vn f/d", "f/vn|v", "cde/? ab/vn"),
+}
+
+
+def bundle_space() -> LabelSpace:
+    names = tuple("+".join(pair) for pair in PAIRS)
+    views = [View("joint", names, np.arange(len(PAIRS), dtype=np.int32))]
+    for side, guideline in enumerate(("ctb", "pd")):
+        tags = tuple(sorted({pair[side] for pair in PAIRS}))
+        views.append(View(guideline, tags, np.array([tags.index(pair[side]) for pair in PAIRS], np.int32)))
+    return LabelSpace(names, tuple(views))
+
+
+def side(guideline: str) -> Corpus:
+    sentences = words(*SIDES[guideline]).sentences
+    return Corpus(tuple(Sentence(s.forms, {guideline: s.layers["g"]}) for s in sentences), guideline)
+
+
+def coupled(corpora: list[Corpus], features: str, learner: str) -> tuple[Problem, Recipe]:
+    recipe = recipe_of("tag", learner, features)
+    sentences = [sentence for corpus in corpora for sentence in corpus]
+    space = bundle_space()
+    sets, scheme = LabelSets(space), TransitionScheme.free(len(space))
+    encoder = TemplateEncoder(recipe.chosen_templates())
+    encoded = encoder.encode(sentences)
+    encoder.freeze(encoded)
+    encoded = with_evidence(encoded, corpora, sets, scheme)
+    layouts = tuple(_view_layout(view, encoder, encoded, sets, features) for view in space.views)
+    return lay_out(ChainStructure(space, layouts, scheme), encoder, encoded, sets, recipe), recipe
+
+
+def _view_layout(view: View, encoder: TemplateEncoder, encoded: Any, sets: LabelSets, features: str) -> Layout:
+    if view.guideline == "joint":
+        return layout_of(encoder, encoded, sets, features == "all")
+    if features == "all":
+        return Layout.dense(encoder.windows, len(view.names))
+    masks = np.zeros((len(sets), len(view.names)), np.uint8)
+    for number, mask in enumerate(sets.masks):
+        masks[number, view.projection[mask == 1]] = 1
+    return Layout.licensed(encoded, encoder.windows, masks)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("features", FEATURES)
+def test_another_guideline_is_evidence_too(features: str, learner: str) -> None:
+    known = [side("ctb"), side("pd")]
+    bare = Corpus(tuple(Sentence(s.forms) for corpus in known for s in corpus), "joint")
+    fits = []
+    for corpora in (known, [*known, bare]):
+        problem, recipe = coupled(corpora, features, learner)
+        fits.append(learn(problem, recipe.trainer(), {}, SHORT))
+    assert_same(*fits)
+    tagger = Tagger(fits[0].model)
+    for corpus in known:
+        done = tagger.complete(corpus)
+        for before, after in zip(corpus, done, strict=True):
+            for given, chosen in zip(before.layers[corpus.guideline], after.layers[corpus.guideline], strict=True):
+                assert chosen is not None
+                assert given is None or chosen[0] in given
+                assert chosen[0] in {pair[corpus.guideline == "pd"] for pair in PAIRS}
+
+
+def test_a_tag_of_one_side_allows_every_bundle_with_it() -> None:
+    sets = LabelSets(bundle_space())
+    numbers = allowed_sets([*side("ctb"), *side("pd")], sets)
+    allowed = [{sets.space.names[i] for i in sets.labels(number)} for number in numbers]
+    assert allowed[0] == {"N+n", "N+vn"}
+    assert allowed[6] == set(sets.space.names)
+    assert numbers[6] == ALL
+    assert {"N+vn", "V+vn"} in allowed
+    both = Sentence(("ab",), {"ctb": (("V",),), "pd": (("vn",),)})
+    assert {sets.space.names[i] for i in sets.labels(allowed_sets([both], sets)[0])} == {"V+vn"}
