@@ -163,6 +163,15 @@ def test_an_output_file_is_whole_or_not_there(run, tagger, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old", "t.txt"]
 
 
+def test_labels_of_another_guideline_can_be_put_aside(run, tagger, corpora):
+    result = run("tag", tagger, corpora / "words.txt", code=2)
+    assert result.stderr.startswith(f"tagweave: {corpora / 'words.txt'}:1: found label 't' is not one of the ")
+    assert result.stderr.endswith("; --retag puts the labels of the input aside\n")
+    assert len(run("tag", tagger, corpora / "words.txt", "--retag").stdout.splitlines()) == 60
+    completed = run("complete", tagger, corpora / "words.txt", code=2)
+    assert completed.stderr == result.stderr.replace("; --retag puts the labels of the input aside", "")
+
+
 def test_evidence_that_nothing_satisfies_is_told_with_its_line(segmenter):
     """No file of a format with boundaries can say it, but sentences can."""
     tagger = Tagger(load_model(segmenter))

@@ -6,15 +6,17 @@ from typing import Annotated
 
 import typer
 
+from tagweave.cli import options
+
 
 def complete(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model of `tagweave train`.")],
+    model: options.Model,
     input: Annotated[str, typer.Argument(metavar="INPUT[#LAYER]", help="A corpus; - is standard input.")],  # noqa: A002
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output.")] = "-",
-    to: Annotated[str | None, typer.Option(metavar="G", help="The guideline to label under.")] = None,
-    format: Annotated[str | None, typer.Option(help="The format of the input.")] = None,  # noqa: A002
-    output_format: Annotated[str | None, typer.Option(help="The format of the output; default: the input's.")] = None,
-    threads: Annotated[int, typer.Option(min=1, help="How many threads share the work.")] = 1,
+    output: options.Output = "-",
+    to: options.Guideline = None,
+    format: options.InputFormat = None,  # noqa: A002
+    output_format: options.OutputFormat = None,
+    threads: options.Threads = 1,
 ) -> None:
     """Fill in what a corpus leaves unknown or ambiguous, and never change what it says.
 

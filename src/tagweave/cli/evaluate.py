@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tagweave.cli import options
 from tagweave.cli.errors import OptionError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="The gold standard, [G=]FILE[#LAYER].")],
     systems: Annotated[
-        list[str], typer.Argument(metavar="SYSTEM...", help="Outputs; the first is the one the others are compared to.")
+        list[str], typer.Argument(metavar="SYSTEM", help="Outputs; the first is the one the others are compared to.")
     ],
     train: Annotated[
         str | None, typer.Option(metavar="FILE", help="The training corpus, for figures of unknown words.")
@@ -24,8 +25,8 @@ def evaluate(
     layer: Annotated[
         str | None, typer.Option(metavar="NAME", help="The layer to compare, in files that have several.")
     ] = None,
-    format: Annotated[str | None, typer.Option(help="The format of all files.")] = None,  # noqa: A002
-    as_json: Annotated[bool, typer.Option("--json", help="The report as one JSON object.")] = False,
+    format: options.InputFormat = None,  # noqa: A002
+    as_json: options.AsJson = False,
 ) -> None:
     """Score systems by the metrics that the corpora call for, and test whether they differ.
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tagweave.cli import options
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -17,11 +19,14 @@ _SHOWN = 10  # labels of a layer
 
 
 def info(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Corpora ([G=]FILE[#LAYER]) and models.")],
-    format: Annotated[str | None, typer.Option(help="The format of corpora.")] = None,  # noqa: A002
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each file, one a line.")] = False,
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Corpora ([G=]FILE[#LAYER]) and models.")],
+    format: options.InputFormat = None,  # noqa: A002
+    as_json: options.AsJson = False,
 ) -> None:
-    """Tell what files are: corpora (how much of each layer is known, ambiguous, unknown) and models."""
+    """Tell what files are: corpora (how much of each layer is known, ambiguous, unknown) and models.
+
+    With --json one object a line for each file.
+    """
     from rich.console import Console
 
     console = Console()

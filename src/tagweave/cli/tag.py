@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tagweave.cli import options
 from tagweave.cli.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tagweave.cli.labelling import Labelling
     from tagweave.models.tagger import Tagger
 
 
 def tag(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model of `tagweave train`.")],
+    model: options.Model,
     input: Annotated[str, typer.Argument(metavar="INPUT[#LAYER]", help="Text; - is standard input.")] = "-",  # noqa: A002
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output.")] = "-",
-    to: Annotated[str | None, typer.Option(metavar="G", help="The guideline to label under.")] = None,
-    format: Annotated[str | None, typer.Option(help="The format of the input.")] = None,  # noqa: A002
-    output_format: Annotated[str | None, typer.Option(help="The format of the output.")] = None,
+    output: options.Output = "-",
+    to: options.Guideline = None,
+    format: options.InputFormat = None,  # noqa: A002
+    output_format: options.OutputFormat = None,
     retag: Annotated[bool, typer.Option("--retag", help="Put aside the labels that the input already has.")] = False,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Rows of token, label and its marginal probability instead of text.")
@@ -30,7 +31,7 @@ def tag(
     best: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="JSON lines of the K best sequences and their probabilities.")
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="How many threads share the work.")] = 1,
+    threads: options.Threads = 1,
 ) -> None:
     """Label text, a stream of any length in constant memory.
 
@@ -48,12 +49,27 @@ def tag(
     if (probabilities or best) and output_format:
         raise OptionError("found --output-format with --probabilities or --best, expected it without")
     labelling = Labelling(open_tagger(model, to, threads), input, format, retag)
-    if probabilities:
-        _write_lines(output, probability_rows(labelling))
-    elif best:
-        _write_lines(output, best_lines(labelling, best))
-    else:
-        write(labelling, output, output_format, partial=False)
+    with _retag_suggested():
+        if probabilities:
+            _write_lines(output, probability_rows(labelling))
+        elif best:
+            _write_lines(output, best_lines(labelling, best))
+        else:
+            write(labelling, output, output_format, partial=False)
+
+
+@contextmanager
+def _retag_suggested() -> Iterator[None]:
+    """Where the input has a label that the model does not know, perhaps of another guideline: say what can be done."""
+    from tagweave.corpus.errors import CorpusError
+    from tagweave.labels.space import UnknownLabelError
+
+    try:
+        yield
+    except CorpusError as error:
+        if isinstance(error.__cause__, UnknownLabelError):
+            raise OptionError(f"{error}; --retag puts the labels of the input aside") from error
+        raise
 
 
 def open_tagger(model: str, to: str | None, threads: int) -> Tagger:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tagweave.cli import options
 from tagweave.cli.errors import INTERRUPTED, OptionError, as_option_error
 
 if TYPE_CHECKING:
@@ -21,56 +22,29 @@ if TYPE_CHECKING:
 
 
 def train(
-    corpora: Annotated[list[str], typer.Argument(metavar="[G=]TRAIN...", help="Training corpora of one guideline G.")],
-    model: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="Where the model goes.")],
-    task: Annotated[str, typer.Option(metavar="tag|segment|segtag", help="What the model does.")] = "tag",
-    method: Annotated[
-        str, typer.Option(metavar="ordinary", help="How corpora are combined; one way so far: as one corpus.")
-    ] = "ordinary",
-    source: Annotated[
-        list[str] | None, typer.Option(metavar="[G=]FILE", help="A further training corpus (repeatable).")
-    ] = None,
-    dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Development corpus: the iteration that does best is kept.")
-    ] = None,
-    weights: Annotated[
-        str | None, typer.Option(metavar="W,W,...", help="How often a sentence of each corpus counts, in their order.")
-    ] = None,
-    incomplete: Annotated[
-        str,
-        typer.Option(
-            metavar="STRATEGY",
-            help="What incomplete annotation means: marginal (all that it allows); baselines: argmax, pointwise,"
-            " random, first, frequent, discard.",
-        ),
-    ] = "marginal",
-    preset: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Feature templates of a paper: li-2015, tsuboi-2008, liu-2014, jiang-2015."),
-    ] = None,
-    template: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="A feature template, as 'form[-1] form[0]' (repeatable).")
-    ] = None,
-    learner: Annotated[
-        str, typer.Option(metavar="NAME", help="adagrad, lbfgs, sgd, rprop, cg, perceptron.")
-    ] = "adagrad",
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the learner (repeatable).")
-    ] = None,
-    features: Annotated[
-        str | None,
-        typer.Option(metavar="all|observed", help="Weights for all labels, or those that evidence licenses."),
-    ] = None,
-    min_count: Annotated[int, typer.Option(min=1, help="Drop features that occur less often.")] = 1,
-    coding: Annotated[str, typer.Option(metavar="BMES|BI|boundary", help="How characters code words.")] = "BMES",
-    iterations: Annotated[int, typer.Option(min=1, help="The largest number of iterations.")] = 100,
-    patience: Annotated[int, typer.Option(min=1, help="Stop after so many without a better development score.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
-    threads: Annotated[int, typer.Option(min=1, help="How many threads share the work.")] = 1,
-    precision: Annotated[str, typer.Option(metavar="float32|float64", help="Of weights and sums.")] = "float32",
-    format: Annotated[str | None, typer.Option(help="The format of all corpora.")] = None,  # noqa: A002
-    resume: Annotated[bool, typer.Option(help="Go on from MODEL.checkpoint if there is one.")] = False,
-    log: Annotated[str | None, typer.Option(metavar="FILE", help="Write iterations as JSON lines.")] = None,
+    corpora: options.Corpora,
+    model: options.ModelOutput,
+    task: options.TaskName = "tag",
+    method: options.Method = "ordinary",
+    source: options.Source = None,
+    dev: options.Dev = None,
+    weights: options.Weights = None,
+    incomplete: options.Incomplete = "marginal",
+    preset: options.Preset = None,
+    template: options.TemplateText = None,
+    learner: options.Learner = "adagrad",
+    settings: options.Settings = None,
+    features: options.Features = None,
+    min_count: options.MinimumCount = 1,
+    coding: options.Coding = "BMES",
+    iterations: options.Iterations = 100,
+    patience: options.Patience = 5,
+    seed: options.Seed = 0,
+    threads: options.Threads = 1,
+    precision: options.Precision = "float32",
+    format: options.InputFormat = None,  # noqa: A002
+    resume: options.Resume = False,
+    log: options.Log = None,
 ) -> None:
     """Train a model from corpora of one guideline; what they leave open stays open.
 
@@ -88,11 +62,11 @@ def train(
         raise OptionError(f"unknown method {method!r}, expected 'ordinary': coupled training is not in this version")
     if incomplete not in STRATEGIES:
         raise OptionError(f"unknown strategy {incomplete!r}, expected one of {', '.join(STRATEGIES)}")
-    settings, templates = learner_settings(learner, set_ or (), seed), chosen_templates(preset or (), template or ())
+    chosen = learner_settings(learner, settings or (), seed)
+    templates = chosen_templates(preset or (), template or ())
     with as_option_error():
-        recipe = Recipe(
-            Task(task, coding), templates, learner, settings, features, min_count, precision=precision, threads=threads
-        )
+        words = Task(task, coding)
+        recipe = Recipe(words, templates, learner, chosen, features, min_count, precision=precision, threads=threads)
     arguments = [*corpora, *(source or ())]
     _check_writable(model)
     each = zip(arguments, corpus_weights(weights, len(arguments)), strict=True)

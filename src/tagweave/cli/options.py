@@ -1,0 +1,74 @@
+"""The options of `tagweave train`, and those that several commands share: names, values and help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Corpora = Annotated[list[str], typer.Argument(metavar="[G=]TRAIN", help="Training corpora of one guideline G.")]
+ModelOutput = Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="Where the model goes.")]
+TaskName = Annotated[str, typer.Option(metavar="tag|segment|segtag", help="What the model does.")]
+Method = Annotated[
+    str, typer.Option(metavar="ordinary", help="How corpora are combined; one way so far: as one corpus.")
+]
+Source = Annotated[list[str] | None, typer.Option(metavar="[G=]FILE", help="A further training corpus (repeatable).")]
+Dev = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Development corpus: the iteration that does best is kept.")
+]
+Weights = Annotated[
+    str | None, typer.Option(metavar="W,W,...", help="How often a sentence of each corpus counts, in their order.")
+]
+Incomplete = Annotated[
+    str,
+    typer.Option(
+        metavar="STRATEGY",
+        help="What incomplete annotation means: marginal (all that it allows); baselines: argmax, pointwise, random,"
+        " first, frequent, discard.",
+    ),
+]
+Preset = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Feature templates of a paper: li-2015, tsuboi-2008, liu-2014, jiang-2015 (repeatable). Default: li-2015"
+        " for words, liu-2014 for characters.",
+    ),
+]
+TemplateText = Annotated[
+    list[str] | None, typer.Option(metavar="TEXT", help="A feature template, as 'form[-1] form[0]' (repeatable).")
+]
+Learner = Annotated[str, typer.Option(metavar="NAME", help="adagrad, lbfgs, sgd, rprop, cg, perceptron.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the learner (repeatable).")
+]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        metavar="all|observed",
+        help="Weights of features for all labels, or for those that evidence licenses. Default: by the number of"
+        " labels.",
+    ),
+]
+MinimumCount = Annotated[int, typer.Option(min=1, metavar="N", help="Drop features that occur less often.")]
+Coding = Annotated[str, typer.Option(metavar="BMES|BI|boundary", help="How labels of characters code words.")]
+Iterations = Annotated[int, typer.Option(min=1, metavar="N", help="The largest number of iterations.")]
+Patience = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Stop after so many iterations without a better development score.")
+]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Of everything random.")]
+Precision = Annotated[str, typer.Option(metavar="float32|float64", help="Of weights and sums.")]
+Resume = Annotated[bool, typer.Option(help="Go on from MODEL.checkpoint if there is one.")]
+Log = Annotated[str | None, typer.Option(metavar="FILE", help="Write iterations as JSON lines.")]
+
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model of `tagweave train`.")]
+Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output.")]
+Guideline = Annotated[str | None, typer.Option(metavar="G", help="The guideline to label under.")]
+Threads = Annotated[int, typer.Option(min=1, metavar="N", help="How many threads share the work.")]
+InputFormat = Annotated[
+    str | None, typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name hides it.")
+]
+OutputFormat = Annotated[
+    str | None, typer.Option(metavar="FORMAT", help="The format of the output; default: by its name, or the input's.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of tables.")]
