@@ -11,7 +11,7 @@ import numpy as np
 
 from experiments.incomplete_run import LEARNER, Run
 from experiments.incomplete_scores import REFERENCES, Scores, choice_precision, compare, scorer
-from experiments.incomplete_settings import DISCARD, MARGINAL, Setting
+from experiments.incomplete_settings import DISCARD, Setting
 from tagweave.evaluation.plots import Series, bar
 
 LEVEL = 0.05
@@ -195,16 +195,17 @@ def _p(value: float) -> str:
 
 
 def _verdict(setting: dict[str, Any]) -> Iterator[str]:
-    """Which rivals marginal likelihood beats, in words, for every measure that is tested."""
+    """Which rivals marginal likelihood beats, in words, for every measure that is tested and either start."""
     for measure in _names(setting, tested=True):
-        groups: dict[str, list[str]] = {}
-        for method in setting["methods"]:
-            test = method["measures"].get(measure, {}).get("against", {}).get(MARGINAL.name)
-            if test:
-                groups.setdefault(_outcome(test), []).append(f"`{method['name']}`")
-        if groups:
-            told = "; ".join(f"{outcome} {', '.join(names)}" for outcome, names in groups.items())
-            yield f"{measure}, over all seeds: `{MARGINAL.name}` {told}.\n"
+        for reference in REFERENCES:
+            groups: dict[str, list[str]] = {}
+            for method in setting["methods"]:
+                test = method["measures"].get(measure, {}).get("against", {}).get(reference)
+                if test:
+                    groups.setdefault(_outcome(test), []).append(f"`{method['name']}`")
+            if groups:
+                told = "; ".join(f"{outcome} {', '.join(names)}" for outcome, names in groups.items())
+                yield f"{measure}, over all seeds: `{reference}` {told}.\n"
 
 
 def _outcome(test: dict[str, Any]) -> str:

@@ -448,6 +448,19 @@ def test_verdicts(difference, p, said):
     assert said in incomplete_page._outcome({"difference": difference, "p_all": p})
 
 
+def test_verdicts_name_the_better_of_either_start():
+    def measure(**differences: float) -> dict[str, object]:
+        names = {"zero": "marginal", "warm": "marginal, from pointwise"}
+        against = {names[key]: {"difference": value, "p_all": 0.01} for key, value in differences.items()}
+        return {"P": {"tested": True, "against": against}}
+
+    rows = {"marginal": measure(warm=1.0), "argmax": measure(zero=-2.0, warm=1.0)}
+    methods = [{"name": name, "measures": measures} for name, measures in rows.items()]
+    said = "".join(incomplete_page._verdict({"methods": methods}))
+    assert "`marginal` is worse (p < 0.05) than `argmax`." in said
+    assert "`marginal, from pointwise` is better (p < 0.05) than `marginal`, `argmax`." in said
+
+
 def test_the_command(tmp_path, monkeypatch):
     settings = tuple(replace(setting, methods=(MARGINAL, POINTWISE)) for setting in SEGMENTATION[:2])
     monkeypatch.setitem(incomplete.SETTINGS, "segmentation", settings)
