@@ -33,8 +33,12 @@ def test_a_corpus(run, tmp_path):
         assert cell in shown
 
 
+def test_labels_are_no_markup(run, tmp_path):
+    assert "[b] 2" in run("info", write(tmp_path / "t", ["a/[b] b/[b]"])).stdout
+
+
 def test_characters_and_files_without_annotation(run, tmp_path):
-    assert "corpus of characters" in run("info", write(tmp_path / "p.kytea", ["a|b c"])).stdout.replace("\n", " ")
+    assert "corpus of characters" in run("info", write(tmp_path / "p.kytea", ["a|b c"])).stdout
     assert "nothing is annotated but the words" in run("info", write(tmp_path / "t.seg", ["a b"])).stdout
 
 

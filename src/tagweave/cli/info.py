@@ -97,44 +97,45 @@ def _layer(layer: LayerDescription) -> dict[str, Any]:
 
 def _show(described: dict[str, Any], console: Console) -> None:
     if described["kind"] == "model":
-        _show_model(described, console)
+        _show_model(described)
     else:
         _show_corpus(described, console)
 
 
-def _show_model(model: dict[str, Any], console: Console) -> None:
+def _show_model(model: dict[str, Any]) -> None:
     about = model["about"]
     coding = f" ({model['coding']})" if model["coding"] else ""
-    console.print(f"{model['file']}: model, task {model['task']}{coding}, of tagweave {model['version']}", markup=False)
+    typer.echo(f"{model['file']}: model, task {model['task']}{coding}, of tagweave {model['version']}")
     for guideline, names in model["labels"].items():
-        console.print(f"  {len(names)} labels of {guideline}: {' '.join(names)}", markup=False)
-    console.print(f"  {len(model['templates'])} templates, {model['bytes']:,} bytes", markup=False)
+        typer.echo(f"  {len(names)} labels of {guideline}: {' '.join(names)}")
+    typer.echo(f"  {len(model['templates'])} templates, {model['bytes']:,} bytes")
     for corpus in about.get("corpora", ()):
         line = f"  trained on {corpus['path']}: {corpus['sentences']:,} sentences, sha256 {corpus['sha256'][:12]}"
-        console.print(line, markup=False)
+        typer.echo(line)
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
     facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
     facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []
     facts += [about["date"]] if "date" in about else []
-    console.print(f"  {', '.join(facts)}", markup=False)
+    typer.echo(f"  {', '.join(facts)}")
 
 
 def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     numbers = (f"{corpus[key]:,} {key}" for key in ("sentences", "tokens", "forms"))
     unit = "characters" if corpus["unit"] == "character" else "words"
-    console.print(f"{corpus['file']}: corpus of {unit}, {', '.join(numbers)}", markup=False)
+    typer.echo(f"{corpus['file']}: corpus of {unit}, {', '.join(numbers)}")
     layers = {**corpus["layers"], **corpus["heads"]}
     if not layers:
-        console.print("  no layers: nothing is annotated but the words", markup=False)
+        typer.echo("  no layers: nothing is annotated but the words")
         return
     table = Table("layer", "one label", "ambiguous", "unknown", "most frequent")
     for name, layer in layers.items():
         frequent = " ".join(f"{label} {count:,}" for label, count in list(layer["labels"].items())[:_SHOWN])
         shares = (_share(layer[key], corpus["tokens"]) for key in ("full", "ambiguous", "unknown"))
-        table.add_row(name, *shares, frequent)
-    console.print(table, markup=False)
+        table.add_row(*map(Text, (name, *shares, frequent)))
+    console.print(table)
 
 
 def _share(count: int, total: int) -> str:
