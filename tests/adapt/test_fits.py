@@ -105,7 +105,7 @@ def test_weight_2_is_the_sentence_twice(learner: str, precision: str) -> None:
 def test_weights_of_corpus_and_sentence_multiply() -> None:
     one = replace(TRAIN, sentences=tuple(replace(s, weight=0.5) for s in TRAIN.sentences), weight=6)
     for task in (Task(), Task("segment"), Task("segtag")):
-        assert prepare([one], Recipe(task)).objective.encoded.weights.tolist() == [3.0] * 5
+        assert set(prepare([one], Recipe(task)).objective.encoded.weights.tolist()) == {3.0}
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -88,6 +88,8 @@ class LossSum:
             difference = space.matrix("difference", len(batch.rows))
             chain.subtract(free.gamma, sums.gamma, batch.rows, difference)
             restricted = float(weights @ sums.log_z) if np.isfinite(sums.log_z).all() else -np.inf
+        if not np.isfinite(loss):  # weights beyond all bounds: not the evidence's fault, and the trainer will say so
+            return float("nan")
         if not np.isfinite(restricted):  # not only -inf: a contradiction of weight 0 gives nan
             raise ContradictionError("no label sequence agrees with both the annotation and the coding of the labels")
         self._add_edges(difference, batch)
