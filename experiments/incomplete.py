@@ -30,15 +30,15 @@ def read_data(experiment: str, lines: int | None, quick: bool) -> Data:
     if quick:
         corpus = load(str(sample.path("ctb.txt")))
         train, dev, test = (corpus.with_sentences(corpus.sentences[a:b]) for a, b in ((0, 80), (80, 100), (100, 120)))
-        return Data("the sample corpus", task, train, dev, test, Schedule(4, 2), 0)
+        return Data("the sample corpus", task, train, dev, test, Schedule(4, 2))
     name = {"tagging": "zx", "segmentation": "pd199801"}[experiment]
     folder = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora")) / "zh" / name
     if not folder.exists():
         sys.exit(f"no corpora in {folder}: set TAGWEAVE_CORPORA, or take --quick, the bundled sample")
     train, dev, test = (load(str(folder / f"{part}.txt")) for part in ("train", "dev", "test"))
     train = train.with_sentences(train.sentences[:lines])
-    schedule, tuning = (Schedule(30, 5), 0) if experiment == "tagging" else (Schedule(15, 3), 500)
-    return Data(f"zh/{name}", task, train, dev, test, schedule, tuning)
+    schedule = Schedule(30, 5) if experiment == "tagging" else Schedule(20, 3)
+    return Data(f"zh/{name}", task, train, dev, test, schedule)
 
 
 def main(words: Sequence[str] | None = None) -> None:

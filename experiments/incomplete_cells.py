@@ -34,8 +34,6 @@ class Data:
         task: `tag` or `segment`.
         train, dev, test: its parts.
         schedule: the budget of every training run.
-        tuning: how many training sentences (and a quarter as many of `dev`) the runs that choose learner settings see;
-            0 is all.
     """
 
     name: str
@@ -44,14 +42,6 @@ class Data:
     dev: Corpus
     test: Corpus
     schedule: Schedule
-    tuning: int
-
-    def for_tuning(self) -> Data:
-        """What the runs that choose learner settings see."""
-        if not self.tuning:
-            return self
-        train = self.train.with_sentences(self.train.sentences[: self.tuning])
-        return replace(self, train=train, dev=self.dev.with_sentences(self.dev.sentences[: self.tuning // 4]))
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def summarise(run: Run, trials: int) -> dict[str, Any]:
         "data": data.name,
         "task": data.task,
         "sizes": {name: [len(part), part.tokens()] for name, part in parts.items()},
-        "budget": {"iterations": data.schedule.iterations, "patience": data.schedule.patience, "tuning": data.tuning},
+        "budget": {"iterations": data.schedule.iterations, "patience": data.schedule.patience},
         "trials": trials,
         "settings": [summarise_setting(run, setting, trials) for setting in run.settings],
     }
@@ -118,8 +118,7 @@ def _setup(summary: dict[str, Any]) -> Iterator[str]:
         f"- Every training run: AdaGrad, at most {budget['iterations']} passes, the pass that is best on dev, stopped"
         f" after {budget['patience']} passes without a better one. A method of two models has this budget for each."
     )
-    share = f" on the first {budget['tuning']} training sentences" if budget["tuning"] else ""
-    yield f"- Learner settings: for every method alike the best on dev of the same three, tried with seed 0{share}."
+    yield "- Learner settings: for every method alike the best on dev of the same three, tried with seed 0."
     yield (
         "- A seed draws what is taken away, the choices of `random` and the order of training sentences. Scores are"
         " x 100, means over the seeds; in brackets each seed."

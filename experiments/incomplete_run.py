@@ -49,7 +49,7 @@ def run(data: Data, settings: tuple[Setting, ...], seeds: int, cache: Path, thre
         bar = progress.add_task(data.task, total=len(pairs) * (len(LEARNER) + seeds))
         for setting, method in pairs:
             key = setting.name, method.name
-            found.learner[key] = list(_tune(Cell(data.for_tuning(), setting, method, 0), cache, threads))
+            found.learner[key] = list(_tune(Cell(data, setting, method, 0), cache, threads))
             found.chosen[key] = _best(found.learner[key])
             progress.advance(bar, len(LEARNER))
         for seed in range(seeds):

@@ -375,12 +375,6 @@ def test_learner_settings_are_the_best_on_dev():
     assert incomplete_run._best([None, None, None]) == LEARNER[0]
 
 
-def test_tuning_sees_less(tagging):
-    assert tagging.for_tuning() == tagging
-    small = replace(tagging, tuning=40).for_tuning()
-    assert (len(small.train), len(small.dev), len(small.test)) == (40, 10, 20)
-
-
 @pytest.fixture(scope="module")
 def written(tagging, tmp_path_factory):
     """A page of two settings, written twice, the second time over a discussion."""
