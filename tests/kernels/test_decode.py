@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from batches import Case, cases, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
+from batches import Case, cases, run
 from tagweave.kernels import decode
 
 ANY = cases(doubtful=False)
