@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tagweave.adapt.fit import dev_score, fit, fit_problem, label_space, prepare
+from tagweave.adapt.fit import dev_score, fit, fit_problem, label_space, learn, prepare
 from tagweave.adapt.recipe import LEARNERS, Recipe
 from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Layer, Place, Sentence
 from tagweave.learning.loop import Iteration, Schedule, TrainingError
+from tagweave.learning.online import AdaGrad
 from tagweave.models.tagger import Tagger
 
 SHORT = Schedule(iterations=4)
@@ -278,3 +280,56 @@ def test_the_watcher_hears_of_it() -> None:
 def test_a_learner_that_diverges_says_so(learner: str, rate: float) -> None:
     with pytest.raises(TrainingError, match="training diverged in iteration"):
         fit([TRAIN], Recipe(learner=learner, settings={"rate": rate}), schedule=Schedule(30))
+
+
+# Where most positions are unknown
+
+
+SPARSE = corpus("a/N b/? c/? d/?", "b/? a/? c/O a/? d/?", "c/? d/V a/? b/?")
+
+
+def test_training_begins_pointwise_where_most_positions_are_unknown() -> None:
+    problem = prepare([SPARSE], Recipe())
+    assert problem.starts_pointwise
+    assert not prepare([TRAIN], Recipe()).starts_pointwise
+    assert not prepare([SPARSE], Recipe(transitions=False)).starts_pointwise
+    seen: list[Iteration] = []
+
+    class Watch:
+        def iteration(self, iteration: Iteration, limit: int) -> None:
+            seen.append(iteration)
+
+    fitted = fit_problem(problem, Recipe(), None, SHORT, Watch())
+    assert [iteration.number for iteration in seen] == [1, 2, 3, 4, 1, 2, 3, 4]
+    first = learn(problem.pointwise(), Recipe().trainer(), {}, SHORT).model.weights
+    assert np.array_equal(problem.objective.structure.split(first)[0].transition, np.zeros((3, 3)))
+    warm = replace(problem, model=replace(problem.model, weights=first))
+    again = learn(warm, Recipe().trainer(), {}, SHORT).model.weights
+    assert np.array_equal(fitted.model.weights, again)
+
+
+@pytest.mark.parametrize("stopped_after", [2, 4, 6])
+def test_a_pointwise_start_is_resumed_too(tmp_path: Path, stopped_after: int) -> None:
+    whole = fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, SHORT).model.weights
+    schedule = replace(SHORT, checkpoint=tmp_path / "checkpoint", run="r")
+
+    class Kill(Exception):  # noqa: N818 - it stands for a signal
+        pass
+
+    class Watch:
+        left = stopped_after
+
+        def iteration(self, iteration: Iteration, limit: int) -> None:
+            self.left -= 1
+            if not self.left:
+                raise Kill
+
+    with pytest.raises(Kill):
+        fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, schedule, Watch())
+    resumed = fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, replace(schedule, resume=True))
+    assert np.array_equal(resumed.model.weights, whole)
+    assert [file.name for file in tmp_path.iterdir()] == ["checkpoint"]
+
+
+def test_without_development_data_a_learner_knows_how_long() -> None:
+    assert fit([TRAIN], Recipe()).outcome.iterations == AdaGrad.passes

@@ -151,6 +151,14 @@ def test_letters_that_are_there_stay_with_their_tags() -> None:
     assert found == ("B-N", "B-V", "I-N")
 
 
+@pytest.mark.parametrize(
+    ("coding", "names", "more"),
+    [("BMES", "M-N S-V E-V", "B-N E-N B-V"), ("BI", "I-N B-V", "B-N"), ("boundary", "--N |-V", "|-N")],
+)
+def test_a_tag_within_a_word_may_stand_at_its_ends(coding: str, names: str, more: str) -> None:
+    assert set(Task("segtag", coding).labels(names.split())) == {*names.split(), *more.split()}
+
+
 def test_unknown_names() -> None:
     with pytest.raises(ValueError, match=f"unknown task 'parse', expected one of {', '.join(TASKS)}"):
         Task("parse")

@@ -20,6 +20,8 @@ from tagweave.labels.coding import CODINGS, LETTERS, SEGMENTATION, recode, to_ch
 from tagweave.labels.scheme import split_label
 
 TASKS = ("tag", "segment", "segtag")
+_ENDS = {"BMES": {"B": "E", "M": "BE", "E": "B"}, "BI": {"I": "B"}, "boundary": {"-": "|"}}
+"""Per coding, the letters that the words have in which a letter stands."""
 TAGS = "tag"
 """The layer of a corpus of characters that gives the tags of its words."""
 
@@ -47,17 +49,19 @@ class Task:
         return self.name != "tag"
 
     def labels(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The labels that a model needs beside `names`, those that corpora name: for `tag` none.
+        """`names`, those that corpora name, and the labels that a model needs beside them: for `tag` none.
 
         A coding has all its letters, also one that the training data happens to lack: without S no sentence of one
-        character could be labelled, and without labels of type S the wildcard `S-*` would mean nothing.
+        character could be labelled, and without labels of type S the wildcard `S-*` would mean nothing. And where a
+        tag may stand in a word, it may stand at both its ends.
         """
         if not self.of_characters:
             return tuple(names)
-        kinds = sorted({split_label(name)[1] for name in names})
-        seen = {split_label(name)[0] for name in names}
-        more = [f"{letter}-{kind}" if kind else letter for letter in LETTERS[self.coding] for kind in kinds]
-        return tuple(sorted({*names, *(label for label in more if split_label(label)[0] not in seen)}))
+        parts = [split_label(name) for name in names]
+        seen, kinds = {letter for letter, _ in parts}, sorted({kind for _, kind in parts})
+        more = [(letter, kind) for letter in LETTERS[self.coding] if letter not in seen for kind in kinds]
+        more += [(end, kind) for letter, kind in parts for end in _ENDS[self.coding].get(letter, "")]
+        return tuple(sorted({*names, *(f"{letter}-{kind}" if kind else letter for letter, kind in more)}))
 
     def prepare(self, corpus: Corpus) -> Corpus:
         """The corpus as sentences of the task's tokens, with its labels in the layer of its guideline.
