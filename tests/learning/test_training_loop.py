@@ -20,6 +20,8 @@ from tagweave.learning.trainer import State, order_of
 class Counting:
     """A trainer whose weights are the number of iterations; after `events` comes what they say."""
 
+    passes = 30
+
     events: dict[int, Any] = field(default_factory=dict)
 
     def start(self, objective: Any, weights: Any) -> State:

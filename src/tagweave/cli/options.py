@@ -52,7 +52,12 @@ Features = Annotated[
 ]
 MinimumCount = Annotated[int, typer.Option(min=1, metavar="N", help="Drop features that occur less often.")]
 Coding = Annotated[str, typer.Option(metavar="BMES|BI|boundary", help="How labels of characters code words.")]
-Iterations = Annotated[int, typer.Option(min=1, metavar="N", help="The largest number of iterations.")]
+Iterations = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="The largest number of iterations; by default the learner's, or 100 with --dev."
+    ),
+]
 Patience = Annotated[
     int, typer.Option(min=1, metavar="N", help="Stop after so many iterations without a better development score.")
 ]

@@ -37,7 +37,7 @@ def train(
     features: options.Features = None,
     min_count: options.MinimumCount = 1,
     coding: options.Coding = "BMES",
-    iterations: options.Iterations = 100,
+    iterations: options.Iterations = None,
     patience: options.Patience = 5,
     seed: options.Seed = 0,
     threads: options.Threads = 1,
@@ -164,7 +164,7 @@ def _checkpoint(schedule: Schedule) -> Path:
 def _remove(checkpoint: Path) -> None:
     """Remove a checkpoint, and what is left of one in whose writing a run was killed."""
     for file in checkpoint.parent.glob(f"{escape(checkpoint.name)}*"):
-        if file == checkpoint or file.suffix == ".part":
+        if file == checkpoint or file.suffix in (".part", ".start"):
             file.unlink()
 
 

@@ -110,6 +110,11 @@ class UntilSettled:
     period: int = PERIOD
     delta: float = 1e-5
 
+    @property
+    def passes(self) -> int:
+        """The trainer's own."""
+        return self.trainer.passes
+
     def start(self, objective: Objective, weights: Floats) -> State:
         """The trainer's own start, and room for the last losses."""
         state = self.trainer.start(objective, weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ class ConjugateGradient:
         tolerance: converged when the largest entry of the gradient is below it.
     """
 
+    passes: ClassVar[int] = 20
     c2: float = 1.0
     restart: int = 10
     tolerance: float = 1e-2

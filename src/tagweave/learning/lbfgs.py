@@ -15,7 +15,7 @@ history is kept in float32: it only shapes the direction.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ class LBFGS:
         period, delta: converged when F fell by less than the share delta in the last `period` iterations.
     """
 
+    passes: ClassVar[int] = 200
     c1: float = 0.0
     c2: float = 1.0
     memory: int = 6

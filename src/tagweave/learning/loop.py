@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +15,8 @@ from tagweave.learning.checkpoint import load_checkpoint, save_checkpoint
 from tagweave.learning.trainer import Objective, State, Trainer
 
 Floats = NDArray[Any]
+
+_WITH_DEV = 100
 
 
 @dataclass(frozen=True)
@@ -56,18 +58,29 @@ class Schedule:
     """When training stops, and what it leaves behind.
 
     Attributes:
-        iterations: the largest number of iterations.
+        iterations: the largest number of iterations; `None`: 100 with development data, else as many as usually
+            suffice for the trainer.
         patience: stop after so many iterations without a better development score.
         checkpoint: where the state is kept after every iteration; `None` keeps none.
         resume: go on from the checkpoint if there is one.
         run: what identifies the run.
     """
 
-    iterations: int = 100
+    iterations: int | None = None
     patience: int = 5
     checkpoint: Path | None = None
     resume: bool = False
     run: str = ""
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether there is a checkpoint to go on from."""
+        return self.resume and self.checkpoint is not None and self.checkpoint.exists()
+
+    def of_part(self, part: str) -> Schedule:
+        """The schedule of a named part of the training, which has its own checkpoint."""
+        checkpoint = self.checkpoint and self.checkpoint.with_name(f"{self.checkpoint.name}.{part}")
+        return replace(self, checkpoint=checkpoint, run=f"{self.run} {part}")
 
 
 @dataclass
@@ -121,10 +134,11 @@ def train(
         CheckpointError: the checkpoint to go on from is damaged, or of another run.
     """
     begin = time.perf_counter()
+    limit = schedule.iterations or (trainer.passes if evaluate is None else _WITH_DEV)
     state, best = _begin(trainer, objective, weights, schedule)
     outcome = Outcome(weights, score=best["score"])
     try:
-        while state.iteration < schedule.iterations and not state.converged and best["wait"] < schedule.patience:
+        while state.iteration < limit and not state.converged and best["wait"] < schedule.patience:
             before = state.iteration
             trainer.step(objective, state)
             if state.iteration == before:
@@ -136,7 +150,7 @@ def train(
             outcome.history.append(iteration)
             if schedule.checkpoint:
                 save_checkpoint(schedule.checkpoint, state, best, schedule.run)
-            (watcher or Silence()).iteration(iteration, schedule.iterations)
+            (watcher or Silence()).iteration(iteration, limit)
     except KeyboardInterrupt:
         outcome.interrupted = True
     if outcome.diverged and best["weights"] is None:
@@ -154,7 +168,7 @@ def _is_finite(state: State) -> bool:
 
 
 def _begin(trainer: Trainer, objective: Objective, weights: Floats, schedule: Schedule) -> tuple[State, dict[str, Any]]:
-    if schedule.resume and schedule.checkpoint and schedule.checkpoint.exists():
+    if schedule.can_resume and schedule.checkpoint:
         return load_checkpoint(schedule.checkpoint, schedule.run)
     return trainer.start(objective, weights), {"weights": None, "score": None, "wait": 0}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ class AdaGrad:
         average_from: the first pass whose end is averaged; 0 averages nothing.
     """
 
+    passes: ClassVar[int] = 12
     rate: float = 0.1
     batch: int = 8
     seed: int = 0
@@ -77,6 +78,7 @@ class SGD:
         seed: of the order of sentences.
     """
 
+    passes: ClassVar[int] = 30
     c2: float = 1.0
     rate: float | None = None
     batch: int = 8

@@ -8,7 +8,7 @@ with no evidence there is nothing to contradict.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ class AveragedPerceptron:
         seed: of the order of sentences.
     """
 
+    passes: ClassVar[int] = 12
     batch: int = 1
     seed: int = 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ class Rprop:
         first, growth, shrink, most, least: the first step of a weight, how it changes, and its bounds.
     """
 
+    passes: ClassVar[int] = 50
     c2: float = 0.0
     first: float = 0.1
     growth: float = 1.2

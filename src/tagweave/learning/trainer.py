@@ -75,7 +75,15 @@ class State:
 
 
 class Trainer(Protocol):
-    """One learning algorithm."""
+    """One learning algorithm.
+
+    `passes` is how many iterations usually suffice where no development data tell when to stop.
+    """
+
+    @property
+    def passes(self) -> int:
+        """Iterations without development data."""
+        ...
 
     def start(self, objective: Objective, weights: Floats) -> State:
         """The state before the first iteration, from initial weights."""
