@@ -77,6 +77,11 @@ def test_every_learner_and_each_of_its_settings_is_described() -> None:
         assert described == settings, name
 
 
+def test_the_iterations_of_every_learner_are_described() -> None:
+    rows = table(section(text_of("docs/learners.md"), "Where training begins and ends"))
+    assert {row[0].strip("`"): row[1] for row in rows} == {name: str(each.passes) for name, each in LEARNERS.items()}
+
+
 def test_every_strategy_is_described() -> None:
     described = [row[0].strip("`") for row in table(section(text_of("docs/evidence.md"), "Strategies"))]
     assert sorted(described) == sorted(STRATEGIES)
