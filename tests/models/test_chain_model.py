@@ -1,8 +1,8 @@
-"""What can be asked of a chain model, against the enumeration of all label sequences."""
+"""What can be asked of a chain model, through encoder, emission and recurrence, against enumeration."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,191 +18,168 @@ from tagweave.models import objective as objective_module
 from tagweave.models.chain import ChainModel
 
 SEED = st.integers(0, 10_000)
-SEGMENTS = TransitionScheme.of("BMES", "BMES")
-
-
-@st.composite
-def problems(draw: st.DrawFn) -> Problem:
-    """Problems over plain labels, bundles, or letters under their scheme."""
-    texts, seed = draw(TEXTS), draw(SEED)
-    kind = draw(st.sampled_from(["plain", "bundles", "scheme"]))
-    if kind == "scheme":
-        return Problem(texts, LabelSpace.plain("seg", "BMES"), seed, scheme=SEGMENTS)
-    return Problem(texts, plain() if kind == "plain" else bundles(), seed, licensed=draw(st.booleans()))
+SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
+SWITCHES = st.fixed_dictionaries({name: st.booleans() for name in ("licensed", "transitions", "edges", "doubtful")})
 
 
 def model_of(problem: Problem) -> ChainModel:
     return ChainModel(problem.structure, problem.encoder, problem.weights)
 
 
-def twins(problem: Problem, restricted: bool) -> list[tuple[int, slice, naive.Chain]]:
-    """The number, tokens and twin of each sentence that is not empty."""
-    ptr = problem.encoded.sentence_ptr.tolist()
-    return [(s, slice(ptr[s], ptr[s + 1]), chain) for s, chain in enumerate(problem.chains(restricted)) if chain]
-
-
-@settings(max_examples=80)
-@given(problems(), st.booleans(), st.integers(1, 2))
-def test_best(problem: Problem, restricted: bool, threads: int) -> None:
-    masks = problem.masks if restricted else None
-    labels = model_of(problem).best(problem.encoded, masks, threads)
-    for _, tokens, chain in twins(problem, restricted):
-        best = naive.k_best(chain, 1)
-        found = tuple(labels[tokens].tolist())
-        if best:
-            assert chain.log_weight(found) == pytest.approx(best[0][0], rel=1e-9, abs=1e-9)
-        else:
-            assert set(found) == {-1}
-
-
-@settings(max_examples=80)
-@given(problems(), st.booleans(), st.integers(1, 2))
-def test_marginals_and_log_z(problem: Problem, restricted: bool, threads: int) -> None:
-    masks = problem.masks if restricted else None
-    gamma, log_z = model_of(problem).marginals(problem.encoded, masks, threads)
-    assert gamma.shape == (problem.encoded.tokens, len(problem.structure.space))
-    assert log_z[problem.encoded.lengths == 0].tolist() == [0.0] * int((problem.encoded.lengths == 0).sum())
-    for s, tokens, chain in twins(problem, restricted):
-        expected = naive.log_partition(chain)
-        assert log_z[s] == pytest.approx(expected, rel=1e-9, abs=1e-9)
-        if expected > -math.inf:
-            np.testing.assert_allclose(gamma[tokens], naive.state_marginals(chain), rtol=1e-8, atol=1e-10)
+def parts(problem: Problem, values: Any) -> list[Any]:
+    """Values of all tokens, cut into those of the sentences."""
+    return np.split(values, problem.encoded.sentence_ptr[1:-1])
 
 
 @settings(max_examples=60)
-@given(problems(), st.booleans())
-def test_pair_marginals(problem: Problem, restricted: bool) -> None:
-    size = len(problem.structure.space)
-    for s, _, chain in twins(problem, restricted):
-        if naive.log_partition(chain) == -math.inf:
-            continue
-        gamma, pairs = model_of(problem).pair_marginals(problem.encoded, s, problem.masks if restricted else None)
-        np.testing.assert_allclose(gamma, naive.state_marginals(chain), rtol=1e-8, atol=1e-10)
-        assert not pairs[0].any()
-        expected = np.array(naive.pair_marginals(chain)).reshape(-1, size, size)
-        np.testing.assert_allclose(pairs[1:], expected, rtol=1e-8, atol=1e-10)
+@given(TEXTS, SPACES, SEED, SWITCHES, st.booleans(), st.integers(1, 3))
+def test_best(texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool, threads: int) -> None:
+    problem = Problem(texts, space, seed, **(switches | {"doubtful": False}))
+    found = model_of(problem).best(problem.encoded, problem.masks if restricted else None, threads)
+    assert found.dtype == np.int32
+    for chain, labels in zip(problem.chains(restricted), parts(problem, found), strict=True):
+        if chain is not None:
+            score, _ = naive.k_best(chain, 1)[0]
+            assert chain.log_weight(tuple(labels.tolist())) == pytest.approx(score, rel=1e-9, abs=1e-9)
 
 
 @settings(max_examples=60)
-@given(problems(), st.integers(1, 8), st.booleans())
-def test_k_best(problem: Problem, k: int, restricted: bool) -> None:
-    model = model_of(problem)
-    for s, _, chain in twins(problem, restricted):
-        labels, totals = model.k_best(problem.encoded, s, k, problem.masks if restricted else None)
-        expected = naive.k_best(chain, k)
-        np.testing.assert_allclose(totals, [score for score, _ in expected], rtol=1e-9, atol=1e-9)
-        assert len(labels) == len(expected)
-        for row, total in zip(labels, totals, strict=True):
-            assert chain.log_weight(tuple(row.tolist())) == pytest.approx(total, rel=1e-9, abs=1e-9)
-            assert model.sequence_score(problem.encoded, s, row) == pytest.approx(total, rel=1e-9, abs=1e-9)
-
-
-@settings(max_examples=40)
-@given(problems())
-def test_span_entropy(problem: Problem) -> None:
-    for s, _, chain in twins(problem, False):
-        if naive.log_partition(chain) == -math.inf:
-            continue
-        for start in range(len(chain.scores)):
-            for stop in range(start + 1, len(chain.scores) + 1):
-                entropy = model_of(problem).span_entropy(problem.encoded, s, start, stop)
-                assert entropy == pytest.approx(naive.entropy(chain, start, stop), abs=1e-8)
-
-
-def test_an_empty_sentence_has_one_empty_sequence() -> None:
-    problem = Problem([[], ["a"], []], plain(), 0)
-    model = model_of(problem)
-    labels, totals = model.k_best(problem.encoded, 0, 3)
-    assert labels.shape == (1, 0)
-    assert totals.tolist() == [0.0]
-    assert model.sequence_score(problem.encoded, 0, np.zeros(0, np.int32)) == 0.0
-    gamma, pairs = model.pair_marginals(problem.encoded, 2)
-    assert (len(gamma), len(pairs)) == (0, 0)
-    assert model.best(problem.encoded).shape == (1,)
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_small_chunks_change_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = Problem([["a", "B", "Aa"], [], ["abbc"], ["B"] * 4] * 5, bundles(), 3)
-    model = model_of(problem)
-    best, (gamma, log_z) = model.best(problem.encoded), model.marginals(problem.encoded)
-    monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 1)
-    monkeypatch.setattr(objective_module, "_CHUNK_LANES", 3)
-    again, again_log_z = model.marginals(problem.encoded, threads=threads)
-    assert model.best(problem.encoded, threads=threads).tolist() == best.tolist()
-    np.testing.assert_allclose(again, gamma, rtol=1e-12)
-    np.testing.assert_allclose(again_log_z, log_z, rtol=1e-12)
-
-
-def test_pair_marginals_out_of_range() -> None:
-    """Weights so large that the sentence is summed in logarithms."""
-    problem = Problem([["a", "B", "Aa"]], LabelSpace.plain("seg", "BMES"), 4, scheme=SEGMENTS)
-    problem.weights = problem.weights * 400
-    (_, _, chain), size = twins(problem, False)[0], 4
-    gamma, pairs = model_of(problem).pair_marginals(problem.encoded, 0)
-    np.testing.assert_allclose(gamma, naive.state_marginals(chain), atol=1e-9)
-    np.testing.assert_allclose(pairs[1:], np.array(naive.pair_marginals(chain)).reshape(-1, size, size), atol=1e-9)
-
-
-# The perceptron's view of the objective
-
-
-def _path(chain: naive.Chain, labels: tuple[int, ...]) -> naive.Chain:
-    """The chain in which one sequence has probability 1."""
-    shares = [[float(y == label) for y in range(len(chain.start))] for label in labels]
-    return naive.Chain(chain.scores, chain.transition, chain.start, chain.end, shares)
-
-
-def _mistakes(problem: Problem) -> tuple[int, Any]:
-    """Features of the best sequence less those of the best allowed one, where the best one is not allowed."""
-    gradient, count = np.zeros(problem.structure.size), 0
-    numbers = problem.weight_numbers
-    for (s, _, free), (_, _, restricted) in zip(twins(problem, False), twins(problem, True), strict=True):
-        (_, best), (score, target) = naive.k_best(free, 1)[0], naive.k_best(restricted, 1)[0]
-        if restricted.log_weight(best) == score:
-            continue
-        count += 1
-        texts = naive.features(problem.encoder.templates.texts, problem.sentences[s].forms)
-        for labels, sign in ((best, 1), (target, -1)):
-            problem._add_expectations(gradient, numbers, texts, _path(free, labels), sign)
-    return count, gradient
-
-
-@settings(max_examples=60)
-@given(TEXTS, SEED, st.booleans(), st.booleans(), st.sampled_from([plain(), bundles()]))
-def test_mistakes(texts: list[list[str]], seed: int, edges: bool, licensed: bool, space: LabelSpace) -> None:
-    problem = Problem(texts, space, seed, licensed=licensed, edges=edges)
-    objective = problem.objective()
-    gradient = np.zeros(problem.structure.size)
-    count = objective.add_mistakes(problem.weights, 0, len(objective), gradient)
-    expected_count, expected = _mistakes(problem)
-    assert count == expected_count
-    np.testing.assert_allclose(gradient, expected, atol=1e-9)
-
-
-@given(TEXTS, SEED)
-def test_unknown_sentences_are_no_mistakes(texts: list[list[str]], seed: int) -> None:
-    problem = Problem(texts, bundles(), seed)
-    problem.encoded = problem.encoded.with_evidence(0 * problem.encoded.allow)
-    objective, gradient = problem.objective(), np.zeros(problem.structure.size)
-    assert objective.add_mistakes(problem.weights, 0, len(objective), gradient) == 0
-    assert not gradient.any()
-
-
-@settings(max_examples=40)
-@given(TEXTS, SEED, st.booleans(), st.sampled_from([plain(), bundles()]), st.data())
-def test_touched_weights_cover_the_gradient(
-    texts: list[list[str]], seed: int, licensed: bool, space: LabelSpace, data: st.DataObject
+@given(TEXTS, SPACES, SEED, SWITCHES, st.booleans(), st.integers(1, 3))
+def test_marginals(
+    texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool, threads: int
 ) -> None:
-    problem = Problem(texts, space, seed, licensed=licensed)
-    objective = problem.objective()
-    last = data.draw(st.integers(0, len(objective)))
-    first = data.draw(st.integers(0, last))
-    gradient = np.zeros(problem.structure.size)
-    objective.add_batch(problem.weights, first, last, gradient)
-    starts, stops = objective.touched(first, last)
-    covered = np.zeros(len(gradient), bool)
-    for start, stop in zip(starts, stops, strict=True):
-        assert 0 <= start <= stop <= len(gradient)
-        covered[start:stop] = True
-    assert not gradient[~covered].any()
+    problem = Problem(texts, space, seed, **switches)
+    gamma, log_z = model_of(problem).marginals(problem.encoded, problem.masks if restricted else None, threads)
+    for chain, rows, total in zip(problem.chains(restricted), parts(problem, gamma), log_z, strict=True):
+        if chain is None:
+            assert (len(rows), total) == (0, 0.0)
+            continue
+        assert total == pytest.approx(naive.log_partition(chain), rel=1e-9, abs=1e-9)
+        np.testing.assert_allclose(rows, naive.state_marginals(chain), rtol=1e-7, atol=1e-10)
+
+
+@settings(max_examples=40)
+@given(TEXTS, SPACES, SEED, SWITCHES, st.booleans())
+def test_pair_marginals_of_a_sentence(
+    texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool
+) -> None:
+    problem = Problem(texts, space, seed, **switches)
+    for s, chain in enumerate(problem.chains(restricted)):
+        gamma, pairs = model_of(problem).pair_marginals(problem.encoded, s, problem.masks if restricted else None)
+        if chain is None:
+            assert pairs.shape == (0, len(space), len(space))
+            continue
+        np.testing.assert_allclose(gamma, naive.state_marginals(chain), rtol=1e-7, atol=1e-10)
+        assert not pairs[0].any()
+        np.testing.assert_allclose(pairs[1:], np.reshape(naive.pair_marginals(chain), pairs[1:].shape), atol=1e-9)
+
+
+@settings(max_examples=40)
+@given(TEXTS, SPACES, SEED, SWITCHES, st.booleans(), st.integers(1, 7))
+def test_k_best_and_the_score_of_a_sequence(
+    texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool, k: int
+) -> None:
+    problem = Problem(texts, space, seed, **(switches | {"doubtful": False}))
+    model = model_of(problem)
+    for s, chain in enumerate(problem.chains(restricted)):
+        labels, scores = model.k_best(problem.encoded, s, k, problem.masks if restricted else None)
+        if chain is None:
+            assert (labels.shape, scores.tolist()) == ((1, 0), [0.0])
+            assert model.sequence_score(problem.encoded, s, labels[0]) == 0.0
+            continue
+        expected = naive.k_best(chain, k)
+        np.testing.assert_allclose(scores, [score for score, _ in expected], rtol=1e-9, atol=1e-9)
+        assert len({tuple(row.tolist()) for row in labels}) == len(expected)
+        for row, score in zip(labels, scores, strict=True):
+            assert chain.log_weight(tuple(row.tolist())) == pytest.approx(score, rel=1e-9, abs=1e-9)
+            assert model.sequence_score(problem.encoded, s, row) == pytest.approx(score, rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.sampled_from(["a", "B", "Aa"]), min_size=1, max_size=5), SPACES, SEED, st.data())
+def test_span_entropy(text: list[str], space: Any, seed: int, data: Any) -> None:
+    problem = Problem([text], space, seed)
+    start = data.draw(st.integers(0, len(text) - 1))
+    stop = data.draw(st.integers(start + 1, len(text)))
+    found = model_of(problem).span_entropy(problem.encoded, 0, start, stop)
+    (chain,) = problem.chains(False)
+    assert chain is not None
+    assert found == pytest.approx(naive.entropy(chain, start, stop), rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("span", [(0, 0), (2, 1), (-1, 1), (0, 4)])
+def test_a_span_that_is_none(span: tuple[int, int]) -> None:
+    problem = Problem([["a", "B", "a"]], plain(), 0)
+    with pytest.raises(ValueError, match="expected a span of tokens 0 to 3"):
+        model_of(problem).span_entropy(problem.encoded, 0, *span)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_k_is_at_least_1(k: int) -> None:
+    problem = Problem([["a"]], plain(), 0)
+    with pytest.raises(ValueError, match="expected 1 or more"):
+        model_of(problem).k_best(problem.encoded, 0, k)
+
+
+def test_a_probability_is_a_score_less_log_z() -> None:
+    problem = Problem([["a", "B"]], plain(3), 4)
+    model = model_of(problem)
+    labels, scores = model.k_best(problem.encoded, 0, 100)
+    _, log_z = model.marginals(problem.encoded)
+    assert len(labels) == 9
+    assert np.exp(scores - log_z[0]).sum() == pytest.approx(1)
+
+
+@settings(max_examples=30)
+@given(TEXTS, SEED, st.sampled_from(["BMES", "BIOES"]))
+def test_a_scheme_is_never_broken(texts: Any, seed: int, name: str) -> None:
+    letters = "BMES" if name == "BMES" else "BIESO"
+    scheme = TransitionScheme.of(name, letters)
+    problem = Problem(texts, LabelSpace.plain("g", letters), seed, scheme=scheme)
+    model = model_of(problem)
+    for labels in parts(problem, model.best(problem.encoded)):
+        if len(labels):
+            assert scheme.start[labels[0]] and scheme.end[labels[-1]]
+            assert scheme.transition[labels[:-1], labels[1:]].all()
+    gamma, log_z = model.marginals(problem.encoded)
+    for chain, rows, total in zip(problem.chains(False), parts(problem, gamma), log_z, strict=True):
+        if chain is not None:
+            assert total == pytest.approx(naive.log_partition(chain), rel=1e-9, abs=1e-9)
+            np.testing.assert_allclose(rows, naive.state_marginals(chain), rtol=1e-7, atol=1e-10)
+
+
+def test_evidence_that_no_sequence_satisfies() -> None:
+    problem = Problem([["a", "a"], ["a"]], LabelSpace.plain("g", "BMES"), 0, scheme=TransitionScheme.of("BMES", "BMES"))
+    b, s = (problem.sets.of_labels([at]) for at in (0, 3))
+    encoded = problem.encoded.with_evidence(np.array([b, s, s], np.int32))
+    model, masks = model_of(problem), problem.sets.masks
+    assert model.best(encoded, masks).tolist() == [-1, -1, 3]
+    assert np.isfinite(model.marginals(encoded, masks)[1]).tolist() == [False, True]
+    labels, scores = model.k_best(encoded, 0, 3, masks)
+    assert (len(labels), len(scores)) == (0, 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_threads_and_batches_change_nothing(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    texts = [rng.choice(["a", "B", "abbc", "Aa"], rng.integers(0, 9)).tolist() for _ in range(80)]
+    problem = Problem(texts, bundles(), 3)
+    model = replace(model_of(problem), weights=problem.weights.astype(dtype))
+    whole = model.best(problem.encoded), *model.marginals(problem.encoded, problem.masks)
+    monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 40)
+    monkeypatch.setattr(objective_module, "_CHUNK_LANES", 3)
+    tolerance = 1e-9 if dtype is np.float64 else 1e-4
+    for threads in (1, 2, 3):
+        assert (model.best(problem.encoded, threads=threads) == whole[0]).all()
+        gamma, log_z = model.marginals(problem.encoded, problem.masks, threads)
+        assert gamma.dtype == dtype
+        np.testing.assert_allclose(gamma, whole[1], rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(log_z, whole[2], rtol=tolerance, atol=tolerance)
+
+
+def test_no_sentences_at_all() -> None:
+    problem = Problem([["a"]], plain(), 0)
+    model, nothing = model_of(problem), problem.encoder.encode([])
+    assert model.best(nothing).shape == (0,)
+    gamma, log_z = model.marginals(nothing)
+    assert (gamma.shape, log_z.shape) == ((0, 4), (0,))
