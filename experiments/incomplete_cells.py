@@ -13,15 +13,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from experiments.incomplete_settings import Method, Setting
-from tagweave.adapt.fit import Fitted, dev_score, fit, prepare
+from tagweave.adapt.fit import Fitted, dev_score, learn, prepare
 from tagweave.adapt.incomplete import discard, fit_incomplete
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Schedule, train
+from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
 
 
@@ -115,11 +113,11 @@ class Cell:
         recipe = Recipe(task, settings={"seed": self.seed, **self.settings}, threads=threads)
         if method.by_name:
             corpus = by_name(corpus)
-        if method.warm:
-            return fit_from_pointwise(corpus, recipe, data.dev, data.schedule)
         if method.by_itself:
-            first = fit([corpus], recipe, data.dev, data.schedule)
+            first = fit_marginal(corpus, recipe, data.dev, data.schedule)
             corpus = Tagger(first.model, threads).complete(task.prepare(corpus))
+        if method.strategy == "marginal":
+            return fit_marginal(corpus, recipe, data.dev, data.schedule, method.warm)
         return fit_incomplete(method.strategy, [corpus], recipe, data.dev, data.schedule, seed=self.seed)
 
 
@@ -140,16 +138,17 @@ def by_name(corpus: Corpus) -> Corpus:
     )
 
 
-def fit_from_pointwise(corpus: Corpus, recipe: Recipe, dev: Corpus, schedule: Schedule) -> Fitted:
-    """Marginal likelihood from the weights of the point-wise classifier instead of from zero.
+def fit_marginal(corpus: Corpus, recipe: Recipe, dev: Corpus, schedule: Schedule, warm: bool = False) -> Fitted:
+    """Marginal likelihood from zero weights or, if `warm`, from those of the point-wise classifier.
 
     The loss is not convex; tsuboi-2008 (5.1, 5.2) too begins at the optimum of a model trained on less.
     """
-    first = fit([corpus], replace(recipe, transitions=False, edges=False), dev, schedule)
     problem = prepare([corpus], recipe)
     evaluate = dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
-    outcome = train(recipe.trainer(), problem.objective, first.model.weights, schedule, evaluate)
-    return Fitted(replace(problem.model, weights=np.asarray(outcome.weights, np.float32)), outcome)
+    if warm:
+        first = learn(problem.pointwise(), recipe.trainer(), {}, schedule, evaluate)
+        problem = replace(problem, model=replace(problem.model, weights=first.model.weights))
+    return learn(problem, recipe.trainer(), {}, schedule, evaluate)
 
 
 def label(fitted: Fitted, test: Corpus, threads: int = 1) -> list[str]:

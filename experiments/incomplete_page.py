@@ -125,7 +125,7 @@ def _setup(summary: dict[str, Any]) -> Iterator[str]:
     )
     yield (
         f"- p: two-sided, paired randomisation over test sentences, {summary['trials']:,} trials. The p over all seeds"
-        " exchanges a sentence in all seeds at once. A difference is that of `marginal` less the rival."
+        f" exchanges a sentence in all seeds at once. The difference is `{MARGINAL.name}` less the rival."
     )
 
 

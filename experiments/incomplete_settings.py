@@ -145,7 +145,8 @@ class Method:
         name: in the tables.
         strategy: of `fit_incomplete`.
         by_name: the candidates of every position are first put in alphabetical order, which says nothing of the text.
-        warm: training starts from the weights of `pointwise` instead of from zero.
+        warm: marginal likelihood starts from the weights of `pointwise` instead of from zero. It is one or the other
+            here, in every setting; `tagweave.adapt.fit` chooses by how much is unknown.
         by_itself: the corpus is first completed by a model trained by marginal likelihood.
         coding: of words, for segmentation.
     """
@@ -158,15 +159,14 @@ class Method:
     coding: str = "BMES"
 
 
-MARGINAL = Method("marginal", "marginal")
+MARGINAL = Method("marginal, from zero", "marginal")
 WARM = Method("marginal, from pointwise", "marginal", warm=True)
 ARGMAX_OF_MARGINAL = Method("argmax of marginal", "marginal", by_itself=True)
 ARGMAX, POINTWISE, DISCARD, RANDOM, FIRST, FREQUENT = (
     Method(name, name) for name in ("argmax", "pointwise", "discard", "random", "first", "frequent")
 )
-MARGINAL_BOUNDARIES, POINTWISE_BOUNDARIES = (
-    Method(f"{name}, boundaries", name, coding="boundary") for name in ("marginal", "pointwise")
-)
+MARGINAL_BOUNDARIES = Method("marginal, from zero, boundaries", "marginal", coding="boundary")
+POINTWISE_BOUNDARIES = Method("pointwise, boundaries", "pointwise", coding="boundary")
 FIRST_BY_NAME = Method("first, by name", "first", by_name=True)
 
 
@@ -220,6 +220,6 @@ SEGMENTATION = (
         "beginnings-only",
         "Half of the characters with `B|S` or `M|E` only, nothing of the others",
         know_beginnings(others_known=False),
-        (MARGINAL, ARGMAX, POINTWISE, DISCARD),
+        (MARGINAL, ARGMAX, POINTWISE, DISCARD, WARM),
     ),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiments.incomplete_cells import Cell, Data, by_name, fit_from_pointwise
+from experiments.incomplete_cells import Cell, Data, by_name, fit_marginal
 from experiments.incomplete_run import LEARNER, run
 from experiments.incomplete_scores import (
     Scored,
@@ -41,7 +41,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments import incomplete, incomplete_cells, incomplete_page, incomplete_run
-from tagweave.adapt.fit import fit
+from tagweave.adapt.fit import fit, learn
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
@@ -49,7 +49,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import average_precision_of_ambiguous_words
 from tagweave.evaluation.score import share_of_counts
 from tagweave.evaluation.segmentation import segmentations
-from tagweave.learning.loop import Schedule, train
+from tagweave.learning.loop import Schedule
 
 
 def tagged(*sentences: str) -> Corpus:
@@ -210,7 +210,7 @@ def test_the_cache_holds_no_text(segmenting, tmp_path):
     (path,) = tmp_path.iterdir()
     text = path.read_text(encoding="utf-8")
     assert not any(character in text for sentence in segmenting.test for character in "".join(sentence.forms))
-    assert path.name.startswith("segment-30-marginal-0-")
+    assert path.name.startswith("segment-30-marginal-from-zero-0-")
 
 
 def test_cells_that_differ_have_different_descriptions(tagging):
@@ -259,19 +259,23 @@ def test_beginnings_beside_labels_train_the_model_of_full_labels(segmenting):
     assert sum(a == b for a, b in zip(full["test"], coarse["test"], strict=True)) >= 18
 
 
-def test_from_pointwise_starts_there(tagging, monkeypatch):
-    """The second training begins at the weights of the first, and its features are those of the first."""
+@pytest.mark.parametrize("share", [0.1, 0.9])
+@pytest.mark.parametrize("warm", [False, True])
+def test_the_start_is_what_it_says_whatever_is_unknown(share, warm, tagging, monkeypatch):
     starts = []
 
-    def spy(trainer, objective, weights, *rest):
-        starts.append(weights)
-        return train(trainer, objective, weights, *rest)
+    def spy(problem, *rest):
+        starts.append(problem.model.weights)
+        return learn(problem, *rest)
 
-    monkeypatch.setattr(incomplete_cells, "train", spy)
-    recipe, corpus, schedule = Recipe(), label_tokens(0.3)(tagging.train, 0), Schedule(2, 2)
-    model = fit_from_pointwise(corpus, recipe, tagging.dev, schedule).model
+    monkeypatch.setattr(incomplete_cells, "learn", spy)
+    recipe, corpus, schedule = Recipe(), label_tokens(share)(tagging.train, 0), Schedule(2, 2)
+    model = fit_marginal(corpus, recipe, tagging.dev, schedule, warm).model
     pointwise = fit([corpus], replace(recipe, transitions=False, edges=False), tagging.dev, schedule).model
-    np.testing.assert_array_equal(starts, [pointwise.weights])
+    assert len(starts) == 1 + warm
+    assert not starts[0].any()
+    if warm:
+        np.testing.assert_array_equal(starts[1], pointwise.weights)
     assert not pointwise.structure.split(pointwise.weights)[0].transition.any()
     assert model.structure.split(model.weights)[0].transition.any()
 
@@ -444,15 +448,15 @@ def test_verdicts(difference, p, said):
 
 def test_verdicts_name_the_better_of_either_start():
     def measure(**differences: float) -> dict[str, object]:
-        names = {"zero": "marginal", "warm": "marginal, from pointwise"}
+        names = {"zero": "marginal, from zero", "warm": "marginal, from pointwise"}
         against = {names[key]: {"difference": value, "p_all": 0.01} for key, value in differences.items()}
         return {"P": {"tested": True, "against": against}}
 
-    rows = {"marginal": measure(warm=1.0), "argmax": measure(zero=-2.0, warm=1.0)}
+    rows = {"marginal, from zero": measure(warm=1.0), "argmax": measure(zero=-2.0, warm=1.0)}
     methods = [{"name": name, "measures": measures} for name, measures in rows.items()]
     said = "".join(incomplete_page._verdict({"methods": methods}))
-    assert "`marginal` is worse (p < 0.05) than `argmax`." in said
-    assert "`marginal, from pointwise` is better (p < 0.05) than `marginal`, `argmax`." in said
+    assert "`marginal, from zero` is worse (p < 0.05) than `argmax`." in said
+    assert "`marginal, from pointwise` is better (p < 0.05) than `marginal, from zero`, `argmax`." in said
 
 
 def test_the_command(tmp_path, monkeypatch):
