@@ -180,6 +180,8 @@ def _rows(sentence: Sentence, names: Sequence[str]) -> Iterator[str]:
         row = "\t".join(fields)
         if not fields[0] or row.count("\t") != len(names) - 1:
             raise CorpusError(f"an empty form or a tab in {fields}", "fields without tabs", *sentence.place)
+        if not row.strip(" \t"):
+            raise CorpusError(f"nothing but blanks in {fields}", "a row that is no blank line", *sentence.place)
         if not number and (_COMMENT.match(row) or row.startswith(_DOCUMENT)):
             raise CorpusError(f"the form {fields[0]!r} first in a sentence", "no row like a comment", *sentence.place)
         yield row
