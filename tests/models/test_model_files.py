@@ -1,0 +1,285 @@
+"""Models on disk: what is written is read, and everything else is a `ModelFileError`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from problems import Problem, bundles, plain
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.attributes import AttributeEncoder
+from tagweave.encoding.digest import digest_of
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.space import LabelSpace
+from tagweave.models import storage
+from tagweave.models.chain import ChainModel
+from tagweave.models.layout import Layout
+from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
+from tagweave.models.structure import ChainStructure
+
+TEXTS = [["a", "B", "Aa"], ["abbc"], ["a", "a"]]
+
+
+def of_templates(seed: int = 0, dtype: Any = np.float32, **switches: Any) -> ChainModel:
+    space = switches.pop("space", plain())
+    problem = Problem(TEXTS, space, seed, **switches)
+    about = {"score": 0.5, "labels": ["é", "字"], "nested": {"none": None}}
+    return ChainModel(problem.structure, problem.encoder, problem.weights.astype(dtype), "tag", "", about)
+
+
+def of_attributes() -> ChainModel:
+    encoder = AttributeEncoder()
+    encoded = encoder.encode([attributes("word=a\tbias", "word=é:2.5"), attributes("word=a")])
+    encoder.freeze(encoded)
+    layout = Layout.dense(encoder.windows, 3)
+    structure = ChainStructure(plain(3), (layout,), TransitionScheme.free(3))
+    return ChainModel(structure, encoder, np.random.default_rng(0).normal(size=structure.size))
+
+
+def attributes(*tokens: str) -> Sentence:
+    return Sentence(tuple("x" * len(tokens)), columns={"attributes": tokens})
+
+
+MODELS: dict[str, Callable[[], ChainModel]] = {
+    "dense": of_templates,
+    "licensed": lambda: of_templates(licensed=True),
+    "float64": lambda: of_templates(dtype=np.float64),
+    "bundles": lambda: of_templates(space=bundles(), licensed=True, licensed_transitions=True),
+    "pointwise": lambda: of_templates(transitions=False, edges=False),
+    "scheme": lambda: replace(
+        of_templates(space=LabelSpace.plain("seg", "BMES"), scheme=TransitionScheme.of("BMES", "BMES")),
+        task="segment",
+        coding="BMES",
+    ),
+    "attributes": of_attributes,
+}
+
+
+def assert_equal(one: ChainModel, other: ChainModel) -> None:
+    assert (one.task, one.coding, one.about) == (other.task, other.coding, other.about)
+    assert one.weights.dtype == other.weights.dtype
+    np.testing.assert_array_equal(one.weights, other.weights)
+    a, b = one.structure, other.structure
+    assert (a.transitions, a.edges, a.size) == (b.transitions, b.edges, b.size)
+    assert a.space.to_json() == b.space.to_json()
+    for name in ("transition", "start", "end"):
+        np.testing.assert_array_equal(getattr(a.scheme, name), getattr(b.scheme, name))
+    for x, y in zip(a.layouts, b.layouts, strict=True):
+        np.testing.assert_array_equal(x.ptr, y.ptr)
+        np.testing.assert_array_equal(x.cell, y.cell)
+    assert (a.licensed_transitions is None) == (b.licensed_transitions is None)
+    for mask, same in zip(a.licensed_transitions or (), b.licensed_transitions or (), strict=True):
+        np.testing.assert_array_equal(mask, same)
+    assert type(one.encoder) is type(other.encoder)
+    assert one.encoder.to_json() == other.encoder.to_json()
+    arrays, same = one.encoder.arrays(), other.encoder.arrays()
+    assert arrays.keys() == same.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, same[name])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_round_trip(name: str, tmp_path: Path) -> None:
+    model = MODELS[name]()
+    save_model(model, tmp_path / "model")
+    loaded = load_model(str(tmp_path / "model"))
+    assert_equal(model, loaded)
+    if name == "attributes":
+        sentences = [attributes("word=a\tbias:0.5", "new", "word=é")]
+    else:
+        sentences = [Sentence(("a", "B", "zz", "Aa")), Sentence(("abbc",)), Sentence(())]
+    gamma, log_z = model.marginals(model.encoder.encode(sentences))
+    same_gamma, same_log_z = loaded.marginals(loaded.encoder.encode(sentences))
+    np.testing.assert_array_equal(gamma, same_gamma)
+    np.testing.assert_array_equal(log_z, same_log_z)
+    save_model(loaded, tmp_path / "again")
+    assert_equal(model, load_model(tmp_path / "again"))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["again", "model"]
+
+
+def test_the_description_alone(tmp_path: Path) -> None:
+    save_model(of_templates(), tmp_path / "model")
+    told = describe_model(tmp_path / "model")
+    assert (told["kind"], told["task"], told["about"]["score"]) == ("chain", "tag", 0.5)
+
+
+# What is no model, or not whole
+
+READERS = (load_model, describe_model)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_cut_short_anywhere(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    save_model(MODELS[name](), path)
+    whole = path.read_bytes()
+    for twentieth in range(20):
+        path.write_bytes(whole[: len(whole) * twentieth // 20])
+        for read in READERS:
+            with pytest.raises(ModelFileError, match="expected"):
+                read(path)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_damaged_bytes(name: str, tmp_path: Path) -> None:
+    path, model, rng = tmp_path / "model", MODELS[name](), np.random.default_rng(1)
+    save_model(model, path)
+    whole = path.read_bytes()
+    noticed = 0
+    for _ in range(200):
+        damaged = bytearray(whole)
+        damaged[int(rng.integers(len(damaged)))] ^= int(rng.integers(1, 256))
+        path.write_bytes(bytes(damaged))
+        with suppress(ModelFileError):
+            describe_model(path)
+        try:
+            loaded = load_model(path)
+        except ModelFileError:
+            noticed += 1
+        else:  # bytes that say nothing, such as the padding of the header
+            assert_equal(model, loaded)
+    assert noticed > 150
+
+
+def rewritten(path: Path, model: ChainModel, changes: Any, arrays: Any = None) -> None:
+    """A file of the model, its description and arrays changed and its digest right."""
+    save_model(model, path)
+    with safe_open(path, "numpy") as file:
+        description = {**json.loads(file.metadata()["tagweave"]), **changes}
+        held = {name: file.get_tensor(name) for name in file.keys()} | (arrays or {})  # noqa: SIM118 - not a dict
+    held = {name: array for name, array in held.items() if array is not None}
+    metadata = {"tagweave": json.dumps(description), "tagweave-digest": digest_of(description, held)}
+    save_file(held, path, metadata)
+
+
+def test_a_newer_format(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    rewritten(path, of_templates(), {"format": 99, "version": "9.9"})
+    for read in READERS:
+        with pytest.raises(ModelFileError, match=r"a model of tagweave 9\.9 \(format 99\), expected format 1 or older"):
+            read(path)
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"x": "y"}, {"tagweave": "{"}, {"tagweave": "[]"}, {"tagweave": "{}"}])
+def test_files_of_others(metadata: Any, tmp_path: Path) -> None:
+    save_file({"weights": np.zeros(3)}, tmp_path / "model", metadata)
+    for read in READERS:
+        with pytest.raises(ModelFileError, match="expected a tagweave model"):
+            read(tmp_path / "model")
+
+
+def test_text_a_folder_and_nothing(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("a text that is long enough to have a header\n" * 3)
+    (tmp_path / "empty").write_bytes(b"")
+    for read in READERS:
+        for path in (tmp_path / "text", tmp_path / "empty", tmp_path):
+            with pytest.raises(ModelFileError):
+                read(path)
+        with pytest.raises(FileNotFoundError, match="no such model file"):
+            read(tmp_path / "none")
+
+
+ARRAYS: list[dict[str, Any]] = [
+    {"weights": None},
+    {"weights": np.zeros(3, np.float32)},
+    {"weights": np.zeros((2, 2), np.float32)},
+    {"layout.0.ptr": None},
+    {"layout.0.ptr": np.array([0, 4], np.int32)},
+    {"layout.0.ptr": np.zeros(0, np.int32)},
+    {"layout.0.cell": np.array([1, 2, 3], np.uint8)},
+    {"scheme.transition": np.ones((2, 2), bool)},
+    {"scheme.transition": np.ones((4, 4), np.int32)},
+    {"scheme.start": np.ones(3, bool)},
+    {"scheme.end": None},
+    {"index.codes": np.arange(1, 4, dtype=np.uint64)},
+    {"index.windows": np.ones(2, np.int64)},
+    {"index.windows": None},
+    {"licensed.0": np.ones((2, 2), bool)},
+]
+
+
+@pytest.mark.parametrize("arrays", ARRAYS, ids=lambda arrays: next(iter(arrays)))
+@pytest.mark.parametrize("name", ["dense", "licensed"])
+def test_arrays_that_do_not_fit(name: str, arrays: dict[str, Any], tmp_path: Path) -> None:
+    rewritten(tmp_path / "model", MODELS[name](), {}, arrays)
+    with pytest.raises(ModelFileError, match="parts do not fit"):
+        load_model(tmp_path / "model")
+
+
+def test_kernels_never_see_pointers_that_lead_outside(tmp_path: Path) -> None:
+    model = MODELS["licensed"]()
+    layout = model.structure.layouts[0]
+    for at, value in ((1, 10**6), (1, -5), (0, 1), (-1, 10**6)):
+        ptr = layout.ptr.copy()
+        ptr[at] = value
+        rewritten(tmp_path / "model", model, {}, {"layout.0.ptr": ptr})
+        with pytest.raises(ModelFileError, match="parts do not fit"):
+            load_model(tmp_path / "model")
+    cell = layout.cell.copy()
+    cell[0] = 255
+    rewritten(tmp_path / "model", model, {}, {"layout.0.cell": cell})
+    with pytest.raises(ModelFileError, match="parts do not fit"):
+        load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"space": {}},
+        {"space": {"names": ["A"], "views": []}},
+        {"space": {"names": ["A"], "views": [{"guideline": "g", "names": ["A"], "projection": [10**12]}]}},
+        {"space": {"names": list("WXYZ"), "views": [{"guideline": "g", "names": ["A"], "projection": [0, 1, 2, 9]}]}},
+        {"space": None},
+        {"encoder": {"templates": ["nonsense["]}},
+        {"encoder": {}},
+        {"encoder": []},
+        {"about": None, "space": 3},
+    ],
+)
+def test_descriptions_that_do_not_fit(changes: dict[str, Any], tmp_path: Path) -> None:
+    rewritten(tmp_path / "model", of_templates(), changes)
+    with pytest.raises(ModelFileError):
+        load_model(tmp_path / "model")
+
+
+# Writing
+
+
+def test_failing_to_write_leaves_the_old_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, model = tmp_path / "model", of_templates()
+    save_model(model, path)
+
+    def full(arrays: Any, file: Path, metadata: Any) -> None:
+        Path(file).write_bytes(b"half")
+        raise storage.SafetensorError("no space left on device")
+
+    monkeypatch.setattr(storage, "save_file", full)
+    with pytest.raises(OSError, match="the model cannot be written"):
+        save_model(of_templates(1), path)
+    assert [each.name for each in tmp_path.iterdir()] == ["model"]
+    assert_equal(load_model(path), model)
+
+
+def test_an_interrupt_while_writing_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(arrays: Any, file: Path, metadata: Any) -> None:
+        Path(file).write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(storage, "save_file", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save_model(of_templates(), tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_such_folder(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="the model cannot be written"):
+        save_model(of_templates(), tmp_path / "none" / "model")
