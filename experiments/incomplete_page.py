@@ -11,7 +11,7 @@ import numpy as np
 
 from experiments.incomplete_run import LEARNER, Run
 from experiments.incomplete_scores import REFERENCES, Scores, choice_precision, compare, scorer
-from experiments.incomplete_settings import DISCARD, Setting
+from experiments.incomplete_settings import DISCARD, MARGINAL, Setting
 from tagweave.evaluation.plots import Series, bar
 
 LEVEL = 0.05
