@@ -37,6 +37,7 @@ class Logistic:
     dtype: Any = np.float64
     stop: int = -1
     broken: int = -1
+    threads: int = 1
 
     @classmethod
     def random(cls, seed: int = 0, rows: int = 30, size: int = 8, dtype: Any = np.float64) -> Logistic:

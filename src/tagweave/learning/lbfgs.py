@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.kernels.blas import blas_threads
 from tagweave.learning.trainer import Objective, State
 
 Floats = NDArray[Any]
@@ -68,7 +69,8 @@ class LBFGS:
         if norm < self.epsilon * max(1.0, float(np.linalg.norm(weights))):
             state.converged = True
             return
-        direction = self._direction(state, slope)
+        with blas_threads(objective.threads):
+            direction = self._direction(state, slope)
         found = self._search(
             objective, state.loss, weights, slope, direction, 1.0 if state.numbers["pairs"] else 1 / norm
         )
@@ -79,7 +81,8 @@ class LBFGS:
             state.converged = True
             return
         new, loss, new_gradient = found
-        self._remember(state, new - weights, new_gradient - gradient)
+        with blas_threads(objective.threads):
+            self._remember(state, new - weights, new_gradient - gradient)
         state.arrays["weights"], state.arrays["gradient"] = new, new_gradient
         past = state.arrays["past"]
         before = past[state.iteration % self.period]

@@ -26,6 +26,11 @@ class Objective(Protocol):
         """The type of weights and gradients."""
         ...
 
+    @property
+    def threads(self) -> int:
+        """How many threads may share the work."""
+        ...
+
     def __len__(self) -> int: ...
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
