@@ -137,8 +137,16 @@ def test_another_number_of_sentences_is_an_error():
 
 
 def test_a_system_that_lacks_the_layer_is_an_error_and_not_all_wrong():
-    with pytest.raises(CorpusError, match=r"out\.txt: found the layers \(none\), expected a layer 'tag'"):
-        evaluate(corpus("a/N"), {"base": corpus("a", path="out.txt")})
+    other = Corpus((Sentence(("a",), {"pos": (("N",),)}),), path="out.txt")
+    with pytest.raises(CorpusError, match=r"out\.txt: found the layers pos, expected a layer 'tag'"):
+        evaluate(corpus("a/N"), {"base": other})
+
+
+def test_plain_segmented_text_is_compared_by_its_words_even_if_they_are_all_right():
+    report = evaluate(corpus("ab/N c/V"), {"base": Corpus((Sentence(("ab", "c")),), path="out.txt")})
+    scores = report.systems["base"]
+    assert isinstance(scores, WordScores)
+    assert scores.words.f == 1
 
 
 def test_no_system_is_an_error():

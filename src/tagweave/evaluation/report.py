@@ -127,11 +127,13 @@ def evaluate(gold: Corpus, systems: Mapping[str, Corpus], training_words: frozen
 
 
 def _labels_given_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bool:
-    """Whether every corpus has the same words, and the gold standard labels them."""
+    """Whether every corpus has the same words and labels them; plain segmented text is compared by its words."""
     if not any(gold.guideline in sentence.layers for sentence in gold):
         return False
     return gold.unit == "word" and all(
-        system.unit == "word" and all(one.forms == other.forms for one, other in zip(gold, system, strict=True))
+        system.unit == "word"
+        and any(sentence.layers for sentence in system)
+        and all(one.forms == other.forms for one, other in zip(gold, system, strict=True))
         for system in systems.values()
     )
 
