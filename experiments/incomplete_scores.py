@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.incomplete_cells import Data
-from experiments.incomplete_settings import MARGINAL, WARM, Setting, ambiguous_forms
+from experiments.incomplete_settings import MARGINAL, MARGINAL_BOUNDARIES, WARM, Setting, ambiguous_forms
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.accuracy import accuracy, average_precision_of_ambiguous_words
 from tagweave.evaluation.score import Metric, f_of_counts, ratio, share_of_counts
@@ -25,7 +25,7 @@ from tagweave.evaluation.segmentation import Segmentation
 from tagweave.evaluation.significance import randomisation_test
 from tagweave.evaluation.words import word_scores
 
-REFERENCES = (MARGINAL.name, WARM.name)
+REFERENCES = (MARGINAL.name, WARM.name, MARGINAL_BOUNDARIES.name)
 """The methods that every other one is tested against."""
 
 
