@@ -157,8 +157,9 @@ def rewritten(path: Path, model: ChainModel, changes: Any, arrays: Any = None) -
         description = {**json.loads(file.metadata()["tagweave"]), **changes}
         held = {name: file.get_tensor(name) for name in file.keys()} | (arrays or {})  # noqa: SIM118 - not a dict
     held = {name: array for name, array in held.items() if array is not None}
-    metadata = {"tagweave": json.dumps(description), "tagweave-digest": digest_of(description, held)}
-    save_file(held, path, metadata)
+    del description["digest"]
+    description["digest"] = digest_of(description, held)
+    save_file(held, path, {"tagweave": json.dumps(description)})
 
 
 def test_a_newer_format(tmp_path: Path) -> None:

@@ -102,8 +102,9 @@ def parts(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def rewrite(path: Path, description: dict[str, Any], arrays: dict[str, Any]) -> None:
     """The file with other content and a digest that fits it."""
-    digest = digest_of(description, arrays)
-    save_file(arrays, path, {"tagweave": json.dumps(description), "tagweave-digest": digest})
+    told = {key: value for key, value in description.items() if key != "digest"}
+    told["digest"] = digest_of(told, arrays)
+    save_file(arrays, path, {"tagweave": json.dumps(told)})
 
 
 def _cell(arrays: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout
 from tagweave.models.structure import ChainStructure
 
-_KEY, _DIGEST = "tagweave", "tagweave-digest"
+_KEY = "tagweave"  # the only one: several would stand in an order of chance
 _FORMAT = 1  # raised when a file of the new form cannot be read by older versions
 
 
@@ -55,11 +55,10 @@ def save_model(model: ChainModel, path: Path | str) -> None:
         "about": model.about,
     }
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    text = json.dumps(description, ensure_ascii=False)
-    digest = digest_of(json.loads(text), contiguous)
+    description["digest"] = digest_of(json.loads(json.dumps(description)), contiguous)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        save_file(contiguous, temporary, {_KEY: text, _DIGEST: digest})
+        save_file(contiguous, temporary, {_KEY: json.dumps(description, ensure_ascii=False)})
         temporary.replace(path)
     except SafetensorError as error:
         raise OSError(f"{path}: the model cannot be written ({error})") from error
@@ -79,10 +78,9 @@ def load_model(path: Path | str) -> ChainModel:
         raise FileNotFoundError(f"{path}: no such model file")
     try:
         with safe_open(path, "numpy") as file:
-            metadata = file.metadata() or {}
-            description = _described(path, metadata)
+            description = _described(path, file.metadata() or {})
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-        if metadata.get(_DIGEST) != digest_of(description, arrays):
+        if description.pop("digest", None) != digest_of(description, arrays):
             raise ModelFileError(f"{path}: found a damaged file, expected what was written when the model was saved")
         return _assemble(description, arrays)
     except ModelFileError:
