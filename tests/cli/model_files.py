@@ -22,6 +22,7 @@ def contents(model: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
         arrays = {name: file.get_tensor(name).tobytes() for name in file.keys()}  # noqa: SIM118
         description = json.loads(file.metadata()["tagweave"])
     assert {"date", "seconds"} <= set(description["about"])
+    del description["digest"]  # of the date, too
     for changing in ("date", "seconds"):
         del description["about"][changing]
     return arrays, description
