@@ -22,6 +22,9 @@ class Counting:
 
     passes = 30
 
+    def gentle(self) -> Counting:
+        return self
+
     events: dict[int, Any] = field(default_factory=dict)
 
     def start(self, objective: Any, weights: Any) -> State:

@@ -32,7 +32,7 @@ from tagweave.models.structure import ChainStructure
 
 Floats = NDArray[Any]
 
-_MOSTLY = 0.5  # share of unknown positions above which training begins pointwise
+_MOSTLY = 0.5  # share of positions with one label below which training begins pointwise
 GrowingEncoder = TemplateEncoder | AttributeEncoder
 """The encoders whose index grows with the training data, and then freezes."""
 
@@ -63,7 +63,8 @@ class Problem:
     def starts_pointwise(self) -> bool:
         """Whether a model of labels that depend on their neighbours should begin with one in which they do not."""
         allow = self.objective.encoded.allow
-        return self.model.structure.transitions and bool((allow == ALL).mean() > _MOSTLY) if len(allow) else False
+        known = self.sets.masks.sum(axis=1)[allow] == 1
+        return self.model.structure.transitions and len(allow) > 0 and bool(known.mean() < _MOSTLY)
 
     def pointwise(self) -> Problem:
         """The same problem without the weights of transitions and edges, which stay as they are."""
@@ -106,8 +107,9 @@ def fit_problem(
 ) -> Fitted:
     """`fit` of a problem that `prepare` has made of the corpora; the recipe must be the same.
 
-    Where most positions are unknown, training begins with the weights of a pointwise model of the same data: the loss
-    is not convex, and from zero it ends lower (tsuboi-2008, 5.1 and 5.2, too begins with a model trained on less).
+    Where most positions have not one label, training begins with the weights of a pointwise model of the same data, and
+    goes on gently: the loss is not convex, and from zero it ends lower (tsuboi-2008, 5.1 and 5.2, too begins with a
+    model trained on less).
 
     Raises:
         CorpusError: development data without any position with one label.
@@ -122,7 +124,7 @@ def fit_problem(
         if fitted.outcome.interrupted:
             return fitted
         problem = replace(problem, model=replace(problem.model, weights=fitted.model.weights))
-    fitted = learn(problem, recipe.trainer(), about, schedule, evaluate, watcher)
+    fitted = learn(problem, recipe.trainer().gentle(), about, schedule, evaluate, watcher)
     if first.checkpoint and not fitted.outcome.interrupted:
         first.checkpoint.unlink(missing_ok=True)
     return fitted

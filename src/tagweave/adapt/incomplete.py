@@ -8,7 +8,8 @@
 | `argmax` | the most probable label of a model trained on what is complete | likewise |
 | `pointwise` | as they are | ignored: labels do not depend on their neighbours |
 
-Where most positions are unknown, `marginal` begins with the weights of the pointwise model (`fit.fit_problem`).
+Where most positions have not one label, `marginal` begins with the weights of the pointwise model
+(`fit.fit_problem`).
 
 A wildcard is a choice among labels, and so is `O` where only some labels were looked for. The sets over B, M, E, S of a
 corpus of characters are no choice: they say which boundaries are unknown, and stay as they are; its tags may be chosen.

@@ -102,6 +102,8 @@ class _Training:
         if fitted.outcome.iterations:
             about = self._about(fitted, time.perf_counter() - begin)
             self._save(replace(fitted, model=replace(fitted.model, about=about)))
+        if fitted.outcome.diverged:
+            _say("training diverged: the model has the best weights before that; a smaller learning rate may help")
         if not fitted.outcome.interrupted:
             _remove(_checkpoint(self.schedule))
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -114,6 +114,10 @@ class UntilSettled:
     def passes(self) -> int:
         """The trainer's own."""
         return self.trainer.passes
+
+    def gentle(self) -> UntilSettled:
+        """The gentle trainer, stopped likewise."""
+        return replace(self, trainer=self.trainer.gentle())
 
     def start(self, objective: Objective, weights: Floats) -> State:
         """The trainer's own start, and room for the last losses."""

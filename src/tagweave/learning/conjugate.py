@@ -28,6 +28,10 @@ class ConjugateGradient:
     restart: int = 10
     tolerance: float = 1e-2
 
+    def gentle(self) -> ConjugateGradient:
+        """Itself: its line search never goes up."""
+        return self
+
     def start(self, objective: Objective, weights: Floats) -> State:
         """The weights."""
         return State({"weights": weights.astype(np.float64)})

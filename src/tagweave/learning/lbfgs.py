@@ -48,6 +48,10 @@ class LBFGS:
     period: int = 10
     delta: float = 1e-5
 
+    def gentle(self) -> LBFGS:
+        """Itself: its line search never goes up."""
+        return self
+
     def start(self, objective: Objective, weights: Floats) -> State:
         """The loss and gradient at the initial weights, and an empty history."""
         weights = weights.astype(objective.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,6 +33,10 @@ class AdaGrad:
     batch: int = 8
     seed: int = 0
     average_from: int = 2
+
+    def gentle(self) -> AdaGrad:
+        """With a rate that does not undo the weights (measured: 0.03 where 0.1 is best from zero)."""
+        return replace(self, rate=0.3 * self.rate)
 
     def start(self, objective: Objective, weights: Floats) -> State:
         """Weights, squares of gradients, and the sum of weights at the ends of passes."""
@@ -83,6 +87,10 @@ class SGD:
     rate: float | None = None
     batch: int = 8
     seed: int = 0
+
+    def gentle(self) -> SGD:
+        """Itself: its first rate is calibrated on the weights that it is given."""
+        return self
 
     def start(self, objective: Objective, weights: Floats) -> State:
         """Weights, and the step at which each was last brought up to date."""

@@ -32,6 +32,10 @@ class AveragedPerceptron:
     batch: int = 1
     seed: int = 0
 
+    def gentle(self) -> AveragedPerceptron:
+        """Itself: it moves only where it is wrong."""
+        return self
+
     def start(self, objective: Objective, weights: Floats) -> State:
         """Weights, and what to take from them for the average: the updates, times the step of each."""
         totals = np.zeros(objective.size, np.float64)

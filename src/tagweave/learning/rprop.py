@@ -31,6 +31,10 @@ class Rprop:
     most: float = 5.0
     least: float = 1e-8
 
+    def gentle(self) -> Rprop:
+        """Itself: it knows signs of gradients, not sizes."""
+        return self
+
     def start(self, objective: Objective, weights: Floats) -> State:
         """Weights, their rates and the last gradient."""
         dtype = objective.dtype

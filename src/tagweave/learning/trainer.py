@@ -90,6 +90,10 @@ class Trainer(Protocol):
         """Iterations without development data."""
         ...
 
+    def gentle(self) -> Trainer:
+        """The trainer for weights that are good already: its first steps must not undo them."""
+        ...
+
     def start(self, objective: Objective, weights: Floats) -> State:
         """The state before the first iteration, from initial weights."""
         ...
