@@ -19,6 +19,13 @@ LEARNERS = {"lbfgs": 250, "l2sgd": 100, "ap": 20, "pa": 20, "arow": 20}
 """CRFsuite's learners and the iterations that each gets at most; L-BFGS and SGD stop earlier if they converge."""
 
 
+_ITERATION_ROWS = (
+    ("seconds per L-BFGS iteration", "iteration", "{:.3f}"),
+    ("peak memory of L-BFGS training, MB", "peak_megabytes", "{:.0f}"),
+    ("seconds to make features", "features", "{:.2f}"),
+)
+
+
 def measure(*words: str) -> dict[str, Any]:
     """Run one measurement in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.measure", *words]
@@ -81,24 +88,8 @@ def table(name: str, found: dict[str, Any]) -> list[str]:
             cells += [form.format(own), f"{ratio:.1f}x"]
         rows.append(f"| {what} | " + " | ".join(cells) + " |")
 
-    row(
-        "seconds per L-BFGS iteration",
-        iterations["crfsuite"]["iteration"],
-        [iterations[t]["iteration"] for t in "12"],
-        "{:.3f}",
-    )
-    row(
-        "peak memory of L-BFGS training, MB",
-        iterations["crfsuite"]["peak_megabytes"],
-        [iterations[t]["peak_megabytes"] for t in "12"],
-        "{:.0f}",
-    )
-    row(
-        "seconds to make features",
-        iterations["crfsuite"]["features"],
-        [iterations[t]["features"] for t in "12"],
-        "{:.2f}",
-    )
+    for what, key, form in _ITERATION_ROWS:
+        row(what, iterations["crfsuite"][key], [iterations[t][key] for t in "12"], form)
     row(
         f"seconds to quality ({best}: {100 * theirs['score']:.2f})",
         their_seconds,

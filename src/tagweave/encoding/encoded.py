@@ -53,6 +53,11 @@ class Encoded:
         """int64[S], the tokens of each sentence."""
         return np.diff(self.sentence_ptr)
 
+    @property
+    def outer_anchors(self) -> int:
+        """How many anchors of a sentence stand outside it, before and after: lead + trail."""
+        return (len(self.grams) - self.tokens) // max(1, len(self))
+
     def informative(self) -> NDArray[np.bool_]:
         """bool[S]: whether the evidence of a sentence excludes any label at all. The loss of the others is 0."""
         known = np.concatenate([[0], np.cumsum(self.allow != 0)])
@@ -61,8 +66,7 @@ class Encoded:
     def take(self, order: NDArray[np.int64]) -> Encoded:
         """The sentences `order`, in this order."""
         tokens, ptr = _rows(self.sentence_ptr, order)
-        extra = (len(self.grams) - self.tokens) // max(1, len(self))
-        anchors, _ = _rows(self.sentence_ptr + np.arange(len(self) + 1) * extra, order)
+        anchors, _ = _rows(self.sentence_ptr + np.arange(len(self) + 1) * self.outer_anchors, order)
         return replace(
             self,
             sentence_ptr=ptr,

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels.blas import blas_threads
-from tagweave.learning.trainer import Objective, State
+from tagweave.learning.trainer import Objective, State, add_l2
 
 Floats = NDArray[Any]
 
@@ -101,9 +101,7 @@ class LBFGS:
 
     def _evaluate(self, objective: Objective, weights: Floats) -> tuple[float, Floats]:
         loss, gradient = objective.loss_and_gradient(weights)
-        if self.c2:
-            loss += self.c2 * float(weights @ weights)
-            gradient += weights.dtype.type(2 * self.c2) * weights
+        loss = add_l2(self.c2, weights, loss, gradient)
         if self.c1:
             loss += self.c1 * float(np.abs(weights).sum())
         return loss, gradient

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels import update
-from tagweave.learning.trainer import Objective, State
+from tagweave.learning.trainer import Objective, State, add_l2
 
 Floats = NDArray[Any]
 
@@ -49,9 +49,7 @@ class Rprop:
         """One pass over the data, one step of every weight."""
         weights = state.weights
         loss, gradient = objective.loss_and_gradient(weights)
-        if self.c2:
-            loss += self.c2 * float(weights @ weights)
-            gradient += weights.dtype.type(2 * self.c2) * weights
+        loss = add_l2(self.c2, weights, loss, gradient)
         previous, rates = state.arrays["previous"], state.arrays["rates"]
         bounds = tuple(weights.dtype.type(x) for x in (self.growth, self.shrink, self.most, self.least))
         update.rprop(weights, gradient, previous, rates, 0, len(weights), *bounds)

@@ -116,3 +116,11 @@ def batches(count: int, size: int) -> Iterator[tuple[int, int]]:
 def order_of(seed: int, iteration: int, sentences: int) -> NDArray[np.int64]:
     """The order of an iteration: a function of seed and iteration alone, so that resumed training repeats it."""
     return np.random.default_rng([seed, iteration]).permutation(sentences)
+
+
+def add_l2(c2: float, weights: Floats, loss: float, gradient: Floats) -> float:
+    """The loss with the regulariser c2 |w|^2; its gradient is added to `gradient`."""
+    if not c2:
+        return loss
+    gradient += weights.dtype.type(2 * c2) * weights
+    return loss + c2 * float(weights @ weights)

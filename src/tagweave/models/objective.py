@@ -165,7 +165,7 @@ class ChainObjective:
     def touched(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1 of the vector."""
         e, ptr = self.encoded, self.encoded.sentence_ptr
-        extra = (len(e.grams) - e.tokens) // max(1, len(e))
+        extra = e.outer_anchors
         rows = int(ptr[first]) + first * extra, int(ptr[last]) + last * extra
         kinds = e.kinds[ptr[first] : ptr[last]]
         room = (rows[1] - rows[0]) * e.grams.shape[1] + int(self._kind_sizes[kinds].sum())
