@@ -34,10 +34,12 @@ def _drop_stale_code() -> None:
 _drop_stale_code()
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def kernel(function: Callable[..., Any], reassociate: bool = False) -> Callable[..., Any]:
     """Compile `function` lazily, without the interpreter lock, with the compiled code kept on disk.
 
-    No fast math: it turns log-sum-exp of (-inf, -inf) into nan.
+    No fast math: it turns log-sum-exp of (-inf, -inf) into nan. `reassociate` lets a sum be taken in any order, which
+    is what it needs to become vector code.
     """
-    compiled: Callable[..., Any] = njit(nogil=True, cache=True, error_model="numpy")(function)
+    fastmath = {"reassoc", "nsz"} if reassociate else False
+    compiled: Callable[..., Any] = njit(nogil=True, cache=True, error_model="numpy", fastmath=fastmath)(function)
     return compiled

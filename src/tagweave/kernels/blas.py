@@ -16,10 +16,5 @@ _CONTROLLER = ThreadpoolController()
 
 def one_blas_thread() -> AbstractContextManager[object]:
     """A context in which every BLAS call runs on the thread that makes it."""
-    return blas_threads(1)
-
-
-def blas_threads(threads: int) -> AbstractContextManager[object]:
-    """A context in which a BLAS call may use so many threads: for long vectors, while no kernel runs."""
-    limit: AbstractContextManager[object] = _CONTROLLER.limit(limits=threads, user_api="blas")
+    limit: AbstractContextManager[object] = _CONTROLLER.limit(limits=1, user_api="blas")
     return limit

@@ -6,9 +6,9 @@ matrix of the sentence, seen as one flat row-major array that begins at token p 
 
     scores.flat[(p - high[k]) * Y + cell[q]] += weights[q]      for q in ptr[g] .. ptr[g + 1] - 1
 
-`cell` lists the licensed (position, label) pairs of the gram. A layout with an empty `cell` is dense: every gram has
-all window * Y weights, in order. A sentence of L tokens has anchors from -lead to L + trail, and grams[row] holds
-their features.
+`cell` lists the licensed (position, label) pairs of the gram, in order; a gram with all window * Y weights needs no
+list, and where every gram has, the layout is dense and `cell` empty. A sentence of L tokens has anchors from -lead to
+L + trail, and grams[row] holds their features.
 
 Features of the word alone do not depend on its neighbours. They are scored once per word form ("kind"), as windows of
 one.
@@ -21,91 +21,102 @@ from __future__ import annotations
 import numpy as np
 
 from tagweave.kernels import kernel
-from tagweave.kernels.prefetch import prefetch
+from tagweave.kernels.instructions import add_lanes, prefetch
 
 _U = np.uintp
 _ONE = np.uintp(1)
-_AHEAD = 8  # anchors
+_AHEAD = 8
 
 
 @kernel
-def _fetch(weights, ptr, cell, grams, row):
-    """Ask for the weights of the grams at anchor row + _AHEAD, and for the pointers of those one step further on."""
-    if row + 2 * _AHEAD >= grams.shape[0]:
-        return
-    for k in range(grams.shape[1]):
-        later, soon = grams[_U(row + 2 * _AHEAD), _U(k)], grams[_U(row + _AHEAD), _U(k)]
-        if later >= 0:
-            prefetch(ptr, _U(later))
-        if soon >= 0:
-            start = _U(ptr[_U(soon)])
-            prefetch(weights, start)
-            if cell.shape[0]:
-                prefetch(cell, start)
-            else:
-                prefetch(weights, start + _U(8))
+def _add_run(target, to, source, at, count):
+    """target[to + i] += source[at + i] for i < count."""
+    i = _U(0)
+    while i + _U(8) <= count:
+        add_lanes(target, to + i, source, at + i, 8)
+        i += _U(8)
+    if i + _U(4) <= count:
+        add_lanes(target, to + i, source, at + i, 4)
+        i += _U(4)
+    while i < count:
+        target[to + i] += source[at + i]
+        i += _ONE
 
 
 @kernel
-def gram_scores(weights, ptr, cell, grams, high, lead, sentence_ptr, first, last, scores):
+def _add_cells(weights, start, stop, cell, flat, into, backwards):
+    """Weights to the cells that they are for, or backwards."""
+    if backwards:
+        for q in range(start, stop):
+            weights[q] += flat[into + _U(cell[q])]
+    else:
+        for q in range(start, stop):
+            flat[into + _U(cell[q])] += weights[q]
+
+
+@kernel
+def _add_cells_inside(weights, start, stop, cell, flat, begin, base, cells, backwards):
+    """As `_add_cells`, without those before and after the sentence."""
+    for q in range(start, stop):
+        c = base + _U(cell[q])  # wraps around, and so is too large, before the sentence
+        if c < cells:
+            _add_cells(weights, q, q + _ONE, cell, flat, begin + base, backwards)
+
+
+@kernel
+def _over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, scores, backwards):
+    """Weights to the scores of sentences first .. last - 1, or backwards."""
+    Y, K = scores.shape[1], grams.shape[1]
+    flat, features = scores.reshape(-1), grams.reshape(-1)
+    near, far = _U(_AHEAD * K), _U(2 * _AHEAD * K)
+    extra = (grams.shape[0] - sentence_ptr[-1]) // max(1, sentence_ptr.shape[0] - 1)
+    for s in range(first, last):
+        begin = (sentence_ptr[s] - sentence_ptr[first]) * Y
+        cells = (sentence_ptr[s + 1] - sentence_ptr[s]) * Y
+        row0 = sentence_ptr[s] + s * extra
+        for row in range(row0, sentence_ptr[s + 1] + (s + 1) * extra):
+            here = _U(row * K)
+            if row + 2 * _AHEAD < grams.shape[0]:
+                for k in range(_U(K)):
+                    prefetch(ptr, _U(max(0, features[here + far + k])))
+                    soon = _U(ptr[_U(max(0, features[here + near + k]))])
+                    prefetch(weights, soon)
+                    if cell.shape[0]:
+                        prefetch(cell, soon)
+                    else:
+                        prefetch(weights, soon + _U(8))
+            for k in range(_U(K)):
+                g = features[here + k]
+                if g < 0:
+                    continue
+                start, stop = ptr[_U(g)], ptr[_U(g) + _ONE]
+                base = (row - row0 - lead - high[k]) * Y
+                width = (high[k] - low[k] + 1) * Y
+                if stop - start == width:  # all cells of the window
+                    skip = max(0, -base)
+                    q, c, count = _U(start + skip), _U(begin + base + skip), max(0, min(width, cells - base) - skip)
+                    if backwards:
+                        _add_run(weights, q, flat, c, _U(count))
+                    else:
+                        _add_run(flat, c, weights, q, _U(count))
+                elif base >= 0 and base + width <= cells:
+                    _add_cells(weights, _U(start), _U(stop), cell, flat, _U(begin + base), backwards)
+                else:
+                    _add_cells_inside(
+                        weights, _U(start), _U(stop), cell, flat, _U(begin), _U(base), _U(cells), backwards
+                    )
+
+
+@kernel
+def gram_scores(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, scores):
     """Add the scores of the grams of sentences first .. last - 1 to scores float[tokens of these sentences, Y]."""
-    Y = scores.shape[1]
-    flat = scores.reshape(-1)
-    dense = cell.shape[0] == 0
-    extra = (grams.shape[0] - sentence_ptr[-1]) // max(1, sentence_ptr.shape[0] - 1)
-    for s in range(first, last):
-        begin = (sentence_ptr[s] - sentence_ptr[first]) * Y
-        cells = (sentence_ptr[s + 1] - sentence_ptr[s]) * Y
-        row0 = sentence_ptr[s] + s * extra
-        for row in range(row0, sentence_ptr[s + 1] + (s + 1) * extra):
-            _fetch(weights, ptr, cell, grams, row)
-            for k in range(grams.shape[1]):
-                g = grams[_U(row), _U(k)]
-                if g < 0:
-                    continue
-                start, stop = ptr[_U(g)], ptr[_U(g) + _ONE]
-                base = (row - row0 - lead - high[_U(k)]) * Y
-                if dense:
-                    skip = max(0, -base)
-                    to, source = _U(begin + base + skip), _U(start + skip)
-                    for q in range(_U(min(stop - start, cells - base) - skip)):
-                        flat[to + q] += weights[source + q]
-                else:
-                    for q in range(_U(start), _U(stop)):
-                        c = _U(base) + _U(cell[q])  # wraps around, and so is too large, before the sentence
-                        if c < _U(cells):
-                            flat[_U(begin) + c] += weights[q]
+    _over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, scores, False)
 
 
 @kernel
-def gram_gradient(gradient, ptr, cell, grams, high, lead, sentence_ptr, first, last, difference):
+def gram_gradient(gradient, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, difference):
     """The transpose of `gram_scores`: add difference float[tokens, Y] to the gradient of every weight that it used."""
-    Y = difference.shape[1]
-    flat = difference.reshape(-1)
-    dense = cell.shape[0] == 0
-    extra = (grams.shape[0] - sentence_ptr[-1]) // max(1, sentence_ptr.shape[0] - 1)
-    for s in range(first, last):
-        begin = (sentence_ptr[s] - sentence_ptr[first]) * Y
-        cells = (sentence_ptr[s + 1] - sentence_ptr[s]) * Y
-        row0 = sentence_ptr[s] + s * extra
-        for row in range(row0, sentence_ptr[s + 1] + (s + 1) * extra):
-            _fetch(gradient, ptr, cell, grams, row)
-            for k in range(grams.shape[1]):
-                g = grams[_U(row), _U(k)]
-                if g < 0:
-                    continue
-                start, stop = ptr[_U(g)], ptr[_U(g) + _ONE]
-                base = (row - row0 - lead - high[_U(k)]) * Y
-                if dense:
-                    skip = max(0, -base)
-                    source, to = _U(begin + base + skip), _U(start + skip)
-                    for q in range(_U(min(stop - start, cells - base) - skip)):
-                        gradient[to + q] += flat[source + q]
-                else:
-                    for q in range(_U(start), _U(stop)):
-                        c = _U(base) + _U(cell[q])
-                        if c < _U(cells):
-                            gradient[q] += flat[_U(begin) + c]
+    _over_grams(gradient, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, difference, True)
 
 
 @kernel

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagweave.kernels import kernel
-from tagweave.kernels.prefetch import prefetch
+from tagweave.kernels.instructions import prefetch
 
 _U = np.uintp
 _AHEAD = np.uintp(6)

@@ -8,19 +8,22 @@ gamma = s'y / y'y,
 
     H g = gamma g + [S, gamma Y] [[R^-T (D + gamma Y'Y) R^-1, -R^-T], [-R^-1, 0]] [S'g; gamma Y'g]
 
-so that a step reads the history twice, in two matrix products, where the two-loop recursion reads it four times. The
-history is kept in float32: it only shapes the direction.
+so that a step reads the history once for H g, where the two-loop recursion reads it four times: S'g and Y'g are taken
+as soon as g is known, with the products of the pair that enters then. The history is kept in float32: it only shapes
+the direction.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels.blas import blas_threads
+from tagweave.kernels import history as kernels
 from tagweave.learning.trainer import Objective, State, add_l2
 
 Floats = NDArray[Any]
@@ -59,8 +62,9 @@ class LBFGS:
         arrays = {
             "weights": weights,
             "gradient": gradient,
-            "history": np.zeros((2 * self.memory, objective.size), np.float32),
-            "products": np.zeros((2 * self.memory, 2 * self.memory)),
+            "history": np.zeros((2 * self._slots, objective.size), np.float32),
+            "products": np.zeros((2 * self._slots, 2 * self._slots)),
+            "reach": np.zeros(2 * self._slots),
             "past": np.full(self.period, np.inf),
         }
         return State(arrays, {"pairs": 0}, loss=loss)
@@ -73,8 +77,7 @@ class LBFGS:
         if norm < self.epsilon * max(1.0, float(np.linalg.norm(weights))):
             state.converged = True
             return
-        with blas_threads(objective.threads):
-            direction = self._direction(state, slope)
+        direction = self._direction(objective, state, slope)
         found = self._search(
             objective, state.loss, weights, slope, direction, 1.0 if state.numbers["pairs"] else 1 / norm
         )
@@ -85,8 +88,7 @@ class LBFGS:
             state.converged = True
             return
         new, loss, new_gradient = found
-        with blas_threads(objective.threads):
-            self._remember(state, new - weights, new_gradient - gradient)
+        self._remember(objective, state, new, new_gradient)
         state.arrays["weights"], state.arrays["gradient"] = new, new_gradient
         past = state.arrays["past"]
         before = past[state.iteration % self.period]
@@ -113,27 +115,32 @@ class LBFGS:
         at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - self.c1, 0)
         return np.where(weights != 0, gradient + self.c1 * np.sign(weights), at_zero).astype(gradient.dtype)
 
-    def _direction(self, state: State, slope: Floats) -> Floats:
+    @property
+    def _slots(self) -> int:
+        """Room for one pair more than are used: one that has no curvature must not cost one that has."""
+        return self.memory + 1
+
+    def _direction(self, objective: Objective, state: State, slope: Floats) -> Floats:
+        """-H slope, by the products of the history with itself and with slope; where that goes up, -slope."""
         pairs = int(state.numbers["pairs"])
-        m, held = self.memory, min(int(state.numbers["pairs"]), self.memory)
+        held = min(pairs, self.memory)
         if held == 0:
             return -slope
-        rows = [(pairs - held + i) % m for i in range(held)]
-        products = state.arrays["products"]
-        R = np.triu(products[np.ix_(rows, [m + r for r in rows])])
-        YY = products[np.ix_([m + r for r in rows], [m + r for r in rows])]
+        s_rows = np.arange(pairs - held, pairs) % self._slots
+        y_rows = s_rows + self._slots
+        products, reach = state.arrays["products"], state.arrays["reach"]
+        R, YY = np.triu(products[np.ix_(s_rows, y_rows)]), products[np.ix_(y_rows, y_rows)]
         gamma = R[-1, -1] / YY[-1, -1]
+        inner = np.linalg.solve(R, reach[s_rows])
+        top = np.linalg.solve(R.T, (np.diag(np.diag(R)) + gamma * YY) @ inner - gamma * reach[y_rows])
+        coefficients = np.zeros(2 * self._slots, np.float32)
+        coefficients[s_rows], coefficients[y_rows] = top, -gamma * inner
+        direction = np.empty_like(slope)
         history = state.arrays["history"]
-        slope32 = slope.astype(np.float32)
-        reach = (history @ slope32).astype(np.float64)
-        p, q = reach[rows], gamma * reach[[m + r for r in rows]]
-        inner = np.linalg.solve(R, p)
-        top = np.linalg.solve(R.T, (np.diag(np.diag(R)) + gamma * YY) @ inner - q)
-        coefficients = np.zeros(2 * m, np.float32)
-        coefficients[rows], coefficients[[m + r for r in rows]] = top, -gamma * inner
-        step = coefficients @ history
-        step += np.float32(gamma) * slope32
-        direction = -step.astype(slope.dtype)
+        _share(
+            objective,
+            lambda low, high: kernels.combine(history, coefficients, np.float32(gamma), slope, low, high, direction),
+        )
         if self.c1:
             direction[direction * slope >= 0] = 0
         return direction if float(direction @ slope) < 0 else -slope
@@ -155,16 +162,29 @@ class LBFGS:
             length *= _SHRINK
         return None
 
-    def _remember(self, state: State, s: Floats, y: Floats) -> None:
-        """Enter a pair into the history, unless it has no curvature, and its products with the others."""
-        curvature = float(s @ y)
-        if curvature <= 1e-10 * float(y @ y):
-            return
-        m, row = self.memory, int(state.numbers["pairs"]) % self.memory
-        history, products = state.arrays["history"], state.arrays["products"]
-        history[row], history[m + row] = s, y
-        columns = history @ history[[row, m + row]].T
-        for at, column in ((row, columns[:, 0]), (m + row, columns[:, 1])):
-            products[at, :] = products[:, at] = column
-        products[row, m + row] = products[m + row, row] = curvature
-        state.numbers["pairs"] += 1
+    def _remember(self, objective: Objective, state: State, weights: Floats, gradient: Floats) -> None:
+        """Enter the step to new weights and their gradient into the history, unless it has no curvature, and take the
+        products of all rows with it and with the new slope."""
+        slot, history = int(state.numbers["pairs"]) % self._slots, state.arrays["history"]
+        slope = self._pseudo_gradient(weights, gradient)
+        before, gradient_before = state.weights, state.arrays["gradient"]
+
+        def enter(low: int, high: int) -> Floats:
+            sums = np.zeros((len(history), 3))
+            kernels.enter(history, slot, before, weights, gradient_before, gradient, slope, low, high, sums)
+            return sums
+
+        sums = np.sum(_share(objective, enter), axis=0)
+        products = state.arrays["products"]
+        for row, column in ((slot, 0), (self._slots + slot, 1)):
+            products[row, :] = products[:, row] = sums[:, column]
+        state.arrays["reach"] = sums[:, 2]
+        if products[slot, self._slots + slot] > 1e-10 * products[self._slots + slot, self._slots + slot]:
+            state.numbers["pairs"] += 1
+
+
+def _share(objective: Objective, work: Callable[[int, int], Any]) -> list[Any]:
+    """work(first, last) for a range of the weights on every thread."""
+    bounds = np.linspace(0, objective.size, objective.threads + 1).astype(int).tolist()
+    with ThreadPoolExecutor(objective.threads) as pool:
+        return list(pool.map(work, bounds[:-1], bounds[1:]))

@@ -58,7 +58,7 @@ class ViewEmission:
             emission.spread(table, kinds, scores)
         layout, e = self.layout, encoded
         emission.gram_scores(
-            self.weights, layout.ptr, layout.cell, e.grams, e.high, e.lead, e.sentence_ptr, first, last, scores
+            self.weights, layout.ptr, layout.cell, e.grams, e.low, e.high, e.lead, e.sentence_ptr, first, last, scores
         )
 
     def add_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
@@ -80,7 +80,7 @@ class ViewEmission:
             emission.collect(own, kinds, table)
         layout, e = self.layout, encoded
         emission.gram_gradient(
-            self.weights, layout.ptr, layout.cell, e.grams, e.high, e.lead, e.sentence_ptr, first, last, own
+            self.weights, layout.ptr, layout.cell, e.grams, e.low, e.high, e.lead, e.sentence_ptr, first, last, own
         )
 
     def add_table_gradient(self, encoded: Encoded, table: Floats) -> None:

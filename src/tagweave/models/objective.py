@@ -23,7 +23,7 @@ from tagweave.models.structure import ChainStructure, Transitions
 
 Floats = NDArray[Any]
 
-_CHUNK_CELLS = 1 << 16  # tokens x labels that a batch of a full pass should have: its buffers stay in the second cache
+_CHUNK_CELLS = 1 << 17  # tokens x labels that a batch of a full pass should have: its buffers stay in the second cache
 _CHUNK_LANES = 64  # but at least so many sentences, so that a step is a matrix product worth a call
 
 
