@@ -14,7 +14,7 @@ from pathlib import Path
 
 from experiments.incomplete_cells import Data
 from experiments.incomplete_page import write
-from experiments.incomplete_run import run
+from experiments.incomplete_run import LEARNER, run
 from experiments.incomplete_settings import SEGMENTATION, TAGGING
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
@@ -49,11 +49,14 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=3, help="seeds 0 .. SEEDS - 1 (default 3)")
     parser.add_argument("--lines", type=int, help="the first LINES training sentences (default: all)")
     parser.add_argument("--threads", type=int, default=1, help="threads of one training run (default 1)")
+    parser.add_argument(
+        "--tried", type=int, default=len(LEARNER), help=f"how many learner settings to choose from, of {len(LEARNER)}"
+    )
     parser.add_argument("--cache", type=Path, required=True, help="folder of finished runs; a second command goes on")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page, JSON and plots")
     options = parser.parse_args(words)
     data = read_data(options.experiment, options.lines, options.quick)
-    found = run(data, SETTINGS[options.experiment], options.seeds, options.cache, options.threads)
+    found = run(data, SETTINGS[options.experiment], options.seeds, options.cache, options.threads, options.tried)
     command = shlex.join(["python", "-m", "experiments.incomplete", *(sys.argv[1:] if words is None else words)])
     write(found, options.out, f"incomplete-{options.experiment}", command)
 

@@ -118,7 +118,11 @@ def _setup(summary: dict[str, Any]) -> Iterator[str]:
         f"- Every training run: AdaGrad, at most {budget['iterations']} passes, the pass that is best on dev, stopped"
         f" after {budget['patience']} passes without a better one. A method of two models has this budget for each."
     )
-    yield "- Learner settings: for every method alike the best on dev of the same three, tried with seed 0."
+    tried = len(summary["settings"][0]["methods"][0]["learner_dev"])
+    if tried == 1:
+        yield "- Learner settings: the defaults, for every method alike."
+    else:
+        yield f"- Learner settings: for every method alike the best on dev of the same {tried}, tried with seed 0."
     yield (
         "- A seed draws what is taken away, the choices of `random` and the order of training sentences. Scores are"
         " x 100, means over the seeds; in brackets each seed."
@@ -214,8 +218,11 @@ def _outcome(test: dict[str, Any]) -> str:
 
 
 def _learner(summary: dict[str, Any]) -> Iterator[str]:
+    count = len(summary["settings"][0]["methods"][0]["learner_dev"])
+    if count == 1:
+        return
     yield "\n## Learner settings\n\nDev scores of seed 0, and the settings taken.\n"
-    tried = [", ".join(f"{k} {v}" for k, v in settings.items()) or "defaults" for settings in LEARNER]
+    tried = [", ".join(f"{k} {v}" for k, v in settings.items()) or "defaults" for settings in LEARNER[:count]]
     yield "| setting | method | " + " | ".join(tried) + " | taken |"
     yield "|" + "---|" * (len(tried) + 3)
     for setting in summary["settings"]:

@@ -14,7 +14,7 @@ from experiments.incomplete_cells import Cell, Data
 from experiments.incomplete_settings import Setting
 
 LEARNER: tuple[dict[str, float], ...] = ({}, {"rate": 0.03}, {"rate": 0.3})
-"""What is tried for every method alike: AdaGrad's defaults, and a smaller and a larger rate. The first wins a tie."""
+"""What may be tried for every method alike: AdaGrad's defaults, and a smaller and a larger rate. The first wins a tie."""
 
 Results = dict[tuple[str, str], list[dict[str, Any]]]
 
@@ -26,7 +26,7 @@ class Run:
     Attributes:
         data: the full corpora.
         settings: what was taken away, and the methods.
-        learner: per setting and method (by name), the dev score of each of `LEARNER`; `None` where nothing was left.
+        learner: per setting and method (by name), the dev score of each of the learner settings that were tried; `None` where nothing was left.
         chosen: per setting and method, the learner settings with the best of these.
         results: per setting and method, the result of each seed.
     """
@@ -38,20 +38,22 @@ class Run:
     results: Results
 
 
-def run(data: Data, settings: tuple[Setting, ...], seeds: int, cache: Path, threads: int = 1) -> Run:
-    """Every setting and method: learner settings by the dev score of seed 0, then every seed with the best.
+def run(
+    data: Data, settings: tuple[Setting, ...], seeds: int, cache: Path, threads: int = 1, tried: int = len(LEARNER)
+) -> Run:
+    """Every setting and method: one of the first `tried` of `LEARNER` by the dev score of seed 0, then every seed.
 
     Seeds are the outer loop, so that an interrupted command has something of everything in its cache.
     """
     pairs = [(setting, method) for setting in settings for method in setting.methods]
     found = Run(data, settings, {}, {}, {})
     with Progress(disable=not sys.stderr.isatty()) as progress:
-        bar = progress.add_task(data.task, total=len(pairs) * (len(LEARNER) + seeds))
+        bar = progress.add_task(data.task, total=len(pairs) * (tried + seeds))
         for setting, method in pairs:
             key = setting.name, method.name
-            found.learner[key] = list(_tune(Cell(data, setting, method, 0), cache, threads))
+            found.learner[key] = list(_tune(Cell(data, setting, method, 0), cache, threads, tried))
             found.chosen[key] = _best(found.learner[key])
-            progress.advance(bar, len(LEARNER))
+            progress.advance(bar, tried)
         for seed in range(seeds):
             for setting, method in pairs:
                 key = setting.name, method.name
@@ -61,8 +63,8 @@ def run(data: Data, settings: tuple[Setting, ...], seeds: int, cache: Path, thre
     return found
 
 
-def _tune(cell: Cell, cache: Path, threads: int) -> Iterator[float | None]:
-    for settings in LEARNER:
+def _tune(cell: Cell, cache: Path, threads: int, tried: int) -> Iterator[float | None]:
+    for settings in LEARNER[:tried]:
         yield replace(cell, settings=settings).result(cache, threads).get("dev")
 
 

@@ -479,3 +479,11 @@ def test_without_corpora_it_says_so(tmp_path, monkeypatch):
 
 def test_complete_is_complete(tagging):
     assert complete(tagging.train, 0) is tagging.train
+
+
+def test_without_a_choice_of_settings_the_page_has_no_table_of_them(tmp_path):
+    words = ["segmentation", "--quick", "--seeds", "1", "--cache", str(tmp_path / "cache"), "--out", str(tmp_path)]
+    incomplete.main([*words, "--tried", "1"])
+    page = (tmp_path / "incomplete-segmentation.md").read_text(encoding="utf-8")
+    assert "the defaults, for every method alike" in page
+    assert "Learner settings\n" not in page
