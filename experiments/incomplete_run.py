@@ -14,7 +14,7 @@ from experiments.incomplete_cells import Cell, Data
 from experiments.incomplete_settings import Setting
 
 LEARNER: tuple[dict[str, float], ...] = ({}, {"rate": 0.03}, {"rate": 0.3})
-"""What may be tried for every method alike: AdaGrad's defaults, and a smaller and a larger rate. The first wins a tie."""
+"""What may be tried for every method alike: AdaGrad's defaults, a smaller and a larger rate. The first wins a tie."""
 
 Results = dict[tuple[str, str], list[dict[str, Any]]]
 
@@ -26,8 +26,9 @@ class Run:
     Attributes:
         data: the full corpora.
         settings: what was taken away, and the methods.
-        learner: per setting and method (by name), the dev score of each of the learner settings that were tried; `None` where nothing was left.
-        chosen: per setting and method, the learner settings with the best of these.
+        learner: per setting and method (by name), the dev score of each of the settings that were tried; `None` where
+            nothing was left.
+        chosen: per setting and method, the settings with the best of these.
         results: per setting and method, the result of each seed.
     """
 
