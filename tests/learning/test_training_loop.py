@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from convex import SETTINGS, Logistic
+from convex import SETTINGS, Logistic, order_of
 
 from tagweave.adapt.recipe import LEARNERS
 from tagweave.learning.checkpoint import CheckpointError, load_checkpoint
 from tagweave.learning.loop import Iteration, Schedule, TrainingError, train
-from tagweave.learning.trainer import State, order_of
+from tagweave.learning.trainer import State
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import decode
-from tagweave.models.emission import ViewEmission
+from tagweave.models.emission import Tables, ViewEmission, write_emission
 from tagweave.models.lockstep import (
     Batch,
     Workspace,
@@ -166,16 +166,15 @@ class ChainModel:
     def _transitions(self) -> Transitions:
         return self.structure.transition_scores(self.weights)
 
-    def _views(self) -> Iterator[ViewEmission]:
-        parts = self.structure.split(self.weights)
-        for view, layout, weights in zip(self.structure.space.views, self.structure.layouts, parts, strict=True):
-            yield ViewEmission(view, layout, weights.emission)
+    def _views(self) -> list[ViewEmission]:
+        parts = zip(self.structure.weighted, self.structure.split(self.weights), strict=True)
+        return [ViewEmission(view, layout, weights.emission) for (view, layout), weights in parts]
 
-    def _scores(self, encoded: Encoded, first: int, last: int, tables: Sequence[Floats | None] | None = None) -> Floats:
+    def _scores(self, encoded: Encoded, first: int, last: int, tables: Tables | None = None) -> Floats:
         tokens = int(encoded.sentence_ptr[last] - encoded.sentence_ptr[first])
-        scores = np.zeros((tokens, len(self.structure.space)), self.weights.dtype)
-        for i, view in enumerate(self._views()):
-            view.add_scores(encoded, first, last, tables[i] if tables else None, scores)
+        scores = np.empty((tokens, len(self.structure.space)), self.weights.dtype)
+        views = self._views()
+        write_emission(views, encoded, first, last, tables or [None] * len(views), scores)
         return scores
 
     def _over_chunks(
@@ -183,7 +182,7 @@ class ChainModel:
     ) -> None:
         """Call `run` with the scores of one batch of sentences after the other, on several threads."""
         transitions = self._transitions()
-        tables = [view.kind_table(encoded, 0, len(encoded.kind_ptr) - 1) for view in self._views()]
+        tables = [view.kind_table(encoded) for view in self._views()]
         bounds = chunk_bounds(encoded, len(self.structure.space))
 
         def chunk(i: int) -> None:
