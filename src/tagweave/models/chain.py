@@ -130,8 +130,21 @@ class ChainModel:
 
     def sequence_score(self, encoded: Encoded, sentence: int, labels: NDArray[np.int32]) -> float:
         """The score of a label sequence of one sentence; its probability is exp(score - log Z)."""
-        scores, t = self._scores(encoded, sentence, sentence + 1), self._transitions()
-        return float(decode.path_score(scores, t.score, t.start_score, t.end_score, labels)) if len(scores) else 0.0
+        return float(self.sequence_scores(encoded.take(np.array([sentence])), labels)[0])
+
+    def sequence_scores(self, encoded: Encoded, labels: NDArray[np.int32], threads: int = 1) -> NDArray[np.float64]:
+        """float64[S]: the score of a label sequence of every sentence, from the labels int32[N] of all tokens."""
+        totals, ptr = np.zeros(len(encoded)), encoded.sentence_ptr
+
+        def run(first: int, last: int, scores: Floats, t: Transitions) -> None:
+            for s in range(first, last):
+                own = scores[ptr[s] - ptr[first] : ptr[s + 1] - ptr[first]]
+                if len(own):
+                    path = labels[ptr[s] : ptr[s + 1]]
+                    totals[s] = decode.path_score(own, t.score, t.start_score, t.end_score, path)
+
+        self._over_chunks(encoded, run, threads)
+        return totals
 
     def span_entropy(self, encoded: Encoded, sentence: int, start: int, stop: int) -> float:
         """The entropy of the labels of tokens start .. stop - 1, in nats (tsuboi-2008, section 5.1).
