@@ -31,10 +31,10 @@ Masks = NDArray[Any]
 
 
 class Encoder(Protocol):
-    """Whatever turns sentences into features: `TemplateEncoder` or `AttributeEncoder`."""
+    """Whatever turns sentences into features: `TemplateEncoder`, `AttributeEncoder` or `GuidedEncoder`."""
 
-    def encode(self, sentences: Sequence[Sentence]) -> Encoded:
-        """The features of sentences, with no evidence."""
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """The features of sentences, with no evidence; so many threads share what takes long."""
         ...
 
     def to_json(self) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class Tagger:
             CorpusError: a sentence for which the coding of the model's labels has no sequence.
         """
         for block in _blocks(sentences):
-            encoded = self.model.encoder.encode(block)
+            encoded = self.model.encoder.encode(block, self.threads)
             with one_blas_thread():
                 labels = self.model.best(encoded, threads=self.threads)
             yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
@@ -178,17 +178,17 @@ class Tagger:
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets | None]:
         if layer is None:
-            return self.model.encoder.encode(block), None
+            return self.model.encoder.encode(block, self.threads), None
         return self._evidence(block, layer, covered)
 
     def _evidence(
         self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets]:
         sets = LabelSets(self.model.structure.space)
+        encoded = self.model.encoder.encode(block, self.threads)  # a guide sees layers that are no evidence
         if guideline not in self.model.structure.space.guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
-        allow = allowed_sets(block, sets, self.model.structure.scheme, covered)
-        return self.model.encoder.encode(block).with_evidence(allow), sets
+        return encoded.with_evidence(allowed_sets(block, sets, self.model.structure.scheme, covered)), sets
 
 
 def _contradiction(sentence: Sentence) -> CorpusError:
