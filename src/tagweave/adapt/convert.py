@@ -26,7 +26,7 @@ from tagweave.corpus.context import Context
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.models.chain import ChainModel
-from tagweave.models.guide import GuidedEncoder
+from tagweave.models.guide import GuidedEncoder, labels_of
 from tagweave.models.ranking import Ranked
 from tagweave.models.tagger import Tagger
 
@@ -113,7 +113,7 @@ def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads
         Doubtful(
             Context.of(corpus[number], at),
             corpus[number].layers.get(corpus.guideline, (None,) * len(corpus[number]))[at],
-            tag := _tag(converted, number, at),
+            tag := labels_of(converted[number], converted.guideline)[at],
             confidence,
             _alternatives(tables[number][at], tagger.labels, tag),
         )
@@ -122,7 +122,7 @@ def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads
 
 
 def sources(model: ChainModel, to: str) -> tuple[str, ...]:
-    """The other guidelines whose labels help a model to convert to the guideline `to`: its sides, or that of its guide."""
+    """The other guidelines whose labels help a model to convert to the guideline `to`: its sides, and its guide's."""
     sides = [view.guideline for view in model.structure.space.sides]
     guide = [model.encoder.column] if isinstance(model.encoder, GuidedEncoder) else []
     return tuple(name for name in dict.fromkeys((*sides, *guide)) if name != to)
@@ -147,11 +147,6 @@ def _confidences(corpus: Corpus, converted: Corpus) -> Iterator[tuple[float, int
         for at, (candidates, confidence) in enumerate(zip(given, after.confidence or (), strict=True)):
             if candidates is None or len(candidates) > 1:
                 yield confidence, number, at
-
-
-def _tag(converted: Corpus, number: int, at: int) -> str:
-    (tag,) = converted[number].layers[converted.guideline][at] or ("",)
-    return tag
 
 
 def _alternatives(row: NDArray[Any], names: Sequence[str], chosen: str) -> tuple[tuple[str, float], ...]:
