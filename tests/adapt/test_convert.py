@@ -262,10 +262,10 @@ def test_alternatives_are_those_that_the_given_tag_leaves() -> None:
 
 
 def test_tokens_that_the_corpus_settles_are_not_reviewed() -> None:
-    model, source = random_model(5), corpus("pd", "a/vn B/vn Aa/vn")
-    settled = source.map(lambda s: s.with_layer("ctb", (("N",), None, ("N", "V"))))
+    model, source = random_model(5), corpus("pd", "a/vn B/vn Aa/vn c/vn")
+    settled = source.map(lambda s: s.with_layer("ctb", (("N",), None, ("N", "V"), ("!D",))))
     found = review(model, settled, convert(model, settled, "ctb"), 9)
-    assert {item.context.word for item in found} == {"B", "Aa"}
+    assert {item.context.word for item in found} == {"B", "Aa", "c"}
 
 
 def test_equally_sure_tokens_come_in_the_order_of_the_corpus() -> None:

@@ -14,7 +14,7 @@ Only the first needs anything of this module that tagging does not do; a guide r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from typing import Any
@@ -105,7 +105,7 @@ def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads
         threads: how many threads share the work.
     """
     tagger = Tagger(model, threads, converted.guideline)
-    least = nsmallest(n, _confidences(corpus, converted))
+    least = nsmallest(n, _confidences(corpus, converted, frozenset(tagger.labels)))
     numbers = sorted({number for _, number, _ in least})
     chosen = [corpus[number] for number in numbers]
     tables = dict(zip(numbers, tagger.probabilities(chosen, converted.guideline, corpus.covered), strict=True))
@@ -135,17 +135,17 @@ def _blocks(corpus: Corpus) -> Iterator[Corpus]:
 
 def _with_confidence(sentence: Sentence, table: NDArray[Any], tagger: Tagger) -> Sentence:
     number = {name: at for at, name in enumerate(tagger.labels)}
-    chosen = [number[tag] for (tag,) in sentence.layers[tagger.guideline]]
+    chosen = [number[tag] for tag in labels_of(sentence, tagger.guideline)]
     probabilities = np.minimum(table[np.arange(len(chosen)), chosen], 1)  # sums may exceed it by a rounding error
     return replace(sentence, confidence=tuple(probabilities.tolist()))
 
 
-def _confidences(corpus: Corpus, converted: Corpus) -> Iterator[tuple[float, int, int]]:
+def _confidences(corpus: Corpus, converted: Corpus, names: Collection[str]) -> Iterator[tuple[float, int, int]]:
     """Confidence, number of the sentence and position of every token that was open."""
     for number, (before, after) in enumerate(zip(corpus, converted, strict=True)):
         given = before.layers.get(converted.guideline, (None,) * len(before))
         for at, (candidates, confidence) in enumerate(zip(given, after.confidence or (), strict=True)):
-            if candidates is None or len(candidates) > 1:
+            if candidates is None or len(candidates) > 1 or candidates[0] not in names:  # a wildcard is open, too
                 yield confidence, number, at
 
 
