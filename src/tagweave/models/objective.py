@@ -68,9 +68,9 @@ class ChainObjective:
         self._seen = np.zeros(len(structure.weighted[0][1].ptr) - 1, np.int32)
         self._scratch: dict[int, Floats] = {}
         self._calls = 0
-        corpus = np.zeros(len(encoded), np.int32) if corpora is None else corpora
-        self._members = [np.flatnonzero(corpus[informative] == c) for c in range(max(1, len(sizes)))]
+        corpus = np.zeros(len(encoded), np.int32) if corpora is None or not sizes else corpora
         self._sizes = tuple(sizes) or (len(self),)
+        self._members = [np.flatnonzero(corpus[informative] == c) for c in range(len(self._sizes))]
 
     @property
     def size(self) -> int:
@@ -226,7 +226,13 @@ class ChainObjective:
     def shuffled(self, order: Order) -> ChainObjective:
         """The same objective over the sentences in another order (any selection of them)."""
         other = ChainObjective(self.structure, self.encoded.take(order), self.masks, self.threads, self.dtype)
-        other._workspaces, other._scratch = self._workspaces, self._scratch
+        other._workspaces, other._scratch = self._workspaces, self._scratch  # as large as ever needed
+        return other
+
+    def with_structure(self, structure: ChainStructure) -> ChainObjective:
+        """The objective of a structure over the same label space, for the same sentences."""
+        other = ChainObjective(structure, self.encoded, self.masks, self.threads, self.dtype)
+        other._members, other._sizes = self._members, self._sizes
         return other
 
     def _views(self, vector: Floats) -> list[ViewEmission]:

@@ -1,0 +1,201 @@
+"""The coupled CRF: several guidelines in one model (li-2015, sections 3 and 4)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tagweave.adapt.coupled import Coupling, automatic_mapping, fit_coupled, prepare_coupled
+from tagweave.adapt.fit import fit, prepare
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.task import Task
+from tagweave.corpus import sample
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.load import load
+from tagweave.corpus.sentence import Sentence
+from tagweave.labels.mapping import TagMapping
+from tagweave.learning.loop import Schedule
+from tagweave.models.tagger import Tagger
+
+RECIPE = Recipe(precision="float64", settings={"batch": 1})
+
+
+def corpus(guideline: str, *texts: str) -> Corpus:
+    """Sentences `form/tag form/tag`; a tag `?` is unknown."""
+    sentences = []
+    for text in texts:
+        forms, tags = zip(*(token.split("/") for token in text.split()), strict=True)
+        layer = tuple(None if tag == "?" else tuple(tag.split("|")) for tag in tags)
+        sentences.append(Sentence(forms, {guideline: layer}))
+    return Corpus(tuple(sentences), guideline, path=guideline)
+
+
+CTB = corpus("ctb", "ab/N cde/V f/D", "ab/V f/N", "cde/V|N ab/? cde/V")
+PD = corpus("pd", "ab/n cde/v f/d", "f/v|n", "cde/? ab/v", "g/n ab/n")
+UD = corpus("ud", "ab/NOUN cde/VERB", "f/ADV g/NOUN")
+ONE_TO_ONE = TagMapping("ctb", "pd", {("N", "n"): 1, ("V", "v"): 1, ("D", "d"): 1})
+
+
+def renamed(source: Corpus, names: dict[str, str], guideline: str) -> Corpus:
+    def rename(sentence: Sentence) -> Sentence:
+        (layer,) = sentence.layers.values()
+        own = tuple(None if tags is None else tuple(names[tag] for tag in tags) for tags in layer)
+        return replace(sentence, layers={guideline: own})
+
+    return replace(source.map(rename), guideline=guideline)
+
+
+# What it is
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "lbfgs", "perceptron"])
+def test_a_one_to_one_mapping_gives_the_plain_model(learner: str) -> None:
+    recipe = replace(RECIPE, learner=learner, settings={}, features="observed")
+    coupling = Coupling((ONE_TO_ONE,), separate=False)
+    merged = [CTB, renamed(PD, {"n": "N", "v": "V", "d": "D"}, "ctb")]
+    schedule = Schedule(4)
+    coupled, plain = fit_coupled([CTB, PD], recipe, coupling, None, schedule), fit(merged, recipe, None, schedule)
+    assert coupled.model.structure.space.names == ("D&d", "N&n", "V&v")
+    np.testing.assert_allclose(coupled.model.weights, plain.model.weights, atol=1e-12)
+    assert [i.loss for i in coupled.outcome.history] == pytest.approx([i.loss for i in plain.outcome.history])
+
+
+def test_views_are_the_guidelines_in_order_and_the_joint_one() -> None:
+    space = prepare_coupled([PD, CTB], RECIPE, Coupling()).model.structure.space
+    assert space.guidelines == ("pd", "ctb", "pd&ctb")
+    assert len(space) == 9
+
+
+@pytest.mark.parametrize(("joint", "separate", "views"), [(True, True, 3), (True, False, 1), (False, True, 2)])
+def test_joint_and_separate_weights(joint: bool, separate: bool, views: int) -> None:
+    structure = prepare_coupled([CTB, PD], RECIPE, Coupling((), joint, separate)).model.structure
+    assert len(structure.weighted) == views
+    assert len(structure.space.views) == 3
+    fitted = fit_coupled([CTB, PD], RECIPE, Coupling((), joint, separate), CTB, Schedule(8))
+    assert fitted.outcome.score == 1
+
+
+def test_joint_weights_are_those_that_evidence_licenses() -> None:
+    structure = prepare_coupled([CTB, PD], RECIPE, Coupling((ONE_TO_ONE,))).model.structure
+    (_, side), _, (_, joint) = structure.weighted
+    assert not len(side.cell)  # one side has all
+    assert 0 < joint.size < side.size
+
+
+def test_three_guidelines() -> None:
+    fitted = fit_coupled([CTB, PD, UD], RECIPE, Coupling((ONE_TO_ONE,)), UD, Schedule(40, 40))
+    space = fitted.model.structure.space
+    assert space.guidelines == ("ctb", "pd", "ud", "ctb&pd&ud")
+    assert fitted.outcome.score == 1
+    best = fitted.model.best(fitted.model.encoder.encode(UD.sentences))
+    assert [space.views[2].names[tag] for tag in space.views[2].projection[best]] == ["NOUN", "VERB", "ADV", "NOUN"]
+
+
+def test_sentences_with_both_layers() -> None:
+    both = CTB.map(lambda s: replace(s, layers={**s.layers, "pd": (("v",),) + (None,) * (len(s) - 1)}))
+    problem = prepare_coupled([both, PD], RECIPE, Coupling())
+    names, sets = problem.model.structure.space.names, problem.sets
+    first = problem.objective.encoded.allow[0]
+    assert [names[label] for label in sets.labels(int(first))] == ["N&v"]
+
+
+@pytest.mark.parametrize("name", ["segment", "segtag"])
+def test_words_of_two_guidelines(name: str) -> None:
+    """Each side keeps to its coding: the two may cut a sentence differently."""
+    recipe = replace(RECIPE, task=Task(name, "BMES"))
+    fitted = fit_coupled([CTB, PD], recipe, Coupling(), CTB, Schedule(15))
+    assert fitted.outcome.score == 1
+    scheme = fitted.model.structure.scheme
+    assert not scheme.is_free
+    space = fitted.model.structure.space
+    for side in space.sides:
+        names = [side.names[tag] for tag in side.projection]
+        begins = np.array([label.startswith("B") for label in names])
+        assert not scheme.transition[np.ix_(begins, begins)].any()
+
+
+# How it is trained
+
+
+def test_an_iteration_visits_so_many_sentences_of_each_corpus() -> None:
+    problem = prepare_coupled([CTB, PD], replace(RECIPE, sample=(1, 2)), Coupling())
+    for iteration in range(5):
+        order = problem.objective.order(0, iteration, 4)
+        assert (order < len(CTB)).sum() == 1
+        assert len(order) == 3
+    assert len(problem.pointwise().objective.order(0, 0, 4)) == 3
+
+
+def test_a_sample_has_a_number_for_every_corpus() -> None:
+    with pytest.raises(CorpusError, match="a sample of 1 corpora"):
+        prepare_coupled([CTB, PD], replace(RECIPE, sample=(1,)), Coupling())
+
+
+def test_one_side_is_known_well_enough_to_start_with_transitions() -> None:
+    assert not prepare_coupled([CTB, PD], RECIPE, Coupling()).starts_pointwise
+
+
+def test_the_same_seed_and_threads_give_the_same_model() -> None:
+    wide = [corpus(name, *(f"{chr(97 + i)}/{name}{i}" for i in range(13))) for name in ("a", "b")]  # 169 bundles
+    for threads in (1, 2):
+        recipe = replace(RECIPE, threads=threads, precision="float32")
+        fits = [fit_coupled(wide, recipe, Coupling(), None, Schedule(3)) for _ in range(2)]
+        assert (fits[0].model.weights == fits[1].model.weights).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_large_space_is_learnt_on_any_number_of_threads(threads: int) -> None:
+    wide = [corpus(name, *(f"{chr(97 + i)}/{name}{i} x/{name}0" for i in range(13))) for name in ("a", "b")]
+    fitted = fit_coupled(wide, replace(RECIPE, threads=threads), Coupling(), wide[0], Schedule(12))
+    assert len(fitted.model.structure.space) == 169
+    assert fitted.outcome.score == 1
+
+
+# Mapping functions
+
+
+def test_the_automatic_mapping_counts_what_meets() -> None:
+    ctb, pd = load(f"ctb={sample.path('ctb.txt')}"), load(f"pd={sample.path('pd.txt')}")
+    model = fit([ctb], Recipe(), None, Schedule(5)).model
+    mapping = automatic_mapping(model, [pd])
+    assert (mapping.first, mapping.second) == ("ctb", "pd")
+    assert sum(mapping.counts.values()) == pd.tokens()
+    assert mapping.counts["NN", "n"] > 50
+    often = automatic_mapping(model, [pd], minimum=5)
+    assert set(often.counts) == {pair for pair, count in mapping.counts.items() if count >= 5}
+    (tagged, *_) = Tagger(model).tag(pd.sentences[:1])
+    assert all(mapping.counts[pair] for pair in zip(*(_tags(tagged, name) for name in ("ctb", "pd")), strict=True))
+
+
+def _tags(sentence: Sentence, layer: str) -> list[str]:
+    return [candidates[0] for candidates in sentence.layers[layer] if candidates]
+
+
+# What it refuses
+
+
+def test_one_guideline_is_nothing_to_couple() -> None:
+    with pytest.raises(CorpusError, match="one guideline, 'ctb'"):
+        prepare_coupled([CTB, CTB], RECIPE, Coupling())
+
+
+def test_a_coupling_has_weights() -> None:
+    with pytest.raises(ValueError, match="without weights"):
+        Coupling((), False, False)
+
+
+def test_development_data_of_another_guideline() -> None:
+    with pytest.raises(CorpusError, match="guideline 'ud'"):
+        fit_coupled([CTB, PD], RECIPE, Coupling(), UD, Schedule(1))
+
+
+def test_layers_that_no_bundle_satisfies() -> None:
+    both = CTB.map(lambda s: replace(s, layers={**s.layers, "pd": (("d",),) * len(s)}))
+    with pytest.raises(CorpusError, match="exclude one another"):
+        prepare_coupled([both, PD], RECIPE, Coupling((ONE_TO_ONE,)))
+
+
+def test_the_plain_fit_refuses_several_guidelines() -> None:
+    with pytest.raises(CorpusError, match="one guideline"):
+        prepare([CTB, PD], RECIPE)
