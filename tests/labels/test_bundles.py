@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import time
 from itertools import pairwise, product
 
@@ -180,6 +182,11 @@ def test_a_tight_chain_of_sides_never_passes_through_the_product() -> None:
 def test_a_space_of_bundles_survives_json() -> None:
     space = bundle([CTB, PD], [RELAXED])
     assert LabelSpace.from_json(space.to_json()).to_json() == space.to_json()
+
+
+def test_bundles_import_neither_numba_nor_scipy() -> None:
+    code = "import sys, tagweave.labels.bundles; assert not {'numba', 'scipy', 'matplotlib'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize(
