@@ -62,8 +62,7 @@ def _encoder(description: dict[str, Any], arrays: Arrays) -> AnyEncoder:
     encoder = TemplateEncoder(Templates(tuple(description["templates"])), index, windows)
     if "guide" not in description:
         return encoder
-    guide = assemble(description["guide"], unnested(arrays, "guide"))
-    return GuidedEncoder(encoder, guide, str(description["column"]))
+    return GuidedEncoder(encoder, assemble(description["guide"], unnested(arrays, "guide")))
 
 
 def _check_shapes(structure: ChainStructure, windows: NDArray[Any], weights: NDArray[Any]) -> None:

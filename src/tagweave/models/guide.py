@@ -4,10 +4,13 @@ The two-stage CRF of Jiang et al. 2009, with which li-2015 compares (sections 1 
 sun-wan-2012 (4.3), Model 1 in jiang-2015 (4.2). The source model, trained on the source corpora, is the guide; the
 target model sees the guide's labels as it sees the words:
 
-    sentence ── guide ──> column NAME ── templates `user:NAME[0]` ──> features of the target model
+    sentence ── guide of GUIDELINE ──> column guide:GUIDELINE ── templates `user:guide:GUIDELINE[0]` ──> features
 
 Where the labels of the source guideline are known, they take the place of the guide's: so a model with a guide converts
 a corpus of the one guideline to the other (li-2015, 5.4).
+
+The column is not named like the layer, since a column file gives every layer a string column of its name: features of
+gold labels in training, of the guide's in use.
 """
 
 from __future__ import annotations
@@ -29,8 +32,13 @@ from tagweave.models.description import arrays_of, describe, nested
 from tagweave.models.tagger import Tagger
 
 
-def guide_templates(column: str) -> tuple[str, ...]:
-    """What templates see of a guide's labels t' in a column, for words and for characters.
+def guide_column(guideline: str) -> str:
+    """The column of what a model says of a guideline."""
+    return f"guide:{guideline}"
+
+
+def guide_templates(guideline: str) -> tuple[str, ...]:
+    """What templates see of a guide's labels t', for words and for characters.
 
     | template | from |
     |---|---|
@@ -39,7 +47,7 @@ def guide_templates(column: str) -> tuple[str, ...]:
     | t'[-1] t'[1] | as the bigram of characters around the token: jiang-2015, Table 1 |
     | t'[0] with form[-1], form[0], form[1] | jiang-2015, Table 3, the guiding features of single tokens |
     """
-    before, here, after = (f"user:{column}[{offset}]" for offset in (-1, 0, 1))
+    before, here, after = (f"user:{guide_column(guideline)}[{offset}]" for offset in (-1, 0, 1))
     labels = (before, here, after, f"{before} {here}", f"{here} {after}", f"{before} {after}")
     return (*labels, *(f"form[{offset}] {here}" for offset in (-1, 0, 1)))
 
@@ -47,19 +55,20 @@ def guide_templates(column: str) -> tuple[str, ...]:
 class GuidedEncoder:
     """Templates over tokens and over the labels that another model gives them.
 
-    A sentence without the column gets it from its own layer of that name where every position of the layer has one
-    label. Where only some have, the guide fills in the others by the best sequence that the layer allows; where there
-    is no such layer, it labels all. Of the layers the guide is shown this one alone: it must not learn from the answer
-    what it is to tell.
+    A sentence without the column gets it from its own layer of the guide's guideline where every position of the layer
+    has one label. Where only some have, the guide fills in the others by the best sequence that the layer allows; where
+    there is no such layer, it labels all. Of the layers the guide is shown this one alone: it must not learn from the
+    answer what it is to tell.
 
     Args:
-        encoder: the templates of the target model, which may ask for `user:COLUMN`.
-        guide: a model over the same tokens; it may have a guide itself.
-        column: the name of the column, and of the layer that may take its place: the guide's guideline.
+        encoder: the templates of the target model, which may ask for the column.
+        guide: a model over the same tokens; it may have a guide itself. The first of its guidelines is what it tells.
     """
 
-    def __init__(self, encoder: TemplateEncoder, guide: ChainModel, column: str) -> None:
-        self.encoder, self.guide, self.column = encoder, guide, column
+    def __init__(self, encoder: TemplateEncoder, guide: ChainModel) -> None:
+        self.encoder, self.guide = encoder, guide
+        self.guideline = guide.structure.space.views[0].guideline
+        self.column = guide_column(self.guideline)
 
     @property
     def windows(self) -> NDArray[np.int64]:
@@ -81,28 +90,28 @@ class GuidedEncoder:
             CorpusError: in a layer that is known in part, a label that the guide does not know, or labels that exclude
                 one another.
         """
-        done, open_ones = list(sentences), []
-        names = Tagger(self.guide).labels
-        for at, sentence in enumerate(sentences):
-            if self.column not in sentence.columns:
-                labels = one_label_each(sentence.layers.get(self.column), names)
-                if labels is None:
-                    open_ones.append(at)
-                else:
-                    done[at] = sentence.with_column(self.column, labels)
-        for at, labels in zip(open_ones, self._told([sentences[at] for at in open_ones], threads), strict=True):
-            done[at] = sentences[at].with_column(self.column, labels)
-        return done
+        labels = [self._known(sentence) for sentence in sentences]
+        open_ones = [sentence for sentence, known in zip(sentences, labels, strict=True) if known is None]
+        told = iter(self._told(open_ones, threads))
+        return [
+            sentence.with_column(self.column, next(told) if known is None else known)
+            for sentence, known in zip(sentences, labels, strict=True)
+        ]
+
+    def _known(self, sentence: Sentence) -> tuple[str, ...] | None:
+        """The column of a sentence that does not need the guide."""
+        names = self.guide.structure.space.views[0].number
+        return sentence.columns.get(self.column) or one_label_each(sentence.layers.get(self.guideline), names)
 
     def _told(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
-        """The guide's labels, which agree with what the layer of the column says."""
+        """The guide's labels, which agree with what the layer of its guideline says."""
         shown = tuple(self._as_shown(sentence) for sentence in sentences)
-        completed = Tagger(self.guide, threads).complete(Corpus(shown, self.column))
-        return [labels_of(sentence, self.column) for sentence in completed]
+        completed = Tagger(self.guide, threads).complete(Corpus(shown, self.guideline))
+        return [labels_of(sentence, self.guideline) for sentence in completed]
 
     def _as_shown(self, sentence: Sentence) -> Sentence:
-        layer = sentence.layers.get(self.column, (None,) * len(sentence))
-        return replace(sentence, layers={self.column: layer})
+        layer = sentence.layers.get(self.guideline, (None,) * len(sentence))
+        return replace(sentence, layers={self.guideline: layer})
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
         """Stop growing, as the templates' encoder does."""
@@ -110,7 +119,7 @@ class GuidedEncoder:
 
     def to_json(self) -> dict[str, Any]:
         """The templates, and the description of the guide."""
-        return {**self.encoder.to_json(), "column": self.column, "guide": describe(self.guide)}
+        return {**self.encoder.to_json(), "guide": describe(self.guide)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model on disk keeps of the encoder: the arrays of the guide are named `guide.NAME`."""
