@@ -211,7 +211,7 @@ def test_a_guide_sees_the_layer_that_is_given() -> None:
     """The features are the guide's tags alone, so the conversion follows the layer tag by tag."""
     guide = fit([corpus("pd", "a/n B/v", "B/v a/n")], EXACT, schedule=Schedule(3)).model
     texts = ("a/N B/V", "B/V a/N", "a/N a/N")
-    encoder = GuidedEncoder(TemplateEncoder(Templates(("user:pd[0]",))), guide, "pd")
+    encoder = GuidedEncoder(TemplateEncoder(Templates(("user:guide:pd[0]",))), guide)
     model = fit_with(encoder, corpus("ctb", *texts))
     source = corpus("pd", "a/v B/n", "a/n B/v")
     assert sources(model, "ctb") == ("pd",)

@@ -124,7 +124,7 @@ def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads
 def sources(model: ChainModel, to: str) -> tuple[str, ...]:
     """The other guidelines whose labels help a model to convert to the guideline `to`: its sides, and its guide's."""
     sides = [view.guideline for view in model.structure.space.sides]
-    guide = [model.encoder.column] if isinstance(model.encoder, GuidedEncoder) else []
+    guide = [model.encoder.guideline] if isinstance(model.encoder, GuidedEncoder) else []
     return tuple(name for name in dict.fromkeys((*sides, *guide)) if name != to)
 
 

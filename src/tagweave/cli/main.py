@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from tagweave import __version__
 from tagweave.cli.complete import complete
+from tagweave.cli.convert import convert
 from tagweave.cli.demo import demo
 from tagweave.cli.errors import BROKEN_PIPE, INTERRUPTED, USAGE, message
 from tagweave.cli.evaluate import evaluate
@@ -47,7 +48,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help starts twice as fast
     pretty_exceptions_enable=False,
 )
-for _command in (train, tag, complete, evaluate, info, demo):
+for _command in (train, tag, complete, convert, evaluate, info, demo):
     app.command(no_args_is_help=_command is not demo)(_command)
 
 

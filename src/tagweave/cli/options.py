@@ -69,6 +69,7 @@ Log = Annotated[str | None, typer.Option(metavar="FILE", help="Write iterations 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model of `tagweave train`.")]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output.")]
 Guideline = Annotated[str | None, typer.Option(metavar="G", help="The guideline to label under.")]
+Guidelines = Annotated[list[str] | None, typer.Option(metavar="G", help="The guideline to label under (repeatable).")]
 Threads = Annotated[int, typer.Option(min=1, metavar="N", help="How many threads share the work.")]
 InputFormat = Annotated[
     str | None, typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name hides it.")
