@@ -73,7 +73,10 @@ def write(conversion: Conversion, output: str, format: str | None, confidence: b
         OptionError: a format without a place for the labels, or for their probabilities.
         CorpusError, OSError: as `convert`, `save`.
     """
-    name = format or format_of_name(output) or conversion.input.format
+    given = conversion.input
+    name = (
+        format or format_of_name(output) or (given.format if given.first else "tagged")
+    )  # nothing looks like raw text
     form = format_named(name)
     if name in _WITHOUT_LABELS:
         raise OptionError(f"found {name} as the format of the output, expected a format of words with labels")
