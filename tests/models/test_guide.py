@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -240,11 +244,14 @@ def test_rare_features_are_dropped_and_windows_fit() -> None:
 
 def test_evidence_under_another_name_leaves_the_guides_layer_alone() -> None:
     """`complete` renames the evidence; the guide sees the layers that the sentence came with."""
-    model = guided_by(source()[0], seed=5)
-    gold = replace(SENTENCES[0], layers={"tag": (("Z",), ("Z",), ("W",)), "mine": (None, None, None)})
-    (completed,) = Tagger(model).complete(Corpus((gold,), "mine"))
-    (tagged,) = Tagger(model).tag([gold])
-    assert completed.layers["mine"] == tagged.layers["target"]
+    model, found = guided_by(source()[0], seed=5), set()
+    for a, b in product("WXYZ", repeat=2):
+        gold = replace(SENTENCES[0], layers={"tag": ((a,), (b,), ("W",)), "mine": (None, None, None)})
+        (completed,) = Tagger(model).complete(Corpus((gold,), "mine"))
+        (tagged,) = Tagger(model).tag([gold])
+        assert completed.layers["mine"] == tagged.layers["target"]
+        found.add(completed.layers["mine"])
+    assert len(found) > 1
 
 
 def test_what_the_layer_says_changes_what_the_model_says() -> None:
@@ -358,28 +365,50 @@ def test_descriptions_of_guides_that_do_not_fit(changes: dict[str, Any], tmp_pat
         load_model(path)
 
 
-def test_guides_without_end_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    save_model(chain_of(1), path)
-    description, arrays = parts(path)
-    for read in (load_model, describe_model):
-        save_file(
-            arrays, path, {"tagweave": '{"format": 1, "encoder": ' + '{"guide": ' * 100_000 + "{}" + "}" * 100_001}
-        )
-        with pytest.raises(ModelFileError, match="damaged"):
-            read(path)
-    own = {name: array for name, array in arrays.items() if not name.startswith("guide.")}
-    depth, limit = 480, sys.getrecursionlimit()
-    nested: dict[str, Any] = {}
-    for _ in range(depth):
-        nested = {**description, "encoder": {**description["encoder"], "guide": nested}}
-    sys.setrecursionlimit(100_000)
+def guides_in_guides(path: Path, depth: int) -> None:
+    """A whole model whose guides are copies of one another, so many deep."""
+    save_model(chain_of(0), path)
+    bottom, arrays = parts(path)
+    nested, held = bottom, {"guide." * depth + name: array for name, array in arrays.items()}
+    for level in range(depth):
+        nested = {**bottom, "encoder": {**bottom["encoder"], "guide": nested}}
+        held |= {"guide." * level + name: array for name, array in arrays.items()}
+    rewrite(path, nested, held)
+
+
+@contextmanager
+def few_calls(depth: int) -> Iterator[None]:
+    """Python gives up after so many nested calls more."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + depth)
     try:
-        rewrite(path, nested, {"guide." * level + name: own[name] for level in range(depth) for name in own})
+        yield
     finally:
         sys.setrecursionlimit(limit)
-    with pytest.raises(ModelFileError):
-        load_model(path)
+
+
+def test_guides_without_end_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    endless = '{"format": 1, "encoder": ' + '{"guide": ' * 100_000 + "{}" + "}" * 100_001
+    save_file({"weights": np.zeros(3)}, path, {"tagweave": endless})
+    for read in (load_model, describe_model):
+        with pytest.raises(ModelFileError, match="damaged"):
+            read(path)
+
+
+def test_more_guides_than_python_can_follow_are_refused(tmp_path: Path) -> None:
+    path, few, many, found = tmp_path / "m", 1, 100, ""
+    while many - few > 1:
+        depth = (few + many) // 2
+        guides_in_guides(path, depth)
+        try:
+            with few_calls(150):
+                load_model(path)
+            few = depth
+        except ModelFileError as error:
+            many, found = depth, str(error)
+    assert few > 10
+    assert "RecursionError" in found
 
 
 def test_damage_to_a_guide_is_noticed(tmp_path: Path) -> None:
