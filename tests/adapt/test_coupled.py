@@ -1,11 +1,19 @@
 """The coupled CRF: several guidelines in one model (li-2015, sections 3 and 4)."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tagweave.adapt.coupled import Coupling, automatic_mapping, fit_coupled, prepare_coupled
+from tagweave.adapt.coupled import (
+    Coupling,
+    automatic_mapping,
+    fit_coupled,
+    fit_mappings,
+    over_labels,
+    prepare_coupled,
+)
 from tagweave.adapt.fit import fit, prepare
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task
@@ -15,7 +23,8 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.mapping import TagMapping
-from tagweave.learning.loop import Schedule
+from tagweave.labels.scheme import split_label
+from tagweave.learning.loop import Iteration, Schedule
 from tagweave.models.tagger import Tagger
 
 RECIPE = Recipe(precision="float64", settings={"batch": 1})
@@ -170,6 +179,86 @@ def test_the_automatic_mapping_counts_what_meets() -> None:
 
 def _tags(sentence: Sentence, layer: str) -> list[str]:
     return [candidates[0] for candidates in sentence.layers[layer] if candidates]
+
+
+def test_the_automatic_mapping_of_tagged_words_is_one_of_tags() -> None:
+    task = Task("segtag")
+    model = fit([CTB], Recipe(task), None, Schedule(5)).model
+    mapping = automatic_mapping(model, [task.prepare(PD)])
+    assert {tag for pair in mapping.counts for tag in pair} <= {"N", "V", "D", "n", "v", "d"}
+    known = sum(len(c or ()) == 1 for s in task.prepare(PD) for c in s.layers["pd"])
+    assert sum(mapping.counts.values()) == known - len("cde")  # of which the tag is unknown: a wildcard
+
+
+def test_a_mapping_of_tags_serves_labels_that_carry_them_whatever_their_letters() -> None:
+    recipe = replace(RECIPE, task=Task("segtag"))
+    space = prepare_coupled([CTB, PD], recipe, Coupling((ONE_TO_ONE,))).model.structure.space
+    pairs = {tuple(name.split("&")) for name in space.names}
+    first, second = (view.names for view in space.sides)
+    tags = {pair: tuple(split_label(label)[1] for label in pair) for pair in ((a, b) for a in first for b in second)}
+    assert pairs == {pair for pair, named in tags.items() if named in ONE_TO_ONE.pairs}
+    assert ("B-N", "S-n") in pairs
+
+
+def test_tags_of_words_are_never_taken_apart() -> None:
+    """`fw-N` is a tag of its own, not the tag N after a letter."""
+    first = corpus("ctb", "ab/N cde/fw-N")
+    space = prepare_coupled([first, PD], RECIPE, Coupling((ONE_TO_ONE,))).model.structure.space
+    assert {name for name in space.names if name.startswith("fw-N")} == {"fw-N&d", "fw-N&n", "fw-N&v"}
+
+
+def test_a_mapping_of_labels_or_of_other_tags_stays_as_it_is() -> None:
+    sides = {"ctb": ("B-N", "E-N", "S-N"), "pd": ("S-n", "S-v")}
+    of_labels = TagMapping("ctb", "pd", {("B-N", "S-v"): 3})
+    assert over_labels(of_labels, sides) == of_labels
+    foreign = TagMapping("ctb", "pd", {("X", "x"): 1})
+    assert over_labels(foreign, sides) == foreign
+    elsewhere = TagMapping("ctb", "ud", {("N", "n"): 1})
+    assert over_labels(elsewhere, sides) == elsewhere
+    both = over_labels(TagMapping("pd", "ctb", {("n", "N"): 2, ("S-v", "E-N"): 1}), sides)
+    assert both.allowed(sides["pd"], sides["ctb"]).tolist() == [[True, True, True], [False, True, False]]
+
+
+# The automatic mapping, from the corpora alone
+
+
+def test_mappings_are_those_of_a_tagger_of_the_target() -> None:
+    schedule, told = Schedule(4), []
+    recipe = replace(RECIPE, sample=(1, 1, 1))
+    mappings = fit_mappings([CTB], [PD, UD, PD], recipe, schedule=schedule, announce=told.append)
+    model = fit([CTB], RECIPE, None, schedule).model
+    assert mappings == (automatic_mapping(model, [PD, PD]), automatic_mapping(model, [UD]))
+    assert [len(problem.objective) for problem in told] == [len(CTB)]
+
+
+def test_pairs_that_are_all_rare_exclude_nothing() -> None:
+    often = fit_mappings([CTB], [PD, UD], RECIPE, 2, schedule=Schedule(4))
+    assert [mapping.second for mapping in often] == ["pd"]
+    assert min(often[0].counts.values()) >= 2
+
+
+class Impatient:
+    """Presses Ctrl-C when it is told of the second iteration."""
+
+    def __init__(self) -> None:
+        self.told = 0
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        self.told += 1
+        if self.told == 2:
+            raise KeyboardInterrupt
+
+
+def test_the_tagger_of_the_mapping_is_stopped_and_resumed(tmp_path: Path) -> None:
+    schedule = Schedule(5, checkpoint=tmp_path / "c", run="run")
+    with pytest.raises(KeyboardInterrupt):
+        fit_mappings([CTB], [PD], RECIPE, schedule=schedule, watcher=Impatient())
+    assert [file.name for file in tmp_path.iterdir()] == ["c.mapping"]
+    resumed = fit_mappings([CTB], [PD], RECIPE, schedule=replace(schedule, resume=True))
+    assert resumed == fit_mappings([CTB], [PD], RECIPE, schedule=Schedule(5))
+    again = Impatient()
+    assert fit_mappings([CTB], [PD], RECIPE, schedule=replace(schedule, resume=True), watcher=again) == resumed
+    assert again.told == 0
 
 
 # What it refuses

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tagweave.adapt.fit import Fitted, fit, fit_problem
+from tagweave.adapt.fit import Fitted, Problem, fit, fit_problem
 from tagweave.adapt.guided import fit_guided, fit_stages, merged, prepare_guided, with_guide
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task
@@ -93,6 +93,13 @@ def test_both_stages_are_a_fit_and_a_guided_fit() -> None:
     recipe = with_guide(RECIPE, "h")
     assert_same(fit_problem(prepare_guided([TARGET], source, RECIPE), recipe, DEV, SHORT), stages)
     assert stages.model.about["recipe"]["templates"] == [*PRESETS["li-2015"].texts, *guide_templates("h")]
+
+
+def test_each_stage_is_announced_before_it_begins() -> None:
+    told: list[Problem] = []
+    fit_stages([TARGET], [SOURCE], RECIPE, schedule=SHORT, announce=told.append)
+    assert [problem.model.structure.space.guidelines for problem in told] == [("h",), ("g",)]
+    assert isinstance(told[1].model.encoder, GuidedEncoder)
 
 
 def test_known_labels_of_the_source_guideline_convert_a_corpus_better() -> None:

@@ -74,6 +74,10 @@ class Problem:
         return Problem(replace(self.model, structure=structure), self.objective.with_structure(structure), self.sets)
 
 
+Announce = Callable[[Problem], None]
+"""Is told of a problem before it is fitted, where several are fitted in turn."""
+
+
 def fit(
     corpora: Sequence[Corpus],
     recipe: Recipe,

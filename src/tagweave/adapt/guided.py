@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tagweave.adapt.fit import Fitted, Problem, fit, fit_problem, prepare
+from tagweave.adapt.fit import Announce, Fitted, Problem, fit_problem, prepare
 from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
@@ -36,6 +36,7 @@ def fit_stages(
     schedule: Schedule | None = None,
     watcher: Watcher | None = None,
     source_dev: Corpus | None = None,
+    announce: Announce | None = None,
 ) -> Fitted:
     """Both stages: a guide from the source corpora, then the target model, which it guides.
 
@@ -50,6 +51,7 @@ def fit_stages(
         schedule: when each stage stops, and checkpoints.
         watcher: is told of every iteration of both stages.
         source_dev: development data of the source guideline, for the first stage.
+        announce: is told of the problem of each stage before it is fitted.
 
     Raises:
         CorpusError: as `fit`; or the guidelines are the same.
@@ -59,10 +61,13 @@ def fit_stages(
     schedule = schedule or Schedule()
     _check_guidelines(target_corpora, source_corpora[0].guideline if source_corpora else "")
     first = schedule.of_part("source")
-    source = fit(source_corpora, replace(recipe, sample=()), source_dev, first, watcher)
+    all_of_it = replace(recipe, sample=())
+    source = fit_problem(
+        _announced(prepare(source_corpora, all_of_it), announce), all_of_it, source_dev, first, watcher
+    )
     if source.outcome.interrupted:
         raise KeyboardInterrupt
-    fitted = fit_guided(target_corpora, source.model, recipe, dev, schedule, watcher)
+    fitted = fit_guided(target_corpora, source.model, recipe, dev, schedule, watcher, announce)
     if first.checkpoint and not fitted.outcome.interrupted:
         first.checkpoint.unlink(missing_ok=True)
     return fitted
@@ -75,12 +80,13 @@ def fit_guided(
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
     watcher: Watcher | None = None,
+    announce: Announce | None = None,
 ) -> Fitted:
     """The second stage: a model of the target guideline whose features include the labels of a guide.
 
     Arguments and errors are those of `fit` and `prepare_guided`.
     """
-    problem = prepare_guided(target_corpora, guide, recipe)
+    problem = _announced(prepare_guided(target_corpora, guide, recipe), announce)
     source = _guideline(guide)
     return fit_problem(problem, with_guide(recipe, source), dev and _without(dev, source), schedule, watcher)
 
@@ -142,6 +148,12 @@ def _relabelled(corpus: Corpus, guideline: str) -> Corpus:
         return replace(sentence, layers=layers)
 
     return replace(corpus.map(step), guideline=guideline)
+
+
+def _announced(problem: Problem, announce: Announce | None) -> Problem:
+    if announce:
+        announce(problem)
+    return problem
 
 
 def _without(corpus: Corpus, layer: str) -> Corpus:
