@@ -10,6 +10,7 @@ from tagweave.adapt.coupled import (
     Coupling,
     automatic_mapping,
     fit_coupled,
+    for_bundles,
     fit_mappings,
     over_labels,
     prepare_coupled,
@@ -60,7 +61,7 @@ def renamed(source: Corpus, names: dict[str, str], guideline: str) -> Corpus:
 
 @pytest.mark.parametrize("learner", ["adagrad", "lbfgs", "perceptron"])
 def test_a_one_to_one_mapping_gives_the_plain_model(learner: str) -> None:
-    recipe = replace(RECIPE, learner=learner, settings={}, features="observed")
+    recipe = for_bundles(replace(RECIPE, learner=learner, settings={}, features="observed"))
     coupling = Coupling((ONE_TO_ONE,), separate=False)
     merged = [CTB, renamed(PD, {"n": "N", "v": "V", "d": "D"}, "ctb")]
     schedule = Schedule(4)
@@ -85,11 +86,20 @@ def test_joint_and_separate_weights(joint: bool, separate: bool, views: int) -> 
     assert fitted.outcome.score == 1
 
 
-def test_joint_weights_are_those_that_evidence_licenses() -> None:
-    structure = prepare_coupled([CTB, PD], RECIPE, Coupling((ONE_TO_ONE,))).model.structure
+@pytest.mark.parametrize("features", [None, "all"])
+def test_joint_weights_are_those_that_evidence_licenses(features: str | None) -> None:
+    recipe = replace(RECIPE, features=features)
+    structure = prepare_coupled([CTB, PD], recipe, Coupling((ONE_TO_ONE,))).model.structure
     (_, side), _, (_, joint) = structure.weighted
-    assert not len(side.cell)  # one side has all
-    assert 0 < joint.size < side.size
+    assert (len(side.cell) == 0) == (features == "all")
+    assert 0 < joint.size <= side.size
+
+
+def test_adagrad_takes_smaller_steps_unless_it_is_told() -> None:
+    assert for_bundles(Recipe()).settings == {"rate": 0.1}
+    assert for_bundles(Recipe(settings={"batch": 3})).settings == {"rate": 0.1, "batch": 3}
+    for recipe in (Recipe(settings={"rate": 0.3}), Recipe(learner="lbfgs")):
+        assert for_bundles(recipe) == recipe
 
 
 def test_three_guidelines() -> None:

@@ -37,6 +37,9 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
 
 
+_RATE = 0.1  # AdaGrad's for bundles. ZX and PD, dev after 5 passes: 94.75; at 0.2 and 0.05 94.2 and 94.4
+
+
 @dataclass(frozen=True)
 class Coupling:
     """What is coupled, and how tightly.
@@ -95,7 +98,18 @@ def fit_coupled(
 
     Development data may be of any of them. Arguments and errors are those of `fit` and `prepare_coupled`.
     """
+    recipe = for_bundles(recipe)
     return fit_problem(prepare_coupled(corpora, recipe, coupling), recipe, dev, schedule, watcher)
+
+
+def for_bundles(recipe: Recipe) -> Recipe:
+    """The recipe with the rate that suits bundles, where it leaves AdaGrad's rate to the program.
+
+    What one side says of the other begins as a guess of the model: large first steps settle it too soon.
+    """
+    if recipe.learner != "adagrad" or "rate" in recipe.settings:
+        return recipe
+    return replace(recipe, settings={"rate": _RATE, **recipe.settings})
 
 
 def automatic_mapping(model: ChainModel, corpora: Sequence[Corpus], minimum: int = 1, threads: int = 1) -> TagMapping:
