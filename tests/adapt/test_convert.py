@@ -165,7 +165,10 @@ def test_empty_sentences_and_empty_corpora() -> None:
     ("text", "found"),
     [
         ("a/n B/zz", r"file:2: found label 'zz' is not one of the 4 of pd: d n v vn, expected labels of the model"),
-        ("a/n B/v", r"file:2: found layers that exclude one another, expected a label that all allow"),
+        (
+            "a/n B/v",
+            r"file:2: found layers that exclude one another at token 2, 'B' \(ctb D, pd v\), expected a label that all",
+        ),
     ],
 )
 def test_labels_that_are_unknown_or_contradict_the_bundles(text: str, found: str) -> None:

@@ -208,7 +208,8 @@ def test_a_model_of_one_guideline_says_that_it_ignores_the_other(run, tagger, co
         ),
         (
             ("{m}", "{t}/apart.tsv#pd", "--to", "ctb"),
-            "{t}/apart.tsv:2: found layers that exclude one another, expected a label that all allow",
+            "{t}/apart.tsv:2: found layers that exclude one another at token 1, '书' (ctb NN, pd w), expected a label"
+            " that all allow",
         ),
         (("{m}", "{c}/none.txt"), "{c}/none.txt: No such file or directory"),
     ],
