@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from tagweave.learning.loop import Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder
 
+CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA") or Path(__file__).parents[3] / "shared" / "corpora")
 EXACT = Recipe(precision="float64")
 PAIRS = (("N", "n"), ("N", "vn"), ("V", "v"), ("V", "vn"), ("D", "d"))
 MAPPING = TagMapping("ctb", "pd", dict.fromkeys(PAIRS, 1))
@@ -280,23 +283,49 @@ def test_equally_sure_tokens_come_in_the_order_of_the_corpus() -> None:
     assert review(model, source, convert(model, source, "ctb"), 0) == []
 
 
-# The sample
+# Corpora with both annotations
 
 
 def test_the_pd_tags_help_to_find_the_ctb_tags() -> None:
     """On sentences with both annotations, against a model that ignores the given side (li-2015, table 5)."""
     both = load(f"ctb={sample.path('both.tsv')}#ctb")
     train = load(f"ctb={sample.path('ctb.txt')}"), load(f"pd={sample.path('pd.txt')}")
-    coupled = fit_coupled(train, Recipe(), Coupling((count_pairs("ctb", "pd", both),)), schedule=Schedule(8)).model
-    baseline = fit(train[:1], Recipe(), schedule=Schedule(8)).model
-    source = replace(both.map(lambda s: replace(s, layers={"pd": s.layers["pd"]}, columns={})), guideline="pd")
-    right = [accuracy(both, convert(model, source, "ctb")) for model in (coupled, baseline)]
-    assert right[0] > right[1] + 0.02
-    assert right[0] > 0.85
+    mapping = count_pairs("ctb", "pd", both)
+    coupled, baseline = accuracies(train, mapping, both)
+    assert coupled > baseline + 0.02
+    assert coupled > 0.85
+
+
+def test_universal_tags_help_to_find_those_of_a_language() -> None:
+    path = CORPORA / "zh" / "udc"
+    if not path.is_dir():
+        pytest.skip(f"the real corpora are not at {CORPORA} (set TAGWEAVE_CORPORA)")
+    train, test = (load(f"{path / name}.conllu#xpos") for name in ("train", "test"))
+    sides = only(train, "xpos", 0, 200), only(train, "upos", 200, 600)
+    mapping = count_pairs("xpos", "upos", train.sentences[:600])
+    coupled, baseline = accuracies(sides, mapping, test.with_sentences(test.sentences[:150]))
+    assert coupled > 0.95 > 0.85 > baseline
+
+
+def accuracies(train: tuple[Corpus, Corpus], mapping: TagMapping, both: Corpus) -> list[float]:
+    """How well the target's tags are found from the source's, by a coupled model and by one of the target alone."""
+    target, source = train
+    coupled = fit_coupled(train, Recipe(), Coupling((mapping,)), schedule=Schedule(8)).model
+    baseline = fit([target], Recipe(), schedule=Schedule(8)).model
+    given_side = only(both, source.guideline, 0, len(both))
+    return [accuracy(both, convert(model, given_side, target.guideline)) for model in (coupled, baseline)]
+
+
+def only(corpus: Corpus, guideline: str, start: int, stop: int) -> Corpus:
+    """A part of the sentences with one layer and no column."""
+    sentences = (
+        replace(sentence, layers={guideline: sentence.layers[guideline]}, columns={})
+        for sentence in corpus.sentences[start:stop]
+    )
+    return replace(corpus, sentences=tuple(sentences), guideline=guideline)
 
 
 def accuracy(gold: Corpus, system: Corpus) -> float:
-    pairs = [
-        pair for a, b in zip(gold, system, strict=True) for pair in zip(a.layers["ctb"], b.layers["ctb"], strict=True)
-    ]
+    layers = ((a.layers[gold.guideline], b.layers[gold.guideline]) for a, b in zip(gold, system, strict=True))
+    pairs = [pair for one, other in layers for pair in zip(one, other, strict=True)]
     return sum(a == b for a, b in pairs) / len(pairs)
