@@ -31,7 +31,7 @@ from tagweave.reproduce.li_2015.methods import (
 from tagweave.reproduce.li_2015.pair import Pair, Parts, cut, halves, read_parts, retagged, share_of
 
 SCHEDULE = Schedule(30, 5)
-QUICK = Schedule(4, 2)
+QUICK = Schedule(3, 2)
 SOURCES = 5000  # M': sentences of the source corpus that an iteration visits, the paper's choice (5.1)
 _FEW = 2000  # N' of a target corpus that is smaller than that: each sentence comes several times
 
