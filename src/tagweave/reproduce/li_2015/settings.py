@@ -33,6 +33,7 @@ from tagweave.reproduce.li_2015.pair import Pair, Parts, cut, halves, read_parts
 SCHEDULE = Schedule(30, 5)
 QUICK = Schedule(3, 2)
 SOURCES = 5000  # M': sentences of the source corpus that an iteration visits, the paper's choice (5.1)
+_PARAGRAPHS = 1500  # M' where the source corpus has paragraphs: about as many words as the target corpus, as in 5.1
 _FEW = 2000  # N' of a target corpus that is smaller than that: each sentence comes several times
 
 FIVE = (BASELINE, MERGED, TWO_STAGE, COUPLED, CONVERTED)
@@ -92,7 +93,7 @@ def _chinese(folder: Path | None) -> Pair:
         read_parts(_there(folder / "zh" / "zx"), "ctb"),
         read_parts(_there(folder / "zh" / "pd199801"), "pd"),
     )
-    return Pair("zh/pd199801 to zh/zx", target, source, (len(target.train), SOURCES), SCHEDULE)
+    return Pair("zh/pd199801 to zh/zx", target, source, (len(target.train), _PARAGRAPHS), SCHEDULE)
 
 
 def _english(folder: Path | None) -> list[Setting]:
