@@ -239,6 +239,14 @@ def test_confidence_is_a_column(run, coupled, columns):
     assert numbers == [f"{c:.6f}" for sentence in expected for c in sentence.confidence]
 
 
+def test_confidence_of_an_earlier_conversion_is_written_anew(run, coupled, columns, tmp_path):
+    lines = run("convert", coupled, columns, "--confidence").stdout.splitlines()
+    old = [line.replace("\t0.", "\t9.").replace("\t1.0", "\t9.0") for line in lines]
+    again = run("convert", coupled, f"{write(tmp_path / 'old.tsv', old)}#pd", "--to", "ctb", "--confidence").stdout
+    assert again.splitlines()[0] == lines[0]
+    assert {line.split("\t")[1] for line in again.splitlines()[1:] if line} == {"1.000000"}  # all tags are given now
+
+
 def test_confidence_is_a_key_in_misc(run, coupled, tmp_path):
     rows = ["1\t下雨\t_\tv" + "\t_" * 5 + "\tX=y|Confidence=2|Z", "2\t了\t_\ty" + "\t_" * 6, ""]
     lines = run(

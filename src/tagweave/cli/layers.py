@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tagweave.cli.errors import OptionError
 from tagweave.corpus.conllu import UPOS, XPOS
@@ -53,7 +54,8 @@ def with_confidence(sentence: Sentence, confidence: tuple[float, ...], format: s
     """The sentence with a number for each token, in a column of its own or as a key in MISC."""
     texts = [f"{each:.6f}" for each in confidence]
     if format != "conllu":
-        return sentence.with_column(CONFIDENCE, texts)
+        layers = {name: layer for name, layer in sentence.layers.items() if name != CONFIDENCE}  # of an earlier time
+        return replace(sentence, layers=layers).with_column(CONFIDENCE, texts)
     key = CONFIDENCE.capitalize()
     misc = sentence.columns.get(_MISC, (_NONE,) * len(sentence))
     return sentence.with_column(_MISC, (_with_key(field, key, text) for field, text in zip(misc, texts, strict=True)))
