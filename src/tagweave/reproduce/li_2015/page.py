@@ -29,8 +29,9 @@ _NOTES = {
         " the partners of the automatic mapping.",
     ),
     "weighting": (
-        "M' is the number of sentences of the source corpus that an iteration visits (5,000 in `coupled`, at most all"
-        " there are), N' that of the target corpus.",
+        "M' is the number of sentences of the source corpus that an iteration visits, N' that of the target corpus. The"
+        " paper has N' = 5,000, and M' = 1,000, 5,000 and 20,000; here, where a sentence of the source corpus is a"
+        " paragraph of twice as many words, N' and M' of `coupled` stand below.",
     ),
     "english": (
         "The rows are those of Tables 3 and 6, which the paper has for Chinese only; its differences stand below for"

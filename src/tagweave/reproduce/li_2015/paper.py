@@ -138,8 +138,14 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
         Finding("The complete one is like the automatic one (Figure 3).", COMPLETE, COUPLED, 0, measure="dev"),
     ),
     "weighting": (
-        Finding("M' = 5,000 is better than 1,000 (Figure 4).", COUPLED, FEW_SOURCES, +1, measure="dev"),
-        Finding("M' = 5,000 is slightly better than 20,000 (Figure 4).", COUPLED, MANY_SOURCES, +1, measure="dev"),
+        Finding(
+            "About as much of the source as of the target is better than a fifth of that (Figure 4).",
+            COUPLED,
+            FEW_SOURCES,
+            +1,
+            measure="dev",
+        ),
+        Finding("It is slightly better than four times as much (Figure 4).", COUPLED, MANY_SOURCES, +1, measure="dev"),
     ),
     "english": _RIVALS,
     "conversion": (
