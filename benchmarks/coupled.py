@@ -81,7 +81,7 @@ def page(rows: list[dict[str, Any]], passes: int) -> list[str]:
         f"Written by `python -m benchmarks.coupled` ({platform.machine()}, Python {platform.python_version()}).",
         f"Training data are {tokens:,} tokens, half of them Zhuxian with CTB tags, half the People's Daily with PD",
         "tags (for the plain CRF all of them the People's Daily). The features are those of li-2015, Table 1; bundles",
-        "are the pairs of tags that meet most often when a tagger of CTB labels the People's Daily, and in the last row",
+        "are the pairs of tags that meet most often when a tagger of CTB labels the People's Daily, in the last row",
         f"all pairs. A pass of AdaGrad, the fastest of {passes} after one that is not counted; every measurement is a",
         "process of its own.",
         "",
