@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from conftest import Run
+Run = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
