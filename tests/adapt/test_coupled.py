@@ -10,8 +10,8 @@ from tagweave.adapt.coupled import (
     Coupling,
     automatic_mapping,
     fit_coupled,
-    for_bundles,
     fit_mappings,
+    for_bundles,
     over_labels,
     prepare_coupled,
 )

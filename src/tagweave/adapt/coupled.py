@@ -36,7 +36,6 @@ from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
 
-
 _RATE = 0.1  # AdaGrad's for bundles. ZX and PD, dev after 5 passes: 94.75; at 0.2 and 0.05 94.2 and 94.4
 
 
