@@ -81,9 +81,10 @@ class TestMapping:
     def test_pairs_that_are_rare_go(self) -> None:
         assert VERBS.at_least(1) == VERBS
         assert VERBS.at_least(2).counts == {("N", "n"): 8, ("V", "v"): 6, ("V", "x"): 2}
-        assert VERBS.at_least(8).pairs == {("N", "n")}
-        with pytest.raises(MappingError, match="found no pair"):
-            VERBS.at_least(9)
+
+    def test_but_every_tag_keeps_its_most_frequent_pair(self) -> None:
+        assert VERBS.at_least(8).pairs == {("N", "n"), ("V", "v"), ("V", "x")}
+        assert VERBS.at_least(9) == VERBS.at_least(99)
 
 
 class TestAllowed:

@@ -119,7 +119,7 @@ def automatic_mapping(model: ChainModel, corpora: Sequence[Corpus], minimum: int
     Args:
         model: of the one guideline.
         corpora: of the other, in the tokens and labels of the model's task (`Task.prepare`).
-        minimum: pairs that meet less often are left out.
+        minimum: pairs that meet less often are left out, but for the most frequent one of a tag.
         threads: how many threads share the work.
     """
     guideline = corpora[0].guideline
@@ -148,8 +148,7 @@ def fit_mappings(
         target_corpora: of one guideline.
         source_corpora: of one other or several.
         recipe: how the tagger is fitted; to all sentences, whatever its sample.
-        minimum: pairs that meet less often are left out. Where all are, there is no mapping of the guideline: they were
-            seen too rarely to exclude anything.
+        minimum: pairs that meet less often are left out, but for the most frequent one of a tag.
         dev: development data of the target guideline.
         schedule: when the fit stops, and checkpoints.
         watcher: is told of every iteration.
@@ -170,7 +169,7 @@ def fit_mappings(
     for corpus in source_corpora:
         sources.setdefault(corpus.guideline, []).append(recipe.task.prepare(corpus))
     counted = [automatic_mapping(fitted.model, corpora, threads=recipe.threads) for corpora in sources.values()]
-    return tuple(each.at_least(minimum) for each in counted if max(each.counts.values()) >= minimum)
+    return tuple(each.at_least(minimum) for each in counted)
 
 
 def _of_tags(mapping: TagMapping) -> TagMapping:

@@ -295,9 +295,10 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
         layers = [tuple(None if OUTSIDE in (each or ()) else each for each in layer) for layer in layers]
     sides = [view.guideline for view in model.structure.space.sides]
     if dev.guideline not in sides and len(sides) > 1:  # of one guideline, whatever its name is in the file
-        raise CorpusError(f"development data of the guideline {dev.guideline!r}", f"one of {', '.join(sides)}", dev.path)
+        found = f"development data of the guideline {dev.guideline!r}"
+        raise CorpusError(found, f"one of {', '.join(sides)}", dev.path)
     guideline = dev.guideline if dev.guideline in sides else sides[0]
-    return scorer(model, model.encoder.encode(dev.sentences, threads), layers, dev.guideline, threads, dev.path)
+    return scorer(model, model.encoder.encode(dev.sentences, threads), layers, guideline, threads, dev.path)
 
 
 def scorer(

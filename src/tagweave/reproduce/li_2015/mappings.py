@@ -16,7 +16,6 @@ from __future__ import annotations
 from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping
 
 _RARE = 10_000  # a pair that meets less often than once in so many tokens
-_NEAR_NOTHING = 1e-9
 
 
 def mappings(name: str, counted: TagMapping) -> tuple[TagMapping, ...]:
@@ -32,15 +31,8 @@ def mappings(name: str, counted: TagMapping) -> tuple[TagMapping, ...]:
 
 
 def often(counted: TagMapping) -> TagMapping:
-    """The pairs that meet once in 10,000 tokens or more often, and of every tag the pair that meets most often.
-
-    Without the latter a rare tag would not be named, and so be possible beside all tags of the other side: on ZX and
-    People's Daily that made 200 bundles of 14 tags.
-    """
-    minimum = sum(counted.counts.values()) / _RARE
-    best = counted.tight(_NEAR_NOTHING).counts
-    kept = {pair: count for pair, count in counted.counts.items() if count >= minimum or pair in best}
-    return TagMapping(counted.first, counted.second, kept)
+    """The pairs that meet once in 10,000 tokens or more often, and of every tag the pair that meets most often."""
+    return counted.at_least(sum(counted.counts.values()) / _RARE)
 
 
 def completed(mapping: TagMapping, by: TagMapping) -> TagMapping:
