@@ -152,5 +152,8 @@ def test_development_data_of_a_source_serve_a_coupled_model_alone(files):
 def test_development_data_of_a_guideline_that_the_model_lacks(files):
     with pytest.raises(OptionError, match="found development data of the guideline 'x', expected 'g' or 'h'"):
         dev_name(data([f"g={files.a}"], [f"h={files.c}"]), f"g={files.a}", f"x={files.b}")
-    with pytest.raises(OptionError, match="guideline 'upos', expected 'xpos'"):
-        dev_name(data([f"{files.conllu}#xpos"]), f"{files.conllu}#xpos", files.conllu)
+
+
+def test_development_data_of_a_plain_model_may_have_any_name(files):
+    assert dev_name(data([f"g={files.a}"]), f"g={files.a}", f"x={files.b}") == "x"
+    assert dev_name(data([f"g={files.a}"], [f"h={files.c}"], "guided"), f"g={files.a}", f"x={files.b}") == "x"

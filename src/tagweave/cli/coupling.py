@@ -23,7 +23,8 @@ class CouplingOptions:
     Attributes:
         files: mappings that were read, by the names that the user gave them.
         automatic: whether there is an automatic mapping as well.
-        minimum: how often the tags of a pair must have met; `None`: twice for the automatic mapping.
+        minimum: how often the tags of a pair must have met (`TagMapping.at_least`); `None`: twice for the automatic
+            mapping.
         tight: whether only the most frequent pairs of every tag are kept.
         views: `both`, `joint` or `separate`.
     """
@@ -44,7 +45,6 @@ class CouplingOptions:
 
         Raises:
             OptionError: a mapping of other guidelines.
-            MappingError: a mapping without a pair that is frequent enough.
         """
         joint, separate = _VIEWS[self.views]
         read = [self._frequent(named(mapping, name, guidelines)) for name, mapping in self.files]

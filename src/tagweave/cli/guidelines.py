@@ -74,14 +74,15 @@ class TrainingData:
             training: the first training corpus, as it was read.
 
         Raises:
-            OptionError: another guideline than those that the method gives a model.
+            OptionError: another guideline than those of a model of several, or that of a source where the model has the
+                target's labels alone.
         """
         if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
             return dev.called(self.target)
-        expected = self.guidelines if self.method == COUPLED else (self.target,)
-        if dev.guideline not in expected:
+        known = self.guidelines if self.method == COUPLED else (self.target,)
+        if dev.guideline not in known and (self.method == COUPLED or dev.guideline in self.guidelines):
             found = f"{dev.corpus.path}: found development data of the guideline {dev.guideline!r}"
-            raise OptionError(f"{found}, expected {' or '.join(map(repr, expected))} ({_HOW})")
+            raise OptionError(f"{found}, expected {' or '.join(map(repr, known))} ({_HOW})")
         return dev
 
 

@@ -108,8 +108,7 @@ class Work:
         return self._fit(problem, data.corpora, recipe, goes_on=self.coupling.automatic)
 
     def _automatic(self) -> tuple[TagMapping, ...]:
-        """The automatic mapping of the target and every other guideline; of one that has no frequent pair there is
-        none."""
+        """The automatic mapping of the target and every other guideline."""
         data, minimum = self.data, self.coupling.automatic_minimum
         dev = self.dev if self.dev and self.dev.guideline == data.target else None
         say(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
@@ -117,9 +116,8 @@ class Work:
             mappings = fit_mappings(
                 data.targets, data.sources, self.recipe, minimum, dev, self.schedule, watcher, self._announce
             )
-        for name in data.guidelines[1:]:
-            pairs = sum(len(mapping.counts) for mapping in mappings if mapping.second == name)
-            say(f"automatic mapping of {data.target} and {name}: {pairs:,} pairs of tags, met {minimum} times or more")
+        for mapping in mappings:
+            say(f"automatic mapping of {mapping.first} and {mapping.second}: {len(mapping.counts):,} pairs of tags")
         return mappings
 
     def _fit(self, problem: Problem, corpora: Sequence[Corpus], recipe: Recipe, goes_on: bool = False) -> Fitted:

@@ -46,7 +46,12 @@ Mappings = Annotated[
 ]
 MappingMinimum = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="Leave out pairs that met less often. Default: 2 of the automatic mapping."),
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Leave out pairs that met less often, but for the most frequent one of a label. Default: 2 of an automatic"
+        " mapping.",
+    ),
 ]
 MappingTight = Annotated[
     bool, typer.Option("--mapping-tight", help="Keep the most frequent pairs only, nine tenths of each label's.")
