@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tagweave.adapt.fit import Fitted, Problem, fit, lay_out, layout_of, learn, prepare, with_evidence
+from tagweave.adapt.coupled import Coupling, prepare_coupled
+from tagweave.adapt.fit import Fitted, Problem, fit, learn, prepare
 from tagweave.adapt.incomplete import STRATEGIES, fit_incomplete, treated
 from tagweave.adapt.recipe import LEARNERS, Recipe
 from tagweave.adapt.task import TASKS, Task
@@ -27,13 +28,13 @@ from tagweave.corpus.sentence import Layer, Place, Sentence
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.evidence import allowed_sets
 from tagweave.encoding.presets import PRESETS
+from tagweave.labels.bundles import bundle
+from tagweave.labels.mapping import TagMapping
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
-from tagweave.labels.space import LabelSpace, View
+from tagweave.labels.space import LabelSpace
 from tagweave.learning.loop import Schedule
-from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
-from tagweave.models.structure import ChainStructure
 from tagweave.models.tagger import Tagger
 
 FEATURES = ("all", "observed")
@@ -421,19 +422,11 @@ def test_a_format_without_labels_gives_none(name: str, tmp_path: Path) -> None:
 # Another guideline
 
 PAIRS = (("N", "n"), ("N", "vn"), ("V", "v"), ("V", "vn"), ("D", "d"))
+MAPPING = TagMapping("ctb", "pd", dict.fromkeys(PAIRS, 1))
 SIDES = {
     "ctb": ("ab/N cde/V f/D", "ab/V f/N", "cde/V|N ab/? cde/V"),
     "pd": ("ab/n cde/vn f/d", "f/vn|v", "cde/? ab/vn"),
 }
-
-
-def bundle_space() -> LabelSpace:
-    names = tuple("+".join(pair) for pair in PAIRS)
-    views = [View("joint", names, np.arange(len(PAIRS), dtype=np.int32))]
-    for side, guideline in enumerate(("ctb", "pd")):
-        tags = tuple(sorted({pair[side] for pair in PAIRS}))
-        views.append(View(guideline, tags, np.array([tags.index(pair[side]) for pair in PAIRS], np.int32)))
-    return LabelSpace(names, tuple(views))
 
 
 def side(guideline: str) -> Corpus:
@@ -443,33 +436,14 @@ def side(guideline: str) -> Corpus:
 
 def coupled(corpora: list[Corpus], features: str, learner: str) -> tuple[Problem, Recipe]:
     recipe = recipe_of("tag", learner, features)
-    sentences = [sentence for corpus in corpora for sentence in corpus]
-    space = bundle_space()
-    sets, scheme = LabelSets(space), TransitionScheme.free(len(space))
-    encoder = TemplateEncoder(recipe.chosen_templates())
-    encoded = encoder.encode(sentences)
-    encoder.freeze(encoded)
-    encoded = with_evidence(encoded, corpora, sets, scheme)
-    layouts = tuple(_view_layout(view, encoder, encoded, sets, features) for view in space.views)
-    return lay_out(ChainStructure(space, layouts, scheme), encoder, encoded, sets, recipe), recipe
-
-
-def _view_layout(view: View, encoder: TemplateEncoder, encoded: Any, sets: LabelSets, features: str) -> Layout:
-    if view.guideline == "joint":
-        return layout_of(encoder, encoded, sets, features == "all")
-    if features == "all":
-        return Layout.dense(encoder.windows, len(view.names))
-    masks = np.zeros((len(sets), len(view.names)), np.uint8)
-    for number, mask in enumerate(sets.masks):
-        masks[number, view.projection[mask == 1]] = 1
-    return Layout.licensed(encoded, encoder.windows, masks)
+    return prepare_coupled(corpora, recipe, Coupling((MAPPING,))), recipe
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("features", FEATURES)
 def test_another_guideline_is_evidence_too(features: str, learner: str) -> None:
     known = [side("ctb"), side("pd")]
-    bare = Corpus(tuple(Sentence(s.forms) for corpus in known for s in corpus), "joint")
+    bare = Corpus(tuple(Sentence(s.forms) for corpus in known for s in corpus), "ctb")
     fits = []
     for corpora in (known, [*known, bare]):
         problem, recipe = coupled(corpora, features, learner)
@@ -486,12 +460,12 @@ def test_another_guideline_is_evidence_too(features: str, learner: str) -> None:
 
 
 def test_a_tag_of_one_side_allows_every_bundle_with_it() -> None:
-    sets = LabelSets(bundle_space())
+    sets = LabelSets(bundle([("ctb", ("D", "N", "V")), ("pd", ("d", "n", "v", "vn"))], [MAPPING]))
     numbers = allowed_sets([*side("ctb"), *side("pd")], sets)
     allowed = [{sets.space.names[i] for i in sets.labels(number)} for number in numbers]
-    assert allowed[0] == {"N+n", "N+vn"}
+    assert allowed[0] == {"N&n", "N&vn"}
     assert allowed[6] == set(sets.space.names)
     assert numbers[6] == ALL
-    assert {"N+vn", "V+vn"} in allowed
+    assert {"N&vn", "V&vn"} in allowed
     both = Sentence(("ab",), {"ctb": (("V",),), "pd": (("vn",),)})
-    assert {sets.space.names[i] for i in sets.labels(allowed_sets([both], sets)[0])} == {"V+vn"}
+    assert {sets.space.names[i] for i in sets.labels(allowed_sets([both], sets)[0])} == {"V&vn"}

@@ -10,8 +10,14 @@ import pytest
 from model_files import write
 from typer.testing import CliRunner
 
+from tagweave.adapt.coupled import Coupling, fit_coupled
+from tagweave.adapt.recipe import Recipe
 from tagweave.cli.main import app
+from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
+from tagweave.labels.mapping import count_pairs
+from tagweave.learning.loop import Schedule
+from tagweave.models.storage import save_model
 
 Run = Callable[..., Any]
 
@@ -66,3 +72,13 @@ def trained(run: Run, corpora: Path, name: str, *arguments: object) -> Path:
     model = corpora / f"{name}.model"
     run("train", *arguments, "-o", model, "--iterations", 4)
     return model
+
+
+@pytest.fixture(scope="session")
+def coupled(corpora: Path) -> Path:
+    """A model of words, of the guidelines ctb and pd."""
+    corpora_of_both = [load(f"ctb={corpora / 'train.txt'}"), load(f"pd={corpora / 'words.txt'}")]
+    both = count_pairs("ctb", "pd", load(f"{path('both.tsv')}#ctb"))
+    fitted = fit_coupled(corpora_of_both, Recipe(), Coupling((both,)), schedule=Schedule(5))
+    save_model(fitted.model, corpora / "coupled.model")
+    return corpora / "coupled.model"

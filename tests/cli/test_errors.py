@@ -20,10 +20,7 @@ TRAIN = ("train", "{c}/train.txt", "-o", "{t}/m")
 OPTIONS = [
     ((*TRAIN, "--task", "parse"), "unknown task 'parse', expected one of tag, segment, segtag"),
     ((*TRAIN, "--coding", "BIO"), "unknown coding 'BIO', expected one of BMES, BI, boundary"),
-    (
-        (*TRAIN, "--method", "coupled"),
-        "unknown method 'coupled', expected 'ordinary': coupled training is not in this version",
-    ),
+    ((*TRAIN, "--method", "x"), "unknown method 'x', expected one of ordinary, coupled, guided, merged"),
     (
         (*TRAIN, "--incomplete", "x"),
         "unknown strategy 'x', expected one of marginal, argmax, pointwise, random, first, frequent, discard",
@@ -53,9 +50,9 @@ OPTIONS = [
         "found standard input as a corpus, expected a file: its digest identifies the training run",
     ),
     (
-        ("train", "ctb={c}/train.txt", "--source", "pd={c}/words.txt", "-o", "{t}/m"),
-        "{c}/words.txt: found the guideline 'pd', expected 'ctb' as in {c}/train.txt: coupled training on several"
-        " guidelines is not in this version (corpora of one guideline can be named alike: NAME=FILE)",
+        ("train", "ctb={c}/train.txt", "pd={c}/words.txt", "-o", "{t}/m"),
+        "{c}/words.txt: found the guideline 'pd', expected 'ctb' as in {c}/train.txt; corpora of other guidelines are"
+        " given by --source (corpora can be named: GUIDELINE=FILE)",
     ),
     (
         ("train", "{c}/train.txt", "-o", "{t}/none/m"),

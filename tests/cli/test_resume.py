@@ -84,6 +84,69 @@ def test_a_killed_run_is_resumed_to_the_same_model(run, corpora, tmp_path, when)
     assert sorted(path.name for path in killed.iterdir()) == sorted(LEARNERS)
 
 
+# as above; each run kills itself when it has saved a checkpoint so many times, or while it saves the next one
+KILLED_IN_STAGES = """
+import os, signal, sys
+from pathlib import Path
+from tagweave.cli.main import app
+from tagweave.learning import checkpoint, loop
+
+common, runs = sys.argv[1].split("|"), [run.split("|") for run in sys.argv[2:]]
+
+def kill(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+original, saved = checkpoint.save_checkpoint, []
+
+def killing(times, between):
+    def save(*arguments):
+        if between and len(saved) == times:
+            Path.replace = kill
+        original(*arguments)
+        saved.append(1)
+        if len(saved) == times and not between:
+            kill()
+    return save
+
+for run in runs:  # the kernels are loaded once, here
+    app([*common, *run[2:], "--iterations", "1"], standalone_mode=False)
+    Path(run[3]).unlink()
+
+for times, between, *options in runs:
+    process = os.fork()
+    if not process:
+        loop.save_checkpoint = killing(int(times), between == "between")
+        app([*common, *options])
+    assert os.WTERMSIG(os.waitpid(process, 0)[1]) == signal.SIGKILL
+"""
+
+
+def test_a_killed_run_of_two_models_is_resumed_to_the_same_model(run, corpora, tmp_path):
+    """In the first model, at its end, in the second one; with the part of a checkpoint that was being written."""
+    few = {name: (corpora / f"{name}.txt").read_text("utf-8").splitlines()[:20] for name in ("train", "words")}
+    train, words = (write(tmp_path / f"{name}.txt", lines) for name, lines in few.items())
+    common = ["train", f"ctb={train}", "--source", f"pd={words}", "--iterations", "3", "--seed", "5"]
+    methods = {"coupled": ["--mapping", "automatic", "--sample", "10,15"], "guided": ["--method", "guided"]}
+    killed, straight = tmp_path / "killed", tmp_path / "straight"
+    killed.mkdir()
+    straight.mkdir()
+    moments = [(times, when) for times in (2, 3, 4) for when in ("after", "between")]
+    cases = [(name, times, when, killed / f"{name}-{times}-{when}") for name in methods for times, when in moments]
+    runs = ["|".join([str(times), when, "-o", str(model), *methods[name]]) for name, times, when, model in cases]
+    command = [sys.executable, "-c", KILLED_IN_STAGES, "|".join(common), *runs]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "COLUMNS": "100"})
+    for name, options in methods.items():
+        run(*common, *options, "-o", straight / name)
+    for name, times, _, model in cases:
+        assert not model.exists()
+        part = "mapping" if name == "coupled" else "source"
+        assert (killed / f"{model.name}.checkpoint.{part}").exists()
+        resumed = run(*common, *methods[name], "-o", model, "--resume")
+        assert sum(line.startswith("iteration ") for line in resumed.stderr.splitlines()) == 6 - times
+        assert contents(model) == contents(straight / name), model.name
+    assert sorted(killed.iterdir()) == sorted(model for *_, model in cases)
+
+
 def test_an_interrupt_from_the_keyboard(corpora, tmp_path):
     """The signal itself, to a process that trains: the model is there, and the exit code is that of an interrupt."""
     log, model = tmp_path / "log", tmp_path / "m"

@@ -10,6 +10,7 @@ import sys
 import pytest
 from model_files import write
 
+from tagweave.cli import input as input_module
 from tagweave.cli import labelling
 from tagweave.corpus.load import iterate, load
 from tagweave.corpus.sentence import Sentence
@@ -179,14 +180,14 @@ def test_a_long_stream_is_taken_in_blocks(run, tagger, corpora, monkeypatch):
     expected = run("tag", tagger, corpora / "dev.seg").stdout
     taken = []
     complete = Tagger.complete
-    monkeypatch.setattr(labelling, "_BLOCK", 7)
+    monkeypatch.setattr(input_module, "_BLOCK", 7)
     monkeypatch.setattr(Tagger, "complete", lambda self, corpus: taken.append(len(corpus)) or complete(self, corpus))
     assert run("tag", tagger, corpora / "dev.seg").stdout == expected
     assert taken == [7, 7, 6]
 
 
 def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
-    monkeypatch.setattr(labelling, "_BLOCK", 2)
+    monkeypatch.setattr(input_module, "_BLOCK", 2)
     read = []
 
     def stream(*_arguments):
@@ -197,7 +198,7 @@ def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
 
         return "segmented", sentences()
 
-    monkeypatch.setattr(labelling, "stream", stream)
+    monkeypatch.setattr(input_module, "stream", stream)
     labelled = labelling.Labelling(Tagger(load_model(tagger)), "-").labelled()
     next(labelled)
     assert len(read) == 2

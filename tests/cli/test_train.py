@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
 from model_files import contents, write
 
+from tagweave.adapt.coupled import Coupling, prepare_coupled
 from tagweave.adapt.fit import prepare
 from tagweave.adapt.incomplete import treated
 from tagweave.adapt.recipe import LEARNERS, Recipe
 from tagweave.adapt.task import Task
-from tagweave.cli.summary import estimated_bytes, summary
+from tagweave.cli.summary import estimated_bytes, peak_bytes, summary
 from tagweave.corpus.describe import digest
 from tagweave.corpus.load import load
 from tagweave.learning import loop
@@ -37,7 +39,7 @@ def test_it_tells_the_size_of_the_problem_and_every_iteration(run, corpora, tmp_
     )
     labels, features = len(problem.model.structure.space), len(problem.model.encoder.index)
     assert lines[1] == f"{labels} labels, {features:,} features, {problem.model.structure.size:,} weights"
-    assert lines[2].startswith("about ") and lines[2].endswith(" MB of memory for training")
+    assert re.fullmatch(r"about \d+ MB of memory for training, \d+ MB in all|about .* GB in all", lines[2])
     assert [line.split("  ")[0] for line in lines[3:5]] == ["iteration 1/2", "iteration 2/2"]
     assert lines[5].startswith(f"{tmp_path / 'm'}: 2 iterations, dev 0.")
     assert len(lines) == 6
@@ -179,7 +181,7 @@ def test_an_interrupt_before_training(run, corpora, tmp_path, monkeypatch):
     def stop(*_arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tagweave.adapt.fit.prepare", stop)
+    monkeypatch.setattr("tagweave.cli.methods.prepare", stop)
     result = run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, code=130)
     assert result.stderr == "tagweave: interrupted\n"
 
@@ -219,6 +221,16 @@ def test_the_estimate_of_memory_covers_what_the_learner_keeps(corpora, learner):
     kept = sum(array.nbytes for array in state.arrays.values())
     assert kept < estimated_bytes(problem, recipe) < 12 * kept
     assert "memory" in summary(problem, recipe)[-1]
+
+
+def test_the_estimate_grows_with_the_square_of_the_labels(corpora):
+    words = load(f"pd={corpora / 'words.txt'}")
+    recipe = Recipe(threads=2)
+    problem = prepare_coupled([load(f"ctb={corpora / 'train.txt'}"), words], recipe, Coupling())
+    labels = len(problem.model.structure.space)
+    assert estimated_bytes(problem, recipe) > 8 * 4 * labels**2 + 6 * 4 * problem.model.structure.size
+    assert estimated_bytes(problem, recipe) - estimated_bytes(problem, Recipe()) == 2 * 4 * labels**2
+    assert peak_bytes() > 50e6
 
 
 def test_strategies_in_two_steps_are_those_in_one(corpora):

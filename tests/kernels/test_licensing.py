@@ -12,10 +12,17 @@ from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.templates import Templates
 from tagweave.kernels import licensing
-from tagweave.models.licensing import licensed_pairs
+from tagweave.models.licensing import licensed_cells
 
 MASKS = np.array([[1, 1, 1], [1, 0, 0], [0, 1, 1], [0, 0, 1]], np.uint8)
 TEMPLATES = Templates(("form[-1]", "form[0]", "form[1]", "form[-2] form[-1]", "form[2]", "lower[0]", "inner[0]"))
+
+
+def found_pairs(encoded: Encoded, encoder: TemplateEncoder, width: int) -> list[int]:
+    """The same codes from the counts and cells of the package."""
+    counts, cells = licensed_cells(encoded, MASKS, encoder.windows)
+    assert len(counts) == len(encoder.windows)
+    return (np.repeat(np.arange(len(counts)) * width, counts) + cells).tolist()
 
 
 def naive_pairs(encoded: Encoded, masks: np.ndarray, width: int) -> set[int]:
@@ -56,21 +63,21 @@ def encode(texts: list[str], seed: int, minimum_count: int = 1) -> tuple[Encoded
 def test_pairs(texts: list[str], seed: int, minimum_count: int) -> None:
     encoded, encoder = encode(texts, seed, minimum_count)
     width = int(encoder.windows.max(initial=1)) * 3
-    found = licensed_pairs(encoded, MASKS, width)
-    assert found.tolist() == sorted(naive_pairs(encoded, MASKS, width))
+    assert found_pairs(encoded, encoder, width) == sorted(naive_pairs(encoded, MASKS, width))
 
 
 def test_unknown_positions_license_nothing() -> None:
-    encoded, _ = encode(["a b c", "a"], 0)
-    assert len(licensed_pairs(encoded.with_evidence(0 * encoded.allow), MASKS, 9)) == 0
+    encoded, encoder = encode(["a b c", "a"], 0)
+    assert found_pairs(encoded.with_evidence(0 * encoded.allow), encoder, 9) == []
 
 
 def test_the_set_of_pairs_grows() -> None:
     texts = [" ".join(f"{n}{m}" for m in range(30)) for n in range(900)]
-    encoded, _ = encode(texts, 3)
-    found = licensed_pairs(encoded, MASKS, 9)
+    encoded, encoder = encode(texts, 3)
+    width = int(encoder.windows.max()) * 3
+    found = found_pairs(encoded, encoder, width)
     assert len(found) > 1 << 16
-    assert found.tolist() == sorted(naive_pairs(encoded, MASKS, 9))
+    assert found == sorted(naive_pairs(encoded, MASKS, width))
 
 
 @pytest.mark.parametrize("slots", [64, 256])

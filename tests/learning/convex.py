@@ -25,6 +25,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
 assert SETTINGS.keys() == LEARNERS.keys()
 
 
+def order_of(seed: int, iteration: int, rows: int) -> NDArray[np.int64]:
+    """The order in which an iteration visits the rows of a `Logistic`."""
+    return np.random.default_rng([seed, iteration]).permutation(rows)
+
+
 @dataclass
 class Logistic:
     """loss(w) = sum_i log(1 + exp(-y_i x_i w)); a "sentence" is a row of x [n, d] with y_i = 1 or -1.
@@ -51,6 +56,9 @@ class Logistic:
 
     def __len__(self) -> int:
         return len(self.x)
+
+    def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
+        return order_of(seed, iteration, len(self))
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         gradient = np.zeros(self.size, self.dtype)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from convex import Logistic
+from convex import Logistic, order_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.perceptron import AveragedPerceptron
-from tagweave.learning.trainer import Trainer, batches, order_of
+from tagweave.learning.trainer import Trainer, batches
 
 SEED, BATCH, PASSES = st.integers(0, 500), st.integers(1, 40), st.integers(1, 4)
 
@@ -148,19 +148,7 @@ def test_float32_comes_close(trainer: Trainer) -> None:
     np.testing.assert_allclose(single, double, rtol=1e-3, atol=1e-3)
 
 
-# Orders and batches
-
-
-@given(st.integers(0, 10), st.integers(0, 10), st.integers(0, 50))
-def test_an_order_is_a_permutation_that_repeats(seed: int, iteration: int, sentences: int) -> None:
-    order = order_of(seed, iteration, sentences)
-    assert sorted(order.tolist()) == list(range(sentences))
-    assert (order == order_of(seed, iteration, sentences)).all()
-
-
-def test_orders_differ_by_seed_and_by_iteration() -> None:
-    orders = {tuple(order_of(seed, iteration, 30).tolist()) for seed in range(3) for iteration in range(3)}
-    assert len(orders) == 9
+# Batches
 
 
 @given(st.integers(0, 50), st.integers(1, 60))

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from convex import SETTINGS, Logistic
+from convex import SETTINGS, Logistic, order_of
 
 from tagweave.adapt.recipe import LEARNERS
 from tagweave.learning.checkpoint import CheckpointError, load_checkpoint
 from tagweave.learning.loop import Iteration, Schedule, TrainingError, train
-from tagweave.learning.trainer import State, order_of
+from tagweave.learning.trainer import State
 
 
 @dataclass
@@ -200,3 +200,11 @@ def test_an_interrupt_in_the_middle_of_a_pass(name: str) -> None:
     assert all(outcome.interrupted for outcome in outcomes)
     assert np.isfinite(outcomes[0].weights).all()
     assert (outcomes[0].weights == outcomes[1].weights).all()
+
+
+def test_an_interrupt_while_sgd_tries_rates() -> None:
+    objective = replace(Logistic.random(5), stop=3)
+    outcome = train(LEARNERS["sgd"](), objective, np.zeros(objective.size), Schedule(9))
+    assert outcome.interrupted
+    assert outcome.iterations == 0
+    assert not outcome.weights.any()

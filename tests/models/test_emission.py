@@ -54,7 +54,7 @@ class Setting:
 
     def scores(self, first: int, last: int, with_table: bool) -> Any:
         emission = ViewEmission(self.view, self.layout, self.weights)
-        table = emission.kind_table(self.encoded, 0, len(self.encoded.kind_ptr) - 1) if with_table else None
+        table = emission.kind_table(self.encoded) if with_table else None
         tokens = self.tokens(first, last)
         scores = np.zeros((tokens.stop - tokens.start, self.labels), self.weights.dtype)
         emission.add_scores(self.encoded, first, last, table, scores)
@@ -160,7 +160,7 @@ def test_features_may_have_values() -> None:
     once = setting.scores(0, 2, True)
     fields = {name: getattr(setting.encoded, name) for name in type(setting.encoded).__dataclass_fields__}
     setting.encoded = Encoded(**{**fields, "kind_values": np.full(len(setting.encoded.kind_features), 2.0)})
-    table = ViewEmission(PLAIN, setting.layout, setting.weights).kind_table(setting.encoded, 0, 2)
+    table = ViewEmission(PLAIN, setting.layout, setting.weights).kind_table(setting.encoded)
     doubled = setting.scores(0, 2, True)
     np.testing.assert_allclose(doubled - once, table[setting.encoded.kinds] / 2, rtol=1e-10)
     difference = setting.rng.normal(size=doubled.shape)

@@ -284,3 +284,40 @@ def test_evidence_against_the_scheme_is_a_contradiction(gold: bool, weight: floa
 def test_bundles_are_pairs_that_share_sides() -> None:
     assert len(bundles()) == len(PAIRS) == 5
     assert [len(view.names) for view in bundles().views] == [5, 3, 4]
+
+
+# Large spaces: threads share a batch
+
+
+@settings(max_examples=20)
+@given(TEXTS, st.sampled_from([plain(), bundles()]), SEED, SWITCHES, st.integers(2, 3))
+def test_threads_that_share_a_batch(
+    texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool], threads: int
+) -> None:
+    problem = Problem(texts, space, seed, **switches)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(objective_module, "_LARGE_SPACE", 1)
+        objective = problem.objective(threads)
+        for _ in range(2):  # the second time with the scratch of the first
+            loss, gradient = batched(objective, problem.weights, 4)
+            assert loss == pytest.approx(problem.loss(), rel=1e-9, abs=1e-9)
+            np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-8, atol=1e-9)
+
+
+@settings(max_examples=20)
+@given(TEXTS, SEED, SWITCHES, st.integers(0, 2))
+def test_a_view_without_weights(texts: list[list[str]], seed: int, switches: dict[str, bool], left_out: int) -> None:
+    """Its scores are 0, as those of weights that are all 0, and it takes no gradient."""
+    problem = Problem(texts, bundles(), seed, **{**switches, "licensed_transitions": False})
+    parts = problem.structure.split(problem.weights)
+    for array in (parts[left_out].emission, parts[left_out].transition, parts[left_out].start, parts[left_out].end):
+        array[...] = 0
+    loss, gradient = problem.objective().loss_and_gradient(problem.weights)
+    layouts = tuple(None if i == left_out else layout for i, layout in enumerate(problem.structure.layouts))
+    low, high = problem.structure.offsets[left_out : left_out + 2]
+    others = np.r_[0:low, high : problem.structure.size]
+    problem.structure = replace(problem.structure, layouts=layouts)
+    assert problem.structure.size == len(others)
+    found, found_gradient = problem.objective().loss_and_gradient(problem.weights[others])
+    assert found == pytest.approx(loss)
+    np.testing.assert_allclose(found_gradient, gradient[others], atol=1e-12)

@@ -149,3 +149,59 @@ def test_words() -> None:
             tool.words(Sentence(("a",), {"seg": (unclear,)}))
     with pytest.raises(CorpusError, match="a position without one label"):
         tool.words(Sentence(("a",)))
+
+
+# Guidelines
+
+
+@pytest.mark.parametrize("guideline", ["ctb", "pd"])
+def test_a_guideline_that_is_asked_for(guideline: str) -> None:
+    joint, problem = tagger("bundles")
+    side = Tagger(joint.model, guideline=guideline)
+    view = problem.structure.space.view(guideline)
+    assert (side.guideline, side.guidelines, side.labels) == (guideline, (guideline,), view.names)
+    number = problem.structure.space.names.index
+    for whole, part in zip(joint.tag(problem.sentences), side.tag(problem.sentences), strict=True):
+        labels = [number(candidates[0]) for candidates in whole.layers["joint"]]
+        assert part.layers == {guideline: tuple((view.names[view.projection[y]],) for y in labels)}
+
+
+def test_layers_of_several_guidelines_are_of_one_label_sequence() -> None:
+    joint, problem = tagger("bundles")
+    both = Tagger(joint.model, 2, "pd", ("ctb", "pd"))
+    assert both.guidelines == ("pd", "ctb")
+    corpus = Corpus(tuple(problem.sentences), "ctb")
+    for one, two, three in zip(
+        joint.tag(problem.sentences), both.tag(problem.sentences), both.complete(corpus), strict=True
+    ):
+        assert two.layers == three.layers
+        assert list(two.layers) == ["pd", "ctb"]
+        pairs = zip(two.layers["ctb"], two.layers["pd"], strict=True)
+        assert [f"{a[0]}+{b[0]}" for a, b in pairs] == [c[0] for c in one.layers["joint"]]
+
+
+def test_a_corpus_of_a_guideline_that_is_no_view_is_taken_as_the_taggers() -> None:
+    joint, _ = tagger("bundles")
+    sentence = Sentence(tuple(TEXTS[0]), {"mine": (("vn",), None, ("d",)), "ctb": (("D",),) * 3})
+    (done,) = Tagger(joint.model, guideline="pd").complete(Corpus((sentence,), "mine"))
+    assert (done.layers["mine"][0], done.layers["mine"][2]) == (("vn",), ("d",))
+
+
+def test_probabilities_of_a_side_are_sums_over_its_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
+    joint, problem = tagger("bundles")
+    view = problem.structure.space.view("pd")
+    side = Tagger(joint.model, guideline="pd")
+    whole = side.probabilities(problem.sentences)
+    for bundled, projected in zip(joint.probabilities(problem.sentences), whole, strict=True):
+        summed = np.stack([bundled[:, view.projection == tag].sum(axis=1) for tag in range(len(view.names))], axis=1)
+        np.testing.assert_allclose(projected, summed, atol=1e-12)
+    monkeypatch.setattr(tagger_module, "_CELLS", 1)  # one sentence at a time
+    for one, other in zip(side.probabilities(problem.sentences), whole, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_a_guideline_that_the_model_does_not_have() -> None:
+    joint, _ = tagger("bundles")
+    for arguments in (("brown",), ("ctb", ("brown",))):
+        with pytest.raises(KeyError, match="no guideline 'brown' in this label space, only joint, ctb, pd"):
+            Tagger(joint.model, 1, *arguments)

@@ -21,11 +21,12 @@ from tagweave.encoding.evidence import OUTSIDE, allowed_sets
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
-from tagweave.labels.space import LabelSpace, collect_names, is_wildcard
+from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
 from tagweave.labels.words import WordCounter
 from tagweave.learning.loop import Outcome, Schedule, Watcher, train
 from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
+from tagweave.models.guide import GuidedEncoder
 from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
 from tagweave.models.structure import ChainStructure
@@ -33,7 +34,7 @@ from tagweave.models.structure import ChainStructure
 Floats = NDArray[Any]
 
 _MOSTLY = 0.5  # share of positions with one label below which training begins pointwise
-GrowingEncoder = TemplateEncoder | AttributeEncoder
+GrowingEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder
 """The encoders whose index grows with the training data, and then freezes."""
 
 
@@ -63,15 +64,18 @@ class Problem:
     def starts_pointwise(self) -> bool:
         """Whether a model of labels that depend on their neighbours should begin with one in which they do not."""
         allow = self.objective.encoded.allow
-        known = self.sets.masks.sum(axis=1)[allow] == 1
+        views = self.model.structure.space.sides
+        known = np.any([self.sets.projected(view).sum(axis=1) == 1 for view in views], axis=0)[allow]
         return self.model.structure.transitions and len(allow) > 0 and bool(known.mean() < _MOSTLY)
 
     def pointwise(self) -> Problem:
         """The same problem without the weights of transitions and edges, which stay as they are."""
         structure = replace(self.model.structure, transitions=False, edges=False)
-        o = self.objective
-        objective = ChainObjective(structure, o.encoded, o.masks, o.threads, o.dtype)
-        return Problem(replace(self.model, structure=structure), objective, self.sets)
+        return Problem(replace(self.model, structure=structure), self.objective.with_structure(structure), self.sets)
+
+
+Announce = Callable[[Problem], None]
+"""Is told of a problem before it is fitted, where several are fitted in turn."""
 
 
 def fit(
@@ -156,47 +160,98 @@ def learn(
     return Fitted(replace(model, weights=weights, about=about), outcome)
 
 
-def prepare(corpora: Sequence[Corpus], recipe: Recipe, names: Sequence[str] = ()) -> Problem:
+def prepare(
+    corpora: Sequence[Corpus], recipe: Recipe, names: Sequence[str] = (), encoder: GrowingEncoder | None = None
+) -> Problem:
     """Encode corpora and lay the model's weights out. Raises as `fit`.
 
-    `names` are labels that the model has to know although the corpora may not name them.
+    `names` are labels that the model has to know although the corpora may not name them; `encoder` is one of its own
+    kind, which has seen nothing yet.
     """
+    prepared = prepare_corpora(corpora, recipe)
+    guideline = _one_guideline(prepared)
+    named = label_space(sentences_of(prepared), guideline, corpora[0].path).names
+    space = LabelSpace.plain(guideline, recipe.task.labels(sorted({*named, *names})))
+    return prepare_in(space, prepared, recipe, (True,), encoder)
+
+
+def prepare_corpora(corpora: Sequence[Corpus], recipe: Recipe) -> list[Corpus]:
+    """The corpora as sentences of the task's tokens. Raises CorpusError where there are none."""
     if not corpora:
         raise CorpusError("no corpus", "training data")
     prepared = [recipe.task.prepare(corpus) for corpus in corpora]
-    guideline = _one_guideline(prepared)
-    sentences = [_weighted(sentence, corpus.weight) for corpus in prepared for sentence in corpus.sentences]
-    if not sentences:
+    if not any(prepared):
         raise CorpusError("no sentence", "training data", corpora[0].path)
-    named = label_space(sentences, guideline, corpora[0].path).names
-    space = LabelSpace.plain(guideline, recipe.task.labels(sorted({*named, *names})))
-    scheme = _scheme(recipe, space)
-    sets = LabelSets(space)
-    encoder = TemplateEncoder(recipe.chosen_templates())
-    encoded = encoder.encode(sentences)
+    return prepared
+
+
+def sentences_of(corpora: Sequence[Corpus]) -> list[Sentence]:
+    """The sentences of corpora, weighted as their corpus is."""
+    return [_weighted(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
+
+
+def prepare_in(
+    space: LabelSpace,
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    weighted: Sequence[bool],
+    encoder: GrowingEncoder | None = None,
+) -> Problem:
+    """Encode prepared corpora, whose layers are views of a label space, and lay the weights of these views out.
+
+    Args:
+        space: the labels.
+        corpora: what `prepare_corpora` gave.
+        recipe: how.
+        weighted: for each view whether it has weights.
+        encoder: features; one of the recipe's templates when left out.
+
+    Raises:
+        CorpusError: evidence that contradicts itself, or a sample of another number of corpora.
+    """
+    if recipe.sample and len(recipe.sample) != len(corpora):
+        found, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
+        raise CorpusError(found, expected)
+    sentences = sentences_of(corpora)
+    scheme, sets = _scheme(recipe, space), LabelSets(space)
+    encoder = encoder or TemplateEncoder(recipe.chosen_templates())
+    encoded = encoder.encode(sentences, recipe.threads)
     encoder.freeze(encoded, recipe.minimum_count)
-    encoded = with_evidence(encoded, prepared, sets, scheme)
+    encoded = with_evidence(encoded, corpora, sets, scheme)
     check_consistent(sentences, encoded, sets.masks, scheme)
-    layout = layout_of(encoder, encoded, sets, recipe.dense(len(space)))
-    structure = ChainStructure(space, (layout,), scheme, recipe.transitions, recipe.edges)
-    return lay_out(structure, encoder, encoded, sets, recipe)
+    # most bundles never occur; and of the weights of one side, those that are not licensed gain nothing beside bundles
+    several = len(space.views) > 1
+    dense = [recipe.features == "all" if several else recipe.dense(len(view.names)) for view in space.sides] + [False]
+    layouts = tuple(
+        layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
+        for view, has_weights, all_pairs in zip(space.views, weighted, dense, strict=False)
+    )
+    structure = ChainStructure(space, layouts, scheme, recipe.transitions, recipe.edges)
+    of_corpus = np.repeat(np.arange(len(corpora), dtype=np.int32), [len(corpus) for corpus in corpora])
+    return lay_out(structure, encoder, encoded, sets, recipe, of_corpus)
 
 
-def layout_of(encoder: GrowingEncoder, encoded: Encoded, sets: LabelSets, dense: bool) -> Layout:
-    """Weights of every feature for every label, or only for the labels that the evidence of `encoded` licenses."""
+def layout_of(encoder: GrowingEncoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
+    """Weights of every feature for every tag of a view, or only for those that the evidence of `encoded` licenses."""
     if dense:
-        return Layout.dense(encoder.windows, len(sets.space))
-    return Layout.licensed(encoded, encoder.windows, sets.masks)
+        return Layout.dense(encoder.windows, len(view.names))
+    return Layout.licensed(encoded, encoder.windows, sets.projected(view))
 
 
 def lay_out(
-    structure: ChainStructure, encoder: GrowingEncoder, encoded: Encoded, sets: LabelSets, recipe: Recipe
+    structure: ChainStructure,
+    encoder: GrowingEncoder,
+    encoded: Encoded,
+    sets: LabelSets,
+    recipe: Recipe,
+    of_corpus: NDArray[np.int32] | None = None,
 ) -> Problem:
     """A problem from its parts, whatever the features are: `encoder` is frozen, `encoded` carries its evidence."""
     dtype = np.float32 if recipe.precision == "float32" else np.float64
     coding = recipe.task.coding if recipe.task.of_characters else ""
     model = ChainModel(structure, encoder, np.zeros(structure.size, dtype), recipe.task.name, coding)
-    return Problem(model, ChainObjective(structure, encoded, sets.masks, recipe.threads, dtype), sets)
+    objective = ChainObjective(structure, encoded, sets.masks, recipe.threads, dtype, of_corpus, recipe.sample)
+    return Problem(model, objective, sets)
 
 
 def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
@@ -238,18 +293,24 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in dev.sentences]
     if dev.covered is not None:
         layers = [tuple(None if OUTSIDE in (each or ()) else each for each in layer) for layer in layers]
-    return scorer(model, model.encoder.encode(dev.sentences), layers, threads, dev.path)
+    sides = [view.guideline for view in model.structure.space.sides]
+    if dev.guideline not in sides and len(sides) > 1:  # of one guideline, whatever its name is in the file
+        found = f"development data of the guideline {dev.guideline!r}"
+        raise CorpusError(found, f"one of {', '.join(sides)}", dev.path)
+    guideline = dev.guideline if dev.guideline in sides else sides[0]
+    return scorer(model, model.encoder.encode(dev.sentences, threads), layers, guideline, threads, dev.path)
 
 
 def scorer(
-    model: ChainModel, encoded: Encoded, layers: Sequence[Layer], threads: int = 1, path: str = ""
+    model: ChainModel, encoded: Encoded, layers: Sequence[Layer], guideline: str, threads: int = 1, path: str = ""
 ) -> Callable[[Floats], float]:
-    """As `dev_score`, for sentences that are encoded already, and their layers.
+    """As `dev_score`, for sentences that are encoded already, and their layers of a guideline.
 
     Raises:
         CorpusError: no position has one label.
     """
-    numbers = dict(model.structure.space.views[0].number)  # of the labels of the model, then of those that it lacks
+    view = model.structure.space.view(guideline)
+    numbers = dict(view.number)  # of the labels of the model, then of those that it lacks
     gold = np.array([_one_label(candidates, numbers) for layer in layers for candidates in layer], np.int32)
     known = gold >= 0
     if not known.any():
@@ -259,7 +320,7 @@ def scorer(
     def score(weights: Floats) -> float:
         weighted = replace(model, weights=np.asarray(weights, model.weights.dtype))
         with one_blas_thread():
-            system = weighted.best(encoded, threads=threads)
+            system = view.projection[weighted.best(encoded, threads=threads)]
         return counter.f_score(gold, system) if counter else float((system == gold)[known].mean())
 
     return score
@@ -284,6 +345,7 @@ def _weighted(sentence: Sentence, weight: float) -> Sentence:
 
 
 def _scheme(recipe: Recipe, space: LabelSpace) -> TransitionScheme:
-    if recipe.task.of_characters:
-        return TransitionScheme.of(recipe.task.coding, space.names)
-    return TransitionScheme.free(len(space))
+    if not recipe.task.of_characters:
+        return TransitionScheme.free(len(space))
+    schemes = [TransitionScheme.of(recipe.task.coding, view.names) for view in space.sides]
+    return TransitionScheme.bundled(schemes, [view.projection for view in space.sides])

@@ -43,6 +43,7 @@ class Recipe:
         edges: whether the first and the last label of a sentence have weights.
         precision: `float32`, or `float64` for results to the last digit.
         threads: how many threads share the work.
+        sample: how many sentences of each corpus an iteration visits (li-2015, Algorithm 1); () for all.
     """
 
     task: Task = Task()
@@ -55,6 +56,7 @@ class Recipe:
     edges: bool = True
     precision: str = "float32"
     threads: int = 1
+    sample: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:

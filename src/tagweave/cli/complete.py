@@ -27,4 +27,6 @@ def complete(
     from tagweave.cli.labelling import Labelling
     from tagweave.cli.tag import open_tagger
 
-    write(Labelling(open_tagger(model, to, threads), input, format), output, output_format, partial=True)
+    write(
+        Labelling(open_tagger(model, [to] if to else (), threads), input, format), output, output_format, partial=True
+    )

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from tagweave.cli.errors import OptionError
+from tagweave.cli.layers import check_format, with_layers
 from tagweave.corpus.formats import format_named, format_of_name
 from tagweave.corpus.kytea import SEGMENTATION, TAG
 from tagweave.corpus.sentence import Candidates, Sentence
@@ -28,7 +29,7 @@ def write(labelling: Labelling, output: str, format: str | None, partial: bool) 
     words without tags segmented text. Raw text becomes words. KyTea's format comes out only if `partial`.
 
     Raises:
-        OptionError: characters as output of a model of words.
+        OptionError: characters as output of a model of words; several guidelines in a format with one layer.
         CorpusError, OSError: as `Labelling.labelled`, `save`.
     """
     from tagweave.corpus.text_file import written
@@ -37,6 +38,10 @@ def write(labelling: Labelling, output: str, format: str | None, partial: bool) 
     form = format_named(name)
     if name == "raw" or (name == "kytea" and not labelling.of_characters):
         raise OptionError(f"found {name} as the format of the output, expected a format of words")
+    if len(labelling.tagger.guidelines) > 1:
+        if labelling.of_characters:
+            raise OptionError("found several --to and a model of characters, expected one: words may differ")
+        check_format(name, "several --to")
     filled = Filled(labelling, name)
     with written(output) as stream:
         form.write(iter(filled), stream, filled.layer)
@@ -81,7 +86,9 @@ class Filled:
         return replace(sentence, comments=tuple(comments))
 
     def _of_words(self, given: Sentence, labelled: Sentence) -> Sentence:
-        return given.with_layer(self.labelling.layer, labelled.layers[self.labelling.tagger.guideline])
+        own, *others = self.labelling.tagger.guidelines
+        filled = given.with_layer(self.labelling.layer, labelled.layers[own])
+        return with_layers(filled, {name: labelled.layers[name] for name in others}, self.format)
 
     def _from_characters(self, given: Sentence, labelled: Sentence) -> Sentence:
         words = self.labelling.tagger.words(labelled)

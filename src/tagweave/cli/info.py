@@ -51,14 +51,19 @@ def _model(path: str) -> dict[str, Any]:
     from tagweave.models.storage import describe_model
 
     description = describe_model(path)
-    views = description["space"]["views"]
+    *sides, joint = description["space"]["views"]
+    weighted = zip([*sides, joint], description["weighted"], strict=True)
+    guide = description["encoder"].get("guide")
     return {
         "file": path,
         "kind": "model",
         "task": description["task"],
         "coding": description["coding"],
         "version": description["version"],
-        "labels": {view["guideline"]: view["names"] for view in views},
+        "labels": {view["guideline"]: view["names"] for view in sides or [joint]},
+        "bundles": len(joint["names"]) if sides else None,
+        "weighted": [view["guideline"] for view, has_weights in weighted if has_weights],
+        "guide": guide and guide["space"]["views"][0]["guideline"],
         "templates": description["encoder"].get("templates", []),
         "about": description["about"],
         "bytes": Path(path).stat().st_size,
@@ -108,6 +113,13 @@ def _show_model(model: dict[str, Any]) -> None:
     typer.echo(f"{model['file']}: model, task {model['task']}{coding}, of tagweave {model['version']}")
     for guideline, names in model["labels"].items():
         typer.echo(f"  {len(names)} labels of {guideline}: {' '.join(names)}")
+    if model["bundles"]:
+        typer.echo(f"  {model['bundles']:,} bundles of these labels; target guideline {next(iter(model['labels']))}")
+    if model["guide"]:
+        typer.echo(f"  guided by a model of {model['guide']}, which is part of it")
+    sizes = about.get("weights", {})
+    weights = (f"{name} {sizes[name]:,}" if name in sizes else name for name in model["weighted"])
+    typer.echo(f"  weights: {', '.join(weights)}")
     typer.echo(f"  {len(model['templates'])} templates, {model['bytes']:,} bytes")
     for corpus in about.get("corpora", ()):
         line = f"  trained on {corpus['path']}: {corpus['sentences']:,} sentences, sha256 {corpus['sha256'][:12]}"
@@ -115,6 +127,8 @@ def _show_model(model: dict[str, Any]) -> None:
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
     facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
     facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []
+    facts += [f"method {about['method']}"] if "method" in about else []
+    facts += [f"mapping {' '.join(about['mapping'])}"] if "mapping" in about else []
     facts += [about["date"]] if "date" in about else []
     typer.echo(f"  {', '.join(facts)}")
 

@@ -9,22 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from tagweave.cli.input import Input
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import format_named, format_of_name
 from tagweave.corpus.kytea import SEGMENTATION, segmentation_layer
-from tagweave.corpus.load import covered_labels, parse_argument, stream
+from tagweave.corpus.load import parse_argument
 from tagweave.corpus.segmented import BLANKS
 from tagweave.corpus.sentence import Layer, Sentence
 
 if TYPE_CHECKING:
     from tagweave.models.tagger import Tagger
-
-_BLOCK = 2000  # sentences at a time: a stream of any length needs the memory of one block
-_USUAL = ("upos", "tag")
 
 
 class Block(NamedTuple):
@@ -56,15 +54,10 @@ class Labelling:
         return bool(self.tagger.model.coding)
 
     @cached_property
-    def _opened(self) -> tuple[str, Sentence | None, Iterator[Sentence]]:
-        """The format, the first sentence, and all sentences."""
-        path = parse_argument(self.argument).path
-        told = self.format or format_of_name(path) or ("raw" if self.of_characters else None)
-        name, sentences = stream(self.argument, told)
-        first = next(sentences, None)
-        if first and not self.of_characters and format_named(name).unit == "character":
-            raise CorpusError(f"{name} text, characters", "words, for a model of words (or their --format)", path)
-        return name, first, sentences if first is None else chain([first], sentences)
+    def input(self) -> Input:
+        """The input; raw text for a model of characters, where nothing tells another format."""
+        told = self.format or format_of_name(parse_argument(self.argument).path)
+        return Input(self.argument, told or ("raw" if self.of_characters else None))
 
     @property
     def input_format(self) -> str:
@@ -73,34 +66,30 @@ class Labelling:
         Raises:
             CorpusError, OSError: the input cannot be read, or has characters where the model needs words.
         """
-        return self._opened[0]
+        name = self.input.format
+        if self.input.first and not self.of_characters and self.input.of_characters:
+            expected = "words, for a model of words (or their --format)"
+            raise CorpusError(f"{name} text, characters", expected, self.input.path)
+        return name
 
     @cached_property
     def layer(self) -> str:
-        """The layer of the input that is evidence, under the name that it has in the file. Raises as `input_format`."""
-        asked = parse_argument(self.argument).layer
-        name, first, _ = self._opened
-        layers = list(first.layers) if first else []
-        if asked is not None:
-            if asked not in layers:
-                found = f"the layers {', '.join(layers)}" if layers else "no layers"
-                raise CorpusError(found, f"a layer {asked!r}", parse_argument(self.argument).path)
-            return asked
-        if name == "kytea":
-            return SEGMENTATION
-        usual = [layer for layer in (self.tagger.guideline, *_USUAL) if layer in layers]
-        return (usual or layers[-1:] or [self.tagger.guideline])[0]
+        """The layer of the input that is evidence, under the name that it has in the file.
+
+        Raises:
+            CorpusError, OSError: as `input_format`; or the input does not have the layer that is asked for.
+        """
+        return self.input.layer((self.tagger.guideline,))
 
     @cached_property
     def covered(self) -> tuple[str, ...] | None:
         """The labels that the annotators looked for, as the comments of the first sentence tell."""
-        first = self._opened[1]
-        return covered_labels([first]) if first else None
+        return self.input.covered
 
     def blocks(self) -> Iterator[Block]:
-        """The input, block by block. Raises as `input_format`."""
-        sentences = self._opened[2]
-        while given := list(islice(sentences, _BLOCK)):
+        """The input, block by block. Raises as `layer`."""
+        _ = self.input_format
+        for given in self.input.blocks():
             evidence = self._of_characters(given) if self.of_characters else self._of_words(given)
             yield Block(given, evidence)
 

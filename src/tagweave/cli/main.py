@@ -10,11 +10,14 @@ import typer
 from typer.core import TyperGroup
 
 from tagweave import __version__
+from tagweave.cli.compare import compare
 from tagweave.cli.complete import complete
+from tagweave.cli.convert import convert
 from tagweave.cli.demo import demo
 from tagweave.cli.errors import BROKEN_PIPE, INTERRUPTED, USAGE, message
 from tagweave.cli.evaluate import evaluate
 from tagweave.cli.info import info
+from tagweave.cli.reproduce import reproduce
 from tagweave.cli.tag import tag
 from tagweave.cli.train import train
 
@@ -47,7 +50,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help starts twice as fast
     pretty_exceptions_enable=False,
 )
-for _command in (train, tag, complete, evaluate, info, demo):
+for _command in (train, tag, complete, convert, compare, evaluate, info, demo, reproduce):
     app.command(no_args_is_help=_command is not demo)(_command)
 
 

@@ -6,18 +6,62 @@ from typing import Annotated
 
 import typer
 
-Corpora = Annotated[list[str], typer.Argument(metavar="[G=]TRAIN", help="Training corpora of one guideline G.")]
+Corpora = Annotated[
+    list[str], typer.Argument(metavar="[G=]TRAIN", help="Training corpora of the guideline G that is wanted.")
+]
 ModelOutput = Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="Where the model goes.")]
 TaskName = Annotated[str, typer.Option(metavar="tag|segment|segtag", help="What the model does.")]
 Method = Annotated[
-    str, typer.Option(metavar="ordinary", help="How corpora are combined; one way so far: as one corpus.")
+    str | None,
+    typer.Option(
+        metavar="ordinary|coupled|guided|merged",
+        help="How corpora are combined. Default: coupled with a --source of another guideline, else ordinary.",
+    ),
 ]
-Source = Annotated[list[str] | None, typer.Option(metavar="[G=]FILE", help="A further training corpus (repeatable).")]
+Source = Annotated[
+    list[str] | None,
+    typer.Option(metavar="[G=]FILE", help="A training corpus of another guideline, or a further one (repeatable)."),
+]
 Dev = Annotated[
     str | None, typer.Option(metavar="FILE", help="Development corpus: the iteration that does best is kept.")
 ]
 Weights = Annotated[
     str | None, typer.Option(metavar="W,W,...", help="How often a sentence of each corpus counts, in their order.")
+]
+Sample = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N,M,...",
+        help="How many sentences of each corpus an iteration visits, or all. Default: all of TRAIN; coupled and merged"
+        " at most 5000 of each --source.",
+    ),
+]
+Mappings = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="automatic|complete|FILE",
+        help="Coupled: which labels of two guidelines may meet: those that do where a model of TRAIN labels the other"
+        " corpora (default), all, or those of a file; ctb-pd has one (repeatable).",
+    ),
+]
+MappingMinimum = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Leave out pairs that met less often, but for the most frequent one of a label. Default: 2 of an automatic"
+        " mapping.",
+    ),
+]
+MappingTight = Annotated[
+    bool, typer.Option("--mapping-tight", help="Keep the most frequent pairs only, nine tenths of each label's.")
+]
+Views = Annotated[
+    str | None,
+    typer.Option(
+        metavar="both|joint|separate",
+        help="Coupled: whether pairs of labels have weights (joint), the labels of each guideline (separate), or both.",
+    ),
 ]
 Incomplete = Annotated[
     str,
@@ -69,6 +113,7 @@ Log = Annotated[str | None, typer.Option(metavar="FILE", help="Write iterations 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model of `tagweave train`.")]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output.")]
 Guideline = Annotated[str | None, typer.Option(metavar="G", help="The guideline to label under.")]
+Guidelines = Annotated[list[str] | None, typer.Option(metavar="G", help="The guideline to label under (repeatable).")]
 Threads = Annotated[int, typer.Option(min=1, metavar="N", help="How many threads share the work.")]
 InputFormat = Annotated[
     str | None, typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name hides it.")

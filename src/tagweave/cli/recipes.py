@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,9 @@ from tagweave.cli.errors import OptionError, as_option_error
 
 if TYPE_CHECKING:
     from tagweave.encoding.templates import Templates
+
+_IN_BATCHES = ("adagrad", "sgd", "perceptron")
+"""The learners that take a few sentences at a time."""
 
 
 def learner_settings(learner: str, texts: Sequence[str], seed: int) -> dict[str, Any]:
@@ -79,3 +83,27 @@ def corpus_weights(text: str | None, corpora: int) -> list[float]:
     if len(weights) != corpora or not all(0 < weight < float("inf") for weight in weights):
         raise OptionError(f"found --weights {text}, expected {corpora} positive numbers, one for each training corpus")
     return weights
+
+
+def sample_sizes(text: str | None, learner: str, sizes: Sequence[int], usual: Sequence[int] = ()) -> tuple[int, ...]:
+    """How many sentences of each corpus an iteration visits, from `5000,all`; () where it visits all of them.
+
+    Args:
+        text: what the user gave.
+        learner: one that sees all sentences at once has no use for a sample.
+        sizes: the sentences of every corpus.
+        usual: where the user gave nothing.
+
+    Raises:
+        OptionError: another number of numbers, something else than whole numbers from 1, or such a learner.
+    """
+    if text is None:
+        return tuple(usual) if learner in _IN_BATCHES and list(usual) != list(sizes) else ()
+    if learner not in _IN_BATCHES:
+        expected = f"one of {', '.join(_IN_BATCHES)}: the others see all sentences at once"
+        raise OptionError(f"found --sample with the learner {learner}, expected {expected}")
+    parts = text.split(",")
+    if len(parts) != len(sizes) or not all(part == "all" or re.fullmatch("[1-9][0-9]{0,8}", part) for part in parts):
+        expected = f"{len(sizes)} whole numbers or 'all', one for each training corpus"
+        raise OptionError(f"found --sample {text}, expected {expected}")
+    return tuple(size if part == "all" else int(part) for part, size in zip(parts, sizes, strict=True))

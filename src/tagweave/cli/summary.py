@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,33 +11,109 @@ import numpy as np
 if TYPE_CHECKING:
     from tagweave.adapt.fit import Problem
     from tagweave.adapt.recipe import Recipe
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.labels.mapping import TagMapping
+    from tagweave.models.structure import ChainStructure
 
 # vectors of the length of the weights that are alive at once: the learner's state, the gradient and buffers, the
 # result, the best weights so far; L-BFGS has its history besides
 _VECTORS = {"adagrad": 6, "lbfgs": 9, "sgd": 6, "rprop": 6, "cg": 14, "perceptron": 7}
+_SQUARES = 6  # tables of labels x labels that all threads share; each has two of its own
+_BUFFERS = 8  # tables of tokens x labels
+_TOGETHER = 64  # sentences that a thread takes at once where a learner sees them all
 
 
 def summary(problem: Problem, recipe: Recipe) -> list[str]:
     """Lines that tell the size of a problem: sentences, tokens, labels, features, weights and memory."""
-    objective, encoder = problem.objective, problem.model.encoder
-    encoded, space = objective.encoded, problem.model.structure.space
+    objective, encoder, structure = problem.objective, problem.model.encoder, problem.model.structure
+    encoded = objective.encoded
     known = int(np.count_nonzero(encoded.allow))
+    features, needed = len(encoder.arrays()["index.codes"]), estimated_bytes(problem, recipe)
     return [
         f"{len(objective):,} sentences with evidence, {encoded.tokens:,} tokens ({known:,} with evidence)",
-        f"{len(space):,} labels, {len(encoder.arrays()['index.codes']):,} features, {objective.size:,} weights",
-        f"about {_readable(estimated_bytes(problem, recipe))} of memory for training",
+        f"{_labels(structure)}, {features:,} features, {objective.size:,} weights{_by_view(structure)}",
+        f"about {_readable(needed)} of memory for training, {_readable(peak_bytes() + needed)} in all",
     ]
 
 
+def weights_by_view(structure: ChainStructure) -> dict[str, int]:
+    """How many weights each view of the labels has, those of transitions included; a view without any is left out."""
+    bounds = zip(structure.weighted, structure.offsets, structure.offsets[1:], strict=False)
+    return {view.guideline: end - start for (view, _), start, end in bounds}
+
+
+def _labels(structure: ChainStructure) -> str:
+    space = structure.space
+    if len(space.views) == 1:
+        return f"{len(space):,} labels"
+    sides = " and ".join(f"{len(view.names):,} of {view.guideline}" for view in space.sides)
+    return f"{len(space):,} bundles of labels ({sides})"
+
+
+def _by_view(structure: ChainStructure) -> str:
+    if len(structure.space.views) == 1:
+        return ""
+    return f" ({', '.join(f'{name} {count:,}' for name, count in weights_by_view(structure).items())})"
+
+
+def mapping_lines(problem: Problem, mappings: Sequence[TagMapping]) -> Iterator[str]:
+    """What mappings leave open: the tags that they do not name, which are possible with every tag."""
+    from tagweave.adapt.coupled import over_labels
+    from tagweave.labels.scheme import split_label
+
+    sides = {view.guideline: view.names for view in problem.model.structure.space.sides}
+    is_tag = problem.model.task != "segtag"
+    for mapping in mappings:
+        names = (mapping.first, mapping.second)
+        labels = mapping if is_tag else over_labels(mapping, sides)
+        lacking = labels.unnamed(*(sides[name] for name in names))
+        if len(lacking[0]) == len(sides[mapping.first]):
+            yield f"warning: the mapping of {' and '.join(names)} names no tag of these corpora: every pair is possible"
+            continue
+        for name, other, found in zip(names, reversed(names), lacking, strict=True):
+            if found:
+                tags = found if is_tag else dict.fromkeys(split_label(label)[1] for label in found)
+                yield f"not in the mapping, so possible with every tag of {other}: {' '.join(tags)} of {name}"
+
+
+def sample_line(corpora: Sequence[Corpus], sample: Sequence[int]) -> str:
+    """How many sentences of each corpus an iteration visits; all without a sample."""
+    sizes = sample or [len(corpus) for corpus in corpora]
+    parts = [f"{size:,} of {len(corpus):,} in {corpus.path}" for corpus, size in zip(corpora, sizes, strict=True)]
+    return f"an iteration visits sentences: {', '.join(parts)}"
+
+
 def estimated_bytes(problem: Problem, recipe: Recipe) -> int:
-    """The memory of the encoded corpora, the weights and what the learner keeps beside them, in bytes."""
-    objective = problem.objective
-    arrays = [value for value in vars(objective.encoded).values() if isinstance(value, np.ndarray)]
+    """What training adds to the memory of the program and its corpora, at most, in bytes.
+
+    That is the learner's vectors, as long as there are weights; the scores of transitions, labels x labels, with their
+    potentials and counts; the buffers of the largest batch of sentences, tokens x labels; and the encoded sentences,
+    of which a learner has a shuffled copy.
+    """
+    objective, Y = problem.objective, len(problem.model.structure.space)
     itemsize = np.dtype(objective.dtype).itemsize
+    arrays = [value for value in vars(objective.encoded).values() if isinstance(value, np.ndarray)]
     vectors = _VECTORS[recipe.learner] * objective.size * itemsize
     if recipe.learner == "lbfgs":
         vectors += 2 * int(recipe.settings.get("memory", 6)) * objective.size * 4
-    return sum(array.nbytes for array in arrays) * 2 + vectors
+    tables = (_SQUARES + 2 * recipe.threads) * Y * Y * itemsize
+    buffers = _BUFFERS * _longest(problem, recipe) * Y * itemsize
+    return vectors + tables + buffers + 2 * sum(array.nbytes for array in arrays)
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has had so far, in bytes."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def _longest(problem: Problem, recipe: Recipe) -> int:
+    """The tokens of the longest sentences, of as many as all threads may hold at once."""
+    lengths = np.sort(problem.objective.encoded.lengths)[::-1]
+    together = getattr(recipe.trainer(), "batch", _TOGETHER * recipe.threads)
+    return int(lengths[:together].sum())
 
 
 def _readable(size: float) -> str:

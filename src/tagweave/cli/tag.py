@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,9 @@ from tagweave.cli import options
 from tagweave.cli.errors import OptionError
 
 if TYPE_CHECKING:
+    from tagweave.cli.conversion import Conversion
     from tagweave.cli.labelling import Labelling
+    from tagweave.models.chain import ChainModel
     from tagweave.models.tagger import Tagger
 
 
@@ -21,7 +23,7 @@ def tag(
     model: options.Model,
     input: Annotated[str, typer.Argument(metavar="INPUT[#LAYER]", help="Text; - is standard input.")] = "-",  # noqa: A002
     output: options.Output = "-",
-    to: options.Guideline = None,
+    to: options.Guidelines = None,
     format: options.InputFormat = None,  # noqa: A002
     output_format: options.OutputFormat = None,
     retag: Annotated[bool, typer.Option("--retag", help="Put aside the labels that the input already has.")] = False,
@@ -36,7 +38,8 @@ def tag(
     """Label text, a stream of any length in constant memory.
 
     A model of words reads words in any format; a token that has a label keeps it, one with several gets one of them. A
-    model that segments reads raw text, one sentence a line, and writes words. Blanks in raw text are boundaries.
+    model that segments reads raw text, one sentence a line, and writes words. Blanks in raw text are boundaries. Labels
+    of several --to belong together; columns and CoNLL-U have a place for them.
 
     --probabilities writes rows `token TAB label TAB probability`, tokens of a segmenter being characters, and an empty
     line after each sentence. --best writes a JSON object a sequence: sentence, rank, probability, tokens, labels.
@@ -48,12 +51,14 @@ def tag(
         raise OptionError("found --probabilities and --best, expected one of them")
     if (probabilities or best) and output_format:
         raise OptionError("found --output-format with --probabilities or --best, expected it without")
-    labelling = Labelling(open_tagger(model, to, threads), input, format, retag)
+    if (probabilities or best) and len(to or ()) > 1:
+        raise OptionError("found --probabilities or --best with several --to, expected one")
+    labelling = Labelling(open_tagger(model, to or (), threads), input, format, retag)
     with _retag_suggested():
         if probabilities:
-            _write_lines(output, probability_rows(labelling))
+            write_lines(output, probability_rows(labelling))
         elif best:
-            _write_lines(output, best_lines(labelling, best))
+            write_lines(output, best_lines(labelling, best))
         else:
             write(labelling, output, output_format, partial=False)
 
@@ -72,20 +77,32 @@ def _retag_suggested() -> Iterator[None]:
         raise
 
 
-def open_tagger(model: str, to: str | None, threads: int) -> Tagger:
-    """The model as a tagger.
+def open_tagger(model: str, to: Sequence[str], threads: int) -> Tagger:
+    """The model as a tagger of the guidelines `to`; of its target, where none is named.
 
     Raises:
-        OptionError: the model does not know the guideline `to`.
+        OptionError: the model does not know a guideline.
         ModelFileError, FileNotFoundError: as `load_model`.
     """
     from tagweave.models.storage import load_model
     from tagweave.models.tagger import Tagger
 
-    tagger = Tagger(load_model(model), threads)
-    if to is not None and to != tagger.guideline:
-        raise OptionError(f"found --to {to}, expected {tagger.guideline}, the guideline of {model}")
-    return tagger
+    loaded = load_model(model)
+    for guideline in to:
+        check_guideline(loaded, guideline, model)
+    return Tagger(loaded, threads, to[0] if to else None, to[1:])
+
+
+def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
+    """Nothing, if the model knows the guideline.
+
+    Raises:
+        OptionError: it does not; `name` is that of the model.
+    """
+    known = model.structure.space.guidelines
+    if guideline not in known:
+        expected = f"{known[0]}, the guideline" if len(known) == 1 else f"one of {', '.join(known)}, the guidelines"
+        raise OptionError(f"found --to {guideline}, expected {expected} of {name}")
 
 
 def probability_rows(labelling: Labelling) -> Iterator[str]:
@@ -102,7 +119,7 @@ def probability_rows(labelling: Labelling) -> Iterator[str]:
             yield ""
 
 
-def best_lines(labelling: Labelling, k: int) -> Iterator[str]:
+def best_lines(labelling: Labelling | Conversion, k: int) -> Iterator[str]:
     """The k best sequences of every sentence that its evidence allows, with their probabilities under it."""
     tagger, number = labelling.tagger, 0
     for block in labelling.blocks():
@@ -113,7 +130,7 @@ def best_lines(labelling: Labelling, k: int) -> Iterator[str]:
                 yield json.dumps({**found, **_tokens(labelling, sentence.forms, ranked.labels)}, ensure_ascii=False)
 
 
-def _tokens(labelling: Labelling, forms: tuple[str, ...], labels: tuple[str, ...]) -> dict[str, list[str]]:
+def _tokens(labelling: Labelling | Conversion, forms: tuple[str, ...], labels: tuple[str, ...]) -> dict[str, list[str]]:
     """The words of a sequence and, if it has any, their labels."""
     from tagweave.labels.coding import to_words
 
@@ -121,7 +138,8 @@ def _tokens(labelling: Labelling, forms: tuple[str, ...], labels: tuple[str, ...
     return {"tokens": list(words), "labels": list(tags)} if any(tags) else {"tokens": list(words)}
 
 
-def _write_lines(output: str, lines: Iterator[str]) -> None:
+def write_lines(output: str, lines: Iterator[str]) -> None:
+    """Write lines, as a whole file or not at all; `-` is standard output."""
     from tagweave.corpus.text_file import written
 
     with written(output) as stream:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
@@ -16,19 +15,23 @@ from tagweave.cli.errors import INTERRUPTED, OptionError, as_option_error
 
 if TYPE_CHECKING:
     from tagweave.adapt.fit import Fitted
-    from tagweave.adapt.recipe import Recipe
+    from tagweave.cli.methods import Work
     from tagweave.cli.training_files import CorpusFile
-    from tagweave.learning.loop import Schedule
 
 
 def train(
     corpora: options.Corpora,
     model: options.ModelOutput,
     task: options.TaskName = "tag",
-    method: options.Method = "ordinary",
+    method: options.Method = None,
     source: options.Source = None,
     dev: options.Dev = None,
     weights: options.Weights = None,
+    sample: options.Sample = None,
+    mapping: options.Mappings = None,
+    mapping_minimum: options.MappingMinimum = None,
+    mapping_tight: options.MappingTight = False,
+    views: options.Views = None,
     incomplete: options.Incomplete = "marginal",
     preset: options.Preset = None,
     template: options.TemplateText = None,
@@ -46,20 +49,28 @@ def train(
     resume: options.Resume = False,
     log: options.Log = None,
 ) -> None:
-    """Train a model from corpora of one guideline; what they leave open stays open.
+    """Train a model from corpora of one guideline or several; what they leave open stays open.
 
-    A corpus argument is [GUIDELINE=]PATH[#LAYER]. Ctrl-C keeps the best model so far. After every iteration the
-    state is in MODEL.checkpoint, from which --resume goes on; it is removed at the end.
+    A corpus argument is [GUIDELINE=]PATH[#LAYER]. The model labels under the guideline of TRAIN. What a --source of
+    another guideline tells is used by one of three methods: coupled (one model of both guidelines), guided (the labels
+    of a model of the source are features) or merged (as if they were one guideline). Without such a source the method
+    is ordinary.
+
+    Ctrl-C keeps the best model so far. After every iteration the state is in MODEL.checkpoint, from which --resume goes
+    on; it is removed at the end.
     """
     from tagweave.adapt.incomplete import STRATEGIES
     from tagweave.adapt.recipe import Recipe
     from tagweave.adapt.task import Task
-    from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings
-    from tagweave.cli.training_files import check_guidelines, read_corpus, run_identity
+    from tagweave.cli.coupling import coupling_options
+    from tagweave.cli.guidelines import METHODS, training_data
+    from tagweave.cli.methods import Work, check_options, say, usual_sample
+    from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings, sample_sizes
+    from tagweave.cli.training_files import read_corpus, run_identity
     from tagweave.learning.loop import Schedule
 
-    if method != "ordinary":
-        raise OptionError(f"unknown method {method!r}, expected 'ordinary': coupled training is not in this version")
+    if method is not None and method not in METHODS:
+        raise OptionError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
     if incomplete not in STRATEGIES:
         raise OptionError(f"unknown strategy {incomplete!r}, expected one of {', '.join(STRATEGIES)}")
     chosen = learner_settings(learner, settings or (), seed)
@@ -67,85 +78,79 @@ def train(
     with as_option_error():
         words = Task(task, coding)
         recipe = Recipe(words, templates, learner, chosen, features, min_count, precision=precision, threads=threads)
+    coupling = coupling_options(mapping, mapping_minimum, mapping_tight, views, task)
     arguments = [*corpora, *(source or ())]
     _check_writable(model)
     each = zip(arguments, corpus_weights(weights, len(arguments)), strict=True)
     files = [read_corpus(argument, task, format, weight) for argument, weight in each]
-    check_guidelines(files)
-    dev_file = read_corpus(dev, task, format) if dev else None
-    run = run_identity(files, dev_file, recipe.to_json(), incomplete, seed)
+    data = training_data(files[: len(corpora)], files[len(corpora) :], method)
+    check_options(data.method, {"incomplete": incomplete != STRATEGIES[0], "sample": sample, "mapping": mapping})
+    check_options(data.method, {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "views": views})
+    dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None
+    sizes = [len(corpus) for corpus in data.corpora]
+    recipe = replace(recipe, sample=sample_sizes(sample, learner, sizes, usual_sample(data)))
+    run = run_identity(data.files, dev_file, recipe.to_json(), data.method, coupling.to_json(), incomplete, seed)
     schedule = Schedule(iterations, patience, Path(f"{model}.checkpoint"), resume, run)
-    _Training(files, dev_file, recipe, incomplete, seed, schedule, Path(model), log).run()
+    for note in data.notes:
+        say(note)
+    dev_corpus = dev_file.corpus if dev_file else None
+    work = Work(data, dev_corpus, recipe, coupling, incomplete, seed, schedule, log)
+    _Training(work, dev_file, Path(model)).run()
 
 
 @dataclass(frozen=True)
 class _Training:
     """A training run from loaded corpora to the file of the model."""
 
-    files: Sequence[CorpusFile]
+    work: Work
     dev: CorpusFile | None
-    recipe: Recipe
-    incomplete: str
-    seed: int
-    schedule: Schedule
     model: Path
-    log: str | None
 
     def run(self) -> None:
         """Train and save.
 
         Raises:
             typer.Exit: code 130, after an interrupt.
+            KeyboardInterrupt: an interrupt before there was anything to go on from.
         """
         begin = time.perf_counter()
-        fitted = self._fit()
+        fitted = self._fitted()
         if fitted.outcome.iterations:
             about = self._about(fitted, time.perf_counter() - begin)
             self._save(replace(fitted, model=replace(fitted.model, about=about)))
         if fitted.outcome.diverged:
             _say("training diverged: the model has the best weights before that; a smaller learning rate may help")
         if not fitted.outcome.interrupted:
-            _remove(_checkpoint(self.schedule))
+            self._remove_checkpoints()
             return
         if not fitted.outcome.iterations:
             _say("interrupted in the first iteration: no model is written")
-        elif _checkpoint(self.schedule).exists():
+        elif self._checkpoint.exists():
             _say("interrupted: the same command with --resume goes on")
         raise typer.Exit(INTERRUPTED)
 
-    def _fit(self) -> Fitted:
-        from contextlib import ExitStack
-
-        from rich.console import Console
-
-        from tagweave.adapt.fit import fit_problem, prepare
-        from tagweave.adapt.incomplete import treated
-        from tagweave.cli.summary import summary
-        from tagweave.learning.progress import Watchers, logged, shown
-
-        schedule, dev = self.schedule, self.dev.corpus if self.dev else None
-        if _checkpoint(schedule).exists() and not schedule.resume:
-            _say(f"{schedule.checkpoint} of an earlier run is overwritten; --resume would go on from it")
-        corpora, recipe = treated(
-            self.incomplete, [file.corpus for file in self.files], self.recipe, dev, schedule, self.seed
-        )
-        problem = prepare(corpora, recipe)
-        for line in summary(problem, recipe):
-            _say(line)
-        with ExitStack() as stack:
-            watchers = [stack.enter_context(logged(Path(self.log), schedule.resume))] if self.log else []
-            watchers.append(stack.enter_context(shown(Console(stderr=True))))
-            return fit_problem(problem, recipe, dev, schedule, Watchers(watchers))
+    def _fitted(self) -> Fitted:
+        if (old := self._checkpoints()) and not self.work.schedule.resume:
+            _say(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
+        try:
+            return self.work.fitted()
+        except KeyboardInterrupt:
+            if not self._checkpoints():
+                raise
+            _say("interrupted before the model itself: the same command with --resume goes on")
+            raise typer.Exit(INTERRUPTED) from None
 
     def _about(self, fitted: Fitted, seconds: float) -> dict[str, Any]:
         from datetime import UTC, datetime
 
+        from tagweave.cli.summary import weights_by_view
+
         return {
             **fitted.model.about,
-            "corpora": [file.about() for file in self.files],
+            "corpora": [file.about() for file in self.work.data.files],
             "dev": self.dev.about() if self.dev else None,
-            "incomplete": self.incomplete,
-            "seed": self.seed,
+            **self.work.about(),
+            "weights": weights_by_view(fitted.model.structure),
             "seconds": round(seconds, 3),
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
         }
@@ -157,17 +162,24 @@ class _Training:
         score = "" if fitted.outcome.score is None else f", dev {fitted.outcome.score:.4f}"
         _say(f"{self.model}: {fitted.outcome.iterations} iterations{score}")
 
+    @property
+    def _checkpoint(self) -> Path:
+        assert self.work.schedule.checkpoint is not None  # noqa: S101 - the schedules of this command have one
+        return self.work.schedule.checkpoint
 
-def _checkpoint(schedule: Schedule) -> Path:
-    assert schedule.checkpoint is not None  # noqa: S101 - the schedules of this command have one
-    return schedule.checkpoint
+    def _checkpoints(self) -> list[Path]:
+        """The checkpoint and those of the parts of a run, as far as they exist."""
+        return [file for file in self._left() if file.suffix != ".part"]
 
-
-def _remove(checkpoint: Path) -> None:
-    """Remove a checkpoint, and what is left of one in whose writing a run was killed."""
-    for file in checkpoint.parent.glob(f"{escape(checkpoint.name)}*"):
-        if file == checkpoint or file.suffix in (".part", ".start"):
+    def _remove_checkpoints(self) -> None:
+        """Remove them, and what is left of one in whose writing a run was killed."""
+        for file in self._left():
             file.unlink()
+
+    def _left(self) -> list[Path]:
+        whole, ends = self._checkpoint, (".part", ".start", ".mapping", ".source")
+        found = sorted(whole.parent.glob(f"{escape(whole.name)}*"))
+        return [file for file in found if file == whole or file.suffix in ends]
 
 
 def _check_writable(model: str) -> None:

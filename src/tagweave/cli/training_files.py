@@ -1,4 +1,4 @@
-"""Training corpora as the command line names them: loaded, of one guideline, with the digests that identify them."""
+"""Training corpora as the command line names them: loaded, with the digests that identify them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from tagweave.cli.errors import OptionError
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.sentence import Sentence
 
 _OF_CHARACTERS = "segmentation"
 """The guideline of corpora for segmenters that do not name theirs: one name, whatever formats they have."""
+_OF_FORMATS = ("tag", "upos", "xpos", _OF_CHARACTERS)
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,35 @@ class CorpusFile:
     corpus: Corpus
     sha256: str
 
+    @property
+    def guideline(self) -> str:
+        """The guideline of the corpus."""
+        return self.corpus.guideline
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the argument or the file names the guideline: else its name is that of a layer of its format."""
+        from tagweave.corpus.load import parse_argument
+
+        return parse_argument(self.argument).guideline is not None or self.guideline not in _OF_FORMATS
+
+    def called(self, guideline: str) -> CorpusFile:
+        """The same file under another name of its guideline.
+
+        Raises:
+            CorpusError: it has another layer of that name.
+        """
+        corpus = replace(
+            self.corpus.map(lambda sentence: _renamed(sentence, self.guideline, guideline)), guideline=guideline
+        )
+        return replace(self, corpus=corpus)
+
     def about(self) -> dict[str, Any]:
         """What a model keeps of a corpus that it was trained on."""
         return {
             "path": self.corpus.path,
             "sha256": self.sha256,
-            "guideline": self.corpus.guideline,
+            "guideline": self.guideline,
             "sentences": len(self.corpus),
             "weight": self.corpus.weight,
         }
@@ -53,24 +78,16 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
     return CorpusFile(argument, replace(corpus, weight=weight), digest(corpus.path))
 
 
-def check_guidelines(files: Sequence[CorpusFile]) -> None:
-    """Nothing, if all corpora share the first one's guideline.
-
-    Raises:
-        OptionError: another guideline.
-    """
-    first = files[0]
-    for file in files[1:]:
-        if file.corpus.guideline != first.corpus.guideline:
-            raise OptionError(
-                f"{file.corpus.path}: found the guideline {file.corpus.guideline!r}, expected"
-                f" {first.corpus.guideline!r} as in {first.corpus.path}: coupled training on several guidelines is not"
-                " in this version (corpora of one guideline can be named alike: NAME=FILE)"
-            )
-
-
 def run_identity(files: Sequence[CorpusFile], dev: CorpusFile | None, recipe: dict[str, Any], *settings: Any) -> str:
     """A digest of all that decides which weights an iteration reaches: corpora, development data, recipe, settings."""
-    corpora = [[file.sha256, file.corpus.guideline, file.corpus.weight] for file in files]
-    text = json.dumps([corpora, dev and [dev.sha256, dev.argument], recipe, settings], sort_keys=True)
+    corpora = [[file.sha256, file.guideline, file.corpus.weight] for file in files]
+    text = json.dumps([corpora, dev and [dev.sha256, dev.argument, dev.guideline], recipe, settings], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
+    from tagweave.corpus.errors import CorpusError
+
+    if new != old and new in sentence.layers:
+        raise CorpusError(f"a layer {new!r} beside {old!r}", "a name for the guideline: NAME=FILE", *sentence.place)
+    return replace(sentence, layers={new if name == old else name: each for name, each in sentence.layers.items()})

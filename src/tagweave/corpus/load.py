@@ -17,7 +17,18 @@ from tagweave.corpus.text_file import STANDARD_STREAM, read_lines, written
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Argument", "Stream", "covered_labels", "formats", "iterate", "load", "parse_argument", "save", "stream"]
+__all__ = [
+    "Argument",
+    "Stream",
+    "covered_labels",
+    "formats",
+    "guideline_comment",
+    "iterate",
+    "load",
+    "parse_argument",
+    "save",
+    "stream",
+]
 
 _FIRST_LINES = 50
 
@@ -81,7 +92,7 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
     layer = layer or _default_layer(sentences, form)
-    guideline = guideline or _comment(sentences, "guideline", path)
+    guideline = guideline or guideline_comment(sentences, path)
     if guideline is None:
         guideline = unnamed if unnamed and layer in ("tag", form.layer, *form.slots) else layer
     covered = covered_labels(sentences, path)
@@ -100,6 +111,15 @@ def covered_labels(sentences: Sequence[Sentence], path: str = "") -> tuple[str, 
     """
     covered = _comment(sentences, "labels_covered", path)
     return None if covered is None else tuple(covered.split())
+
+
+def guideline_comment(sentences: Sequence[Sentence], path: str = "") -> str | None:
+    """The guideline that comments `# guideline = NAME` name; `None` without such a comment.
+
+    Raises:
+        CorpusError: comments that differ.
+    """
+    return _comment(sentences, "guideline", path)
 
 
 def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # noqa: A002

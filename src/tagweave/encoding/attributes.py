@@ -44,8 +44,8 @@ class AttributeEncoder:
         """int64[F]: every feature is seen by one token."""
         return np.ones(len(self.index), np.int64)
 
-    def encode(self, sentences: Sequence[Sentence]) -> Encoded:
-        """The features of sentences with a column of attributes.
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """The features of sentences with a column of attributes. One thread does it.
 
         Raises:
             CorpusError: no such column, or a value that is not a number.

@@ -55,8 +55,8 @@ class TemplateEncoder:
         self.low = np.array([family.low for family in families], np.int64)
         self.high = np.array([family.high for family in families], np.int64)
 
-    def encode(self, sentences: Sequence[Sentence]) -> Encoded:
-        """The features of sentences, with no evidence: every token allows every label.
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """The features of sentences, with no evidence: every token allows every label. One thread does it.
 
         Raises:
             CorpusError: a template asks for a column that a sentence does not have.

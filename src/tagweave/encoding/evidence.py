@@ -62,9 +62,9 @@ class _Resolver:
             if guideline not in sentence.layers:
                 continue
             own = [self._number(guideline, candidates, sentence) for candidates in sentence.layers[guideline]]
-            numbers = (
-                own if not any(numbers) else [self._join(a, b, sentence) for a, b in zip(numbers, own, strict=True)]
-            )
+            if any(numbers):
+                own = [self._join(a, b, sentence, at) for at, (a, b) in enumerate(zip(numbers, own, strict=True))]
+            numbers = own
         return numbers
 
     def _number(self, guideline: str, candidates: Candidates, sentence: Sentence) -> int:
@@ -76,11 +76,16 @@ class _Resolver:
                 raise CorpusError(str(error), "labels of the model", *sentence.place) from error
         return self._cache[key]
 
-    def _join(self, first: int, second: int, sentence: Sentence) -> int:
+    def _join(self, first: int, second: int, sentence: Sentence, at: int) -> int:
         try:
             return self._sets.join(first, second)
         except ValueError as error:
-            raise CorpusError("layers that exclude one another", "a label that all allow", *sentence.place) from error
+            known = (
+                (name, sentence.layers[name][at]) for name in self._sets.space.guidelines if name in sentence.layers
+            )
+            told = ", ".join(f"{name} {'|'.join(candidates)}" for name, candidates in known if candidates)
+            found = f"layers that exclude one another at token {at + 1}, {sentence.forms[at]!r} ({told})"
+            raise CorpusError(found, "a label that all allow", *sentence.place) from error
 
     def _widen(self, guideline: str, candidates: Candidates) -> Candidates:
         """`O` in a corpus that covers only some types allows the labels of the other types too."""

@@ -189,7 +189,7 @@ class ChainCRF(Estimator):
 
         sentences, encoded = self._encoded(X)
         layers = layers_of(y, [len(sentence) for sentence in sentences])
-        return scorer(self.model_, encoded, layers)(self.model_.weights)
+        return scorer(self.model_, encoded, layers, self.model_.structure.space.views[0].guideline)(self.model_.weights)
 
     def save(self, path: Path | str) -> None:
         """Write the fitted model to one file, which `load` and `tagweave.models.storage.load_model` read."""
@@ -260,7 +260,7 @@ class ChainCRF(Estimator):
     def size_(self) -> int:
         """The size of the model in bytes: its weights, where they stand, and the index of attributes."""
         self._check_fitted()
-        (layout,) = self.model_.structure.layouts
+        ((_, layout),) = self.model_.structure.weighted
         arrays = [self.model_.weights, layout.ptr, layout.cell, *self.model_.encoder.arrays().values()]
         return sum(array.nbytes for array in arrays)
 

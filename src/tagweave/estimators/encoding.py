@@ -61,7 +61,7 @@ def allowed(layer: Layer, sets: LabelSets) -> NDArray[np.int32]:
 
 def state_weights(model: ChainModel) -> dict[tuple[str, str], float]:
     """The weights other than 0 by (attribute, label)."""
-    (layout,), labels = model.structure.layouts, model.structure.space.names
+    ((_, layout),), labels = model.structure.weighted, model.structure.space.names
     (weights,) = model.structure.split(model.weights)
     names = model.encoder.names if isinstance(model.encoder, AttributeEncoder) else []
     features = np.repeat(np.arange(len(names)), np.diff(layout.ptr))

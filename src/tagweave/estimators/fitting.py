@@ -81,7 +81,9 @@ def fit_sequences(
     at_least("min_freq", min_freq, 0)
     problem = _prepare(train, recipe, min_freq, bool(parameters["all_possible_transitions"]))
     trainer = trainer_of(name, recipe.trainer(), parameters["period"], parameters["delta"])
-    evaluate = None if dev is None else scorer(problem.model, encode(problem.model, dev.sentences), dev.layers)
+    evaluate = (
+        None if dev is None else scorer(problem.model, encode(problem.model, dev.sentences), dev.layers, GUIDELINE)
+    )
     schedule = Schedule(_iterations(algorithm, parameters["max_iterations"]), parameters["period"] or PERIOD)
     return learn(problem, trainer, {}, schedule, evaluate, watcher)
 
@@ -121,7 +123,7 @@ def _structure(
     min_freq: float,
     all_transitions: bool,
 ) -> ChainStructure:
-    layout = layout_of(encoder, encoded, sets, recipe.features == "all" and not min_freq)
+    layout = layout_of(encoder, encoded, sets, sets.space.views[0], recipe.features == "all" and not min_freq)
     if min_freq:  # what does not occur at all is rare too, so CRFsuite drops it first
         layout = _frequent(layout, encoded, sets, min_freq)
     licensed = None

@@ -1,4 +1,4 @@
-"""Which (feature, cell) pairs occur: a hash set of codes feature * width + cell, filled from encoded sentences."""
+"""Which features stand where which label sets do: a hash set of codes, filled from encoded sentences, and expanded."""
 
 from __future__ import annotations
 
@@ -32,15 +32,14 @@ def rehash(old, table):
 
 
 @kernel
-def enter_grams(table, grams, high, low, lead, sentence_ptr, allow, listed, limit, progress):
-    """Enter the pairs of grams with the labels of the tokens that see them, from sentence progress[0] on.
+def enter_grams(table, grams, high, low, lead, sentence_ptr, allow, speaks, limit, progress):
+    """Enter the grams with the label sets of the tokens that see them, from sentence progress[0] on.
 
-    limit int64[2] is how many codes the table may hold and the width. Stops before a sentence that might exceed it
-    (progress[1] counts codes) and leaves the number of that sentence in progress[0]. listed int32[sets, 1 + Y]: how
-    many labels a set licenses, and which.
+    A code is gram * width + position * sets + set. limit int64[2] is how many codes the table may hold and the width.
+    Stops before a sentence that might exceed it (progress[1] counts codes) and leaves the number of that sentence in
+    progress[0]. speaks bool[sets]: whether a set excludes anything; the others are not entered.
     """
-    Y = listed.shape[1] - 1
-    width = limit[1]
+    sets, width = speaks.shape[0], limit[1]
     extra = (grams.shape[0] - sentence_ptr[-1]) // max(1, sentence_ptr.shape[0] - 1)
     families = grams.shape[1]
     windows = 0
@@ -49,10 +48,7 @@ def enter_grams(table, grams, high, low, lead, sentence_ptr, allow, listed, limi
     for s in range(progress[0], sentence_ptr.shape[0] - 1):
         first, last = sentence_ptr[s], sentence_ptr[s + 1]
         progress[0] = s
-        most = 0
-        for t in range(first, last):
-            most += listed[allow[t], 0]
-        if progress[1] + most * windows > limit[0]:
+        if progress[1] + (last - first) * windows > limit[0]:
             return
         row0 = first + s * extra
         for row in range(row0, last + (s + 1) * extra):
@@ -62,24 +58,50 @@ def enter_grams(table, grams, high, low, lead, sentence_ptr, allow, listed, limi
                     continue
                 start = first + (row - row0 - lead) - high[k]
                 for t in range(max(first, start), min(last, start + high[k] - low[k] + 1)):
-                    labels = listed[allow[t]]
-                    for j in range(1, 1 + labels[0]):
-                        progress[1] += _enter(table, np.int64(g) * width + (t - start) * Y + labels[j])
+                    if speaks[allow[t]]:
+                        progress[1] += _enter(table, np.int64(g) * width + (t - start) * sets + allow[t])
     progress[0] = sentence_ptr.shape[0] - 1
 
 
 @kernel
-def enter_kinds(table, kind_ptr, features, kinds, sets, listed, limit, progress):
-    """Enter the pairs of the features of kinds[i] with the labels of sets[i] as `enter_grams`, from i = progress[0]."""
+def enter_kinds(table, kind_ptr, features, kinds, sets, speaks, limit, progress):
+    """Enter the features of kinds[i] with the label set sets[i] as `enter_grams`, from i = progress[0] on."""
     width = limit[1]
     for i in range(progress[0], kinds.shape[0]):
         progress[0] = i
-        labels = listed[sets[i]]
         low, high = kind_ptr[kinds[i]], kind_ptr[kinds[i] + 1]
-        if progress[1] + labels[0] * (high - low) > limit[0]:
+        if progress[1] + high - low > limit[0]:
             return
         for f in range(low, high):
-            if features[f] >= 0:
-                for j in range(1, 1 + labels[0]):
-                    progress[1] += _enter(table, np.int64(features[f]) * width + labels[j])
+            if features[f] >= 0 and speaks[sets[i]]:
+                progress[1] += _enter(table, np.int64(features[f]) * width + sets[i])
     progress[0] = kinds.shape[0]
+
+
+@kernel
+def expand(codes, positions, masks, counts, cells):
+    """The labels of the sets that each feature has at each position of its window.
+
+    codes int64 are feature * positions * sets + position * sets + set, rising. Sets counts int64[F] and, unless it is
+    empty, cells, position * Y + label by feature, rising.
+    """
+    sets, Y = masks.shape
+    counts[:] = 0
+    seen = np.zeros(Y, np.uint8)
+    filled = 0
+    i = 0
+    while i < codes.shape[0]:
+        place = codes[i] // sets
+        seen[:] = 0
+        while i < codes.shape[0] and codes[i] // sets == place:
+            mask = masks[codes[i] % sets]
+            for y in range(Y):
+                seen[y] |= mask[y]
+            i += 1
+        feature, position = place // positions, place % positions
+        for y in range(Y):
+            if seen[y]:
+                counts[feature] += 1
+                if cells.shape[0]:
+                    cells[filled] = position * Y + y
+                    filled += 1

@@ -35,6 +35,15 @@ def adagrad(weights, squares, gradient, start, stop, rate):
 
 
 @kernel
+def move(source, start, stop, target):
+    """target += source; source = 0."""
+    for i in range(_U(start.shape[0])):
+        for q in range(_U(start[i]), _U(stop[i])):
+            target[q] += source[q]
+            source[q] = 0
+
+
+@kernel
 def descend(weights, gradient, start, stop, rate):
     """weights -= rate * g; g = 0."""
     for i in range(_U(start.shape[0])):

@@ -74,6 +74,27 @@ class TransitionScheme:
         end = np.array([letter in last for letter in letters])
         return cls(transition, start, end)
 
+    @classmethod
+    def bundled(cls, schemes: Sequence[TransitionScheme], projections: Sequence[NDArray[np.int32]]) -> TransitionScheme:
+        """The constraints of bundles: allowed is what every side allows.
+
+        Args:
+            schemes: one a side.
+            projections: one a side, int32[Y]: the label of the side that each of the Y bundles has.
+
+        Raises:
+            ValueError: no sides, not as many projections as schemes, or projections of different lengths.
+        """
+        lengths = [len(projection) for projection in projections]
+        if len(lengths) != len(schemes) or len(set(lengths)) != 1:
+            raise ValueError(f"found projections of the lengths {lengths}, expected {len(schemes)} of one length")
+        bundles = cls.free(len(projections[0]))
+        for scheme, labels in zip(schemes, projections, strict=True):
+            bundles.transition[:] &= scheme.transition[np.ix_(labels, labels)]
+            bundles.start[:] &= scheme.start[labels]
+            bundles.end[:] &= scheme.end[labels]
+        return bundles
+
 
 SCHEMES = tuple(_RULES)
 """The names of the schemes."""

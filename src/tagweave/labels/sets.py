@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tagweave.labels.space import LabelSpace
+    from tagweave.labels.space import LabelSpace, View
 
 ALL = 0
 """The number of the set of all labels: no evidence."""
@@ -39,6 +39,13 @@ class LabelSets:
     def masks(self) -> NDArray[np.uint8]:
         """uint8[sets, Y]: 1 where the set has the label."""
         return np.stack(self._masks)
+
+    def projected(self, view: View) -> NDArray[np.uint8]:
+        """uint8[sets, tags]: 1 where the set has a label that projects to the tag."""
+        tags = np.zeros((len(self), len(view.names)), np.uint8)
+        sets, labels = np.nonzero(self.masks)
+        tags[sets, view.projection[labels]] = 1
+        return tags
 
     def labels(self, number: int) -> NDArray[np.int64]:
         """The labels of a set, rising."""

@@ -105,6 +105,11 @@ class LabelSpace:
         raise KeyError(f"no guideline {guideline!r} in this label space, only {', '.join(self.guidelines)}")
 
     @property
+    def sides(self) -> tuple[View, ...]:
+        """The views of one guideline each: all but the last, the joint view, where there are several."""
+        return self.views[:-1] if len(self.views) > 1 else self.views
+
+    @property
     def guidelines(self) -> tuple[str, ...]:
         """The names of the views."""
         return tuple(view.guideline for view in self.views)

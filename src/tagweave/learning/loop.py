@@ -135,7 +135,10 @@ def train(
     """
     begin = time.perf_counter()
     limit = schedule.iterations or (trainer.passes if evaluate is None else _WITH_DEV)
-    state, best = _begin(trainer, objective, weights, schedule)
+    try:
+        state, best = _begin(trainer, objective, weights, schedule)
+    except KeyboardInterrupt:  # a trainer may take its time to begin: SGD tries rates
+        return Outcome(weights, interrupted=True)
     outcome = Outcome(weights, score=best["score"])
     try:
         while state.iteration < limit and not state.converged and best["wait"] < schedule.patience:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels import update
-from tagweave.learning.trainer import Objective, State, batches, order_of
+from tagweave.learning.trainer import Objective, State, batches
 
 Floats = NDArray[Any]
 
@@ -47,7 +47,7 @@ class AdaGrad:
 
     def step(self, objective: Objective, state: State) -> None:
         """One pass over the sentences."""
-        objective = objective.shuffled(order_of(self.seed, state.iteration, len(objective)))
+        objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         gradient = np.zeros(objective.size, objective.dtype)
         weights, squares = state.weights, state.arrays["squares"]
         rate = weights.dtype.type(self.rate)
@@ -100,7 +100,7 @@ class SGD:
 
     def step(self, objective: Objective, state: State) -> None:
         """One pass over the sentences."""
-        shuffled = objective.shuffled(order_of(self.seed, state.iteration, len(objective)))
+        shuffled = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         state.loss = self._pass(shuffled, state.weights, state.numbers["rate"], int(state.numbers["step"]))
         state.numbers["step"] += -(-len(objective) // self.batch)
         state.iteration += 1
@@ -123,7 +123,7 @@ class SGD:
 
     def _calibrated(self, objective: Objective, weights: Floats) -> float:
         """The rate whose single pass over a sample ends with the smallest loss."""
-        sample = objective.shuffled(order_of(self.seed, 0, len(objective))[:1000])
+        sample = objective.shuffled(objective.order(self.seed, 0, self.batch)[:1000])
         best, best_loss = 0.1, np.inf
         for rate in 0.1 * 2.0 ** np.arange(-6, 6):
             trial = weights.copy()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels import update
-from tagweave.learning.trainer import Objective, State, batches, order_of
+from tagweave.learning.trainer import Objective, State, batches
 
 Floats = NDArray[Any]
 
@@ -43,7 +43,7 @@ class AveragedPerceptron:
 
     def step(self, objective: Objective, state: State) -> None:
         """One pass; `loss` is the number of sentences with a mistake."""
-        objective = objective.shuffled(order_of(self.seed, state.iteration, len(objective)))
+        objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         gradient = np.zeros(objective.size, objective.dtype)
         weights, totals = state.weights, state.arrays["totals"]
         mistakes, step = 0, int(state.numbers["step"])

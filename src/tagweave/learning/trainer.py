@@ -50,6 +50,11 @@ class Objective(Protocol):
         """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1."""
         ...
 
+    def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
+        """The sentences that an iteration visits, in the order in which it takes batches of them: a function of its
+        arguments alone, so that resumed training repeats it."""
+        ...
+
     def shuffled(self, order: NDArray[np.int64]) -> Objective:
         """The objective over a selection of the sentences, in this order."""
         ...
@@ -111,11 +116,6 @@ def batches(count: int, size: int) -> Iterator[tuple[int, int]]:
     """first, last of consecutive batches of `size` sentences."""
     for first in range(0, count, size):
         yield first, min(count, first + size)
-
-
-def order_of(seed: int, iteration: int, sentences: int) -> NDArray[np.int64]:
-    """The order of an iteration: a function of seed and iteration alone, so that resumed training repeats it."""
-    return np.random.default_rng([seed, iteration]).permutation(sentences)
 
 
 def add_l2(c2: float, weights: Floats, loss: float, gradient: Floats) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import decode
-from tagweave.models.emission import ViewEmission
+from tagweave.models.emission import Tables, ViewEmission, write_emission
 from tagweave.models.lockstep import (
     Batch,
     Workspace,
@@ -31,10 +31,10 @@ Masks = NDArray[Any]
 
 
 class Encoder(Protocol):
-    """Whatever turns sentences into features: `TemplateEncoder` or `AttributeEncoder`."""
+    """Whatever turns sentences into features: `TemplateEncoder`, `AttributeEncoder` or `GuidedEncoder`."""
 
-    def encode(self, sentences: Sequence[Sentence]) -> Encoded:
-        """The features of sentences, with no evidence."""
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """The features of sentences, with no evidence; so many threads share what takes long."""
         ...
 
     def to_json(self) -> dict[str, Any]:
@@ -130,8 +130,21 @@ class ChainModel:
 
     def sequence_score(self, encoded: Encoded, sentence: int, labels: NDArray[np.int32]) -> float:
         """The score of a label sequence of one sentence; its probability is exp(score - log Z)."""
-        scores, t = self._scores(encoded, sentence, sentence + 1), self._transitions()
-        return float(decode.path_score(scores, t.score, t.start_score, t.end_score, labels)) if len(scores) else 0.0
+        return float(self.sequence_scores(encoded.take(np.array([sentence])), labels)[0])
+
+    def sequence_scores(self, encoded: Encoded, labels: NDArray[np.int32], threads: int = 1) -> NDArray[np.float64]:
+        """float64[S]: the score of a label sequence of every sentence, from the labels int32[N] of all tokens."""
+        totals, ptr = np.zeros(len(encoded)), encoded.sentence_ptr
+
+        def run(first: int, last: int, scores: Floats, t: Transitions) -> None:
+            for s in range(first, last):
+                own = scores[ptr[s] - ptr[first] : ptr[s + 1] - ptr[first]]
+                if len(own):
+                    path = labels[ptr[s] : ptr[s + 1]]
+                    totals[s] = decode.path_score(own, t.score, t.start_score, t.end_score, path)
+
+        self._over_chunks(encoded, run, threads)
+        return totals
 
     def span_entropy(self, encoded: Encoded, sentence: int, start: int, stop: int) -> float:
         """The entropy of the labels of tokens start .. stop - 1, in nats (tsuboi-2008, section 5.1).
@@ -166,16 +179,15 @@ class ChainModel:
     def _transitions(self) -> Transitions:
         return self.structure.transition_scores(self.weights)
 
-    def _views(self) -> Iterator[ViewEmission]:
-        parts = self.structure.split(self.weights)
-        for view, layout, weights in zip(self.structure.space.views, self.structure.layouts, parts, strict=True):
-            yield ViewEmission(view, layout, weights.emission)
+    def _views(self) -> list[ViewEmission]:
+        parts = zip(self.structure.weighted, self.structure.split(self.weights), strict=True)
+        return [ViewEmission(view, layout, weights.emission) for (view, layout), weights in parts]
 
-    def _scores(self, encoded: Encoded, first: int, last: int, tables: Sequence[Floats | None] | None = None) -> Floats:
+    def _scores(self, encoded: Encoded, first: int, last: int, tables: Tables | None = None) -> Floats:
         tokens = int(encoded.sentence_ptr[last] - encoded.sentence_ptr[first])
-        scores = np.zeros((tokens, len(self.structure.space)), self.weights.dtype)
-        for i, view in enumerate(self._views()):
-            view.add_scores(encoded, first, last, tables[i] if tables else None, scores)
+        scores = np.empty((tokens, len(self.structure.space)), self.weights.dtype)
+        views = self._views()
+        write_emission(views, encoded, first, last, tables or [None] * len(views), scores)
         return scores
 
     def _over_chunks(
@@ -183,7 +195,7 @@ class ChainModel:
     ) -> None:
         """Call `run` with the scores of one batch of sentences after the other, on several threads."""
         transitions = self._transitions()
-        tables = [view.kind_table(encoded, 0, len(encoded.kind_ptr) - 1) for view in self._views()]
+        tables = [view.kind_table(encoded) for view in self._views()]
         bounds = chunk_bounds(encoded, len(self.structure.space))
 
         def chunk(i: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from tagweave.labels.space import View
 from tagweave.models.layout import Layout
 
 Floats = NDArray[Any]
+Tables = Sequence[Floats | None]
+
+_TABLE_CELLS = 1 << 25  # of a table of all kinds; a larger one would cost more memory than it saves time
 
 
 class ViewEmission:
@@ -28,10 +32,13 @@ class ViewEmission:
         self.view, self.layout, self.weights = view, layout, weights
         self._tags = len(view.names)
 
-    def kind_table(self, encoded: Encoded, first: int, last: int) -> Floats:
-        """[last - first, tags]: the scores of kinds first .. last - 1 from the features of the form alone."""
-        table = np.empty((last - first, self._tags), self.weights.dtype)
-        self._kind_scores(encoded, np.arange(first, last, dtype=np.int32), table)
+    def kind_table(self, encoded: Encoded) -> Floats | None:
+        """[kinds, tags]: the scores of all kinds from the features of the form alone; `None` if that is too large."""
+        kinds = len(encoded.kind_ptr) - 1
+        if kinds * self._tags > _TABLE_CELLS:
+            return None
+        table = np.empty((kinds, self._tags), self.weights.dtype)
+        self._kind_scores(encoded, np.arange(kinds, dtype=np.int32), table)
         return table
 
     def _kind_scores(self, encoded: Encoded, kinds: NDArray[np.int32], out: Floats) -> None:
@@ -92,3 +99,21 @@ class ViewEmission:
         emission.kind_gradient(
             self.weights, layout.ptr, layout.cell, e.kind_ptr, e.kind_features, e.kind_values, kinds, difference
         )
+
+
+def write_emission(
+    views: Sequence[ViewEmission], encoded: Encoded, first: int, last: int, tables: Tables, scores: Floats
+) -> None:
+    """Set scores [n, Y] to the emission scores of sentences first .. last - 1, summed over views.
+
+    tables: per view the scores of all kinds, or `None` to compute those that are needed.
+    """
+    pairs = list(zip(views, tables, strict=True))
+    whole = next((i for i, view in enumerate(views) if view.view.is_identity), None)
+    if whole is None:
+        scores[...] = 0
+    else:  # it needs no copy of its own
+        view, table = pairs.pop(whole)
+        view.write_scores(encoded, first, last, table, scores)
+    for view, table in pairs:
+        view.add_scores(encoded, first, last, table, scores)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.encoding.encoded import Encoded
-from tagweave.models.licensing import licensed_pairs
+from tagweave.models.licensing import licensed_cells
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,15 @@ class Layout:
     def licensed(cls, encoded: Encoded, windows: NDArray[np.int64], masks: NDArray[np.uint8]) -> Layout:
         """The pairs that the evidence of `encoded` licenses: a token has the feature, and its label set the label.
 
-        The set of all labels licenses nothing, since it says nothing.
+        A set of all labels licenses nothing, since it says nothing.
 
         Args:
             encoded: training data.
             windows: int64[F], how many tokens see each feature.
             masks: uint8[sets, Y], the labels of the view that each label set allows.
         """
-        labels = masks.shape[1]
-        width = int(windows.max(initial=1)) * labels
-        codes = licensed_pairs(encoded, masks, width)
-        counts = np.bincount(codes // width, minlength=len(windows))
-        return cls(_pointers(counts), (codes % width).astype(np.min_scalar_type(width)))
+        counts, cell = licensed_cells(encoded, masks, windows)
+        return cls(_pointers(counts), cell)
 
 
 def _pointers(counts: NDArray[np.int64]) -> NDArray[Any]:

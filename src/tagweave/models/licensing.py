@@ -1,8 +1,12 @@
-"""The (feature, label) pairs that evidence licenses, found in one pass over encoded sentences."""
+"""The (feature, label) pairs that evidence licenses, found in one pass over encoded sentences.
+
+What is gathered are pairs of features and label *sets*: there are far fewer, where the sets are large.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +15,29 @@ from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import licensing
 
 
-def licensed_pairs(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
-    """The rising codes feature * width + position * Y + label of all licensed pairs.
+def licensed_cells(
+    encoded: Encoded, masks: NDArray[np.uint8], windows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """int64[F], how many pairs each feature has, and the cells position * Y + label of all, by feature, rising.
 
     Args:
         encoded: sentences with evidence.
-        masks: uint8[sets, Y], the labels of each set; set 0 licenses nothing.
-        width: the cells of the widest feature.
+        masks: uint8[sets, Y], the labels of each set; a set of all labels licenses nothing.
+        windows: int64[F], how many tokens see each feature.
     """
-    listed = _listed(masks)
+    sets, labels = masks.shape
+    positions = int(windows.max(initial=1))
+    codes = _feature_sets(encoded, masks, positions * sets)
+    counts, no_cells = np.zeros(len(windows), np.int64), np.zeros(0, np.uint32)
+    licensing.expand(codes, positions, masks, counts, no_cells)
+    cells = np.empty(int(counts.sum()), np.min_scalar_type(positions * labels))
+    licensing.expand(codes, positions, masks, counts, cells)
+    return counts, cells
+
+
+def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
+    """The rising codes feature * width + position * sets + set of all sets that stand where a feature does."""
+    speaks = ~masks.all(axis=1)
     pairs = _Pairs(width)
     if encoded.grams.shape[1]:
         pairs.fill(
@@ -31,7 +49,7 @@ def licensed_pairs(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> ND
                 encoded.lead,
                 encoded.sentence_ptr,
                 encoded.allow,
-                listed,
+                speaks,
                 limit,
                 progress,
             ),
@@ -42,7 +60,7 @@ def licensed_pairs(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> ND
     kinds, sets = joint // len(masks), joint % len(masks)
     pairs.fill(
         lambda table, limit, progress: licensing.enter_kinds(
-            table, encoded.kind_ptr, encoded.kind_features, kinds, sets, listed, limit, progress
+            table, encoded.kind_ptr, encoded.kind_features, kinds, sets, speaks, limit, progress
         ),
         len(kinds),
     )
@@ -74,13 +92,3 @@ class _Pairs:
     def sorted(self) -> NDArray[np.int64]:
         """The codes, rising."""
         return np.sort(self._table[self._table >= 0])
-
-
-def _listed(masks: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """int32[sets, 1 + Y]: how many labels each set licenses, and which; set 0 none."""
-    listed = np.zeros((masks.shape[0], 1 + masks.shape[1]), np.int32)
-    for number in range(1, len(masks)):
-        labels = np.flatnonzero(masks[number])
-        listed[number, 0] = len(labels)
-        listed[number, 1 : 1 + len(labels)] = labels
-    return listed

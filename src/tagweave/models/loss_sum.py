@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import chain
-from tagweave.models.emission import ViewEmission
+from tagweave.models.emission import Tables, ViewEmission, write_emission
 from tagweave.models.lockstep import (
     Batch,
     Sums,
@@ -24,7 +24,6 @@ from tagweave.models.lockstep import (
 from tagweave.models.structure import ChainStructure, Transitions
 
 Floats = NDArray[Any]
-Tables = Sequence[Floats | None]
 
 
 class ContradictionError(ValueError):
@@ -71,7 +70,8 @@ class LossSum:
             tables: per view the scores of all kinds, or `None` to compute those that are needed.
             table_gradients: per view the gradient of these.
         """
-        scores = self._scores(batch, space, tables)
+        scores = space.matrix("scores", len(batch.rows))
+        write_emission(self._views, self._encoded, batch.first, batch.last, tables, scores)
         free_E, shift = free_potentials(scores, batch, space)
         free = sum_product(free_E, shift, batch, self._transitions, space, "alpha", lambda tokens: scores[tokens])
         weights = self._encoded.weights[batch.first : batch.last][batch.order]
@@ -97,20 +97,18 @@ class LossSum:
             gradient.add_gradient(self._encoded, batch.first, batch.last, table, difference)
         return loss - restricted
 
+    def merge(self, other: LossSum) -> None:
+        """Add what another sum has of the transitions, which all batches share."""
+        for mine, others in zip(self._shared(), other._shared(), strict=True):
+            np.add(mine, others, out=mine)
+
+    def _shared(self) -> tuple[Floats, ...]:
+        return self._pairs, self._paths, self._start, self._end
+
     def finish(self, gradient: Floats) -> None:
         """Add the gradient of transition weights, which all batches share."""
         pairs = self._pairs * self._transitions.potential - self._paths
         self._structure.add_transition_gradient(gradient, pairs, self._start, self._end)
-
-    def _scores(self, batch: Batch, space: Workspace, tables: Tables) -> Floats:
-        scores = space.matrix("scores", len(batch.rows))
-        if len(self._views) == 1 and self._views[0].view.is_identity:
-            self._views[0].write_scores(self._encoded, batch.first, batch.last, tables[0], scores)
-            return scores
-        scores[...] = 0
-        for view, table in zip(self._views, tables, strict=True):
-            view.add_scores(self._encoded, batch.first, batch.last, table, scores)
-        return scores
 
     def _known_labels(self, batch: Batch) -> NDArray[np.int32] | None:
         """int32[n]: the label of every token of the batch, if the evidence leaves one each."""

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -15,16 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.encoding.encoded import Encoded
-from tagweave.kernels import decode, emission
-from tagweave.models.emission import ViewEmission
+from tagweave.kernels import decode, emission, update
+from tagweave.models.emission import Tables, ViewEmission, write_emission
 from tagweave.models.lockstep import Batch, Workspace
 from tagweave.models.loss_sum import ContradictionError, LossSum
+from tagweave.models.sampling import Order, drawn, of_like_length
 from tagweave.models.structure import ChainStructure, Transitions
 
 Floats = NDArray[Any]
 
 _CHUNK_CELLS = 1 << 17  # tokens x labels that a batch of a full pass should have: its buffers stay in the second cache
 _CHUNK_LANES = 64  # but at least so many sentences, so that a step is a matrix product worth a call
+_LARGE_SPACE = 128  # labels from which the recurrence outweighs everything else: threads share even a small batch
 
 
 class ChainObjective:
@@ -38,6 +41,8 @@ class ChainObjective:
         masks: uint8[sets, Y], the label sets that `encoded.allow` numbers.
         threads: how many threads share a pass. The same number gives the same sums, bit by bit.
         dtype: of weights and sums; log Z is always summed in float64.
+        corpora: int32[S], the corpus of every sentence, and `sizes`, how many sentences of each corpus an iteration
+            visits (li-2015, Algorithm 1); without, it visits all of them.
     """
 
     def __init__(
@@ -47,6 +52,8 @@ class ChainObjective:
         masks: NDArray[Any],
         threads: int = 1,
         dtype: type[np.floating[Any]] = np.float64,
+        corpora: NDArray[np.int32] | None = None,
+        sizes: Sequence[int] = (),
     ) -> None:
         informative = encoded.informative()
         self.structure = structure
@@ -58,8 +65,12 @@ class ChainObjective:
         self._chunks: list[list[Batch]] | None = None
         self._workspaces: dict[int, Workspace] = {}
         self._kind_sizes = np.diff(encoded.kind_ptr)
-        self._seen = np.zeros(len(structure.layouts[0].ptr) - 1, np.int32)
+        self._seen = np.zeros(len(structure.weighted[0][1].ptr) - 1, np.int32)
+        self._scratch: dict[int, Floats] = {}
         self._calls = 0
+        corpus = np.zeros(len(encoded), np.int32) if corpora is None or not sizes else corpora
+        self._sizes = tuple(sizes) or (len(self),)
+        self._members = [np.flatnonzero(corpus[informative] == c) for c in range(len(self._sizes))]
 
     @property
     def size(self) -> int:
@@ -81,19 +92,41 @@ class ChainObjective:
         for part in parts[1:]:
             gradient += part[1]
             for mine, others in zip(table_gradients, part[2], strict=True):
-                np.add(mine, others, out=mine)
+                if mine is not None and others is not None:
+                    np.add(mine, others, out=mine)
         for view, table in zip(self._views(gradient), table_gradients, strict=True):
-            view.add_table_gradient(self.encoded, table)
+            if table is not None:
+                view.add_table_gradient(self.encoded, table)
         return loss, gradient
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of sentences first .. last - 1; its gradient is added to `gradient`."""
-        batch = Batch.of(self.encoded, first, last)
-        nothing = [None] * len(self.structure.space.views)
-        sums = self._sums(weights, gradient, self.structure.transition_scores(weights))
-        loss = sums.add(batch, self._workspace(0, len(batch.rows)), nothing, nothing)
-        sums.finish(gradient)
+        transitions = self.structure.transition_scores(weights)
+        large = len(self.structure.space) >= _LARGE_SPACE
+        bounds = np.linspace(first, last, (self.threads if large else 1) + 1).astype(int).tolist()
+        sums = [self._sums(weights, self._scratch_gradient(i, gradient), transitions) for i in range(len(bounds) - 1)]
+
+        def run(thread: int) -> float:
+            batch = Batch.of(self.encoded, bounds[thread], bounds[thread + 1])
+            nothing = [None] * len(self.structure.weighted)
+            return sums[thread].add(batch, self._workspace(thread, len(batch.rows)), nothing, nothing)
+
+        if len(sums) == 1:
+            loss = run(0)
+        else:
+            with ThreadPoolExecutor(len(sums)) as pool:
+                loss = sum(pool.map(run, range(len(sums))))
+            for i in range(1, len(sums)):
+                sums[0].merge(sums[i])
+                update.move(self._scratch[i], *self.touched(bounds[i], bounds[i + 1]), gradient)
+        sums[0].finish(gradient)
         return loss
+
+    def _scratch_gradient(self, thread: int, gradient: Floats) -> Floats:
+        """Where a thread gathers its part: the first into the gradient itself, others into vectors that are 0."""
+        if thread == 0:
+            return gradient
+        return self._scratch.setdefault(thread, np.zeros(self.size, self.dtype))
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
         """For each sentence whose best sequence contradicts its evidence, add features(best) - features(best allowed),
@@ -128,9 +161,9 @@ class ChainObjective:
 
     def _scores(self, weights: Floats, first: int, last: int) -> Floats:
         tokens = int(self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first])
-        scores = np.zeros((tokens, len(self.structure.space)), self.dtype)
-        for view in self._views(weights):
-            view.add_scores(self.encoded, first, last, None, scores)
+        scores = np.empty((tokens, len(self.structure.space)), self.dtype)
+        views = self._views(weights)
+        write_emission(views, self.encoded, first, last, [None] * len(views), scores)
         return scores
 
     def _add_path(
@@ -177,25 +210,37 @@ class ChainObjective:
         starts: list[NDArray[np.int64]] = []
         stops: list[NDArray[np.int64]] = []
         offsets = self.structure.offsets
-        for layout, offset, end in zip(self.structure.layouts, offsets[:-1], offsets[1:], strict=True):
+        for (_, layout), offset, end in zip(self.structure.weighted, offsets[:-1], offsets[1:], strict=True):
             at = features[:count]
             starts += [layout.ptr[at].astype(np.int64) + offset, np.array([offset + layout.size])]
             stops += [layout.ptr[at + 1].astype(np.int64) + offset, np.array([end])]  # transitions are always touched
         return np.concatenate(starts), np.concatenate(stops)
 
-    def shuffled(self, order: NDArray[np.int64]) -> ChainObjective:
+    def order(self, seed: int, iteration: int, batch: int) -> Order:
+        """The sentences that an iteration visits, in the order in which it takes batches of them."""
+        order = drawn(self._members, self._sizes, seed, iteration)
+        if len(self.structure.space) < _LARGE_SPACE:
+            return order
+        return of_like_length(order, self.encoded.lengths, batch, seed, iteration)
+
+    def shuffled(self, order: Order) -> ChainObjective:
         """The same objective over the sentences in another order (any selection of them)."""
         other = ChainObjective(self.structure, self.encoded.take(order), self.masks, self.threads, self.dtype)
-        other._workspaces = self._workspaces
+        other._workspaces, other._scratch = self._workspaces, self._scratch  # as large as ever needed
+        return other
+
+    def with_structure(self, structure: ChainStructure) -> ChainObjective:
+        """The objective of a structure over the same label space, for the same sentences."""
+        other = ChainObjective(structure, self.encoded, self.masks, self.threads, self.dtype)
+        other._members, other._sizes = self._members, self._sizes
         return other
 
     def _views(self, vector: Floats) -> list[ViewEmission]:
-        parts = zip(self.structure.space.views, self.structure.layouts, self.structure.split(vector), strict=True)
-        return [ViewEmission(view, layout, weights.emission) for view, layout, weights in parts]
+        parts = zip(self.structure.weighted, self.structure.split(vector), strict=True)
+        return [ViewEmission(view, layout, weights.emission) for (view, layout), weights in parts]
 
-    def _kind_tables(self, weights: Floats) -> list[Floats]:
-        kinds = len(self.encoded.kind_ptr) - 1
-        return [view.kind_table(self.encoded, 0, kinds) for view in self._views(weights)]
+    def _kind_tables(self, weights: Floats) -> Tables:
+        return [view.kind_table(self.encoded) for view in self._views(weights)]
 
     def _workspace(self, thread: int, rows: int) -> Workspace:
         """The buffers of a thread, with room for `rows` tokens."""
@@ -213,11 +258,11 @@ class ChainObjective:
         return self._chunks
 
     def _run(
-        self, weights: Floats, transitions: Transitions, tables: list[Floats], thread: int
-    ) -> tuple[float, Floats, list[Floats]]:
+        self, weights: Floats, transitions: Transitions, tables: Tables, thread: int
+    ) -> tuple[float, Floats, Tables]:
         """The loss, gradient and gradient of the kind tables over the batches of one thread."""
         gradient = np.zeros(self.size, self.dtype)
-        table_gradients = [np.zeros_like(table) for table in tables]
+        table_gradients = [None if table is None else np.zeros_like(table) for table in tables]
         sums = self._sums(weights, gradient, transitions)
         loss = 0.0
         for batch in self._full_pass()[thread]:

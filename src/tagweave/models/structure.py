@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.kernels import transitions as kernels
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace, View
 from tagweave.models.layout import Layout
@@ -57,25 +58,31 @@ class ChainStructure:
 
     Attributes:
         space: the labels and their views.
-        layouts: one for each view.
+        layouts: one for each view; a view without one has no weights, and serves evidence and output alone.
         scheme: the transitions that the coding of the labels allows.
         transitions: whether there are transition weights; without them every position is a classifier of its own.
         edges: whether the first and the last label have weights (tsuboi-2008's S and E).
-        licensed_transitions: per view, bool[Y, Y]: the transitions that have a weight; `None`: all.
+        licensed_transitions: per view with weights, bool[Y, Y]: the transitions that have one; `None`: all.
     """
 
     space: LabelSpace
-    layouts: tuple[Layout, ...]
+    layouts: tuple[Layout | None, ...]
     scheme: TransitionScheme
     transitions: bool = True
     edges: bool = True
     licensed_transitions: tuple[NDArray[np.bool_], ...] | None = None
 
     @cached_property
+    def weighted(self) -> tuple[tuple[View, Layout], ...]:
+        """The views that have weights, and where those stand."""
+        pairs = zip(self.space.views, self.layouts, strict=True)
+        return tuple((view, layout) for view, layout in pairs if layout is not None)
+
+    @cached_property
     def offsets(self) -> tuple[int, ...]:
-        """Where each view's weights begin, and where the last one's end."""
+        """Where the weights of each of these views begin, and where the last one's end."""
         ends = [0]
-        for view, layout in zip(self.space.views, self.layouts, strict=True):
+        for view, layout in self.weighted:
             tags = len(view.names)
             ends.append(ends[-1] + layout.size + tags * tags + 2 * tags)
         return tuple(ends)
@@ -86,9 +93,9 @@ class ChainStructure:
         return self.offsets[-1]
 
     def split(self, vector: Floats) -> tuple[ViewWeights, ...]:
-        """Views of a weight vector (or of a gradient), nothing copied."""
+        """A weight vector (or a gradient) by the views that have weights, nothing copied."""
         parts = []
-        for view, layout, offset in zip(self.space.views, self.layouts, self.offsets, strict=False):
+        for (view, layout), offset in zip(self.weighted, self.offsets, strict=False):
             tags = len(view.names)
             square = offset + layout.size
             start = square + tags * tags
@@ -106,13 +113,14 @@ class ChainStructure:
         """The sum over views, with -inf where the scheme forbids, and the potentials."""
         Y = len(self.space)
         score, start, end = (np.zeros(shape, vector.dtype) for shape in ((Y, Y), Y, Y))
-        for view, weights in zip(self.space.views, self.split(vector), strict=True):
-            to = slice(None) if view.is_identity else view.projection
-            if self.transitions:
-                score += weights.transition[to][:, to]
+        for (view, _), weights in zip(self.weighted, self.split(vector), strict=True):
+            if self.transitions and view.is_identity:
+                score += weights.transition
+            elif self.transitions:
+                kernels.spread_pairs(weights.transition, view.projection, score)
             if self.edges:
-                start += weights.start[to]
-                end += weights.end[to]
+                start += weights.start[view.projection]
+                end += weights.end[view.projection]
         if not self.scheme.is_free:
             score[~self.scheme.transition] = -np.inf
             start[~self.scheme.start], end[~self.scheme.end] = -np.inf, -np.inf
@@ -132,9 +140,12 @@ class ChainStructure:
 
     def add_transition_gradient(self, gradient: Floats, pairs: Floats, start: Floats, end: Floats) -> None:
         """Add the gradients of the joint transition scores to those of every view's weights."""
-        for i, (view, weights) in enumerate(zip(self.space.views, self.split(gradient), strict=True)):
+        for i, ((view, _), weights) in enumerate(zip(self.weighted, self.split(gradient), strict=True)):
             if self.transitions:
-                by_tag = _fold(_fold(pairs, view).T, view).T
+                by_tag = pairs
+                if not view.is_identity:
+                    by_tag = np.zeros_like(weights.transition)
+                    kernels.collect_pairs(pairs, view.projection, by_tag)
                 if self.licensed_transitions is not None:
                     by_tag = np.where(self.licensed_transitions[i], by_tag, 0)
                 weights.transition[...] += by_tag

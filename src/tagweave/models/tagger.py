@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -15,61 +15,67 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.evidence import allowed_sets
+from tagweave.kernels import emission
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import as_layer, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
 from tagweave.models.chain import ChainModel
+from tagweave.models.ranking import Ranked, ranked
 
 Floats = NDArray[Any]
 
 _BLOCK = 2000  # sentences tagged at a time: a stream of any length needs the memory of one block
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """One of the best label sequences of a sentence.
-
-    Attributes:
-        labels: one a token.
-        probability: of the whole sequence.
-    """
-
-    labels: tuple[str, ...]
-    probability: float
+_CELLS = 1 << 24  # about so many marginal probabilities are held at a time
+_LENGTH = 32  # tokens of a sentence, about
 
 
 class Tagger:
-    """Labels sentences of the model's tokens (characters, for a model of characters).
+    """Labels sentences of the model's tokens (characters, for a model of characters) under one of its guidelines.
 
     Args:
         model: the model.
         threads: how many threads share the work.
+        guideline: the view of the model's labels that comes out; the first one, the target, when left out.
+        others: further views, which `tag` and `complete` add as layers. All layers are projections of one label
+            sequence, so they agree with one another.
+
+    Raises:
+        KeyError: the model has no such guideline; the message lists those there are.
     """
 
-    def __init__(self, model: ChainModel, threads: int = 1) -> None:
+    def __init__(
+        self, model: ChainModel, threads: int = 1, guideline: str | None = None, others: Sequence[str] = ()
+    ) -> None:
         self.model, self.threads = model, threads
-        self._view = model.structure.space.views[0]
+        space = model.structure.space
+        self._view = space.views[0] if guideline is None else space.view(guideline)
+        self._others = {name: space.view(name) for name in others}
         self.guideline = self._view.guideline
 
+    @property
+    def guidelines(self) -> tuple[str, ...]:
+        """The guidelines of all layers that come out, the tagger's own first."""
+        return tuple(dict.fromkeys((self.guideline, *self._others)))
+
     def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with the best labels in the layer of the model's guideline, in order, block by block.
+        """The sentences with the best labels in the layer of the tagger's guideline, in order, block by block.
 
         Raises:
             CorpusError: a sentence for which the coding of the model's labels has no sequence.
         """
         for block in _blocks(sentences):
-            encoded = self.model.encoder.encode(block)
+            encoded = self.model.encoder.encode(block, self.threads)
             with one_blas_thread():
                 labels = self.model.best(encoded, threads=self.threads)
-            yield from self._labelled(block, encoded, labels, self._view, self.guideline)
+            yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
 
     def complete(self, corpus: Corpus) -> Corpus:
         """The corpus with what is unknown or ambiguous filled in; what is given is never changed.
 
         The labels are those of the best sequence that the annotation allows. Where the corpus's guideline is a view of
-        the model's labels, they are projected to it, and every layer that is a view is heeded. Nothing is left that the
-        corpus does not cover.
+        the model's labels, they are projected to it, and every layer that is a view is heeded; else they are those of
+        the tagger's guideline. Nothing is left that the corpus does not cover.
 
         Raises:
             CorpusError: a label that the model does not know, or evidence that no sequence satisfies.
@@ -81,29 +87,30 @@ class Tagger:
             encoded, sets = self._evidence(block, corpus.guideline, corpus.covered)
             with one_blas_thread():
                 labels = self.model.best(encoded, sets.masks, self.threads)
-            done.extend(self._labelled(block, encoded, labels, view, corpus.guideline))
+            done.extend(self._labelled(block, encoded, labels, {corpus.guideline: view, **self._others}))
         return replace(corpus, sentences=tuple(done), covered=None)
 
     def probabilities(
         self, sentences: Sequence[Sentence], layer: str | None = None, covered: Sequence[str] | None = None
     ) -> list[Floats]:
-        """[L, labels] per sentence: the marginal probability of every label (`labels` gives their names).
+        """[L, labels] per sentence: the marginal probability of every tag of the guideline (`labels` names them).
 
-        With `layer` it is the probability given what this layer allows; `covered` as in `Corpus`.
+        It is the sum over all labels of the model that project to the tag. With `layer` it is the probability given
+        what this layer allows, and every other layer that is a view if this one is; `covered` as in `Corpus`.
 
         Raises:
             CorpusError: as `complete`, of the layer.
         """
-        if not sentences:
-            return []
-        encoded, masks = self._encoded(sentences, layer, covered)
-        with one_blas_thread():
-            gamma, log_z = self.model.marginals(encoded, masks, self.threads)
-        if (impossible := np.flatnonzero(~np.isfinite(log_z))).size:
-            raise _contradiction(sentences[int(impossible[0])])
-        by_tag = np.zeros((len(gamma), len(self._view.names)), gamma.dtype)
-        np.add.at(by_tag.T, self._view.projection, gamma.T)
-        return np.split(by_tag, encoded.sentence_ptr[1:-1])
+        size = min(_BLOCK, max(1, _CELLS // (_LENGTH * len(self.model.structure.space))))
+        tables: list[Floats] = []
+        for block in _blocks(sentences, size):
+            encoded, sets = self._encoded(block, layer, covered)
+            with one_blas_thread():
+                gamma, log_z = self.model.marginals(encoded, None if sets is None else sets.masks, self.threads)
+            if (impossible := np.flatnonzero(~np.isfinite(log_z))).size:
+                raise _contradiction(block[int(impossible[0])])
+            tables.extend(np.split(self._by_tag(gamma), encoded.sentence_ptr[1:-1]))
+        return tables
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -113,23 +120,22 @@ class Tagger:
     def k_best(
         self, sentence: Sentence, k: int, layer: str | None = None, covered: Sequence[str] | None = None
     ) -> list[Ranked]:
-        """The k best label sequences of one sentence with their probabilities, the best first.
+        """The k best tag sequences of one sentence with their probabilities, the most probable first.
 
-        With `layer` only sequences that it allows, and their probabilities given that; `covered` as in `Corpus`.
+        With `layer` only sequences that it allows, and their probabilities given that, as in `probabilities`. Where
+        several labels of the model have one tag, a tag sequence has the probability of all label sequences that project
+        to it; it is among the k if the best of these is (see `tagweave.models.ranking`), so the first need not be what
+        `tag` gives.
 
         Raises:
             CorpusError: as `complete`, of the layer.
         """
-        encoded, masks = self._encoded([sentence], layer, covered)
+        encoded, sets = self._encoded([sentence], layer, covered)
         with one_blas_thread():
-            sequences, scores = self.model.k_best(encoded, 0, k, masks)
-            _, log_z = self.model.marginals(encoded, masks)
-        if not len(scores):
+            found = ranked(self.model, encoded, sets or LabelSets(self.model.structure.space), self._view, k)
+        if not found:
             raise _contradiction(sentence)
-        return [
-            Ranked(tuple(self._names(labels)), float(np.exp(score - log_z[0])))
-            for labels, score in zip(sequences, scores, strict=True)
-        ]
+        return found
 
     def words(self, sentence: Sentence) -> Sentence:
         """A labelled sentence of characters as words, with their tags in the same layer if the labels carry any.
@@ -145,40 +151,44 @@ class Tagger:
         layers = {self.guideline: as_layer(tags)} if any(tags) else {}
         return Sentence(forms, layers, place=sentence.place)
 
-    def _names(self, labels: NDArray[np.int32]) -> list[str]:
-        names, projection = self._view.names, self._view.projection
-        return [names[projection[label]] for label in labels]
+    def _by_tag(self, gamma: Floats) -> Floats:
+        """[n, tags] from the probabilities [n, Y] of labels."""
+        if self._view.is_identity:
+            return gamma
+        by_tag = np.zeros((len(gamma), len(self._view.names)), gamma.dtype)
+        emission.gather(gamma, self._view.projection, by_tag)
+        return by_tag
 
     def _labelled(
-        self, block: Sequence[Sentence], encoded: Encoded, labels: NDArray[np.int32], view: View, guideline: str
+        self, block: Sequence[Sentence], encoded: Encoded, labels: NDArray[np.int32], views: Mapping[str, View]
     ) -> Iterator[Sentence]:
+        """The sentences with a layer of every name, the projection of the labels to its view."""
         if len(labels) and labels.min() < 0:
             at = int(np.searchsorted(encoded.sentence_ptr, int(np.argmin(labels)), side="right")) - 1
             raise _contradiction(block[at])
-        positions = [(name,) for name in view.names]
-        by_label = [positions[tag] for tag in view.projection]
+        by_label = {name: [(view.names[tag],) for tag in view.projection.tolist()] for name, view in views.items()}
         ptr = encoded.sentence_ptr.tolist()
         chosen = labels.tolist()
         for i, sentence in enumerate(block):
-            layer = tuple(by_label[label] for label in chosen[ptr[i] : ptr[i + 1]])
-            yield replace(sentence, layers={**sentence.layers, guideline: layer})
+            own = chosen[ptr[i] : ptr[i + 1]]
+            layers = {name: tuple(position[label] for label in own) for name, position in by_label.items()}
+            yield replace(sentence, layers={**sentence.layers, **layers})
 
     def _encoded(
         self, block: Sequence[Sentence], layer: str | None, covered: Sequence[str] | None
-    ) -> tuple[Encoded, NDArray[Any] | None]:
-        if layer is None or not block:
-            return self.model.encoder.encode(block), None
-        encoded, sets = self._evidence(block, layer, covered)
-        return encoded, sets.masks
+    ) -> tuple[Encoded, LabelSets | None]:
+        if layer is None:
+            return self.model.encoder.encode(block, self.threads), None
+        return self._evidence(block, layer, covered)
 
     def _evidence(
         self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets]:
         sets = LabelSets(self.model.structure.space)
+        encoded = self.model.encoder.encode(block, self.threads)  # a guide sees layers that are no evidence
         if guideline not in self.model.structure.space.guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
-        allow = allowed_sets(block, sets, self.model.structure.scheme, covered)
-        return self.model.encoder.encode(block).with_evidence(allow), sets
+        return encoded.with_evidence(allowed_sets(block, sets, self.model.structure.scheme, covered)), sets
 
 
 def _contradiction(sentence: Sentence) -> CorpusError:
@@ -190,7 +200,7 @@ def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
     return replace(sentence, layers={new: sentence.layers.get(old, (None,) * len(sentence))})
 
 
-def _blocks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+def _blocks(sentences: Iterable[Sentence], size: int | None = None) -> Iterator[list[Sentence]]:
     iterator = iter(sentences)
-    while block := list(islice(iterator, _BLOCK)):
+    while block := list(islice(iterator, size or _BLOCK)):
         yield block

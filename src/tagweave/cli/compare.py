@@ -1,0 +1,67 @@
+"""`tagweave compare`: where two guidelines diverge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.errors import OptionError
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.evaluation.divergence import Divergence
+
+
+def compare(
+    first: Annotated[str, typer.Argument(metavar="[G=]A[#LAYER]", help="A corpus under one guideline.")],
+    second: Annotated[str, typer.Argument(metavar="[G=]B[#LAYER]", help="A corpus under the other.")],
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page with more examples, too.")] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="A model of both guidelines, for corpora of different text.")
+    ] = None,
+    format: options.InputFormat = None,  # noqa: A002
+    threads: options.Threads = 1,
+) -> None:
+    """Show which tags of two guidelines stand beside each other, how often, and on which words.
+
+    Pairs of tags are counted where both corpora have the same sentences. For different text a model of both guidelines
+    (--model) tells how probable each missing tag is, and pairs are counted by their probability.
+    """
+    from rich.console import Console
+
+    from tagweave.corpus.load import load
+    from tagweave.corpus.text_file import written
+    from tagweave.evaluation.divergence_page import page
+    from tagweave.evaluation.divergence_tables import tables
+
+    divergence = _divergence(load(first, format), load(second, format), model, threads)
+    console = Console()
+    for table in tables(divergence):
+        console.print(table)
+    if html:
+        with written(html) as stream:
+            stream.write(page(divergence))
+
+
+def _divergence(first: Corpus, second: Corpus, model: str | None, threads: int) -> Divergence:
+    from tagweave.evaluation.divergence import counted, expected, same_sentences
+    from tagweave.models.storage import load_model
+
+    if same_sentences(first, second):
+        if model:
+            typer.echo("both corpora have the same sentences: pairs are counted, without the model", err=True)
+        return counted(first, second)
+    if model is None:
+        raise OptionError(
+            f"found different sentences in {first.path} and {second.path}, expected the same ones under two guidelines,"
+            " or --model MODEL with a model of both (tagweave train --method coupled)"
+        )
+    loaded = load_model(model)
+    known = [view.guideline for view in loaded.structure.space.sides]
+    for corpus in (first, second):
+        if corpus.guideline not in known:
+            found = f"{corpus.path}: found the guideline {corpus.guideline!r}"
+            raise OptionError(f"{found}, expected one of {model}: {', '.join(known)} (named GUIDELINE=FILE)")
+    return expected(loaded, first, second, threads)

@@ -1,0 +1,122 @@
+"""A stream of sentences on its way to another guideline: what it says under its own is evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tagweave.adapt.convert import sources
+from tagweave.cli.errors import OptionError
+from tagweave.cli.input import Input
+from tagweave.cli.labelling import Block
+from tagweave.cli.tag import check_guideline
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.models.tagger import Tagger
+
+if TYPE_CHECKING:
+    from tagweave.models.chain import ChainModel
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """One input and the model that converts it.
+
+    Args:
+        model: the model, of words.
+        input: the corpus.
+        layer: the layer of the corpus that is converted, under the name that it has in the file.
+        source: the guideline of this layer, under the name that it has in the model.
+        to: the guideline that is asked for.
+        threads: how many threads share the work.
+    """
+
+    model: ChainModel
+    input: Input
+    layer: str
+    source: str
+    to: str
+    threads: int = 1
+
+    of_characters = False
+
+    @cached_property
+    def tagger(self) -> Tagger:
+        """The model as a tagger of the guideline that is asked for."""
+        return Tagger(self.model, self.threads, self.to)
+
+    def blocks(self) -> Iterator[Block]:
+        """The input, block by block, as it was read and as evidence.
+
+        Raises:
+            CorpusError, OSError: the input cannot be read.
+        """
+        for given in self.input.blocks():
+            sentences = tuple(self._evidence(sentence) for sentence in given)
+            yield Block(given, Corpus(sentences, self.source, "word", self.input.covered, self.input.path))
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        """The guidelines that the model heeds."""
+        return frozenset((*self.model.structure.space.guidelines, *sources(self.model, self.to)))
+
+    def _evidence(self, sentence: Sentence) -> Sentence:
+        """The layer under the name of its guideline, beside other layers that the model heeds."""
+        layers = {name: layer for name, layer in sentence.layers.items() if name in self._known and name != self.layer}
+        layers[self.source] = sentence.layers.get(self.layer, (None,) * len(sentence))
+        return replace(sentence, layers=layers)
+
+
+def conversion(model: ChainModel, name: str, given: Input, to: str | None, threads: int) -> tuple[Conversion, str]:
+    """What an input becomes under a model, and a line that says so where it does not go without saying, else "".
+
+    Without `to` it is the one other side of the model. A layer whose guideline nobody names, or whose name the model
+    does not know, is taken as the one other side.
+
+    Raises:
+        OptionError: a model of characters, or guidelines that do not fit it; `name` is that of the model.
+        CorpusError: an input of characters, or without labels.
+    """
+    if model.coding:
+        raise OptionError(f"{name}: found a model of characters, expected a model of words to convert tags with")
+    if to is not None:
+        check_guideline(model, to, name)
+    if given.first and given.of_characters:
+        raise CorpusError(f"{given.format} text, characters", "words with labels to convert", given.path)
+    layer = given.layer(sources(model, to) if to else ())
+    if given.first and layer not in given.layers:
+        raise CorpusError("no labels", "labels to convert (tagweave tag gives labels to text)", given.path)
+    guideline = given.guideline or layer
+    to = to or _other_side(model, guideline, name)
+    source, said = _source(model, guideline, to, name, named=given.guideline is not None)
+    return Conversion(model, given, layer, source, to, threads), said
+
+
+def _other_side(model: ChainModel, guideline: str, name: str) -> str:
+    others = [view.guideline for view in model.structure.space.sides if view.guideline != guideline]
+    if len(others) != 1:
+        expected = " or ".join(f"--to {other}" for other in others) or "a model of another guideline, too"
+        raise OptionError(f"{name}: found a corpus of the guideline {guideline!r}, expected {expected}")
+    return others[0]
+
+
+def _source(model: ChainModel, guideline: str, to: str, name: str, named: bool) -> tuple[str, str]:
+    """The name of a guideline in the model, and what has to be said of it."""
+    helpful = sources(model, to)
+    if guideline == to:
+        raise OptionError(f"found a corpus of the guideline {to} and --to {to}, expected two guidelines")
+    if guideline in helpful:
+        return guideline, ""
+    if not helpful:
+        return guideline, f"{name} knows the guideline {to} only: the labels of {guideline!r} do not guide it"
+    if named or len(helpful) > 1:
+        found = f"found a corpus of the guideline {guideline!r}"
+        raise OptionError(f"{found}, expected {_one_of(helpful)}, guidelines of {name} (named GUIDELINE=FILE)")
+    return helpful[0], f"the labels of {guideline!r} are taken as {helpful[0]}"
+
+
+def _one_of(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"one of {', '.join(names)}"

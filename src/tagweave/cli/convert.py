@@ -1,0 +1,67 @@
+"""`tagweave convert`: a corpus of one guideline to another guideline."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.errors import OptionError
+
+
+def convert(
+    model: options.Model,
+    input: Annotated[  # noqa: A002
+        str, typer.Argument(metavar="[G=]INPUT[#LAYER]", help="A corpus with labels; - is standard input.")
+    ],
+    output: options.Output = "-",
+    to: Annotated[
+        str | None, typer.Option(metavar="G", help="The guideline to convert to; default: the model's other one.")
+    ] = None,
+    format: options.InputFormat = None,  # noqa: A002
+    output_format: options.OutputFormat = None,
+    best: Annotated[
+        int | None, typer.Option(min=1, metavar="K", help="JSON lines of the K best sequences and their probabilities.")
+    ] = None,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Write the probability of every label too (columns, CoNLL-U).")
+    ] = False,
+    review: Annotated[
+        int, typer.Option(min=0, metavar="N", help="List the N least certain tokens, on standard error.")
+    ] = 0,
+    review_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Where the list of --review goes instead.")
+    ] = None,
+    threads: options.Threads = 1,
+) -> None:
+    """Convert the labels of a corpus to another guideline.
+
+    A model of both guidelines lets the labels of the corpus constrain those that come out; one with a guide of the
+    corpus's guideline takes them in place of the guide's; a model of one guideline ignores them.
+
+    Column files get a further column, and CoNLL-U the field of XPOS or UPOS that is empty; formats with one label a
+    word get the new labels. Those that the corpus already has under the new guideline stay.
+    """
+    from tagweave.cli.conversion import conversion
+    from tagweave.cli.converted import review_lines, write
+    from tagweave.cli.input import Input
+    from tagweave.cli.tag import best_lines, write_lines
+    from tagweave.models.storage import load_model
+
+    if best and (confidence or review or output_format):
+        raise OptionError("found --best with --confidence, --review or --output-format, expected it without")
+    if review_file and not review:
+        raise OptionError("found --review-file without --review, expected --review N as well")
+    work, said = conversion(load_model(model), model, Input(input, format), to, threads)
+    if said:
+        typer.echo(said, err=True)
+    if best:
+        write_lines(output, best_lines(work, best))
+        return
+    doubtful = write(work, output, output_format, confidence, review)
+    if review_file:
+        write_lines(review_file, review_lines(doubtful))
+    elif review:
+        for line in review_lines(doubtful):
+            typer.echo(line, err=True)

@@ -1,0 +1,181 @@
+"""Whose guideline each training corpus follows: the target's or another one, and with it the method of training.
+
+The corpora of the target guideline come first; `--source` adds corpora of other guidelines, or more of the target's.
+Names of guidelines tell which. Where neither file names its own, the method tells: corpora of the method `ordinary` are
+of one guideline, sources of the others are not. Where no method is given either, the tags tell: a source most of whose
+tags are none of the target's follows another guideline.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tagweave.adapt.task import TAGS
+from tagweave.cli.errors import OptionError
+from tagweave.cli.training_files import CorpusFile
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+
+ORDINARY, COUPLED, GUIDED, MERGED = METHODS = ("ordinary", "coupled", "guided", "merged")
+TARGET, SOURCE = "target", "source"
+"""What guidelines are called whose files would give them one name."""
+
+_HOW = "corpora can be named: GUIDELINE=FILE"
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Corpora and what is done with them.
+
+    Attributes:
+        files: in the order of the arguments; the first is of the target guideline.
+        method: one of `METHODS`.
+        notes: what was taken for granted, to be told.
+    """
+
+    files: tuple[CorpusFile, ...]
+    method: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """The target guideline."""
+        return self.files[0].guideline
+
+    @property
+    def guidelines(self) -> tuple[str, ...]:
+        """All guidelines, the target first."""
+        return tuple(dict.fromkeys(file.guideline for file in self.files))
+
+    @property
+    def corpora(self) -> list[Corpus]:
+        """All corpora."""
+        return [file.corpus for file in self.files]
+
+    @property
+    def targets(self) -> list[Corpus]:
+        """The corpora of the target guideline."""
+        return [corpus for corpus in self.corpora if corpus.guideline == self.target]
+
+    @property
+    def sources(self) -> list[Corpus]:
+        """The corpora of other guidelines."""
+        return [corpus for corpus in self.corpora if corpus.guideline != self.target]
+
+    def of_target(self, dev: CorpusFile, training: CorpusFile) -> CorpusFile:
+        """Development data, under the name of a guideline of the model; those that name none are of the target.
+
+        Args:
+            dev: as it was read.
+            training: the first training corpus, as it was read.
+
+        Raises:
+            OptionError: another guideline than those of a model of several, or that of a source where the model has the
+                target's labels alone.
+        """
+        if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
+            return dev.called(self.target)
+        known = self.guidelines if self.method == COUPLED else (self.target,)
+        if dev.guideline not in known and (self.method == COUPLED or dev.guideline in self.guidelines):
+            found = f"{dev.corpus.path}: found development data of the guideline {dev.guideline!r}"
+            raise OptionError(f"{found}, expected {' or '.join(map(repr, known))} ({_HOW})")
+        return dev
+
+
+def training_data(training: Sequence[CorpusFile], sources: Sequence[CorpusFile], method: str | None) -> TrainingData:
+    """The corpora of a run, with the names of their guidelines, and its method.
+
+    Args:
+        training: corpora of the target guideline.
+        sources: those of `--source`.
+        method: what the user asked for; `None`: `coupled` for several guidelines, else `ordinary`.
+
+    Raises:
+        OptionError: guidelines that the method cannot be used on.
+        CorpusError: as `CorpusFile.called`.
+    """
+    target = training[0]
+    for file in training[1:]:
+        if file.guideline != target.guideline:
+            raise _other_guideline(file, target, f"; corpora of other guidelines are given by --source ({_HOW})")
+    foreign = [_is_foreign(source, target, method) for source in sources]
+    chosen = method or (COUPLED if any(foreign) else ORDINARY)
+    if chosen == ORDINARY:
+        for source in sources:
+            if source.guideline != target.guideline:
+                raise _other_guideline(source, target, f", for --method {ORDINARY} ({_HOW})")
+        data = TrainingData((*training, *sources), chosen)
+    else:
+        data = TrainingData(_told_apart(training, sources, foreign), chosen)
+        _check_several(data)
+    return replace(data, notes=_said(data, training, sources, method))
+
+
+def _check_several(data: TrainingData) -> None:
+    count, expected = len(data.guidelines), "one other guideline" if data.method == GUIDED else "another guideline"
+    if count == 1 or (data.method == GUIDED and count > 2):
+        found = f"found corpora of {' and '.join(map(repr, data.guidelines))}"
+        raise OptionError(f"{found}, expected --source of {expected}, for --method {data.method} ({_HOW})")
+
+
+def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> bool:
+    """Whether a source is of another guideline than the target's."""
+    if source.guideline != target.guideline:
+        return True
+    if source.is_named or target.is_named or method == ORDINARY:
+        return False
+    return method is not None or _has_other_tags(source.corpus, target.corpus)
+
+
+def _has_other_tags(source: Corpus, target: Corpus) -> bool:
+    """Whether most of the tags that a corpus gives, counted by tokens, are none that the other one gives."""
+    tags, known = _tags(source), _tags(target)
+    return bool(known) and 2 * sum(count for tag, count in tags.items() if tag in known) < tags.total()
+
+
+def _tags(corpus: Corpus) -> Counter[str]:
+    name = TAGS if corpus.unit == "character" else corpus.guideline
+    layers = (sentence.layers.get(name, ()) for sentence in corpus)
+    return Counter(tag for layer in layers for candidates in layer for tag in candidates or ())
+
+
+def _told_apart(
+    training: Sequence[CorpusFile], sources: Sequence[CorpusFile], foreign: Sequence[bool]
+) -> tuple[CorpusFile, ...]:
+    """The files under names that tell guidelines apart: `target` and `source` where the files give both one name."""
+    own = training[0].guideline
+    if not any(other and source.guideline == own for source, other in zip(sources, foreign, strict=True)):
+        return (*training, *sources)
+    names = [SOURCE if other else TARGET for other in foreign]
+    return (
+        *(file.called(TARGET) for file in training),
+        *(file.called(name) if file.guideline == own else file for file, name in zip(sources, names, strict=True)),
+    )
+
+
+def _said(
+    data: TrainingData, training: Sequence[CorpusFile], sources: Sequence[CorpusFile], method: str | None
+) -> tuple[str, ...]:
+    """What is told of the guidelines and the method that nobody named."""
+    own, notes = training[0], []
+    for before, file in zip(sources, data.files[len(training) :], strict=True):
+        if method or before.is_named or own.is_named or before.guideline != own.guideline:
+            continue
+        if file.guideline == data.target:
+            notes.append(f"{file.corpus.path} is taken as of the guideline of {own.corpus.path} ({_HOW})")
+        else:
+            notes.append(f"{file.corpus.path} is taken as of another guideline: its tags are not {own.corpus.path}'s")
+    if data.target != own.guideline:
+        notes.append(f"the guidelines are called {data.target!r} and {SOURCE!r} ({_HOW})")
+    if not method and data.method != ORDINARY:
+        notes.append(f"method {data.method}, for corpora of {' and '.join(data.guidelines)}")
+    return tuple(notes)
+
+
+def _other_guideline(file: CorpusFile, target: CorpusFile, where: str) -> OptionError:
+    found = f"{file.corpus.path}: found the guideline {file.guideline!r}"
+    return OptionError(f"{found}, expected {target.guideline!r} as in {target.corpus.path}{where}")

@@ -1,0 +1,100 @@
+"""The input of a command that reads sentences as they come: a stream of any length needs the memory of one block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import format_named
+from tagweave.corpus.kytea import SEGMENTATION
+from tagweave.corpus.load import covered_labels, guideline_comment, parse_argument, stream
+from tagweave.corpus.sentence import Sentence
+
+_BLOCK = 2000  # sentences at a time
+_USUAL = ("upos", "tag")
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file, or standard input, that is read once.
+
+    Args:
+        argument: `[GUIDELINE=]PATH[#LAYER]`.
+        told: the name of the format; `None`: the extension or the first lines tell it.
+    """
+
+    argument: str
+    told: str | None = None
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return parse_argument(self.argument).path
+
+    @cached_property
+    def _opened(self) -> tuple[str, Sentence | None, Iterator[Sentence]]:
+        """The format, the first sentence, and all sentences."""
+        name, sentences = stream(self.argument, self.told)
+        first = next(sentences, None)
+        return name, first, sentences if first is None else chain([first], sentences)
+
+    @property
+    def format(self) -> str:
+        """The name of the format.
+
+        Raises:
+            CorpusError, OSError: the input cannot be read.
+        """
+        return self._opened[0]
+
+    @property
+    def first(self) -> Sentence | None:
+        """The first sentence, if there is any. Raises as `format`."""
+        return self._opened[1]
+
+    @property
+    def of_characters(self) -> bool:
+        """Whether the tokens of the format are characters. Raises as `format`."""
+        return format_named(self.format).unit == "character"
+
+    def layer(self, preferred: Sequence[str]) -> str:
+        """The layer that LAYER names, else one of the `preferred` ones, else the usual one of the format.
+
+        Raises:
+            CorpusError, OSError: the input cannot be read or has no layer LAYER.
+        """
+        asked, layers = parse_argument(self.argument).layer, self.layers
+        if asked is not None:
+            if asked not in layers:
+                found = f"the layers {', '.join(layers)}" if layers else "no layers"
+                raise CorpusError(found, f"a layer {asked!r}", self.path)
+            return asked
+        if self.format == "kytea":
+            return SEGMENTATION
+        usual = [layer for layer in (*preferred, *_USUAL) if layer in layers]
+        return (usual or layers[-1:] or [*preferred, *_USUAL])[0]
+
+    @property
+    def layers(self) -> list[str]:
+        """The layers of the first sentence. Raises as `format`."""
+        return list(self.first.layers) if self.first else []
+
+    @property
+    def guideline(self) -> str | None:
+        """The name of the guideline, as the argument or a comment of the first sentence tells. Raises as `format`."""
+        told = parse_argument(self.argument).guideline
+        return told or (guideline_comment([self.first]) if self.first else None)
+
+    @property
+    def covered(self) -> tuple[str, ...] | None:
+        """The labels that the annotators looked for, as the comments of the first sentence tell. Raises as `format`."""
+        return covered_labels([self.first]) if self.first else None
+
+    def blocks(self) -> Iterator[list[Sentence]]:
+        """The sentences, as they stand in the file. Raises as `format`, when the place is reached."""
+        sentences = self._opened[2]
+        while block := list(islice(sentences, _BLOCK)):
+            yield block

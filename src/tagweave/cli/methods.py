@@ -1,0 +1,168 @@
+"""The methods of `tagweave train`: what is made of corpora of one guideline, or of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from tagweave.adapt.coupled import fit_mappings, for_bundles, prepare_coupled
+from tagweave.adapt.fit import Fitted, Problem, fit_problem, prepare
+from tagweave.adapt.guided import fit_stages, merged
+from tagweave.adapt.incomplete import treated
+from tagweave.adapt.recipe import Recipe
+from tagweave.cli.coupling import CouplingOptions
+from tagweave.cli.errors import OptionError
+from tagweave.cli.guidelines import COUPLED, GUIDED, MERGED, ORDINARY, TrainingData
+from tagweave.cli.summary import mapping_lines, sample_line, summary
+from tagweave.corpus.corpus import Corpus
+from tagweave.labels.mapping import TagMapping
+from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.progress import Watchers, logged, shown
+
+SAMPLED = 5000
+"""Sentences of a source that an iteration visits at most, unless another number is given (li-2015, 5.1: M')."""
+
+_OPTIONS = {"incomplete": (ORDINARY,), "sample": (ORDINARY, COUPLED, MERGED)}
+"""The methods for which an option is; the others are for `coupled`."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A training run whose corpora are loaded.
+
+    Attributes:
+        data: the training corpora, and the method.
+        dev: development data.
+        recipe: how every model is fitted; its sample is in the order of the corpora.
+        coupling: for the method `coupled`.
+        incomplete: a strategy, for the method `ordinary`.
+        seed: of that strategy.
+        schedule: when training stops, and checkpoints.
+        log: where iterations are written as JSON lines.
+    """
+
+    data: TrainingData
+    dev: Corpus | None
+    recipe: Recipe
+    coupling: CouplingOptions
+    incomplete: str
+    seed: int
+    schedule: Schedule
+    log: str | None = None
+
+    def about(self) -> dict[str, Any]:
+        """What a model keeps of the way in which it was trained."""
+        told = {"method": self.data.method, "incomplete": self.incomplete, "seed": self.seed}
+        return {**told, **self.coupling.about()} if self.data.method == COUPLED else told
+
+    def fitted(self) -> Fitted:
+        """The model of the method.
+
+        Raises:
+            CorpusError, TrainingError, MappingError: as the method of `tagweave.adapt`.
+            KeyboardInterrupt: the user stopped it before the model itself was begun.
+        """
+        method: dict[str, Callable[[], Fitted]] = {
+            ORDINARY: self._ordinary,
+            COUPLED: self._coupled,
+            GUIDED: self._guided,
+            MERGED: self._merged,
+        }
+        return method[self.data.method]()
+
+    def _ordinary(self) -> Fitted:
+        corpora, recipe = treated(self.incomplete, self.data.corpora, self.recipe, self.dev, self.schedule, self.seed)
+        return self._fit(prepare(corpora, recipe), corpora, recipe)
+
+    def _merged(self) -> Fitted:
+        """The target's corpora come first, and the numbers of the sample go with them."""
+        target, given = self.data.target, self.data.corpora
+        order = sorted(range(len(given)), key=lambda i: given[i].guideline != target)
+        recipe = replace(self.recipe, sample=tuple(self.recipe.sample[i] for i in order if self.recipe.sample))
+        corpora = merged(self.data.targets, self.data.sources)
+        return self._fit(prepare(corpora, recipe), corpora, recipe)
+
+    def _guided(self) -> Fitted:
+        data = self.data
+        say(f"first a model of {data.guidelines[1]}, then one of {data.target} that looks at its labels")
+        with self._watched() as watcher:
+            return fit_stages(
+                data.targets, data.sources, self.recipe, self.dev, self.schedule, watcher, announce=self._announce
+            )
+
+    def _coupled(self) -> Fitted:
+        data = self.data
+        self.coupling.coupling(data.guidelines)  # a mapping of other guidelines is refused before anything is fitted
+        automatic = self._automatic() if self.coupling.automatic else ()
+        coupling = self.coupling.coupling(data.guidelines, automatic)
+        recipe = for_bundles(self.recipe)
+        problem = prepare_coupled(data.corpora, recipe, coupling)
+        for line in mapping_lines(problem, coupling.mappings):
+            say(line)
+        return self._fit(problem, data.corpora, recipe, goes_on=self.coupling.automatic)
+
+    def _automatic(self) -> tuple[TagMapping, ...]:
+        """The automatic mapping of the target and every other guideline."""
+        data, minimum = self.data, self.coupling.automatic_minimum
+        dev = self.dev if self.dev and self.dev.guideline == data.target else None
+        say(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
+        with self._watched() as watcher:
+            mappings = fit_mappings(
+                data.targets, data.sources, self.recipe, minimum, dev, self.schedule, watcher, self._announce
+            )
+        for mapping in mappings:
+            say(f"automatic mapping of {mapping.first} and {mapping.second}: {len(mapping.counts):,} pairs of tags")
+        return mappings
+
+    def _fit(self, problem: Problem, corpora: Sequence[Corpus], recipe: Recipe, goes_on: bool = False) -> Fitted:
+        """Tell of a problem and fit it; `goes_on`: after another one, whose log it continues."""
+        self._announce(problem)
+        if recipe.sample or self.data.method != ORDINARY:
+            say(sample_line(corpora, recipe.sample))
+        with self._watched(goes_on) as watcher:
+            return fit_problem(problem, recipe, self.dev, self.schedule, watcher)
+
+    def _announce(self, problem: Problem) -> None:
+        for line in summary(problem, self.recipe):
+            say(line)
+
+    @contextmanager
+    def _watched(self, goes_on: bool = False) -> Iterator[Watcher]:
+        """What shows the iterations, on standard error and in the log."""
+        with ExitStack() as stack:
+            resume = self.schedule.resume or goes_on
+            watchers = [stack.enter_context(logged(Path(self.log), resume))] if self.log else []
+            watchers.append(stack.enter_context(shown(Console(stderr=True))))
+            yield Watchers(watchers)
+
+
+def check_options(method: str, given: Mapping[str, object]) -> None:
+    """Nothing, if all options that are given are for the method.
+
+    Raises:
+        OptionError: one is for others.
+    """
+    for option, value in given.items():
+        expected = _OPTIONS.get(option, (COUPLED,))
+        if value and method not in expected:
+            raise OptionError(f"found --{option} with the method {method}, expected {' or '.join(expected)}")
+
+
+def usual_sample(data: TrainingData) -> list[int]:
+    """The sentences of each corpus that an iteration visits where nothing else is asked for; none for methods that do
+    not sample: they visit all."""
+    if data.method not in (COUPLED, MERGED):
+        return []
+    own = data.target
+    return [len(each) if each.guideline == own else min(len(each), SAMPLED) for each in data.corpora]
+
+
+def say(line: str) -> None:
+    """A line on standard error."""
+    typer.echo(line, err=True)

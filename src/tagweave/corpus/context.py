@@ -1,0 +1,47 @@
+"""A word in context, as lists of examples and of doubtful words show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tagweave.corpus.sentence import Place, Sentence
+
+WIDTH = 4
+"""How many tokens are shown on either side of the word."""
+_LEFT_OUT = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A token and its neighbours.
+
+    Attributes:
+        left: the tokens before it, `…` for those that are left out.
+        word: the token.
+        right: the tokens after it.
+        position: its number in the sentence; 1 is the first token.
+        place: where the sentence was read.
+    """
+
+    left: tuple[str, ...]
+    word: str
+    right: tuple[str, ...]
+    position: int
+    place: Place = Place()
+
+    @classmethod
+    def of(cls, sentence: Sentence, at: int, width: int = WIDTH) -> Context:
+        """The token `at` (0 is the first) with up to `width` tokens on either side."""
+        forms, start, stop = sentence.forms, max(0, at - width), at + 1 + width
+        left, right = forms[start:at], forms[at + 1 : stop]
+        before, after = (_LEFT_OUT,) * (start > 0), (_LEFT_OUT,) * (stop < len(forms))
+        return cls((*before, *left), forms[at], (*right, *after), at + 1, sentence.place)
+
+    def __str__(self) -> str:
+        return " ".join((*self.left, f"[{self.word}]", *self.right))
+
+    @property
+    def source(self) -> str:
+        """`PATH:LINE` of the sentence, as far as it is known."""
+        path, line = self.place
+        return f"{path}:{line}" if line else path

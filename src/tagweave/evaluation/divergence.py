@@ -1,0 +1,224 @@
+"""Where two guidelines diverge: which tag of the one stands beside which tag of the other, and on which words.
+
+Two sources tell it. Where the same sentences are annotated under both, pairs of tags are counted. Where each guideline
+has a corpus of its own, a model of both (li-2015) tells for every token how probable each pair is, given the tag that
+is there, and the counts are expected ones:
+
+    count(a, b) = sum over tokens of p(a, b | sentence, the tags that are given)
+
+A position tells nothing by itself where it has no label, or several: it is left out of counts. Of expected counts only
+positions without any label are left out, since the model says how probable each of several labels is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.context import Context
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.evaluation.alignment import check_tokens
+from tagweave.evaluation.candidates import only_label
+from tagweave.evaluation.tag_pairs import PairProjection, TagPairs
+from tagweave.models.chain import ChainModel
+from tagweave.models.tagger import Tagger
+
+Floats = NDArray[np.float64]
+
+_BLOCK = 500  # sentences whose expected pairs are held at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """A tag of one guideline as the partner of a tag of the other.
+
+    Attributes:
+        tag: the tag whose partner it is.
+        partner: the tag of the other guideline.
+        count: how often both stand at one token; not whole where it is expected.
+        share: P(partner | tag).
+        reverse: P(tag | partner).
+        usual: whether it is the most frequent partner of the tag.
+        examples: words that have both, in context, the most telling ones first.
+    """
+
+    tag: str
+    partner: str
+    count: float
+    share: float
+    reverse: float
+    usual: bool
+    examples: tuple[Context, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Divergence:
+    """How the tags of two guidelines meet.
+
+    Attributes:
+        first, second: the guidelines.
+        tags: the A tags of the first that occur, in the order of their names.
+        partners: the B tags of the second.
+        counts: float64[A, B], how often each pair stands at one token.
+        examples: for pairs, words in context, the most telling ones first.
+        left_out: tokens that tell nothing.
+        expected: whether a model told the pairs.
+    """
+
+    first: str
+    second: str
+    tags: tuple[str, ...]
+    partners: tuple[str, ...]
+    counts: Floats
+    examples: Mapping[tuple[str, str], tuple[Context, ...]]
+    left_out: int = 0
+    expected: bool = False
+
+    @cached_property
+    def shares(self) -> Floats:
+        """float64[A, B]: P(partner | tag); the rows sum to 1."""
+        shares: Floats = self.counts / self.counts.sum(axis=1, keepdims=True)
+        return shares
+
+    @cached_property
+    def entropies(self) -> Floats:
+        """float64[A]: the entropy of the partner of each tag, in bits; 0 where it is always the same."""
+        p = self.shares
+        bits: Floats = -(p * np.log2(np.where(p > 0, p, 1))).sum(axis=1)
+        return np.abs(bits)  # no -0
+
+    @property
+    def total(self) -> float:
+        """The number of tokens that are counted."""
+        return float(self.counts.sum())
+
+    @property
+    def predictable(self) -> float:
+        """The share of tokens whose partner is the most frequent one of their tag; `nan` of nothing."""
+        return float(self.counts.max(axis=1, initial=0).sum() / self.total) if self.total else float("nan")
+
+    def swapped(self) -> Divergence:
+        """The same from the side of the second guideline."""
+        examples = {(b, a): contexts for (a, b), contexts in self.examples.items()}
+        sides = {"first": self.second, "second": self.first, "tags": self.partners, "partners": self.tags}
+        return replace(self, **sides, counts=self.counts.T, examples=examples)  # type: ignore[arg-type]
+
+    def diverging(self) -> tuple[str, ...]:
+        """The tags, those first that add most to the uncertainty: by how often they occur, times their entropy."""
+        weight = self.entropies * self.counts.sum(axis=1)
+        order = sorted(range(len(self.tags)), key=lambda i: (-weight[i], -self.counts[i].sum(), self.tags[i]))
+        return tuple(self.tags[i] for i in order)
+
+    def partners_of(self, tag: str) -> list[Partner]:
+        """The partners of a tag, the most frequent first; equally frequent ones by name."""
+        row = self.tags.index(tag)
+        columns = np.flatnonzero(self.counts[row]).tolist()
+        order = sorted(columns, key=lambda j: (-self.counts[row, j], self.partners[j]))
+        return [self._partner(row, column, usual=number == 0) for number, column in enumerate(order)]
+
+    def telling(self) -> list[Partner]:
+        """The pairs that one would not expect, the most frequent first: the partner is not the usual one of its tag."""
+        pairs = chain.from_iterable(self.partners_of(tag)[1:] for tag in self.tags)
+        return sorted(pairs, key=lambda pair: (-pair.count, pair.tag, pair.partner))
+
+    def _partner(self, i: int, j: int, usual: bool) -> Partner:
+        tag, partner, count = self.tags[i], self.partners[j], float(self.counts[i, j])
+        reverse = count / float(self.counts[:, j].sum())
+        examples = self.examples.get((tag, partner), ())
+        return Partner(tag, partner, count, float(self.shares[i, j]), reverse, usual, examples)
+
+
+def same_sentences(first: Corpus, second: Corpus) -> bool:
+    """Whether two corpora have the same words in the same order."""
+    return len(first) == len(second) and all(a.forms == b.forms for a, b in zip(first, second, strict=True))
+
+
+def counted(first: Corpus, second: Corpus) -> Divergence:
+    """How the tags of two guidelines meet in sentences that are annotated under both.
+
+    Raises:
+        CorpusError: other words, two corpora of one guideline, or no token with one tag on each side.
+    """
+    _check_corpora(first, second)
+    check_tokens(first.sentences, second.sentences, first.path, second.path)
+    pairs, left_out = TagPairs(), 0
+    for number, (one, other) in enumerate(zip(first, second, strict=True)):
+        layers = zip(_layer(one, first.guideline), _layer(other, second.guideline), strict=True)
+        for at, (a, b) in enumerate(layers):
+            tag, partner = only_label(a), only_label(b)
+            if tag is None or partner is None:
+                left_out += 1
+            else:
+                pairs.counts[tag, partner] += 1
+                pairs.show((tag, partner), one.forms[at], (number, at))
+    return _divergence(first, second, pairs, first.sentences, left_out, expected=False)
+
+
+def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1) -> Divergence:
+    """How the tags of two guidelines meet, where each has a corpus of its own, as a model of both finds it.
+
+    Args:
+        model: the guidelines of both corpora are views of its labels, and its last view is the joint one.
+        first, second: in words of the model; layers of both guidelines are heeded wherever they are.
+        threads: how many threads share the work.
+
+    Raises:
+        KeyError: a guideline that the model does not have.
+        CorpusError: labels that the model does not know or that exclude one another, two corpora of one guideline, or
+            no token with a label.
+    """
+    _check_corpora(first, second)
+    projection = PairProjection.of(model.structure.space, first.guideline, second.guideline)
+    tagger = Tagger(model, threads, model.structure.space.views[-1].guideline)
+    pairs, left_out, before = TagPairs(), 0, 0
+    for corpus in (first, second):
+        for start in range(0, len(corpus), _BLOCK):
+            block = corpus.sentences[start : start + _BLOCK]
+            tables = tagger.probabilities(block, corpus.guideline, corpus.covered)
+            for number, (sentence, table) in enumerate(zip(block, tables, strict=True), before + start):
+                known = _known(sentence, first.guideline, second.guideline)
+                projection.add(pairs, sentence.forms, number, known, table)
+                left_out += len(sentence) - len(known)
+        before += len(corpus)
+    return _divergence(first, second, pairs, (*first.sentences, *second.sentences), left_out, expected=True)
+
+
+def _divergence(
+    first: Corpus, second: Corpus, pairs: TagPairs, sentences: Sequence[Sentence], left_out: int, expected: bool
+) -> Divergence:
+    met = {pair: count for pair, count in pairs.counts.items() if count > 0}
+    if not met:
+        found = f"no token with labels of {first.guideline} and {second.guideline}"
+        raise CorpusError(found, "corpora to compare", first.path)
+    tags, partners = (tuple(sorted({pair[side] for pair in met})) for side in (0, 1))
+    counts = np.zeros((len(tags), len(partners)))
+    for (tag, partner), count in met.items():
+        counts[tags.index(tag), partners.index(partner)] = count
+    examples = {pair: tuple(Context.of(sentences[number], at) for number, at in pairs.examples(pair)) for pair in met}
+    return Divergence(first.guideline, second.guideline, tags, partners, counts, examples, left_out, expected)
+
+
+def _check_corpora(first: Corpus, second: Corpus) -> None:
+    for corpus in (first, second):
+        if corpus.unit == "character":
+            raise CorpusError("a corpus of characters", "words with tags to compare", corpus.path)
+    if first.guideline == second.guideline:
+        found = f"the guideline {first.guideline!r} in {first.path or 'one corpus'} as well"
+        raise CorpusError(found, "another one, to compare with (named GUIDELINE=FILE)", second.path)
+
+
+def _layer(sentence: Sentence, name: str) -> Sequence[Candidates]:
+    return sentence.layers.get(name, (None,) * len(sentence))
+
+
+def _known(sentence: Sentence, first: str, second: str) -> list[int]:
+    """The positions of which a layer says anything."""
+    layers = zip(_layer(sentence, first), _layer(sentence, second), strict=True)
+    return [at for at, given in enumerate(layers) if given != (None, None)]

@@ -1,0 +1,110 @@
+"""The divergence of two guidelines as one static page: everything is in the file, and nothing in it is executed.
+
+Words and tags come from corpora, so every text goes through `escape`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from tagweave import __version__
+from tagweave.corpus.context import Context
+from tagweave.evaluation.divergence import Divergence, Partner
+from tagweave.evaluation.divergence_tables import COUNT, shown, summary
+
+_OPEN = 3  # tags whose details one sees without a click
+_TELLING = 20
+
+_STYLE = """
+:root { color-scheme: light dark; --text: #1b1b1b; --ground: #fff; --quiet: #595959; --line: #d4d4d4;
+  --bar: #9cc3e6; --mark: #ffe08a; --mark-text: #1b1b1b; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e8e8e8; --ground: #17191c; --quiet: #a8a8a8; --line: #3c4045; --bar: #2f5f8a; --mark: #7a5c00;
+    --mark-text: #fff; }
+}
+body { color: var(--text); background: var(--ground); font: 16px/1.5 system-ui, sans-serif; margin: 0; }
+main { max-width: 62rem; margin: 0 auto; padding: 1rem; }
+table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; }
+th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid var(--line); }
+th { font-weight: 600; } td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+summary { cursor: pointer; padding: .25rem 0; } summary b { display: inline-block; min-width: 4rem; }
+.quiet { color: var(--quiet); font-size: .9em; }
+.bar { display: inline-block; height: .7em; background: var(--bar); }
+mark { background: var(--mark); color: var(--mark-text); padding: 0 .15em; }
+.examples { margin: 0; padding: 0; list-style: none; }
+.wide { overflow-x: auto; }
+"""
+
+
+def page(divergence: Divergence) -> str:
+    """The page: a summary, and for both directions the unexpected pairs and the partners of every tag, with words."""
+    title = f"{divergence.first} and {divergence.second}"
+    parts = [_element("h1", title), *(_element("p", line) for line in summary(divergence))]
+    for direction in (divergence, divergence.swapped()):
+        parts += _direction(direction)
+    parts.append(f'<p class="quiet">Written by tagweave {escape(__version__)}.</p>')
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"{_element('title', title)}\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(parts)
+        + "\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _direction(divergence: Divergence) -> Iterator[str]:
+    yield _element("h2", f"From {divergence.first} to {divergence.second}")
+    if telling := [pair for pair in divergence.telling() if pair.count >= COUNT][:_TELLING]:
+        yield _element("h3", "Other partners than the most frequent one")
+        yield _table((divergence.first, divergence.second), ((_cell(p.tag), _cell(p.partner), p) for p in telling))
+    yield _element("h3", "All tags, those that diverge most first")
+    for number, tag in enumerate(divergence.diverging()):
+        yield _details(divergence, tag, number < _OPEN)
+
+
+def _details(divergence: Divergence, tag: str, is_open: bool) -> str:
+    row = divergence.tags.index(tag)
+    partners = shown(divergence.partners_of(tag))
+    tokens, bits = divergence.counts[row].sum(), divergence.entropies[row]
+    brief = ", ".join(f"{partner.partner} {100 * partner.share:.1f} %" for partner in partners)
+    figures = f'<span class="quiet">{tokens:,.0f} tokens, {bits:.2f} bits</span>'
+    return (
+        f"<details{' open' if is_open else ''}><summary>{_element('b', tag)} {escape(brief)} {figures}</summary>\n"
+        + _table((divergence.second,), ((_cell(partner.partner), partner) for partner in partners))
+        + "</details>"
+    )
+
+
+def _table(names: Iterable[str], rows: Iterable[tuple[str | Partner, ...]]) -> str:
+    """A table whose rows begin with cells for the `names`, and end with a pair whose figures and words they show."""
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+    figures = "".join(f'<th scope="col" class="number">{name}</th>' for name in ("tokens", "%", "back, %"))
+    body = "\n".join(f"<tr>{''.join(_cells(row))}</tr>" for row in rows)
+    head = f'<tr>{heads}{figures}<th scope="col">words in context</th></tr>'
+    return f'<div class="wide"><table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n'
+
+
+def _cells(row: tuple[str | Partner, ...]) -> Iterator[str]:
+    for part in row:
+        if isinstance(part, str):
+            yield part
+            continue
+        bar = f'<span class="bar" style="width: {5 * part.share:.2f}em"></span>'
+        for figure in (f"{part.count:,.0f}", f"{bar} {100 * part.share:.1f}", f"{100 * part.reverse:.1f}"):
+            yield f'<td class="number">{figure}</td>'
+        yield f'<td><ul class="examples">{"".join(map(_example, part.examples))}</ul></td>'
+
+
+def _example(context: Context) -> str:
+    left, right = (escape(" ".join(forms)) for forms in (context.left, context.right))
+    source = f' title="{escape(context.source)}"' if context.source else ""
+    return f"<li{source}>{left} <mark>{escape(context.word)}</mark> {right}</li>"
+
+
+def _cell(text: str) -> str:
+    return _element("td", text)
+
+
+def _element(name: str, text: str) -> str:
+    return f"<{name}>{escape(text)}</{name}>"

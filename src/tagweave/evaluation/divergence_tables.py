@@ -1,0 +1,78 @@
+"""The divergence of two guidelines as tables for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tagweave.evaluation.divergence import Divergence, Partner
+
+SHARE = 0.01
+"""Partners that are rarer are left out: of expected counts, every tag has a little of every partner."""
+COUNT = 0.5
+"""Pairs that are expected less often are left out."""
+_WORDS = 2
+
+
+def tables(divergence: Divergence, pairs: int = 15) -> Iterator[Text | Table]:
+    """What is compared, and for both directions the partners of every tag and the most frequent unexpected `pairs`."""
+    for line in summary(divergence):
+        yield Text(line)
+    for direction in (divergence, divergence.swapped()):
+        yield _partners(direction)
+        if telling := [pair for pair in direction.telling() if pair.count >= COUNT][:pairs]:
+            yield _telling(direction, telling)
+
+
+def summary(divergence: Divergence) -> list[str]:
+    """Sentences that say what was compared, and how far one tag tells the other."""
+    how = "expected by a model" if divergence.expected else "counted"
+    left_out = f"; left out: {divergence.left_out:,}" if divergence.left_out else ""
+    lines = [
+        f"Tokens with tags of {divergence.first} and {divergence.second}: {divergence.total:,.0f}, {how}{left_out}."
+    ]
+    for each in (divergence, divergence.swapped()):
+        share = f"{100 * each.predictable:.1f} %"
+        lines.append(f"From {each.first} to {each.second}: {share} of the tokens have their tag's usual partner.")
+    return lines
+
+
+def shown(partners: Iterable[Partner]) -> list[Partner]:
+    """Those that are not too rare to be shown, and the most frequent one."""
+    return [each for each in partners if each.usual or (each.share >= SHARE and each.count >= COUNT)]
+
+
+def _partners(divergence: Divergence) -> Table:
+    title = f"{divergence.first} to {divergence.second}: the tags that diverge most come first"
+    table = _table(title, (divergence.first, "tokens", "bits", f"{divergence.second}, %"), numbers=(1, 2))
+    for tag in divergence.diverging():
+        row = divergence.tags.index(tag)
+        partners = "  ".join(f"{p.partner} {100 * p.share:.1f}" for p in shown(divergence.partners_of(tag)))
+        _add(table, (tag, f"{divergence.counts[row].sum():,.0f}", f"{divergence.entropies[row]:.2f}", partners))
+    return table
+
+
+def _telling(divergence: Divergence, pairs: Iterable[Partner]) -> Table:
+    title = f"{divergence.first} to {divergence.second}: other partners than the most frequent one"
+    columns = (divergence.first, divergence.second, "tokens", "%", "for example")
+    table = _table(title, columns, numbers=(2, 3))
+    for pair in pairs:
+        words = "\n".join(str(context) for context in pair.examples[:_WORDS])
+        _add(table, (pair.tag, pair.partner, f"{pair.count:,.0f}", f"{100 * pair.share:.1f}", words))
+    return table
+
+
+def _table(title: str, columns: Iterable[str], numbers: tuple[int, ...]) -> Table:
+    table = Table(title=Text(title), title_justify="left")
+    for position, column in enumerate(columns):
+        table.add_column(Text(column), justify="right" if position in numbers else "left")
+    return table
+
+
+def _add(table: Table, cells: Iterable[str]) -> None:
+    table.add_row(*map(Text, cells))  # Text: a tag in square brackets is no markup

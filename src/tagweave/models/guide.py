@@ -1,0 +1,144 @@
+"""Guide features: what a model of another guideline says of the same tokens, in a column that templates can look at.
+
+The two-stage CRF of Jiang et al. 2009, with which li-2015 compares (sections 1 and 5.2); feature-based stacking in
+sun-wan-2012 (4.3), Model 1 in jiang-2015 (4.2). The source model, trained on the source corpora, is the guide; the
+target model sees the guide's labels as it sees the words:
+
+    sentence ── guide of GUIDELINE ──> column guide:GUIDELINE ── templates `user:guide:GUIDELINE[0]` ──> features
+
+Where the labels of the source guideline are known, they take the place of the guide's: so a model with a guide converts
+a corpus of the one guideline to the other (li-2015, 5.4).
+
+The column is not named like the layer, since a column file gives every layer a string column of its name: features of
+gold labels in training, of the guide's in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.encoding.encoded import Encoded
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.labels.space import is_wildcard
+from tagweave.models.chain import ChainModel
+from tagweave.models.description import arrays_of, describe, nested
+from tagweave.models.tagger import Tagger
+
+
+def guide_column(guideline: str) -> str:
+    """The column of what a model says of a guideline."""
+    return f"guide:{guideline}"
+
+
+def guide_templates(guideline: str) -> tuple[str, ...]:
+    """What templates see of a guide's labels t', for words and for characters.
+
+    | template | from |
+    |---|---|
+    | t'[-1], t'[0], t'[1] | sun-wan-2012, 4.3, label unigrams in a window of 1 |
+    | t'[-1] t'[0], t'[0] t'[1] | likewise, label bigrams |
+    | t'[-1] t'[1] | as the bigram of characters around the token: jiang-2015, Table 1 |
+    | t'[0] with form[-1], form[0], form[1] | jiang-2015, Table 3, the guiding features of single tokens |
+    """
+    before, here, after = (f"user:{guide_column(guideline)}[{offset}]" for offset in (-1, 0, 1))
+    labels = (before, here, after, f"{before} {here}", f"{here} {after}", f"{before} {after}")
+    return (*labels, *(f"form[{offset}] {here}" for offset in (-1, 0, 1)))
+
+
+class GuidedEncoder:
+    """Templates over tokens and over the labels that another model gives them.
+
+    A sentence without the column gets it from its own layer of the guide's guideline where every position of the layer
+    has one label. Where only some have, the guide fills in the others by the best sequence that the layer allows; where
+    there is no such layer, it labels all. Of the layers the guide is shown this one alone: it must not learn from the
+    answer what it is to tell.
+
+    Args:
+        encoder: the templates of the target model, which may ask for the column.
+        guide: a model over the same tokens; it may have a guide itself. The first of its guidelines is what it tells.
+    """
+
+    def __init__(self, encoder: TemplateEncoder, guide: ChainModel) -> None:
+        self.encoder, self.guide = encoder, guide
+        self.guideline = guide.structure.space.views[0].guideline
+        self.column = guide_column(self.guideline)
+
+    @property
+    def windows(self) -> NDArray[np.int64]:
+        """int64[F], how many tokens see each feature."""
+        return self.encoder.windows
+
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """The features of sentences, with no evidence.
+
+        Raises:
+            CorpusError: as `guided`; a template asks for another column that a sentence does not have.
+        """
+        return self.encoder.encode(self.guided(sentences, threads))
+
+    def guided(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Sentence]:
+        """The sentences, each with the column; all that the guide has to label are labelled together.
+
+        Raises:
+            CorpusError: in a layer that is known in part, a label that the guide does not know, or labels that exclude
+                one another.
+        """
+        labels = [self._known(sentence) for sentence in sentences]
+        open_ones = [sentence for sentence, known in zip(sentences, labels, strict=True) if known is None]
+        told = iter(self._told(open_ones, threads))
+        return [
+            sentence.with_column(self.column, next(told) if known is None else known)
+            for sentence, known in zip(sentences, labels, strict=True)
+        ]
+
+    def _known(self, sentence: Sentence) -> tuple[str, ...] | None:
+        """The column of a sentence that does not need the guide."""
+        names = self.guide.structure.space.views[0].number
+        return sentence.columns.get(self.column) or one_label_each(sentence.layers.get(self.guideline), names)
+
+    def _told(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
+        """The guide's labels, which agree with what the layer of its guideline says."""
+        shown = tuple(self._as_shown(sentence) for sentence in sentences)
+        completed = Tagger(self.guide, threads).complete(Corpus(shown, self.guideline))
+        return [labels_of(sentence, self.guideline) for sentence in completed]
+
+    def _as_shown(self, sentence: Sentence) -> Sentence:
+        layer = sentence.layers.get(self.guideline, (None,) * len(sentence))
+        return replace(sentence, layers={self.guideline: layer})
+
+    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
+        """Stop growing, as the templates' encoder does."""
+        self.encoder.freeze(encoded, minimum_count)
+
+    def to_json(self) -> dict[str, Any]:
+        """The templates, and the description of the guide."""
+        return {**self.encoder.to_json(), "guide": describe(self.guide)}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a model on disk keeps of the encoder: the arrays of the guide are named `guide.NAME`."""
+        return {**self.encoder.arrays(), **nested(arrays_of(self.guide), "guide")}
+
+
+def one_label_each(layer: Layer | None, names: Container[str]) -> tuple[str, ...] | None:
+    """The labels of a layer in which every position has one; `None` for any other.
+
+    A wildcard is not one label, unless it is the name of one in `names`.
+    """
+    if layer is None:
+        return None
+    labels = [candidates[0] for candidates in layer if candidates is not None and len(candidates) == 1]
+    if len(labels) < len(layer) or any(is_wildcard(label) and label not in names for label in set(labels)):
+        return None
+    return tuple(labels)
+
+
+def labels_of(sentence: Sentence, layer: str) -> tuple[str, ...]:
+    """The labels of a layer that a model has filled: one a position."""
+    return tuple(candidates[0] for candidates in sentence.layers[layer] if candidates)

@@ -1,0 +1,49 @@
+"""The methods that are compared, by the names that they have in the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SYSTEMS = ("baseline", "merged", "two-stage", "coupled", "converted")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to learn from corpora of two guidelines.
+
+    | system | |
+    |---|---|
+    | `baseline` | the target corpus alone |
+    | `merged` | both, as if they had one guideline |
+    | `two-stage` | guide features: a tagger of the source guideline labels the target corpus |
+    | `coupled` | the coupled model |
+    | `converted` | the target corpus, and the source corpus as converted by the model of `COUPLED` |
+
+    Attributes:
+        name: in the tables.
+        system: one of the above.
+        mapping: of a coupled model: `tight`, `relaxed`, `automatic` or `complete`.
+        joint, separate: which weights a coupled model has.
+        source_sentences: M' of Algorithm 1; 0 takes that of the corpora.
+    """
+
+    name: str
+    system: str
+    mapping: str = ""
+    joint: bool = True
+    separate: bool = True
+    source_sentences: int = 0
+
+
+BASELINE = Method("baseline", "baseline")
+MERGED = Method("merged", "merged")
+TWO_STAGE = Method("two-stage", "two-stage")
+COUPLED = Method("coupled", "coupled", "automatic")
+TIGHT = Method("coupled, tight mapping", "coupled", "tight")
+RELAXED = Method("coupled, relaxed mapping", "coupled", "relaxed")
+COMPLETE = Method("coupled, complete mapping", "coupled", "complete")
+SEPARATE = Method("coupled, separate features only", "coupled", "automatic", joint=False)
+JOINT = Method("coupled, joint features only", "coupled", "automatic", separate=False)
+CONVERTED = Method("baseline + converted", "converted")
+FEW_SOURCES = Method("coupled, M' = 500", "coupled", "automatic", source_sentences=500)
+MANY_SOURCES = Method("coupled, M' = 5,000", "coupled", "automatic", source_sentences=5000)

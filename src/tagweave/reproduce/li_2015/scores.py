@@ -1,0 +1,67 @@
+"""Scores of the cells: right and scored tokens of every sentence, for every seed, and whether two methods differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.evaluation.score import share_of_counts
+from tagweave.evaluation.significance import randomisation_test
+
+Counts = NDArray[np.int64]
+"""int64[seeds, S, 2]: right and scored tokens."""
+
+HARD = "hard"
+SHARE = 0.2  # of the tokens that are hard
+
+
+def right_and_scored(gold: Corpus, output: Sequence[str], scored: NDArray[np.bool_] | None = None) -> Counts:
+    """int64[S, 2]: how many tokens of every sentence are right, and how many count.
+
+    Args:
+        gold: S sentences; a position without one label does not count.
+        output: the tags of every sentence as one string.
+        scored: bool[T], which tokens of the corpus count; all when left out.
+    """
+    layers = [sentence.layers[gold.guideline] for sentence in gold]
+    expected = [each[0] if each and len(each) == 1 else None for each in chain.from_iterable(layers)]
+    found = list(chain.from_iterable(line.split(" ") for line in output))
+    right = np.array([a == b for a, b in zip(expected, found, strict=True)])
+    known = np.array([label is not None for label in expected])
+    if scored is not None:
+        known &= scored
+    sentence = np.repeat(np.arange(len(gold)), [len(layer) for layer in layers])
+    columns = [np.bincount(sentence[marks], minlength=len(gold)) for marks in (right & known, known)]
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+def least_certain(certainty: Sequence[Sequence[float]], share: float = SHARE) -> NDArray[np.bool_]:
+    """bool[T]: the share of the tokens of which the baseline is least certain (li-2015, section 4)."""
+    values = np.array(list(chain.from_iterable(certainty)))
+    chosen = np.zeros(len(values), bool)
+    chosen[np.argsort(values, kind="stable")[: round(share * len(values))]] = True
+    return chosen
+
+
+def accuracies(counts: Counts) -> list[float]:
+    """The accuracy of every seed, x 100."""
+    return [100 * float(share_of_counts(seed.sum(axis=0))) for seed in counts]
+
+
+def compare(first: Counts, second: Counts, trials: int = 10_000) -> dict[str, Any]:
+    """Two methods, the same seeds: the mean difference of accuracies (x 100), p of every seed, and p over all seeds.
+
+    The test over all seeds adds up the counts of a sentence and exchanges them together: sentences are the sample, and
+    the seeds of one sentence are no independent observations.
+    """
+    differences = [a - b for a, b in zip(accuracies(first), accuracies(second), strict=True)]
+    return {
+        "difference": float(np.mean(differences)),
+        "p": [randomisation_test(a, b, share_of_counts, trials) for a, b in zip(first, second, strict=True)],
+        "p_all": randomisation_test(first.sum(axis=0), second.sum(axis=0), share_of_counts, trials),
+    }

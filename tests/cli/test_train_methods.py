@@ -1,0 +1,406 @@
+"""`tagweave train` on corpora of several guidelines: every method is that of the library, and tells what it does."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from model_files import contents, write
+
+from tagweave.adapt.coupled import Coupling, fit_coupled, fit_mappings
+from tagweave.adapt.fit import fit
+from tagweave.adapt.guided import fit_stages, merged
+from tagweave.adapt.recipe import Recipe
+from tagweave.cli import methods
+from tagweave.cli.summary import weights_by_view
+from tagweave.corpus import sample
+from tagweave.corpus.load import load
+from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping, write_mapping
+from tagweave.learning import loop
+from tagweave.learning.loop import Schedule
+from tagweave.models.storage import describe_model, load_model
+
+RUN = ("--iterations", 2)
+SHORT = Schedule(2)
+RECIPE = Recipe(settings={"seed": 0})
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """40 sentences under CTB and 50 under PD, 12 of the texts with both."""
+    folder = tmp_path_factory.mktemp("two")
+    for name, count in (("ctb", 40), ("pd", 50)):
+        write(folder / f"{name}.txt", sample.path(f"{name}.txt").read_text("utf-8").splitlines()[:count])
+    blocks = sample.path("both.tsv").read_text("utf-8").split("\n\n")[:12]
+    write(folder / "dev.tsv", ["\n\n".join(blocks), ""])
+    return folder
+
+
+@pytest.fixture
+def couple(run, files, tmp_path):
+    """Trains on both corpora, for two iterations; gives the model and what was said, line by line."""
+
+    def call(*options, code=0, source=f"pd={files / 'pd.txt'}"):
+        result = run(
+            "train", f"ctb={files / 'ctb.txt'}", "--source", source, "-o", tmp_path / "m", *RUN, *options, code=code
+        )
+        return result.stderr.splitlines() if code else (load_model(tmp_path / "m"), result.stderr.splitlines())
+
+    return call
+
+
+def corpora(files):
+    return [load(f"{name}={files / name}.txt") for name in ("ctb", "pd")]
+
+
+def bundles(model):
+    return len(model.structure.space)
+
+
+# Every method is that of the library
+
+
+def test_coupled_is_the_default_and_what_the_library_does(couple, files):
+    model, lines = couple()
+    ctb, pd = corpora(files)
+    mappings = fit_mappings([ctb], [pd], RECIPE, 2, schedule=SHORT)
+    fitted = fit_coupled([ctb, pd], RECIPE, Coupling(mappings), None, SHORT)
+    assert model.structure.space.guidelines == ("ctb", "pd", "ctb&pd")
+    assert np.array_equal(model.weights, fitted.model.weights)
+    assert lines[0] == "method coupled, for corpora of ctb and pd"
+    assert lines[1] == "first a model of ctb, whose labels of the other corpora give the automatic mapping"
+    assert f"automatic mapping of ctb and pd: {len(mappings[0].counts)} pairs of tags" in lines
+    assert [line.split("  ")[0] for line in lines if line.startswith("iteration")] == [
+        "iteration 1/2",
+        "iteration 2/2",
+    ] * 2
+
+
+def test_guided_is_two_stages(couple, files):
+    model, lines = couple("--method", "guided", "--dev", f"ctb={files / 'dev.tsv'}#ctb")
+    ctb, pd = corpora(files)
+    dev = load(f"ctb={files / 'dev.tsv'}#ctb")
+    fitted = fit_stages([ctb], [pd], RECIPE, dev, SHORT)
+    assert np.array_equal(model.weights, fitted.model.weights)
+    assert model.structure.space.guidelines == ("ctb",)
+    assert lines[0] == "first a model of pd, then one of ctb that looks at its labels"
+    assert [line.partition(" sentences")[0] for line in lines if "with evidence, " in line] == ["50", "40"]
+
+
+def test_merged_is_an_ordinary_fit_of_all(couple, files):
+    model, _ = couple("--method", "merged")
+    ctb, pd = corpora(files)
+    fitted = fit(merged([ctb], [pd]), RECIPE, None, SHORT)
+    assert np.array_equal(model.weights, fitted.model.weights)
+    assert model.structure.space.guidelines == ("ctb",)
+
+
+def test_ordinary_can_be_asked_for(run, files, tmp_path):
+    options = ("-o", tmp_path / "m", *RUN)
+    run("train", files / "ctb.txt", "--source", files / "pd.txt", "--method", "ordinary", *options)
+    assert load_model(tmp_path / "m").structure.space.guidelines == ("tag",)
+
+
+@pytest.mark.parametrize("task", ["tag", "segment", "segtag"])
+@pytest.mark.parametrize("method", ["coupled", "guided", "merged"])
+def test_a_model_of_every_method_and_task_tags(run, files, tmp_path, task, method):
+    lines = [f"{name}-few.txt" for name in ("ctb", "pd")]
+    for name in lines:
+        write(tmp_path / name, (files / name.replace("-few", "")).read_text("utf-8").splitlines()[:6])
+    model, learner = tmp_path / "m", ("--learner", "perceptron") if task == "segtag" else ()
+    corpora = [tmp_path / lines[0], "--source", tmp_path / lines[1]]
+    run("train", "--task", task, "--method", method, *corpora, "-o", model, "--iterations", 1, *learner)
+    out = run("tag", model, stdin="他 看 书 。\n").stdout
+    assert len(out.splitlines()) == 1 and ("/" in out) == (task != "segment")
+    if method == "coupled":
+        assert load_model(model).structure.space.guidelines == ("target", "source", "target&source")
+        other = run("tag", model, "--to", "source", stdin="他 看 书 。\n").stdout
+        assert other.replace("\n", "") != ""
+    assert describe_model(model)["about"]["method"] == method
+
+
+def test_three_guidelines(run, tmp_path):
+    for name, line in (("a", "x/N y/V"), ("b", "x/n y/v"), ("c", "x/1 y/2")):
+        write(tmp_path / name, [line])
+    a, b, c = (f"{name}={tmp_path / name}" for name in "abc")
+    lines = run("train", a, "--source", b, "--source", c, "-o", tmp_path / "m", *RUN).stderr.splitlines()
+    assert lines[0] == "method coupled, for corpora of a and b and c"
+    assert load_model(tmp_path / "m").structure.space.guidelines == ("a", "b", "c", "a&b&c")
+    assert sum(line.startswith("automatic mapping of a and ") for line in lines) == 2
+
+
+def test_development_data_of_the_source(couple, files):
+    model, _ = couple("--mapping", "ctb-pd", "--dev", f"{files / 'dev.tsv'}#pd")
+    assert model.about["dev"]["guideline"] == "pd" and model.about["dev_score"] > 0.5
+    couple("--mapping", "automatic", "--dev", f"{files / 'dev.tsv'}#pd")
+
+
+# Mappings
+
+
+def test_mappings_of_every_kind(couple, files, tmp_path):
+    sides = {}
+
+    def size(*options):
+        model, lines = couple(*options)
+        sides.update({view.guideline: len(view.names) for view in model.structure.space.sides})
+        told = f"{bundles(model):,} bundles of labels ({sides['ctb']} of ctb and {sides['pd']} of pd), "
+        assert any(line.startswith(told) for line in lines)
+        assert model.about["mapping"] == [str(each) for each in options[1:2]] or options[1::2] == ()
+        return bundles(model)
+
+    complete, relaxed, tight = (
+        size("--mapping", "complete"),
+        size("--mapping", "ctb-pd"),
+        size("--mapping", "ctb-pd", "--mapping-tight"),
+    )
+    assert complete == sides["ctb"] * sides["pd"] > relaxed > tight
+    assert size("--mapping", CTB_PD) == relaxed
+    assert size("--mapping", "ctb-pd", "--mapping-minimum", 3) not in (relaxed, tight)
+    plain = write(tmp_path / "plain.tsv", [f"{a}\t{b}" for a, b in read_mapping(CTB_PD).counts])
+    assert size("--mapping", plain) == relaxed
+    assert size() == size("--mapping", "automatic") == size("--mapping", "automatic", "--mapping-minimum", 2)
+    assert size("--mapping", "automatic", "--mapping-minimum", 1) != size()
+
+
+def test_several_mappings_are_what_all_of_them_allow(couple, tmp_path):
+    first = TagMapping("ctb", "pd", {("NN", "n"): 1, ("NN", "vn"): 1, ("VV", "v"): 1, ("VV", "vn"): 1})
+    second = TagMapping("pd", "ctb", {("n", "NN"): 1, ("v", "NN"): 1, ("v", "VV"): 1, ("vn", "VV"): 1})
+    for name, mapping in (("a", first), ("b", second)):
+        write_mapping(mapping, tmp_path / name)
+    model, _ = couple("--mapping", tmp_path / "a", "--mapping", tmp_path / "b")
+    names = {name for name in model.structure.space.names if name.split("&")[0] in ("NN", "VV")}
+    assert {"NN&n", "VV&v", "VV&vn"} <= names and not {"NN&vn", "NN&v", "VV&n"} & names
+
+
+def test_what_the_mapping_does_not_name_is_told(couple, tmp_path):
+    write_mapping(TagMapping("ctb", "pd", {("NN", "n"): 1, ("VV", "v"): 1}), tmp_path / "few")
+    model, lines = couple("--mapping", tmp_path / "few")
+    of_ctb, of_pd = (view.names for view in model.structure.space.sides)
+    rest = [" ".join(tag for tag in names if tag not in known) for names, known in ((of_ctb, "NNVV"), (of_pd, "nv"))]
+    start = "not in the mapping, so possible with every tag of"
+    assert f"{start} pd: {rest[0]} of ctb" in lines and f"{start} ctb: {rest[1]} of pd" in lines
+
+
+@pytest.mark.parametrize("task", ["tag", "segtag"])
+def test_a_mapping_of_no_tag_of_the_corpora_is_told(run, tmp_path, task):
+    """Of labels of characters, too, it is the tags that a mapping names."""
+    for name, line in (("a", "ab/N c/V"), ("b", "ab/n c/v")):
+        write(tmp_path / name, [line])
+    write_mapping(TagMapping("a", "b", {("X", "y"): 1}), tmp_path / "x")
+    write_mapping(TagMapping("a", "b", {("N", "n"): 1}), tmp_path / "n")
+    command = ("train", "--task", task, f"a={tmp_path / 'a'}", "--source", f"b={tmp_path / 'b'}", "-o", tmp_path / "m")
+    told = run(*command, *RUN, "--mapping", tmp_path / "x").stderr
+    assert "warning: the mapping of a and b names no tag of these corpora: every pair is possible\n" in told
+    told = run(*command, *RUN, "--mapping", tmp_path / "n").stderr
+    assert "warning" not in told
+    assert "so possible with every tag of b: V of a\n" in told and "so possible with every tag of a: v of b\n" in told
+
+
+def test_boundaries_alone_have_the_complete_mapping(run, files, tmp_path):
+    command = ("train", "--task", "segment", f"ctb={files / 'ctb.txt'}", "--source", f"pd={files / 'pd.txt'}")
+    lines = run(*command, "-o", tmp_path / "m", *RUN).stderr.splitlines()
+    assert any(line.startswith("16 bundles of labels (4 of ctb and 4 of pd)") for line in lines)
+    assert not any(line.startswith("first") for line in lines)
+    assert describe_model(tmp_path / "m")["about"]["mapping"] == ["complete"]
+
+
+# Weights and samples
+
+
+@pytest.mark.parametrize(
+    ("views", "weighted"), [("both", ["ctb", "pd", "ctb&pd"]), ("joint", ["ctb&pd"]), ("separate", ["ctb", "pd"])]
+)
+def test_views_with_weights(couple, views, weighted):
+    model, lines = couple("--mapping", "ctb-pd", "--views", views)
+    sizes = weights_by_view(model.structure)
+    assert list(sizes) == weighted and sum(sizes.values()) == model.structure.size == len(model.weights)
+    assert model.about["weights"] == sizes and model.about["views"] == views
+    told = ", ".join(f"{name} {count:,}" for name, count in sizes.items())
+    assert any(line.endswith(f"{model.structure.size:,} weights ({told})") for line in lines)
+
+
+def test_a_sample_of_each_corpus(couple, files):
+    model, lines = couple("--mapping", "ctb-pd", "--sample", "all,7")
+    assert model.about["recipe"]["sample"] == [40, 7]
+    visited = f"40 of 40 in {files / 'ctb.txt'}, 7 of 50 in {files / 'pd.txt'}"
+    assert f"an iteration visits sentences: {visited}" in lines
+
+
+@pytest.mark.parametrize("method", ["coupled", "merged"])
+def test_a_large_source_is_sampled(couple, files, monkeypatch, method):
+    options = ("--mapping", "ctb-pd") if method == "coupled" else ()
+    assert couple("--method", method, *options)[0].about["recipe"]["sample"] == []
+    monkeypatch.setattr(methods, "SAMPLED", 30)
+    model, _ = couple("--method", method, *options)
+    assert model.about["recipe"]["sample"] == [40, 30]
+    model, lines = couple("--method", method, *options, "--learner", "rprop")
+    assert model.about["recipe"]["sample"] == []
+    assert any("50 of 50" in line for line in lines)
+
+
+def test_the_sample_of_merged_corpora_goes_with_them(run, files, tmp_path):
+    corpora = (f"ctb={files / 'ctb.txt'}", "--source", f"pd={files / 'pd.txt'}", "--source", f"{files / 'dev.tsv'}#ctb")
+    run("train", *corpora, "--method", "merged", "--sample", "10,20,all", "-o", tmp_path / "m", *RUN)
+    ctb, pd, more = load(corpora[0]), load(corpora[2]), load(corpora[4])
+    recipe = replace(RECIPE, sample=(10, 12, 20))
+    fitted = fit(merged([ctb, more], [pd]), recipe, None, SHORT)
+    assert np.array_equal(load_model(tmp_path / "m").weights, fitted.model.weights)
+
+
+def test_a_sample_of_an_ordinary_fit(run, files, tmp_path):
+    run("train", files / "ctb.txt", "--sample", "5", "-o", tmp_path / "m", *RUN)
+    fitted = fit([load(str(files / "ctb.txt"))], replace(RECIPE, sample=(5,)), None, SHORT)
+    assert np.array_equal(load_model(tmp_path / "m").weights, fitted.model.weights)
+
+
+# What is kept, shown and logged
+
+
+def test_info_shows_guidelines_bundles_and_weights(run, couple, tmp_path):
+    model, _ = couple("--mapping", "ctb-pd")
+    told = json.loads(run("info", tmp_path / "m", "--json").stdout)
+    sides = {view.guideline: list(view.names) for view in model.structure.space.sides}
+    assert told["labels"] == sides and told["bundles"] == bundles(model) and told["guide"] is None
+    assert told["weighted"] == ["ctb", "pd", "ctb&pd"]
+    assert [each["guideline"] for each in told["about"]["corpora"]] == ["ctb", "pd"]
+    shown = run("info", tmp_path / "m").stdout
+    assert f"{len(sides['pd'])} labels of pd: " in shown
+    assert f"{bundles(model):,} bundles of these labels; target guideline ctb" in shown
+    sizes = ", ".join(f"{name} {count:,}" for name, count in weights_by_view(model.structure).items())
+    assert f"weights: {sizes}\n" in shown and "method coupled, mapping ctb-pd" in shown
+
+
+def test_info_shows_the_guide(run, couple, tmp_path):
+    couple("--method", "guided")
+    assert "guided by a model of pd, which is part of it" in run("info", tmp_path / "m").stdout
+    assert json.loads(run("info", tmp_path / "m", "--json").stdout)["guide"] == "pd"
+
+
+@pytest.mark.parametrize("options", [("--mapping", "automatic"), ("--method", "guided")])
+def test_the_log_has_the_iterations_of_both_models(couple, tmp_path, options):
+    couple(*options, "--log", tmp_path / "log")
+    numbers = [json.loads(line)["number"] for line in (tmp_path / "log").read_text("utf-8").splitlines()]
+    assert numbers == [1, 2, 1, 2]
+
+
+@pytest.mark.parametrize("options", [("--mapping", "automatic"), ("--method", "guided")])
+@pytest.mark.parametrize("stop", [1, 2, 3])
+def test_an_interrupt_of_either_model_is_resumed(couple, tmp_path, monkeypatch, options, stop):
+    couple(*options)
+    straight = contents(tmp_path / "m")
+    (tmp_path / "m").unlink()
+    saved, save = [], loop.save_checkpoint
+
+    def interrupted(*arguments):
+        save(*arguments)
+        saved.append(1)
+        if len(saved) == stop:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop, "save_checkpoint", interrupted)
+    last = couple(*options, code=130)[-1]
+    whole = "interrupted: the same command with --resume goes on"
+    assert last == (
+        whole if stop > 2 else "interrupted before the model itself: the same command with --resume goes on"
+    )
+    assert (tmp_path / "m").exists() == (stop > 2)
+    monkeypatch.undo()
+    _, lines = couple(*options, "--resume")
+    assert contents(tmp_path / "m") == straight
+    assert len([line for line in lines if line.startswith("iteration")]) == 4 - stop
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m"]
+
+
+def test_an_interrupted_first_model_is_announced(couple, tmp_path, monkeypatch):
+    def interrupted(*_arguments, **_named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tagweave.adapt.coupled.automatic_mapping", interrupted)
+    couple(code=130)
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["m.checkpoint.mapping"]
+    _, lines = couple()
+    told = f"{tmp_path / 'm.checkpoint.mapping'} of an earlier run is overwritten; --resume would go on from it"
+    assert told in lines
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_a_checkpoint_of_another_coupling_is_refused(couple, tmp_path, monkeypatch):
+    save = loop.save_checkpoint
+
+    def interrupted(*arguments):
+        save(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop, "save_checkpoint", interrupted)
+    own = write(tmp_path / "own", ["# ctb\tpd", "NN\tn"])
+    command = ("--mapping", own)
+    couple(*command, code=130)
+    monkeypatch.undo()
+    refused = f"tagweave: {tmp_path / 'm'}.checkpoint: a checkpoint of another training run; delete it to start anew"
+    others = [("--views", "joint"), ("--mapping-tight",), ("--sample", "5,5"), ("--mapping-minimum", 2)]
+    for other in others:
+        assert couple(*command, *other, "--resume", code=2)[-1] == refused
+    assert couple("--mapping", "complete", "--resume", code=2)[-1] == refused
+    write(own, ["# ctb\tpd", "NN\tvn"])
+    assert couple(*command, "--resume", code=2)[-1] == refused
+
+
+# What a user can get wrong
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--mapping", "x"), "found --mapping x, expected automatic, complete, ctb-pd, or a file"),
+        (
+            ("--mapping", "complete", "--mapping-tight"),
+            "found --mapping complete with another --mapping, --mapping-minimum or --mapping-tight, expected it alone:"
+            " it has all pairs",
+        ),
+        (("--mapping", "{t}/bad"), "{t}/bad:2: found 'NN', expected TAG<TAB>TAG or TAG<TAB>TAG<TAB>COUNT, tags with"),
+        (
+            ("--mapping", "{t}/ud"),
+            "--mapping {t}/ud: found a mapping of ctb and ud, expected two of ctb, pd (corpora can be named: ",
+        ),
+        (
+            ("--mapping", "{t}/nameless", "--source", "ud={f}/dev.tsv#ctb"),
+            "--mapping {t}/nameless: found a mapping of no guidelines, expected two of ctb, pd, ud",
+        ),
+        (("--views", "x"), "unknown views 'x', expected one of both, joint, separate"),
+        (("--sample", "5"), "found --sample 5, expected 2 whole numbers or 'all', one for each training corpus"),
+        (("--sample", "5,0"), "found --sample 5,0, expected 2 whole numbers or 'all', one for each training corpus"),
+        (("--sample", "5,-"), "found --sample 5,-, expected 2 whole numbers or 'all', one for each training corpus"),
+        (
+            ("--sample", "5,5", "--learner", "cg"),
+            "found --sample with the learner cg, expected one of adagrad, sgd, perceptron: the others see all",
+        ),
+        (
+            ("--sample", "5,5", "--method", "guided"),
+            "found --sample with the method guided, expected ordinary or coupled or merged",
+        ),
+        (("--incomplete", "argmax"), "found --incomplete with the method coupled, expected ordinary"),
+        (("--mapping", "ctb-pd", "--method", "merged"), "found --mapping with the method merged, expected coupled"),
+        (("--views", "joint", "--method", "guided"), "found --views with the method guided, expected coupled"),
+        (("--mapping-tight", "--method", "guided"), "found --mapping-tight with the method guided, expected coupled"),
+        (("--mapping-minimum", "3", "--method", "guided"), "found --mapping-minimum with the method guided, expected "),
+        (
+            ("--dev", "x={f}/ctb.txt"),
+            "{f}/ctb.txt: found development data of the guideline 'x', expected 'ctb' or 'pd'",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_one_clear_line(couple, files, tmp_path, options, line):
+    write(tmp_path / "bad", ["# ctb\tpd", "NN"])
+    write(tmp_path / "ud", ["# ctb\tud", "NN\tNOUN"])
+    write(tmp_path / "nameless", ["NN\tn"])
+    before = sorted(tmp_path.iterdir())
+    names = {"t": tmp_path, "f": files}
+    lines = couple(*(option.format(**names) for option in options), code=2)
+    assert lines[-1].startswith(f"tagweave: {line.format(**names)}")
+    assert not any(each.startswith("iteration") for each in lines)  # nothing is trained in vain
+    assert sorted(tmp_path.iterdir()) == before

@@ -1,0 +1,159 @@
+"""Whose guideline a training corpus follows: names tell, then the method, then the tags; what was guessed is said."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from model_files import write
+
+from tagweave.cli.errors import OptionError
+from tagweave.cli.guidelines import METHODS, training_data
+from tagweave.cli.training_files import read_corpus
+from tagweave.corpus.errors import CorpusError
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Corpora `a` and `b` of one tag set, `c` of another, `d` of both, `e` without tags, and more formats."""
+    lines = {"a": "x/N y/V", "b": "z/V w/A v/N", "c": "x/n y/v z/N", "d": "x_n|N y_v|V", "e": "x y"}
+    found = {name: write(tmp_path / f"{name}.txt", [line]) for name, line in lines.items()}
+    found["kytea"] = write(tmp_path / "k.kytea", ["我|们", "他"])
+    found["conllu"] = write(tmp_path / "u.conllu", ["1\tx\t_\tN\tn" + "\t_" * 5, ""])
+    found["both"] = write(tmp_path / "t.tsv", ["# columns = form ctb pd", "x\tN\tn", ""])
+    return SimpleNamespace(**found)
+
+
+def data(training, sources=(), method=None, task="tag"):
+    def read(arguments):
+        return [read_corpus(str(argument), task, None) for argument in arguments]
+
+    return training_data(read(training), read(sources), method)
+
+
+def names(told):
+    return [file.guideline for file in told.files]
+
+
+def test_one_guideline_is_ordinary(files):
+    told = data([files.a, files.b])
+    assert (told.method, names(told), told.notes) == ("ordinary", ["tag", "tag"], ())
+    named = data([f"g={files.a}"], [f"g={files.c}"])
+    assert (named.method, names(named), named.notes) == ("ordinary", ["g", "g"], ())
+
+
+def test_another_name_is_another_guideline(files):
+    told = data([f"ctb={files.a}"], [f"pd={files.c}", f"ctb={files.b}"])
+    assert told.method == "coupled" and names(told) == ["ctb", "pd", "ctb"]
+    assert told.guidelines == ("ctb", "pd")
+    assert [each.path for each in told.targets] == [str(files.a), str(files.b)]
+    assert [each.path for each in told.sources] == [str(files.c)]
+    assert told.notes == ("method coupled, for corpora of ctb and pd",)
+
+
+def test_a_name_on_one_side_tells_it_from_a_file_without(files):
+    assert names(data([f"ctb={files.a}"], [files.c])) == ["ctb", "tag"]
+    assert names(data([files.a], [f"pd={files.b}"])) == ["tag", "pd"]
+    assert names(data([files.a], [f"{files.both}#pd"])) == ["tag", "pd"]
+    assert names(data([f"{files.conllu}#upos"], [f"{files.conllu}#xpos"])) == ["upos", "xpos"]
+
+
+@pytest.mark.parametrize(("source", "foreign"), [("b", False), ("c", True), ("d", False), ("e", False)], ids=str)
+def test_without_names_and_method_the_tags_tell(files, source, foreign):
+    file = vars(files)[source]
+    told = data([files.a], [file])
+    if foreign:
+        assert told.method == "coupled" and names(told) == ["target", "source"]
+        assert told.notes == (
+            f"{file} is taken as of another guideline: its tags are not {files.a}'s",
+            "the guidelines are called 'target' and 'source' (corpora can be named: GUIDELINE=FILE)",
+            "method coupled, for corpora of target and source",
+        )
+    else:
+        assert told.method == "ordinary" and names(told) == ["tag", "tag"]
+        how = "(corpora can be named: GUIDELINE=FILE)"
+        assert told.notes == (f"{file} is taken as of the guideline of {files.a} {how}",)
+
+
+def test_a_source_of_each_kind(files):
+    told = data([files.a], [files.b, files.c, f"ud={files.d}"])
+    assert names(told) == ["target", "target", "source", "ud"]
+    assert told.corpora[2].sentences[0].layers == {"source": (("n",), ("v",), ("N",))}
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_a_method_for_several_guidelines_tells_that_a_source_is_of_another(files, method):
+    told = data([files.a, files.b], [files.b], method)
+    assert (told.method, names(told)) == (method, ["target", "target", "source"])
+    assert told.notes == ("the guidelines are called 'target' and 'source' (corpora can be named: GUIDELINE=FILE)",)
+    assert data([f"x={files.a}"], [f"y={files.b}"], method).notes == ()
+
+
+def test_the_method_ordinary_tells_that_it_is_of_the_same(files):
+    told = data([files.a], [files.c], "ordinary")
+    assert (names(told), told.notes) == (["tag", "tag"], ())
+
+
+def test_boundaries_are_of_the_same_guideline_unless_tags_differ(files):
+    assert names(data([files.a], [files.kytea], task="segment")) == ["segmentation"] * 2
+    told = data([files.a], [files.c], task="segment")
+    assert (told.method, names(told)) == ("coupled", ["target", "source"])
+    coupled = data([files.a], [files.kytea], "coupled", "segment")
+    assert set(coupled.corpora[1].sentences[0].layers) >= {"source"}
+
+
+@pytest.mark.parametrize(
+    ("training", "sources", "method", "line"),
+    [
+        (["g={a}", "h={b}"], [], None, "expected 'g' as in {a}; corpora of other guidelines are given by --source"),
+        (["g={a}", "{b}"], [], None, "{b}: found the guideline 'tag', expected 'g' as in {a}"),
+        (["g={a}"], ["h={b}"], "ordinary", "found the guideline 'h', expected 'g' as in {a}, for --method ordinary"),
+        (["{a}"], [], "coupled", "found corpora of 'tag', expected --source of another guideline, for --method coupl"),
+        (["g={a}"], ["g={b}"], "merged", "found corpora of 'g', expected --source of another guideline"),
+        (["g={a}"], ["h={b}", "i={c}"], "guided", "'g' and 'h' and 'i', expected --source of one other guideline"),
+    ],
+)
+def test_what_a_method_cannot_use(files, training, sources, method, line):
+    arguments = [[each.format(**vars(files)) for each in group] for group in (training, sources)]
+    with pytest.raises(OptionError) as error:
+        data(*arguments, method)
+    assert line.format(**vars(files)) in str(error.value)
+    assert str(error.value).endswith("(corpora can be named: GUIDELINE=FILE)")
+
+
+def test_a_layer_in_the_way_of_a_name(files, tmp_path):
+    table = write(tmp_path / "x.tsv", ["# columns = form source tag", "x\tN\tn", ""])
+    with pytest.raises(CorpusError, match="found a layer 'source' beside 'tag', expected a name for the guideline"):
+        data([files.a], [f"{table}#tag"])
+
+
+# Development data
+
+
+def dev_name(told, training, dev):
+    first, file = (read_corpus(str(each), "tag", None) for each in (training, dev))
+    return told.of_target(file, first).guideline
+
+
+def test_development_data_without_a_name_are_of_the_target(files):
+    assert dev_name(data([files.a]), files.a, files.b) == "tag"
+    assert dev_name(data([f"g={files.a}"]), f"g={files.a}", files.b) == "g"
+    assert dev_name(data([files.a], [files.c]), files.a, files.b) == "target"
+
+
+def test_development_data_of_a_source_serve_a_coupled_model_alone(files):
+    corpora = [f"g={files.a}"], [f"h={files.c}"]
+    assert dev_name(data(*corpora), f"g={files.a}", f"h={files.c}") == "h"
+    for method in ("guided", "merged"):
+        with pytest.raises(OptionError, match="development data of the guideline 'h', expected 'g' "):
+            dev_name(data(*corpora, method), f"g={files.a}", f"h={files.c}")
+
+
+def test_development_data_of_a_guideline_that_the_model_lacks(files):
+    with pytest.raises(OptionError, match="found development data of the guideline 'x', expected 'g' or 'h'"):
+        dev_name(data([f"g={files.a}"], [f"h={files.c}"]), f"g={files.a}", f"x={files.b}")
+
+
+def test_development_data_of_a_plain_model_may_have_any_name(files):
+    assert dev_name(data([f"g={files.a}"]), f"g={files.a}", f"x={files.b}") == "x"
+    assert dev_name(data([f"g={files.a}"], [f"h={files.c}"], "guided"), f"g={files.a}", f"x={files.b}") == "x"

@@ -1,0 +1,290 @@
+"""Bundles against all tuples of tags, filtered by the definition of the mapping function."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.labels.bundles import bundle
+from tagweave.labels.mapping import CTB_PD, MappingError, TagMapping, read_mapping
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.sets import LabelSets
+from tagweave.labels.space import LabelSpace
+
+Sides = list[tuple[str, list[str]]]
+
+CTB, PD, UD = ("ctb", ["NN", "VV", "AD"]), ("pd", ["v", "n", "vn"]), ("ud", ["NOUN", "VERB"])
+RELAXED = TagMapping("ctb", "pd", {("NN", "n"): 5, ("NN", "vn"): 2, ("VV", "v"): 4, ("VV", "vn"): 1, ("XX", "x"): 1})
+TAGS = {"ctb": "ABCD", "pd": "wxyz", "ud": "0123"}
+
+
+@st.composite
+def sides(draw: st.DrawFn) -> Sides:
+    """Two or three guidelines with some of their tags, all in any order."""
+    names = draw(st.permutations(list(TAGS)))[: draw(st.integers(2, 3))]
+    return [(name, draw(st.lists(st.sampled_from(TAGS[name]), min_size=1, unique=True))) for name in names]
+
+
+def mapping_of(names: tuple[str, str]) -> st.SearchStrategy[TagMapping]:
+    """A mapping of two guidelines, also of tags that a side may lack."""
+    pairs = st.tuples(*(st.sampled_from(TAGS[name] + "#") for name in names))
+    return st.builds(TagMapping, *map(st.just, names), st.dictionaries(pairs, st.just(1), min_size=1, max_size=10))
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[Sides, list[TagMapping]]:
+    some = draw(sides())
+    names = st.permutations([name for name, _ in some]).map(lambda order: (order[0], order[1]))
+    return some, draw(st.lists(names.flatmap(mapping_of), max_size=3))
+
+
+def naive_bundles(some: Sides, mappings: list[TagMapping]) -> list[tuple[str, ...]]:
+    """All tuples, less those of which a mapping that names both tags does not have the pair."""
+    tags, place = dict(some), {name: i for i, (name, _) in enumerate(some)}
+    found = list(product(*(names for _, names in some)))
+    for mapping in mappings:
+        i, j = place[mapping.first], place[mapping.second]
+        known = [(a, b) for a, b in mapping.pairs if a in tags[mapping.first] and b in tags[mapping.second]]
+        firsts, seconds = {a for a, _ in known}, {b for _, b in known}
+        found = [t for t in found if (t[i], t[j]) in known or t[i] not in firsts or t[j] not in seconds]
+    return found
+
+
+def check_views(space: LabelSpace, some: Sides, expected: list[tuple[str, ...]]) -> None:
+    assert space.names == tuple("&".join(tags) for tags in expected)
+    assert space.guidelines == (*(name for name, _ in some), "&".join(name for name, _ in some))
+    for side, view in enumerate(space.views[:-1]):
+        assert view.names == tuple(some[side][1])
+        assert view.projection.dtype == np.int32
+        assert view.projection.flags.c_contiguous
+        assert [view.names[tag] for tag in view.projection] == [tags[side] for tags in expected]
+    joint = space.views[-1]
+    assert joint.names == space.names
+    assert joint.projection.dtype == np.int32
+    assert joint.is_identity
+
+
+@given(problems())
+def test_brute_force(problem: tuple[Sides, list[TagMapping]]) -> None:
+    some, mappings = problem
+    expected = naive_bundles(some, mappings)
+    lost = {
+        name: {*tags} - {each[side] for each in expected}
+        for side, (name, tags) in enumerate(some)
+        if {*tags} - {each[side] for each in expected}
+    }
+    if lost:
+        with pytest.raises(MappingError, match="found no bundle for the tags") as caught:
+            bundle(some, mappings)
+        assert str(caught.value).partition(" tags ")[2].partition(" of ")[0].split() == [
+            tag for name, tags in some for tag in tags if name == next(iter(lost)) and tag in lost[name]
+        ]
+    else:
+        check_views(bundle(some, mappings), some, expected)
+
+
+@given(st.data())
+def test_mappings_from_side_to_side_never_lose_a_tag(data: st.DataObject) -> None:
+    some = data.draw(sides())
+    mappings = [data.draw(mapping_of((a, b))) for (a, _), (b, _) in pairwise(some)]
+    space = bundle(some, mappings)
+    for view in space.views:
+        assert {*view.projection.tolist()} == {*range(len(view.names))}
+
+
+@given(problems())
+def test_the_order_and_direction_of_mappings_do_not_matter(problem: tuple[Sides, list[TagMapping]]) -> None:
+    some, mappings = problem
+    try:
+        space = bundle(some, mappings)
+    except MappingError:
+        return
+    assert bundle(some, [mapping.swapped() for mapping in reversed(mappings)]).to_json() == space.to_json()
+
+
+def test_the_bundles_of_a_relaxed_mapping() -> None:
+    """AD is not named, so it has every partner; x is no tag of this side."""
+    space = bundle([CTB, PD], [RELAXED])
+    assert space.names == ("NN&n", "NN&vn", "VV&v", "VV&vn", "AD&v", "AD&n", "AD&vn")
+    assert space.guidelines == ("ctb", "pd", "ctb&pd")
+    assert space.view("ctb").projection.tolist() == [0, 0, 1, 1, 2, 2, 2]
+    assert space.view("pd").projection.tolist() == [1, 2, 0, 2, 0, 1, 2]
+
+
+def test_a_tag_of_one_side_stands_for_its_bundles() -> None:
+    """Li et al. (2015), figure 1: the tag of one side is a set of bundles, and two sides leave what they share."""
+    space = bundle([CTB, PD], [RELAXED])
+    sets = LabelSets(space)
+    noun = sets.of_candidates("ctb", ("NN",))
+    assert [space.names[y] for y in sets.labels(noun)] == ["NN&n", "NN&vn"]
+    both = sets.join(noun, sets.of_candidates("pd", ("vn", "v")))
+    assert [space.names[y] for y in sets.labels(both)] == ["NN&vn"]
+
+
+def test_without_mappings_all_tuples_are_bundles() -> None:
+    some = [CTB, PD, UD]
+    check_views(bundle(some), some, list(product(*(tags for _, tags in some))))
+
+
+def test_one_to_one_is_as_large_as_one_side() -> None:
+    tags = [f"T{i}" for i in range(40)]
+    one_to_one = TagMapping("a", "b", {(tag, tag.lower()): 1 for tag in tags})
+    space = bundle([("a", tags), ("b", [tag.lower() for tag in tags])], [one_to_one])
+    assert space.names == tuple(f"{tag}&{tag.lower()}" for tag in tags)
+    assert all(view.is_identity for view in space.views)
+
+
+def test_three_sides_need_no_mapping_of_each_two() -> None:
+    nouns = TagMapping("ud", "ctb", {("NOUN", "NN"): 1, ("VERB", "VV"): 1, ("VERB", "AD"): 1})
+    space = bundle([CTB, PD, UD], [RELAXED, nouns])
+    assert space.guidelines == ("ctb", "pd", "ud", "ctb&pd&ud")
+    assert "NN&vn&NOUN" in space.names
+    assert not [name for name in space.names if name.startswith("NN") and name.endswith("VERB")]
+    assert len(space) == 7
+
+
+def test_two_mappings_of_the_same_sides_allow_what_both_allow() -> None:
+    other = TagMapping("pd", "ctb", {("vn", "NN"): 1, ("n", "NN"): 1, ("v", "VV"): 1})
+    space = bundle([CTB, PD], [RELAXED, other])
+    assert space.names[:3] == ("NN&n", "NN&vn", "VV&v")
+
+
+def test_the_shipped_mapping_makes_as_many_bundles_as_pairs() -> None:
+    mapping = read_mapping(CTB_PD)
+    some = [(name, sorted({pair[i] for pair in mapping.pairs})) for i, name in enumerate(("ctb", "pd"))]
+    assert (len(bundle(some, [mapping])), len(bundle(some))) == (94, 784)
+    assert len(bundle(some, [mapping.tight()])) == len(mapping.tight().pairs) < 94
+
+
+def test_a_large_complete_space_is_quick() -> None:
+    some = [(name, [f"{name}{i}" for i in range(size)]) for name, size in (("u", 17), ("x", 42), ("c", 33))]
+    start = time.process_time()
+    assert len(bundle(some)) == 17 * 42 * 33
+    assert time.process_time() - start < 0.5
+
+
+def test_a_tight_chain_of_sides_never_passes_through_the_product() -> None:
+    """Seven sides of 40 tags have 1.6e11 tuples, and 40 bundles."""
+    tags = [f"T{i}" for i in range(40)]
+    names = "abcdefg"
+    chain = [TagMapping(a, b, {(tag, tag): 1 for tag in tags}) for a, b in pairwise(names)]
+    assert len(bundle([(name, tags) for name in names], chain)) == 40
+
+
+def test_a_space_of_bundles_survives_json() -> None:
+    space = bundle([CTB, PD], [RELAXED])
+    assert LabelSpace.from_json(space.to_json()).to_json() == space.to_json()
+
+
+def test_bundles_import_neither_numba_nor_scipy() -> None:
+    code = "import sys, tagweave.labels.bundles; assert not {'numba', 'scipy', 'matplotlib'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("some", "mappings", "message"),
+    [
+        ([], [], "found 0 guidelines to bundle, expected two or more"),
+        ([CTB], [], "found 1 guidelines to bundle, expected two or more"),
+        ([CTB, ("ctb", ["n"])], [], "found two guidelines of the name 'ctb', expected different names"),
+        ([CTB, ("pd", [])], [], "found no tag of pd, expected at least one"),
+        ([CTB, ("pd", ["n", "v", "n"])], [], "found the tag 'n' of pd twice, expected each tag once"),
+        ([CTB, UD], [RELAXED], "found a mapping of 'pd', expected two of ctb, ud"),
+        (
+            [CTB, PD],
+            [TagMapping("", "", {("NN", "n"): 1})],
+            "found a mapping that does not name its guidelines, expected two of ctb, pd",
+        ),
+        (
+            [("a", ["A&B", "A"]), ("b", ["C", "B&C"])],
+            [],
+            "found two bundles that are both written 'A&B&C', expected tags that a '&' tells apart",
+        ),
+    ],
+)
+def test_what_cannot_be_bundled_raises(some: Sides, mappings: list[TagMapping], message: str) -> None:
+    with pytest.raises(MappingError, match=re.escape(message)):
+        bundle(some, mappings)
+
+
+def test_tags_with_the_separator_are_no_trouble_where_they_can_be_told_apart() -> None:
+    assert bundle([("a", ["A&B", "A"]), ("b", ["C"])]).names == ("A&B&C", "A&C")
+
+
+def test_mappings_that_contradict_one_another_name_the_tags_that_they_lose() -> None:
+    around = [
+        TagMapping("ctb", "pd", {("NN", "n"): 1, ("VV", "v"): 1}),
+        TagMapping("pd", "ud", {("n", "NOUN"): 1, ("v", "VERB"): 1}),
+        TagMapping("ud", "ctb", {("NOUN", "VV"): 1, ("VERB", "NN"): 1}),
+    ]
+    some = [("ctb", ["NN", "VV", "AD"]), ("pd", ["n", "v"]), UD]
+    with pytest.raises(
+        MappingError, match="found no bundle for the tags NN VV of ctb, expected mappings that together"
+    ):
+        bundle(some, around)
+
+
+class TestSchemes:
+    """A transition of bundles is allowed where every side allows it."""
+
+    LABELS = ("B", "M", "E", "S"), ("B", "I"), ("|", "-")
+    NAMES = "BMES", "BI", "boundary"
+
+    @given(st.lists(st.sampled_from([0, 1, 2]), min_size=1, max_size=3), st.data())
+    def test_brute_force(self, kinds: list[int], data: st.DataObject) -> None:
+        schemes = [TransitionScheme.of(self.NAMES[kind], self.LABELS[kind]) for kind in kinds]
+        numbers = [range(len(self.LABELS[kind])) for kind in kinds]
+        rows = data.draw(st.lists(st.sampled_from(list(product(*numbers))), min_size=1, max_size=8))
+        projections = [np.array(column, np.int32) for column in zip(*rows, strict=True)]
+        bundled = TransitionScheme.bundled(schemes, projections)
+        sides = [
+            [each.transition for each in schemes],
+            [each.start for each in schemes],
+            [each.end for each in schemes],
+        ]
+        for i, row in enumerate(rows):
+            assert bundled.start[i] == all(start[y] for start, y in zip(sides[1], row, strict=True))
+            assert bundled.end[i] == all(end[y] for end, y in zip(sides[2], row, strict=True))
+            for j, after in enumerate(rows):
+                every = all(mask[y, z] for mask, y, z in zip(sides[0], row, after, strict=True))
+                assert bundled.transition[i, j] == every
+
+    def test_free_sides_are_free(self) -> None:
+        space = bundle([CTB, PD], [RELAXED])
+        views = space.views[:-1]
+        free = [TransitionScheme.free(len(view.names)) for view in views]
+        bundled = TransitionScheme.bundled(free, [view.projection for view in views])
+        assert bundled.is_free
+        assert bundled.transition.shape == (len(space), len(space))
+
+    def test_sides_keep_their_schemes(self) -> None:
+        """Two guidelines that divide words differently: at a character, one may end a word where the other goes on."""
+        some = [("a", ["B", "E", "S"]), ("b", ["B", "I"])]
+        space = bundle(some)
+        schemes = [TransitionScheme.of("BMES", some[0][1]), TransitionScheme.of("BI", some[1][1])]
+        before = [mask.copy() for each in schemes for mask in (each.transition, each.start, each.end)]
+        bundled = TransitionScheme.bundled(schemes, [view.projection for view in space.views[:-1]])
+        number = space.view("a&b").number
+        assert bundled.transition[number["S&B"], number["B&I"]]
+        assert not bundled.transition[number["B&B"], number["B&I"]]  # B of BMES goes on
+        assert bundled.start.tolist() == [name in ("B&B", "S&B") for name in space.names]
+        assert bundled.end.tolist() == [name[0] in "ES" for name in space.names]
+        after = [mask for each in schemes for mask in (each.transition, each.start, each.end)]
+        assert all(map(np.array_equal, before, after))
+
+    @pytest.mark.parametrize(
+        ("sizes", "lengths"), [([], []), ([2], []), ([2, 2], [3]), ([2], [3, 3]), ([2, 2], [3, 4])]
+    )
+    def test_sides_that_do_not_fit_raise(self, sizes: list[int], lengths: list[int]) -> None:
+        schemes = [TransitionScheme.free(size) for size in sizes]
+        projections = [np.zeros(length, np.int32) for length in lengths]
+        with pytest.raises(ValueError, match=r"found projections of the lengths \[.*\], expected \d of one length"):
+            TransitionScheme.bundled(schemes, projections)

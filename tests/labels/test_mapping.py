@@ -1,0 +1,359 @@
+"""Mapping functions: tight and relaxed, counted from annotation, and in files that may hold anything."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections import Counter
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tagweave
+from tagweave.corpus import sample
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.load import load
+from tagweave.corpus.sentence import Sentence
+from tagweave.labels.mapping import (
+    CTB_PD,
+    SHIPPED,
+    MappingError,
+    TagMapping,
+    count_pairs,
+    read_mapping,
+    shipped,
+    write_mapping,
+)
+from tagweave.labels.space import collect_names
+
+ROOT = Path(__file__).parents[2]
+CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA") or ROOT.parent / "shared" / "corpora")
+
+NAMES = st.text(st.characters(exclude_categories=("Cs", "Z", "Cc")), min_size=1).filter(
+    lambda name: "\ufeff" not in name
+)
+TAGS = st.sampled_from(["#", "##", "#x", "NN", "n", "-", "&", "词", '"', "\\t"]) | NAMES
+COUNTS = st.dictionaries(st.tuples(TAGS, TAGS), st.integers(1, 10**18 - 1), min_size=1, max_size=8)
+GUIDELINES = st.just(("", "")) | st.tuples(NAMES, NAMES).filter(lambda names: names[0] != names[1])
+MAPPINGS = st.builds(lambda names, counts: TagMapping(*names, counts), GUIDELINES, COUNTS)
+SMALL = st.builds(
+    TagMapping,
+    st.just("a"),
+    st.just("b"),
+    st.dictionaries(st.tuples(st.sampled_from("ABCD"), st.sampled_from("wxyz")), st.integers(1, 5), min_size=1),
+)
+MASSES = st.sampled_from([0.1, 0.25, 0.5, 0.55, 0.75, 0.9, 1.0])
+
+# N is 10 times n, v or x, V is 8 times v or x; v is 7 times N or V, x is 3 times N or V
+VERBS = TagMapping("ctb", "pd", {("N", "n"): 8, ("N", "x"): 1, ("N", "v"): 1, ("V", "v"): 6, ("V", "x"): 2})
+
+
+class TestMapping:
+    def test_all_pairs_are_the_relaxed_mapping(self) -> None:
+        assert VERBS.pairs == {("N", "n"), ("N", "x"), ("N", "v"), ("V", "v"), ("V", "x")}
+
+    def test_swapping_is_the_same_from_the_other_side(self) -> None:
+        swapped = VERBS.swapped()
+        assert (swapped.first, swapped.second) == ("pd", "ctb")
+        assert swapped.counts["v", "N"] == 1
+        assert swapped.swapped() == VERBS
+
+    @pytest.mark.parametrize(
+        ("first", "second", "counts", "message"),
+        [
+            ("ctb", "ctb", {("N", "n"): 1}, "found a mapping of 'ctb' to itself, expected two guidelines"),
+            ("ctb", "pd", {}, "found no pair in the mapping of 'ctb' and 'pd', expected at least one"),
+            ("ctb", "pd", {("N", "n"): 0}, "found the count 0 of the pair ('N', 'n'), expected 1 or more"),
+            ("ctb", "pd", {("N", "n"): 1, ("V", "v"): -3}, "found the count -3 of the pair ('V', 'v')"),
+        ],
+    )
+    def test_what_is_no_mapping_raises(
+        self, first: str, second: str, counts: dict[tuple[str, str], int], message: str
+    ) -> None:
+        with pytest.raises(MappingError, match=re.escape(message)):
+            TagMapping(first, second, counts)
+
+    def test_pairs_that_are_rare_go(self) -> None:
+        assert VERBS.at_least(1) == VERBS
+        assert VERBS.at_least(2).counts == {("N", "n"): 8, ("V", "v"): 6, ("V", "x"): 2}
+
+    def test_but_every_tag_keeps_its_most_frequent_pair(self) -> None:
+        assert VERBS.at_least(8).pairs == {("N", "n"), ("V", "v"), ("V", "x")}
+        assert VERBS.at_least(9) == VERBS.at_least(99)
+
+
+class TestAllowed:
+    """The mapping function as a matrix."""
+
+    def test_a_pair_is_allowed_if_the_mapping_has_it(self) -> None:
+        allowed = VERBS.allowed(("V", "N"), ("n", "v", "x"))
+        assert allowed.dtype == bool
+        assert allowed.tolist() == [[False, True, True], [True, True, True]]
+
+    def test_a_tag_that_is_not_named_is_possible_with_every_partner(self) -> None:
+        allowed = VERBS.allowed(("V", "IJ"), ("n", "v", "e"))
+        assert allowed.tolist() == [[True, True, True], [True, True, True]]  # n stands beside N only, which is not here
+        assert VERBS.unnamed(("V", "IJ"), ("n", "v", "e")) == (("IJ",), ("n", "e"))
+        assert VERBS.unnamed(("V", "IJ", "N"), ("n", "v", "e")) == (("IJ",), ("e",))
+
+    def test_every_tag_is_named(self) -> None:
+        assert VERBS.unnamed(("N", "V"), ("n", "v", "x")) == ((), ())
+
+    @given(SMALL, st.sets(st.sampled_from("ABCDE"), min_size=1), st.sets(st.sampled_from("vwxyz"), min_size=1))
+    def test_brute_force(self, mapping: TagMapping, first: set[str], second: set[str]) -> None:
+        known = {(a, b) for a, b in product(first, second) if (a, b) in mapping.counts}
+        unnamed = first - {a for a, _ in known}, second - {b for _, b in known}
+        a_tags, b_tags = sorted(first), sorted(second)
+        assert mapping.unnamed(a_tags, b_tags) == tuple(tuple(sorted(tags)) for tags in unnamed)
+        allowed = mapping.allowed(a_tags, b_tags)
+        for (i, a), (j, b) in product(enumerate(a_tags), enumerate(b_tags)):
+            assert allowed[i, j] == ((a, b) in known or a in unnamed[0] or b in unnamed[1])
+        assert allowed.any(axis=0).all()
+        assert allowed.any(axis=1).all()
+
+
+class TestTight:
+    def test_the_heaviest_pairs_of_both_sides(self) -> None:
+        assert VERBS.tight(0.6).pairs == {("N", "n"), ("V", "v"), ("V", "x")}  # V x for the sake of x, not of V
+        assert VERBS.tight(0.8).pairs == VERBS.pairs - {("N", "v")}
+        assert VERBS.tight(0.9) == VERBS
+        assert VERBS.tight(0.6).counts["V", "x"] == 2
+
+    def test_ties_go_by_name(self) -> None:
+        mapping = TagMapping("1", "2", {("N", tag): 1 for tag in "dbca"} | {("V", tag): 9 for tag in "dbca"})
+        assert mapping.tight(0.5).pairs == {("N", "a"), ("N", "b"), *product("V", "abcd")}
+
+    def test_a_share_that_is_reached_exactly_is_reached(self) -> None:
+        """0.55 * 100 is more than 55 in floating point."""
+        mapping = TagMapping("1", "2", {("N", "n"): 55, ("N", "v"): 45, ("V", "n"): 500, ("V", "v"): 500})
+        assert mapping.tight(0.55).pairs == {("N", "n"), ("V", "n"), ("V", "v")}
+
+    @given(SMALL, MASSES)
+    def test_brute_force(self, mapping: TagMapping, mass: float) -> None:
+        """A pair is in, if the pairs before it fall short of the share, on one of its sides."""
+        kept = set()
+        for pair, side in product(mapping.counts, (0, 1)):
+            same = {other: count for other, count in mapping.counts.items() if other[side] == pair[side]}
+            before = [
+                count
+                for other, count in same.items()
+                if count > same[pair] or (count == same[pair] and other[1 - side] < pair[1 - side])
+            ]
+            if 100 * sum(before) < round(100 * mass) * sum(same.values()):
+                kept.add(pair)
+        assert mapping.tight(mass).pairs == kept
+
+    @given(SMALL, MASSES, MASSES)
+    def test_every_tag_keeps_its_most_frequent_partner(self, mapping: TagMapping, mass: float, other: float) -> None:
+        tight = mapping.tight(mass)
+        for side in (0, 1):
+            assert {pair[side] for pair in tight.pairs} == {pair[side] for pair in mapping.pairs}
+        assert tight.pairs <= mapping.tight(max(mass, other)).pairs
+        assert all(mapping.counts[pair] == count for pair, count in tight.counts.items())
+
+    @given(SMALL, MASSES)
+    def test_either_side_may_be_the_first(self, mapping: TagMapping, mass: float) -> None:
+        assert mapping.swapped().tight(mass) == mapping.tight(mass).swapped()
+
+    @given(SMALL)
+    def test_all_of_the_mass_is_the_relaxed_mapping(self, mapping: TagMapping) -> None:
+        assert mapping.tight(1) == mapping
+
+    @pytest.mark.parametrize("mass", [0.0, -0.1, 1.01, float("nan")])
+    def test_a_share_is_more_than_nothing_and_at_most_all(self, mass: float) -> None:
+        with pytest.raises(MappingError, match="expected more than 0 and at most 1"):
+            VERBS.tight(mass)
+
+
+class TestCountPairs:
+    def test_positions_with_one_label_on_both_sides_count(self) -> None:
+        sentences = [
+            Sentence(("a", "b", "c"), {"ctb": (("N",), ("N",), ("V",)), "pd": (("n",), ("n",), ("v",))}),
+            Sentence(("a", "b", "c"), {"ctb": (("N", "V"), None, ("V",)), "pd": (("n",), ("n",), ("v", "n"))}),
+            Sentence(("a",), {"ctb": (("B-*",),), "pd": (("n",),)}),
+            Sentence(("a",), {"ctb": (("V",),)}),
+            Sentence(("a",), {"pd": (("v",),)}),
+            Sentence((), {"ctb": (), "pd": ()}),
+        ]
+        assert count_pairs("ctb", "pd", sentences) == TagMapping("ctb", "pd", {("N", "n"): 2, ("V", "v"): 1})
+        assert count_pairs("pd", "ctb", sentences) == count_pairs("ctb", "pd", sentences).swapped()
+
+    @pytest.mark.parametrize("sentences", [[], [Sentence(("a",), {"ctb": (("N",),), "pd": (None,)})]])
+    def test_nothing_to_count_raises(self, sentences: list[Sentence]) -> None:
+        with pytest.raises(CorpusError, match="found no position with one label of ctb and one of pd, expected"):
+            count_pairs("ctb", "pd", sentences)
+
+    def test_the_sample(self) -> None:
+        """Counted again, from the lines of the file."""
+        lines = sample.path("both.tsv").read_text(encoding="utf-8").splitlines()
+        rows = [line.split("\t") for line in lines if line and not line.startswith("# ")]
+        expected = Counter((ctb, pd) for _, ctb, pd in rows)
+        assert count_pairs("ctb", "pd", load(str(sample.path("both.tsv")) + "#ctb")).counts == expected
+
+
+def read(folder: Path, text: str | bytes) -> TagMapping:
+    path = folder / "m.tsv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_mapping(path)
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("# ctb\tpd\nN\tn\t3\nV\tv\n", TagMapping("ctb", "pd", {("N", "n"): 3, ("V", "v"): 1})),
+            ("N\tn\n", TagMapping("", "", {("N", "n"): 1})),
+            ("#\tw\t2\n##\t#\n", TagMapping("", "", {("#", "w"): 2, ("##", "#"): 1})),
+            ("# ctb\tpd\n#\t#\n", TagMapping("ctb", "pd", {("#", "#"): 1})),
+            ("# what this is\n\n#\n  \nN\tn\n# N\tv\n", TagMapping("", "", {("N", "n"): 1})),
+            ("\ufeff# ctb\tpd\r\n\r\nN\tn\r\n", TagMapping("ctb", "pd", {("N", "n"): 1})),
+            ("N\tn\t7", TagMapping("", "", {("N", "n"): 7})),
+        ],
+    )
+    def test_read(self, tmp_path: Path, text: str, expected: TagMapping) -> None:
+        assert read(tmp_path, text) == expected
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("N\tn\nN n\n", "2: found 'N n', expected TAG<TAB>TAG or TAG<TAB>TAG<TAB>COUNT, tags without blanks"),
+            ("N\n", "1: found 'N', expected TAG<TAB>TAG"),
+            ("#N\n", "1: found '#N', expected TAG<TAB>TAG"),
+            ("N\t\n", "1: found 'N\\t', expected TAG<TAB>TAG"),
+            ("\tn\n", "1: found '\\tn', expected TAG<TAB>TAG"),
+            ("N\tn \n", "1: found 'N\\tn ', expected TAG<TAB>TAG"),
+            ("N\tn\t1\t2\n", "1: found 'N\\tn\\t1\\t2', expected TAG<TAB>TAG"),
+            ("N\tn\t0\n", "1: found the count '0', expected a whole number from 1, of at most 18 digits"),
+            ("N\tn\t-1\n", "1: found the count '-1', expected"),
+            ("N\tn\t1.5\n", "1: found the count '1.5', expected"),
+            ("N\tn\t\n", "1: found the count '', expected"),
+            ("N\tn\t٣\n", "1: found the count '٣', expected"),
+            ("N\tn\t" + "9" * 5000 + "\n", "1: found the count '999"),
+            ("N\tn\n\nV\tv\nN\tn\t4\n", "4: found the pair 'N' 'n' a second time, expected each pair once"),
+            ("# a\tb\tc\nN\tn\n", "1: found the first line '# a\\tb\\tc', expected # FIRST<TAB>SECOND"),
+            ("# ctb\t\nN\tn\n", "1: found the first line '# ctb\\t', expected # FIRST<TAB>SECOND"),
+            ("# ctb\tctb\nN\tn\n", "1: found the first line '# ctb\\tctb', expected # FIRST<TAB>SECOND"),
+            ("# the tags of ctb\tpd\nN\tn\n", "1: found the first line '# the tags of ctb\\tpd', expected"),
+            (b"N\tn\nV\t\xff\n", "2: found the byte 0xff"),
+            (b"N\tn\nV\t\0\n", "2: found a NUL character"),
+            ("", " found no pair of tags, expected at least one line TAG<TAB>TAG"),
+            ("# ctb\tpd\n# N\tn\n", " found no pair of tags, expected at least one line TAG<TAB>TAG"),
+        ],
+    )
+    def test_a_bad_line_is_named(self, tmp_path: Path, text: str | bytes, message: str) -> None:
+        with pytest.raises(CorpusError, match=re.escape(f"{tmp_path / 'm.tsv'}:{message}")):
+            read(tmp_path, text)
+
+    def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError):
+            read_mapping(tmp_path / "none.tsv")
+
+    def test_the_most_frequent_partner_is_written_first(self, tmp_path: Path) -> None:
+        write_mapping(VERBS, tmp_path / "m.tsv")
+        expected = "# ctb\tpd\nN\tn\t8\nN\tv\t1\nN\tx\t1\nV\tv\t6\nV\tx\t2\n"
+        assert (tmp_path / "m.tsv").read_bytes() == expected.encode()
+
+    @given(MAPPINGS)
+    def test_a_mapping_survives_a_file(self, mapping: TagMapping) -> None:
+        with TemporaryDirectory() as folder:
+            write_mapping(mapping, Path(folder, "m.tsv"))
+            assert read_mapping(Path(folder, "m.tsv")) == mapping
+
+    @pytest.mark.parametrize(
+        "mapping",
+        [
+            TagMapping("ctb", "pd", {("N N", "n"): 1}),
+            TagMapping("ctb", "pd", {("N", ""): 1}),
+            TagMapping("ctb", "pd", {("N\t", "n"): 1}),
+            TagMapping("ctb", "pd", {("N", "n\t3"): 1}),
+            TagMapping("ctb", "pd", {("N", "n\n"): 1}),
+            TagMapping("ctb", "pd", {("N", "\ud800"): 1}),
+            TagMapping("", "", {("\ufeffN", "n"): 1}),
+            TagMapping("ctb", "pd", {("N", "n"): 10**18}),
+            TagMapping("ctb", "", {("N", "n"): 1}),
+            TagMapping("my ctb", "pd", {("N", "n"): 1}),
+        ],
+    )
+    def test_what_cannot_be_read_back_is_not_written(self, tmp_path: Path, mapping: TagMapping) -> None:
+        path = tmp_path / "m.tsv"
+        path.write_text("as before", encoding="utf-8")
+        with pytest.raises(CorpusError, match=re.escape(f"{path}: found ")):
+            write_mapping(mapping, path)
+        assert [each.name for each in tmp_path.iterdir()] == ["m.tsv"]
+        assert path.read_text(encoding="utf-8") == "as before"
+
+    @given(st.data())
+    def test_a_damaged_file_is_read_as_it_stands_or_refused(self, data: st.DataObject) -> None:
+        content = bytearray(CTB_PD.read_bytes()[-120:])
+        for _ in range(data.draw(st.integers(1, 4))):
+            start = data.draw(st.integers(0, len(content)))
+            end = data.draw(st.integers(start, min(len(content), start + 4)))
+            content[start:end] = data.draw(
+                st.sampled_from([b"", b"\t", b"\n", b"#", b"# ", b"0", b"\xff", b" ", b"NN"])
+            )
+        with TemporaryDirectory() as name:
+            try:
+                mapping = read(Path(name), bytes(content))
+            except CorpusError as error:
+                assert str(error).startswith(f"{Path(name, 'm.tsv')}:")
+                assert "expected" in str(error)
+                return
+        lines = [line for line in content.decode().split("\n") if line.strip() and line != "#" and line[:2] != "# "]
+        fields = [[*line.split("\t"), "1"][:3] for line in lines]
+        assert mapping.counts == {(first, second): int(count) for first, second, count in fields}
+        assert len(lines) == len(mapping.counts)
+
+
+class TestShipped:
+    @pytest.mark.parametrize("name", SHIPPED)
+    def test_it_reads_and_is_written_as_it_stands(self, name: str, tmp_path: Path) -> None:
+        mapping = read_mapping(shipped(name))
+        assert f"{mapping.first}-{mapping.second}" == name
+        write_mapping(mapping, tmp_path / "m.tsv")
+        text = shipped(name).read_text(encoding="utf-8")
+        without_comments = re.sub(r"(?m)^# [^\t\n]*\n", "", text)
+        assert (tmp_path / "m.tsv").read_text(encoding="utf-8") == without_comments
+
+    def test_an_unknown_name_says_which_there_are(self) -> None:
+        with pytest.raises(FileNotFoundError, match="no mapping 'ctb' comes with tagweave; there is ctb-pd"):
+            shipped("ctb")
+
+    def test_the_counts_are_those_of_the_table(self) -> None:
+        """Sun and Wan (2012), section 3.1: 3561 words, of which 552 are punctuation."""
+        counts = read_mapping(CTB_PD).counts
+        assert sum(counts.values()) == 3561
+        assert {pair: count for pair, count in counts.items() if "PU" in pair} == {("PU", "w"): 552}
+        assert (counts["NN", "n"], counts["NR", "nt"], counts["AD", "t"]) == (738, 21, 1)
+        assert len(counts) == 94
+        assert {len({pair[side] for pair in counts}) for side in (0, 1)} == {28}
+
+    def test_its_tags_are_spelled_as_in_the_sample(self) -> None:
+        mapping = read_mapping(CTB_PD)
+        for side, name in enumerate(("ctb.txt", "pd.txt")):
+            corpus = load(str(sample.path(name)))
+            tags = collect_names(sentence.layers["tag"] for sentence in corpus)
+            assert {pair[side] for pair in mapping.pairs} <= {*tags}
+
+    def test_it_is_beside_the_code_that_a_wheel_holds(self) -> None:
+        build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+        inside = CTB_PD.relative_to(Path(tagweave.__file__).parent)
+        assert any((ROOT / package / inside).is_file() for package in build["targets"]["wheel"]["packages"])
+
+    @pytest.mark.skipif(not CORPORA.is_dir(), reason=f"the real corpora are not at {CORPORA} (set TAGWEAVE_CORPORA)")
+    def test_it_names_the_tags_of_almost_all_real_words(self) -> None:
+        """Spelled alike, so that what is not named is rare: 0.8 % of ZX, 1.0 % of People's Daily."""
+        mapping = read_mapping(CTB_PD)
+        seen = []
+        for name in ("zx/dev.txt", "pd199801/dev.txt"):
+            sentences = load(str(CORPORA / "zh" / name)).sentences
+            seen.append(Counter(tag for s in sentences for tags in s.layers["tag"] for tag in tags or ()))
+        for unnamed, counts in zip(mapping.unnamed([*seen[0]], [*seen[1]]), seen, strict=True):
+            assert sum(counts[tag] for tag in unnamed) < 0.011 * counts.total()
+        unnamed = mapping.unnamed([*seen[0]], [*seen[1]])
+        assert {*unnamed[0]} == {"DER", "IJ", "ON", "SB"}
+        assert {*unnamed[1]} == {"Bg", "Dg", "Tg", "h", "k", "l", "nx", "o", "vd", "y"}

@@ -1,0 +1,440 @@
+"""Guides: the column that another model fills, from whom it has each label, and model files that hold guides."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from problems import Problem, bundles, plain
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+import naive
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Layer, Place, Sentence
+from tagweave.encoding.digest import digest_of
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.presets import PRESETS
+from tagweave.encoding.templates import Templates
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.space import LabelSpace
+from tagweave.models import guide as guide_module
+from tagweave.models.chain import ChainModel
+from tagweave.models.guide import GuidedEncoder, guide_column, guide_templates, one_label_each
+from tagweave.models.layout import Layout
+from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
+from tagweave.models.structure import ChainStructure
+from tagweave.models.tagger import Tagger
+
+TEXTS = [["a", "B", "Aa"], ["abbc"], ["a", "a"]]
+SENTENCES = [Sentence(tuple(text)) for text in TEXTS]
+SPACES = {"plain": plain(), "bundles": bundles(), "segments": LabelSpace.plain("seg", "BMES")}
+
+
+def source(kind: str = "plain", seed: int = 1) -> tuple[ChainModel, Problem]:
+    """A model with random weights, to be a guide."""
+    scheme = TransitionScheme.of("BMES", "BMES") if kind == "segments" else None
+    problem = Problem(TEXTS, SPACES[kind], seed, scheme=scheme)
+    return ChainModel(problem.structure, problem.encoder, problem.weights), problem
+
+
+def guided_by(guide: ChainModel, guideline: str = "target", seed: int = 2, names: str = "PQ") -> ChainModel:
+    """A model with random weights that a guide guides."""
+    guides = guide.structure.space.views[0].guideline
+    encoder = GuidedEncoder(TemplateEncoder(Templates(("form[0]", *guide_templates(guides)))), guide)
+    encoder.freeze(encoder.encode(SENTENCES))
+    space = LabelSpace.plain(guideline, names)
+    structure = ChainStructure(space, (Layout.dense(encoder.windows, len(space)),), TransitionScheme.free(len(space)))
+    return ChainModel(structure, encoder, np.random.default_rng(seed).normal(size=structure.size))
+
+
+def columns(encoder: GuidedEncoder, *sentences: Sentence, threads: int = 1) -> list[tuple[str, ...]]:
+    return [sentence.columns[encoder.column] for sentence in encoder.guided(sentences, threads)]
+
+
+def tags(model: ChainModel, *sentences: Sentence) -> list[tuple[str, ...]]:
+    tagger = Tagger(model)
+    return [tuple(str(c[0]) for c in each.layers[tagger.guideline] if c) for each in tagger.tag(sentences)]
+
+
+def encoder_of(kind: str = "plain", seed: int = 1) -> GuidedEncoder:
+    encoder = guided_by(source(kind, seed)[0]).encoder
+    assert isinstance(encoder, GuidedEncoder)
+    return encoder
+
+
+# Templates
+
+
+def test_templates_look_at_the_column_alone_and_beside_the_form() -> None:
+    templates = Templates(guide_templates("pd"))
+    assert templates.user_columns == ("guide:pd",)
+    assert [str(template) for template in templates.parsed] == list(guide_templates("pd"))
+    names = [[term.column for term in template.terms] for template in templates.parsed]
+    assert names == [["user:guide:pd"]] * 3 + [["user:guide:pd"] * 2] * 3 + [["form", "user:guide:pd"]] * 3
+    assert {term.offset for template in templates.parsed for term in template.terms} == {-1, 0, 1}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_templates_go_with_every_preset(preset: str) -> None:
+    own = PRESETS[preset].texts
+    both = Templates((*own, *guide_templates("g")))
+    assert len(both.parsed) == len(PRESETS[preset].parsed) + 9
+
+
+# Where a label of the column comes from
+
+
+@pytest.mark.parametrize("kind", SPACES)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_guide_labels_what_nobody_else_has(kind: str, threads: int) -> None:
+    encoder = encoder_of(kind)
+    found = columns(encoder, *SENTENCES, Sentence(()), Sentence(("new", "a")), threads=threads)
+    alone = [columns(encoder, sentence)[0] for sentence in (*SENTENCES, Sentence(()), Sentence(("new", "a")))]
+    assert found == alone == tags(encoder.guide, *SENTENCES, Sentence(()), Sentence(("new", "a")))
+
+
+def test_a_column_that_is_there_stays() -> None:
+    encoder = encoder_of()
+    given = Sentence(("a", "B"), {"tag": (("W",), ("X",))}, {"guide:tag": ("any", "thing")})
+    assert columns(encoder, given) == [("any", "thing")]
+
+
+def test_a_string_column_of_the_guideline_is_not_looked_at() -> None:
+    """Column files give every layer a string column of its name: in training it would tell the gold labels."""
+    encoder = encoder_of()
+    told = Sentence(("a", "B", "Aa"), columns={"tag": ("Z", "Z", "Z")})
+    assert columns(encoder, told) == columns(encoder, SENTENCES[0])
+
+
+def test_a_layer_with_one_label_everywhere_takes_the_place_of_the_guide() -> None:
+    encoder = encoder_of()
+    layer: Layer = (("Z",), ("unheard-of",), ("Z",))
+    assert columns(encoder, Sentence(("a", "B", "Aa"), {"tag": layer})) == [("Z", "unheard-of", "Z")]
+
+
+@pytest.mark.parametrize("layer", [(("Z",), None), (("Z",), ("W", "X")), (("Z",), ("!W",)), (("Z",), ("!X",))])
+def test_a_layer_that_leaves_something_open_is_completed(layer: Layer) -> None:
+    encoder = encoder_of()
+    sentence = Sentence(("a", "B"), {"tag": layer})
+    assert one_label_each(layer, encoder.guide.structure.space.names) is None
+    (completed,) = Tagger(encoder.guide).complete(Corpus((sentence,), "tag"))
+    expected = tuple(str(candidates[0]) for candidates in completed.layers["tag"] if candidates)
+    assert columns(encoder, sentence) == [expected]
+    assert expected[0] == "Z"
+    assert layer[1] is None or layer[1][0][0] == "!" or expected[1] in layer[1]
+
+
+def test_a_wildcard_is_one_label_only_where_it_is_the_name_of_one() -> None:
+    assert one_label_each((("!W",), ("X",)), ("W", "X")) is None
+    assert one_label_each((("!W",), ("X",)), ("!W", "X")) == ("!W", "X")
+    assert one_label_each((), ()) == ()
+    assert one_label_each(None, ("X",)) is None
+
+
+POSITION = st.none() | st.lists(st.sampled_from("WXYZ"), min_size=1, max_size=4, unique=True).map(tuple)
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 5), layer=st.lists(POSITION, min_size=3, max_size=3).map(tuple))
+def test_the_column_is_the_best_sequence_that_the_layer_allows(seed: int, layer: Layer) -> None:
+    _, problem = source(seed=seed)
+    chain, names = problem.chains(False)[0], problem.structure.space.names
+    assert chain is not None
+    allowed = {
+        labels: weight
+        for labels, weight in naive.log_weights(chain).items()
+        if all(c is None or names[y] in c for y, c in zip(labels, layer, strict=True))
+    }
+    best = max(allowed, key=lambda labels: allowed[labels])
+    found = columns(encoder_of(seed=seed), replace(SENTENCES[0], layers={"tag": layer}))
+    assert found == [tuple(names[y] for y in best)]
+
+
+def test_no_other_layer_is_shown_to_the_guide() -> None:
+    """A guide of bundles would heed the layers of all its views, and so be told the answer."""
+    encoder = encoder_of("bundles")
+    (best,) = columns(encoder, SENTENCES[0])
+    heeded = set()
+    for name in ("ctb", "pd"):
+        for tag in encoder.guide.structure.space.view(name).names:
+            told = replace(SENTENCES[0], layers={name: ((tag,),) * 3})
+            assert columns(encoder, told) == [best]
+            (completed,) = Tagger(encoder.guide).complete(Corpus((told,), "joint"))
+            heeded.add(completed.layers["joint"])
+    assert len(heeded) == 6  # what a guide that saw these layers would have said
+
+
+def test_the_guide_of_a_guide_is_not_told_either() -> None:
+    inner, _ = source(seed=3)
+    outer = guided_by(guided_by(inner, "middle"), "target")
+    assert isinstance(outer.encoder, GuidedEncoder)
+    told = replace(SENTENCES[0], layers={"tag": (("W",), ("W",), ("Z",)), "target": (("P",),) * 3})
+    assert (
+        columns(outer.encoder, told) == columns(outer.encoder, SENTENCES[0]) == tags(outer.encoder.guide, SENTENCES[0])
+    )
+
+
+@pytest.mark.parametrize(
+    ("layer", "found"),
+    [((("Q",), None), "f:7: found label 'Q' is not one of the 4 of tag"), ((("!Q",), None), "f:7: found label '!Q'")],
+)
+def test_a_label_that_the_guide_does_not_know(layer: Layer, found: str) -> None:
+    with pytest.raises(CorpusError, match=found):
+        encoder_of().guided([Sentence(("a", "b"), {"tag": layer}, place=Place("f", 7))])
+
+
+def test_labels_that_exclude_one_another() -> None:
+    broken = Sentence(("a", "b", "a"), {"seg": (("B",), ("S",), None)}, place=Place("f", 7))
+    with pytest.raises(CorpusError, match="f:7: found labels that exclude one another"):
+        encoder_of("segments").guided([broken])
+
+
+def test_all_sentences_are_labelled_together_on_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[int, int]] = []
+
+    class Counted(Tagger):
+        def complete(self, corpus: Corpus) -> Corpus:
+            calls.append((len(corpus), self.threads))
+            return super().complete(corpus)
+
+    monkeypatch.setattr(guide_module, "Tagger", Counted)
+    model = guided_by(source()[0])
+    known = replace(SENTENCES[1], layers={"tag": (("W",),)})
+    calls.clear()
+    assert len(list(Tagger(model, 2).tag([*SENTENCES, known, *SENTENCES]))) == 7
+    assert calls == [(6, 2)]
+
+
+# Features
+
+
+def test_features_are_those_of_templates_over_the_column() -> None:
+    encoder = encoder_of()
+    written = [
+        sentence.with_column("guide:tag", column)
+        for sentence, column in zip(SENTENCES, tags(encoder.guide, *SENTENCES), strict=True)
+    ]
+    ours, theirs = encoder.encode(SENTENCES), encoder.encoder.encode(written)
+    for name, array in vars(ours).items():
+        np.testing.assert_array_equal(array, getattr(theirs, name), err_msg=name)
+
+
+def test_rare_features_are_dropped_and_windows_fit() -> None:
+    encoder = GuidedEncoder(TemplateEncoder(Templates(guide_templates("tag"))), source()[0])
+    encoded = encoder.encode(SENTENCES)
+    before = len(encoder.windows)
+    encoder.freeze(encoded, 2)
+    assert 0 < len(encoder.windows) < before
+    assert max(encoded.grams.max(), encoded.kind_features.max(initial=-1)) == len(encoder.windows) - 1
+    assert set(encoder.windows.tolist()) <= {1, 2, 3}
+
+
+def test_evidence_under_another_name_leaves_the_guides_layer_alone() -> None:
+    """`complete` renames the evidence; the guide sees the layers that the sentence came with."""
+    model, found = guided_by(source()[0], seed=5), set()
+    for a, b in product("WXYZ", repeat=2):
+        gold = replace(SENTENCES[0], layers={"tag": ((a,), (b,), ("W",)), "mine": (None, None, None)})
+        (completed,) = Tagger(model).complete(Corpus((gold,), "mine"))
+        (tagged,) = Tagger(model).tag([gold])
+        assert completed.layers["mine"] == tagged.layers["target"]
+        found.add(completed.layers["mine"])
+    assert len(found) > 1
+
+
+def test_what_the_layer_says_changes_what_the_model_says() -> None:
+    model = guided_by(source()[0], seed=5)
+    found = {
+        tags(model, replace(SENTENCES[0], layers={"tag": ((a,), (b,), ("W",))}))[0] for a in "WXYZ" for b in "WXYZ"
+    }
+    assert len(found) > 1
+
+
+# Files
+
+
+def chain_of(depth: int) -> ChainModel:
+    """A model whose guide has a guide, and so on."""
+    model = source()[0]
+    for level in range(depth):
+        model = guided_by(model, f"level{level}", level)
+    return replace(model, about={"depth": depth})
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_guided_model_is_one_file(depth: int, tmp_path: Path) -> None:
+    model = chain_of(depth)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    fresh = [*SENTENCES, Sentence(("B", "new")), Sentence(("a", "B"), {"tag": (("Z",), ("Z",))})]
+    assert tags(loaded, *fresh) == tags(model, *fresh)
+    ours, theirs = model.encoder.encode(fresh), loaded.encoder.encode(fresh)
+    np.testing.assert_array_equal(model.marginals(ours)[0], loaded.marginals(theirs)[0])
+    save_model(loaded, tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "m"]
+    described = describe_model(tmp_path / "m")["encoder"]
+    for _ in range(depth - 1):
+        described = described["guide"]["encoder"]
+    assert described["guide"]["space"] == plain().to_json()
+
+
+def test_a_guide_keeps_what_is_known_about_it(tmp_path: Path) -> None:
+    guide = replace(source("segments")[0], task="segment", coding="BMES", about={"dev_score": 0.5})
+    save_model(guided_by(guide), tmp_path / "m")
+    loaded = load_model(tmp_path / "m").encoder
+    assert isinstance(loaded, GuidedEncoder)
+    assert (loaded.guide.task, loaded.guide.coding, loaded.guide.about) == ("segment", "BMES", {"dev_score": 0.5})
+    assert (loaded.guideline, loaded.column) == ("seg", guide_column("seg"))
+
+
+def parts(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    with safe_open(path, "numpy") as file:
+        names = list(file.keys())
+        return json.loads(file.metadata()["tagweave"]), {name: file.get_tensor(name) for name in names}
+
+
+def rewrite(path: Path, description: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """The file with other content and a digest that fits it."""
+    told = {key: value for key, value in description.items() if key != "digest"}
+    told["digest"] = digest_of(told, arrays)
+    save_file(arrays, path, {"tagweave": json.dumps(told)})
+
+
+NESTED = sorted(name for name in chain_of(2).encoder.arrays() if name.startswith("guide."))
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_every_array_of_a_guide_is_checked(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    save_model(chain_of(2), path)
+    description, arrays = parts(path)
+    changed = [{key: array for key, array in arrays.items() if key != name}]
+    if not name.endswith(".cell"):  # dense: no cells to cut
+        changed.append(arrays | {name: arrays[name][:-1].copy()})
+    for held in changed:
+        rewrite(path, description, held)
+        with pytest.raises(ModelFileError, match="parts do not fit"):
+            load_model(path)
+
+
+def test_pointers_of_a_guide_that_lead_outside_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    save_model(chain_of(1), path)
+    description, arrays = parts(path)
+    for at, value in ((1, 10**6), (1, -5), (0, 1), (-1, 10**6)):
+        ptr = arrays["guide.layout.0.ptr"].copy()
+        ptr[at] = value
+        rewrite(path, description, arrays | {"guide.layout.0.ptr": ptr})
+        with pytest.raises(ModelFileError, match="parts do not fit"):
+            load_model(path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"space": None},
+        {"space": {"names": ["A"], "views": [{"guideline": "g", "names": ["A"], "projection": [0]}]}},
+        {"weighted": []},
+        {"weighted": [False]},
+        {"weighted": [True, True]},
+        {"encoder": {"templates": ["nonsense["]}},
+        {"encoder": {"templates": ["form[0]"], "guide": {}}},
+        {"encoder": {"templates": ["form[0]"], "guide": None}},
+    ],
+)
+def test_descriptions_of_guides_that_do_not_fit(changes: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    save_model(chain_of(1), path)
+    description, arrays = parts(path)
+    description["encoder"]["guide"] |= changes
+    rewrite(path, description, arrays)
+    with pytest.raises(ModelFileError, match="parts do not fit"):
+        load_model(path)
+
+
+def guides_in_guides(path: Path, depth: int) -> None:
+    """A whole model whose guides are copies of one another, so many deep."""
+    save_model(chain_of(0), path)
+    bottom, arrays = parts(path)
+    nested, held = bottom, {"guide." * depth + name: array for name, array in arrays.items()}
+    for level in range(depth):
+        nested = {**bottom, "encoder": {**bottom["encoder"], "guide": nested}}
+        held |= {"guide." * level + name: array for name, array in arrays.items()}
+    rewrite(path, nested, held)
+
+
+@contextmanager
+def few_calls(depth: int) -> Iterator[None]:
+    """Python gives up after so many nested calls more."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + depth)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_guides_without_end_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    endless = '{"format": 1, "encoder": ' + '{"guide": ' * 100_000 + "{}" + "}" * 100_001
+    save_file({"weights": np.zeros(3)}, path, {"tagweave": endless})
+    for read in (load_model, describe_model):
+        with pytest.raises(ModelFileError, match="damaged"):
+            read(path)
+
+
+def test_more_guides_than_python_can_follow_are_refused(tmp_path: Path) -> None:
+    path, few, many, found = tmp_path / "m", 1, 100, ""
+    while many - few > 1:
+        depth = (few + many) // 2
+        guides_in_guides(path, depth)
+        try:
+            with few_calls(150):
+                load_model(path)
+            few = depth
+        except ModelFileError as error:
+            many, found = depth, str(error)
+    assert few > 10
+    assert "RecursionError" in found
+
+
+def test_damage_to_a_guide_is_noticed(tmp_path: Path) -> None:
+    path, model = tmp_path / "m", chain_of(2)
+    save_model(model, path)
+    description, arrays = parts(path)
+    for name in ("guide.weights", "guide.guide.weights"):
+        held = {key: array.copy() for key, array in arrays.items()}
+        held[name][0] += 1
+        save_file(held, path, {"tagweave": json.dumps(description)})
+        with pytest.raises(ModelFileError, match="found a damaged file"):
+            load_model(path)
+    description["encoder"]["guide"]["about"] = {"else": 1}
+    save_file(arrays, path, {"tagweave": json.dumps(description)})
+    with pytest.raises(ModelFileError, match="found a damaged file"):
+        load_model(path)
+
+
+def test_a_view_without_weights_has_none_on_disk(tmp_path: Path) -> None:
+    problem = Problem(TEXTS, bundles(), 2, licensed=True, licensed_transitions=True)
+    s = problem.structure
+    masks = s.licensed_transitions or ()
+    structure = replace(s, layouts=(None, *s.layouts[1:]), licensed_transitions=masks[1:])
+    model = ChainModel(structure, problem.encoder, np.random.default_rng(0).normal(size=structure.size))
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert loaded.structure.layouts[0] is None
+    assert "layout.0.ptr" not in parts(tmp_path / "m")[1]
+    assert tags(loaded, *SENTENCES) == tags(model, *SENTENCES)

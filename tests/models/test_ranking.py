@@ -1,0 +1,138 @@
+"""The k best tag sequences of one view of the labels, against all label sequences, written out."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from problems import Problem, bundles, plain
+
+import naive
+from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.encoding.encoded import Encoded
+from tagweave.encoding.evidence import allowed_sets
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.sets import LabelSets
+from tagweave.labels.space import LabelSpace, View
+from tagweave.models.chain import ChainModel
+from tagweave.models.ranking import ranked
+
+SEED = st.integers(0, 2**16)
+TEXT = st.lists(st.sampled_from(["a", "B", "Aa"]), min_size=1, max_size=4)
+MANY = bundles(tuple(product("NVD", "nvd")))
+
+
+def model_of(problem: Problem) -> ChainModel:
+    return ChainModel(problem.structure, problem.encoder, problem.weights)
+
+
+def one(problem: Problem, layers: dict[str, Layer] | None = None) -> tuple[Encoded, LabelSets]:
+    """The first sentence of a problem, encoded, under the evidence of layers."""
+    sets = LabelSets(problem.structure.space)
+    sentence = Sentence(problem.sentences[0].forms, layers or {})
+    allow = allowed_sets([sentence], sets, problem.structure.scheme)
+    return problem.encoder.encode([sentence]).with_evidence(allow), sets
+
+
+def tag_sequences(problem: Problem, view: View, layers: dict[str, Layer] | None = None) -> dict[tuple[str, ...], list]:
+    """For every tag sequence that layers allow, the log weights of the label sequences that project to it."""
+    (chain, *_) = problem.chains(False)
+    assert chain is not None
+    found: dict[tuple[str, ...], list] = {}
+    for labels, weight in naive.log_weights(chain).items():
+        if all(allows(problem.structure.space.view(name), layer, labels) for name, layer in (layers or {}).items()):
+            found.setdefault(tuple(view.names[view.projection[y]] for y in labels), []).append(weight)
+    return found
+
+
+def allows(view: View, layer: Layer, labels: tuple[int, ...]) -> bool:
+    return all(c is None or view.names[view.projection[y]] in c for y, c in zip(labels, layer, strict=True))
+
+
+@settings(max_examples=60)
+@given(TEXT, SEED, st.sampled_from(["joint", "ctb", "pd"]), st.integers(1, 12), st.booleans())
+def test_the_best_tag_sequences_with_the_sums_of_their_label_sequences(
+    text: list[str], seed: int, guideline: str, k: int, given_other: bool
+) -> None:
+    problem = Problem([text], MANY if len(text) < 4 else bundles(), seed)
+    view, rng = problem.structure.space.view(guideline), random.Random(seed)
+    tags = problem.structure.space.view("pd").names
+    layer = tuple(tuple(rng.sample(tags, 2)) if rng.random() < 0.7 else None for _ in text)
+    layers: dict[str, Layer] = {"pd": layer} if given_other else {}
+    found = ranked(model_of(problem), *one(problem, layers), view, k)
+    every = tag_sequences(problem, view, layers)
+    total = math.fsum(math.exp(weight) for weights in every.values() for weight in weights)
+    expected = {tags: math.fsum(map(math.exp, weights)) / total for tags, weights in every.items()}
+    assert len(found) == min(k, len(expected)) == len({each.labels for each in found})
+    for each in found:
+        assert each.probability == pytest.approx(expected[each.labels], rel=1e-6, abs=1e-12)
+    probabilities = [each.probability for each in found]
+    assert probabilities == sorted(probabilities, reverse=True)
+    best = sorted((max(weights) for weights in every.values()), reverse=True)[: len(found)]
+    assert sorted((max(every[each.labels]) for each in found), reverse=True) == pytest.approx(best)
+
+
+@settings(max_examples=20)
+@given(TEXT, SEED, st.sampled_from(["ctb", "pd"]))
+def test_all_tag_sequences_together_have_probability_one(text: list[str], seed: int, guideline: str) -> None:
+    problem = Problem([text[:3]], bundles(), seed)
+    view = problem.structure.space.view(guideline)
+    found = ranked(model_of(problem), *one(problem), view, 1000)
+    assert len(found) == len(view.names) ** len(text[:3])
+    assert sum(each.probability for each in found) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_mapping_of_one_tag_to_one_is_the_chain_of_tags(seed: int) -> None:
+    """A view in which every label has its own tag, in another order, takes the other way and ends the same."""
+    problem = Problem([["a", "B", "Aa"]], plain(), seed)
+    space = problem.structure.space
+    turned = View("turned", tuple(reversed(space.names)), np.arange(len(space))[::-1].astype(np.int32))
+    straight, again = (ranked(model_of(problem), *one(problem), view, 6) for view in (space.views[0], turned))
+    assert [each.labels for each in straight] == [each.labels for each in again]
+    assert [each.probability for each in straight] == pytest.approx([each.probability for each in again])
+
+
+def test_sequences_that_the_coding_forbids_are_no_candidates() -> None:
+    names = ("B", "M", "E", "S")
+    scheme = TransitionScheme.of("BMES", names)
+    # letters as one sees them from a guideline that tells only whether a word ends
+    side = View("ends", ("no", "yes"), np.array([0, 0, 1, 1], np.int32))
+    joint = View("letters", names, np.arange(4, dtype=np.int32))
+    problem = Problem([["a", "B", "Aa"]], LabelSpace(names, (side, joint)), 3, scheme=scheme)
+    found = ranked(model_of(problem), *one(problem), side, 99)
+    assert {each.labels for each in found} == {(*start, "yes") for start in product(("no", "yes"), repeat=2)}
+    assert sum(each.probability for each in found) == pytest.approx(1)
+
+
+def test_no_sequence_that_the_evidence_allows() -> None:
+    names = ("B", "M", "E", "S")
+    joint = View("letters", names, np.arange(4, dtype=np.int32))
+    side = View("ends", ("no", "yes"), np.array([0, 0, 1, 1], np.int32))
+    scheme = TransitionScheme.of("BMES", names)
+    problem = Problem([["a", "B"]], LabelSpace(names, (side, joint)), 3, scheme=scheme)
+    for view in (side, joint):
+        assert ranked(model_of(problem), *one(problem, {"letters": (("B",), ("B",))}), view, 3) == []
+
+
+@pytest.mark.parametrize("guideline", ["joint", "ctb"])
+def test_an_empty_sentence_and_a_number_too_small(guideline: str) -> None:
+    problem = Problem([[], ["a"]], bundles(), 1)
+    view = problem.structure.space.view(guideline)
+    (empty,) = ranked(model_of(problem), *one(problem), view, 3)
+    assert (empty.labels, empty.probability) == ((), 1.0)
+    with pytest.raises(ValueError, match="found k = 0, expected 1 or more"):
+        ranked(model_of(problem), *one(problem), view, 0)
+
+
+def test_equal_scores_come_in_the_same_order_every_time() -> None:
+    problem = Problem([["a", "B"]], MANY, 1)
+    problem.weights[:] = 0
+    view = problem.structure.space.view("ctb")
+    runs = {tuple(each.labels for each in ranked(model_of(problem), *one(problem), view, 5)) for _ in range(3)}
+    assert len(runs) == 1

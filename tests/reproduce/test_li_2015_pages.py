@@ -1,0 +1,170 @@
+"""The pages of the reproduction of li-2015: their numbers, the paper's beside them, and what they say of both."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.reproduce.li_2015 import recipe
+from tagweave.reproduce.li_2015.figures import draw
+from tagweave.reproduce.li_2015.page import lines
+from tagweave.reproduce.li_2015.recipe import reproduce
+from tagweave.reproduce.li_2015.settings import PARTS
+from tagweave.reproduce.li_2015.summary import verdict
+
+Pages = dict[str, tuple[str, dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the pages of all parts, of the sample."""
+    out = tmp_path_factory.mktemp("pages")
+    written = list(reproduce(list(PARTS), None, 2, out / "cache", out, "tagweave reproduce", trials=200))
+    assert [page.name for page in written] == [f"li-2015-{part}.md" for part in PARTS]
+    return out
+
+
+@pytest.fixture(scope="module")
+def pages(folder: Path) -> Pages:
+    """Text and numbers of every part."""
+    return {
+        part: (
+            (folder / f"li-2015-{part}.md").read_text("utf-8"),
+            json.loads((folder / f"li-2015-{part}.json").read_text("utf-8")),
+        )
+        for part in PARTS
+    }
+
+
+def rows(text: str, title: str) -> dict[str, list[str]]:
+    """The rows of the table below a heading, by their first cell."""
+    below = text.partition(f"### {title}")[2].partition("\n###")[0]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in below.splitlines() if line[:1] == "|"]
+    return {row[0]: row[1:] for row in cells[2:]}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_tables_are_whole(part: str, pages: Pages) -> None:
+    text = pages[part][0]
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert len(tables) >= 3
+    for table in tables:
+        assert len({line.count("|") for line in table.splitlines()}) == 1, table
+    assert "nan" not in text
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_plots_are_there(part: str, pages: Pages, folder: Path) -> None:
+    plots = re.findall(r"!\[.*\]\((.*)\)", pages[part][0])
+    assert len(plots) == 1
+    assert (folder / plots[0]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_numbers_of_the_paper_stand_beside_ours(pages: Pages) -> None:
+    text, numbers = pages["tagging"]
+    table = rows(text, "Table 4")
+    assert table["coupled, joint features only"][-3:] == ["179", "92.92", "92.90"]
+    (setting,) = numbers["settings"]
+    found = setting["methods"]["coupled, joint features only"]
+    assert table["coupled, joint features only"][2] == f"**{found['accuracy']['test']['mean']:.2f}**"
+    assert rows(text, "Figure 3")["coupled, complete mapping"][0] == f"{found_labels(setting):,}"
+    assert rows(pages["conversion"][0], "Table 5: conversion, the 20%")["two-stage"][-1] == "93.22"
+    assert "paper: test" not in pages["english"][0]
+
+
+def found_labels(setting: dict[str, Any]) -> int:
+    (labels,) = set(setting["methods"]["coupled, complete mapping"]["labels"])
+    return int(labels)
+
+
+def test_differences_are_those_of_the_means(pages: Pages) -> None:
+    for _, numbers in pages.values():
+        for setting in numbers["settings"]:
+            methods = setting["methods"]
+            for found in methods.values():
+                for reference, measures in found["against"].items():
+                    for measure, test in measures.items():
+                        means = [each["accuracy"][measure]["mean"] for each in (found, methods[reference])]
+                        assert test["difference"] == pytest.approx(means[0] - means[1])
+                        assert len(test["p"]) == 2
+                        assert all(0 < p <= 1 for p in [*test["p"], test["p_all"]])
+
+
+def test_references_are_tested_against_one_another_only(pages: Pages) -> None:
+    (setting,) = pages["tagging"][1]["settings"]
+    against = {name: set(found["against"]) for name, found in setting["methods"].items()}
+    assert against["baseline"] == {"two-stage"}
+    assert against["two-stage"] == {"baseline"}
+    assert against["coupled"] == {"baseline", "two-stage"}
+    (setting,) = pages["weighting"][1]["settings"]
+    assert set(setting["methods"]["coupled"]["against"]) == {"baseline"}
+
+
+def test_findings(pages: Pages) -> None:
+    text, numbers = pages["tagging"]
+    findings = {found["text"]: found for found in numbers["settings"][0]["findings"]}
+    assert len(findings) == 11
+    joint = findings["Joint features alone are worse than the baseline (Table 4)."]
+    assert (joint["paper"], joint["measure"]) == (-1.2, "test")
+    assert rows(text, "What the paper finds")[joint["text"]][0] == "-1.20"
+    assert {found["measure"] for found in pages["conversion"][1]["settings"][0]["findings"]} == {"hard"}
+
+
+@pytest.mark.parametrize(
+    ("sign", "difference", "p", "expected"),
+    [
+        (+1, 0.5, 0.01, "yes"),
+        (-1, -0.5, 0.01, "yes"),
+        (+1, 0.5, 0.05, "the same sign, not significant"),
+        (+1, -0.5, 0.5, "no, no significant difference"),
+        (-1, 0.0, 1.0, "no, no significant difference"),
+        (-1, 0.5, 0.01, "no, the reverse"),
+        (0, 0.5, 0.2, "yes"),
+        (0, 0.5, 0.04, "no"),
+    ],
+)
+def test_verdicts(sign: int, difference: float, p: float, expected: str) -> None:
+    assert verdict(sign, difference, p) == expected
+
+
+def test_sizes_and_samples_are_told(pages: Pages) -> None:
+    text = pages["tagging"][0]
+    assert "- Target: train 80 sentences, 1,151 words; dev 20 sentences" in text
+    assert "N' = 80 sentences of the target and M' = 60 of the source" in text
+    assert "N' =" not in pages["conversion"][0]
+    assert "test" not in next(line for line in text.splitlines() if line.startswith("- Source"))
+
+
+def test_a_page_is_drawn_from_its_numbers_alone(pages: Pages, tmp_path: Path) -> None:
+    for text, numbers in pages.values():
+        again = json.loads(json.dumps(numbers))
+        assert "\n".join(lines(again, draw(again, tmp_path))) + "\n" == text
+
+
+def test_a_second_run_trains_nothing_and_keeps_the_discussion(folder: Path, pages: Pages, monkeypatch: Any) -> None:
+    page = folder / "li-2015-english.md"
+    page.write_text(pages["english"][0] + "\n## Discussion\n\nMine.\n", "utf-8")
+    monkeypatch.setattr("tagweave.reproduce.li_2015.cells.Cell.run", lambda _: pytest.fail("trained again"))
+    list(reproduce(["english"], None, 2, folder / "cache", folder, "tagweave reproduce", trials=200))
+    assert page.read_text("utf-8") == pages["english"][0] + "\n## Discussion\n\nMine.\n"
+
+
+def test_without_matplotlib_there_are_no_plots(folder: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(recipe, "find_spec", lambda _: None)
+    out = tmp_path / "out"
+    list(reproduce(["conversion"], None, 2, folder / "cache", out, "x", say=said.append, trials=20))
+    assert sorted(path.suffix for path in out.iterdir()) == [".json", ".md"]
+    assert "## Plots" not in (out / "li-2015-conversion.md").read_text("utf-8")
+    assert any("Matplotlib is not installed" in line for line in said)
+
+
+def test_a_missing_corpus_is_told_before_any_training(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("tagweave.reproduce.li_2015.cells.Cell.run", lambda _: pytest.fail("trained"))
+    with pytest.raises(CorpusError, match="no such folder"):
+        list(reproduce(["tagging"], tmp_path, 1, tmp_path / "cache", tmp_path / "out", "x"))
