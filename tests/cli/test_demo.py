@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tagweave.cli.demo import _NEXT, ambiguous, partial
+from tagweave.cli.demo import _NEXT
+from tagweave.cli.demo_corpora import ambiguous, forms_only, partial, partial_lines, sample
 from tagweave.corpus.describe import describe
 from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
@@ -17,7 +18,7 @@ def corpus():
 
 def test_it_runs_to_the_end_and_every_command_that_it_names_exists(run):
     output = run("demo").stdout
-    for title in ("incomplete", "ambiguous", "completed", "boundaries", "used again"):
+    for title in ("incomplete", "ambiguous", "Two guidelines", "completed", "boundaries", "used again"):
         assert title in output
     assert "are the same: True" in " ".join(output.split())
     scores = [
@@ -25,8 +26,9 @@ def test_it_runs_to_the_end_and_every_command_that_it_names_exists(run):
         for row in output.splitlines()
         if " %" in row and "│" in row
     ]
-    full, by_likelihood, discarded, either, first = scores
+    full, by_likelihood, discarded, either, first, alone, coupled, converted = scores
     assert full > by_likelihood > discarded and either > first
+    assert full == alone < coupled < converted
     for line in _NEXT:
         assert line in output
         run(line.split()[1], "--help")
@@ -49,3 +51,20 @@ def test_the_ambiguous_corpus_still_allows_every_right_label(corpus):
     assert all(old[0] in new for old, new in pairs)
     known = [new for old, new in pairs if old[0] in ("VV", "NN")]
     assert abs(2 * known.count(("VV", "NN")) - len(known)) <= 1
+
+
+def test_files_of_the_sample_are_named_by_their_guidelines():
+    assert sample("pd.txt").guideline == "pd"
+    both = sample("both.tsv#ctb")
+    assert both.guideline == "ctb" and list(both[0].layers) == ["ctb", "pd"]
+    assert list(forms_only(both, "pd")[0].layers) == ["pd"] and forms_only(both)[0].layers == {}
+    assert not forms_only(both)[0].columns
+
+
+def test_half_of_the_boundaries_are_left_open(corpus):
+    lines = partial_lines(corpus)
+    assert lines == partial_lines(corpus) != partial_lines(corpus, seed=1)
+    assert len(lines) == len(corpus)
+    marks = [mark for line in lines for mark in line[1:-1:2]]
+    assert 0.45 < marks.count(" ") / len(marks) < 0.55
+    assert all(line[::2] == "".join(sentence.forms) for line, sentence in zip(lines, corpus, strict=True))

@@ -36,6 +36,7 @@ from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
 
+_RARE = 10_000  # tokens: pairs that meet less than once in so many are left out of the automatic mapping
 _RATE = 0.1  # AdaGrad's for bundles. ZX and PD, dev after 5 passes: 94.75; at 0.2 and 0.05 94.2 and 94.4
 
 
@@ -133,7 +134,7 @@ def fit_mappings(
     target_corpora: Sequence[Corpus],
     source_corpora: Sequence[Corpus],
     recipe: Recipe,
-    minimum: int = 1,
+    minimum: int | None = None,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
     watcher: Watcher | None = None,
@@ -148,7 +149,7 @@ def fit_mappings(
         target_corpora: of one guideline.
         source_corpora: of one other or several.
         recipe: how the tagger is fitted; to all sentences, whatever its sample.
-        minimum: pairs that meet less often are left out, but for the most frequent one of a tag.
+        minimum: as of `often`.
         dev: development data of the target guideline.
         schedule: when the fit stops, and checkpoints.
         watcher: is told of every iteration.
@@ -169,7 +170,13 @@ def fit_mappings(
     for corpus in source_corpora:
         sources.setdefault(corpus.guideline, []).append(recipe.task.prepare(corpus))
     counted = [automatic_mapping(fitted.model, corpora, threads=recipe.threads) for corpora in sources.values()]
-    return tuple(each.at_least(minimum) for each in counted)
+    return tuple(often(each, minimum) for each in counted)
+
+
+def often(counted: TagMapping, minimum: int | None = None) -> TagMapping:
+    """The pairs of tags that met `minimum` times or more often, by default once in 10,000 tokens, and of every tag the
+    one that met most often."""
+    return counted.at_least(sum(counted.counts.values()) / _RARE if minimum is None else minimum)
 
 
 def _of_tags(mapping: TagMapping) -> TagMapping:

@@ -12,7 +12,6 @@ from tagweave.cli.errors import OptionError
 from tagweave.labels.mapping import SHIPPED, TagMapping, read_mapping
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
-_MINIMUM = 2
 _VIEWS = {"both": (True, True), "joint": (True, False), "separate": (False, True)}
 
 
@@ -23,8 +22,8 @@ class CouplingOptions:
     Attributes:
         files: mappings that were read, by the names that the user gave them.
         automatic: whether there is an automatic mapping as well.
-        minimum: how often the tags of a pair must have met (`TagMapping.at_least`); `None`: twice for the automatic
-            mapping.
+        minimum: how often the tags of a pair must have met (`TagMapping.at_least`); `None`: once in 10,000 tokens for
+            the automatic mapping.
         tight: whether only the most frequent pairs of every tag are kept.
         views: `both`, `joint` or `separate`.
     """
@@ -34,11 +33,6 @@ class CouplingOptions:
     minimum: int | None = None
     tight: bool = False
     views: str = "both"
-
-    @property
-    def automatic_minimum(self) -> int:
-        """How often the tags of a pair of the automatic mapping must have met."""
-        return self.minimum or _MINIMUM
 
     def coupling(self, guidelines: Sequence[str], automatic: Sequence[TagMapping] = ()) -> Coupling:
         """The coupling of corpora of these guidelines, given their automatic mappings.
@@ -62,8 +56,7 @@ class CouplingOptions:
     def about(self) -> dict[str, Any]:
         """What a model keeps of it."""
         names = [AUTOMATIC] * self.automatic + [name for name, _ in self.files]
-        minimum = self.automatic_minimum if self.automatic else self.minimum or 1
-        return {"mapping": names or [COMPLETE], "minimum": minimum, "tight": self.tight, "views": self.views}
+        return {"mapping": names or [COMPLETE], "minimum": self.minimum, "tight": self.tight, "views": self.views}
 
 
 def coupling_options(

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from tagweave.cli.demo_corpora import AMBIGUOUS, ambiguous, forms_only, partial, partial_lines, sample
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tagweave.adapt.fit import Fitted
     from tagweave.corpus.corpus import Corpus
-    from tagweave.corpus.sentence import Candidates, Sentence
+    from tagweave.corpus.sentence import Candidates
     from tagweave.models.tagger import Tagger
 
 _ITERATIONS = 10
-_LABELLED = 0.3
-_WHOLE = 0.2  # of the sentences stay whole in the partial corpus, so that discarding the others leaves something
-_AMBIGUOUS = ("VV", "NN")
 
 
 def demo() -> None:
     """Train on the sample corpora and show what the package does, in seconds.
 
-    Tagging from full, partial and ambiguous annotation, completion of a partial sentence, segmentation from boundaries
-    that are known here and there, and a saved model used again. The sample is small: the scores show differences, and
-    measure nothing.
+    Tagging from full, partial and ambiguous annotation and from two guidelines, completion of a partial sentence,
+    segmentation from boundaries that are known here and there, and a saved model used again. The sample is small: the
+    scores show differences, and measure nothing.
     """
     from rich.console import Console
 
@@ -38,6 +37,7 @@ def demo() -> None:
     show = _Show(console)
     show.partial_annotation()
     show.ambiguous_annotation()
+    show.two_guidelines()
     show.completion()
     show.segmentation()
     show.saved_model()
@@ -53,40 +53,11 @@ _NEXT = (
     "tagweave train TRAIN.txt --dev DEV.txt -o my.model      words and tags, as word/TAG",
     "tagweave tag my.model TEXT.txt -o TAGGED.txt            tag text",
     "tagweave complete my.model PARTIAL.txt                  fill in what annotators left open",
+    "tagweave train a=MINE.txt --source b=THEIRS.txt -o ab.model",
+    "tagweave convert ab.model b=THEIRS.txt --to a           tags of the other guideline, as of yours",
     "tagweave train --task segment TRAIN.kytea -o seg.model  a segmenter from partly known boundaries",
     "tagweave evaluate GOLD.txt TAGGED.txt --train TRAIN.txt",
 )
-
-
-def partial(corpus: Corpus, seed: int = 0) -> Corpus:
-    """The corpus with about 30 % of its labels: one sentence of five whole, of the others single tokens at random."""
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    rest = (_LABELLED - _WHOLE) / (1 - _WHOLE)
-
-    def step(number: int, sentence: Sentence) -> Sentence:
-        if number % round(1 / _WHOLE) == 0:
-            return sentence
-        kept = rng.random(len(sentence)) < rest
-        layer = sentence.layers[corpus.guideline]
-        return sentence.with_layer(corpus.guideline, (c if keep else None for c, keep in zip(layer, kept, strict=True)))
-
-    return corpus.with_sentences(step(number, sentence) for number, sentence in enumerate(corpus))
-
-
-def ambiguous(corpus: Corpus, every: int = 2) -> Corpus:
-    """The corpus with every second VV and NN as VV|NN: someone was not sure."""
-    count = 0
-
-    def blur(candidates: Candidates) -> Candidates:
-        nonlocal count
-        if candidates is None or candidates[0] not in _AMBIGUOUS:
-            return candidates
-        count += 1
-        return _AMBIGUOUS if count % every == 0 else candidates
-
-    return corpus.map(lambda s: s.with_layer(corpus.guideline, map(blur, s.layers[corpus.guideline])))
 
 
 @dataclass
@@ -115,7 +86,7 @@ class _Show:
         """Full annotation against 30 % of it, by marginal likelihood and by discarding what is not whole."""
         from tagweave.corpus.describe import describe
 
-        train, test = _sample("ctb.txt"), _sample("both.tsv#ctb")
+        train, test = sample("ctb.txt"), sample("both.tsv#ctb")
         self.title("1  Annotation that is incomplete")
         self.say(
             f"The sample: {len(train)} Chinese sentences with tags to train on, {len(test)} others to test on. (The"
@@ -139,26 +110,52 @@ class _Show:
         """Candidates instead of labels, by marginal likelihood and by taking the first."""
         from tagweave.corpus.describe import describe
 
-        train, test = _sample("ctb.txt"), _sample("both.tsv#ctb")
+        train, test = sample("ctb.txt"), sample("both.tsv#ctb")
         blurred = ambiguous(train)
         layer = describe(blurred).layers["ctb"]
         self.title("2  Annotation that is ambiguous")
         share = 100 * layer.share(layer.ambiguous)
-        self.say(f"{share:.0f} % of the tokens now carry two candidates, {'|'.join(_AMBIGUOUS)}.")
+        self.say(f"{share:.0f} % of the tokens now carry two candidates, {'|'.join(AMBIGUOUS)}.")
         rows = [
             (name, _accuracy(_fit(blurred, strategy), test))
             for name, strategy in (("either may be right (marginal likelihood)", "marginal"), ("the first is", "first"))
         ]
         self.table(*rows, columns=("what VV|NN means", "accuracy"))
 
+    def two_guidelines(self) -> None:
+        """A coupled model of corpora that have no tag in common, and what it makes of tags of the other guideline."""
+        from tagweave.adapt.convert import convert
+        from tagweave.adapt.coupled import Coupling, fit_coupled, fit_mappings
+        from tagweave.adapt.recipe import Recipe
+        from tagweave.evaluation.accuracy import accuracy
+        from tagweave.learning.loop import Schedule
+
+        ctb, pd, test, schedule = sample("ctb.txt"), sample("pd.txt"), sample("both.tsv#ctb"), Schedule(_ITERATIONS)
+        self.title("3  Two guidelines")
+        self.say(
+            f"{len(ctb)} sentences have tags of the guideline CTB, {len(pd)} others have those of PD; none has both."
+        )
+        mappings = fit_mappings([ctb], [pd], Recipe(), 2, schedule=schedule)
+        coupled = fit_coupled([ctb, pd], Recipe(), Coupling(mappings), schedule=schedule)
+        given = forms_only(sample("both.tsv#pd"), "pd")
+        converted = accuracy(test, convert(coupled.model, given, "ctb")).tokens.value
+        self.table(
+            ("CTB", "the words", _accuracy(_fit(ctb, "marginal"), test)),
+            ("CTB and PD, coupled", "the words", _accuracy(coupled, test)),
+            ("CTB and PD, coupled", "the words and their PD tags", f"{100 * converted:.1f} %"),
+            columns=("trained on", "given", "accuracy of CTB tags"),
+        )
+        bundles = len(coupled.model.structure.space)
+        self.say(f"The labels of the coupled model are {bundles} pairs of tags; either corpus is evidence for it.")
+
     def completion(self) -> None:
         """One sentence, before and after: what is given stays."""
-        tagger, test = self._tagger(), _sample("both.tsv#ctb")
+        tagger, test = self._tagger(), sample("both.tsv#ctb")
         sentence = next(s for s in test if len(s) <= 10)
         layer = [c if at % 3 == 0 else None for at, c in enumerate(sentence.layers["ctb"])]
         given = sentence.with_layer("ctb", layer)
         done = tagger.complete(test.with_sentences([given]))[0]
-        self.title("3  A sentence completed")
+        self.title("4  A sentence completed")
         self.say("What an annotator gave is never changed; the rest is the best sequence that agrees with it.")
         best = tagger.k_best(given, 1, "ctb")[0]
         rows = zip(given.forms, map(_shown, layer), map(_shown, done.layers["ctb"]), strict=True)
@@ -173,17 +170,17 @@ class _Show:
         from tagweave.evaluation.words import word_scores
         from tagweave.models.tagger import Tagger
 
-        self.title("4  Words from boundaries that are known here and there")
-        train, test = _sample("pd.txt"), _sample("both.tsv#pd")
+        self.title("5  Words from boundaries that are known here and there")
+        train, test = sample("pd.txt"), sample("both.tsv#pd")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "pd.kytea")
-            path.write_text("".join(f"{line}\n" for line in _partial_lines(train)), encoding="utf-8")
+            path.write_text("".join(f"{line}\n" for line in partial_lines(train)), encoding="utf-8")
             corpus = load(str(path))
             self.say(f"A file in KyTea's format, {len(corpus)} lines: | is a boundary, - is none, a blank is unknown.")
-            self.say(f"  {_partial_lines(train)[0]}")
+            self.say(f"  {partial_lines(train)[0]}")
             fitted = _fit(corpus, "marginal", Task("segment"))
         tagger = Tagger(fitted.model)
-        characters = _forms_only(Task("segment").prepare(test))
+        characters = forms_only(Task("segment").prepare(test))
         words = [tagger.words(sentence) for sentence in tagger.tag(characters)]
         gold, found = (segmentations(sentences, "pd", "word") for sentences in (test, words))
         f = word_scores(gold, found).words.f
@@ -195,9 +192,9 @@ class _Show:
         from tagweave.models.storage import load_model, save_model
         from tagweave.models.tagger import Tagger
 
-        tagger, test = self._tagger(), _sample("both.tsv#ctb")
-        plain = _forms_only(test)
-        self.title("5  A model saved and used again")
+        tagger, test = self._tagger(), sample("both.tsv#ctb")
+        plain = forms_only(test)
+        self.title("6  A model saved and used again")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "ctb.model")
             save_model(tagger.model, path)
@@ -215,16 +212,6 @@ class _Show:
         return Tagger(self.fitted.model)
 
 
-def _sample(argument: str) -> Corpus:
-    """A file of the sample corpus, its own layer under the name of its guideline."""
-    from tagweave.corpus.load import load
-    from tagweave.corpus.sample import path
-
-    name, _, layer = argument.partition("#")
-    guideline = layer or Path(name).stem
-    return load(f"{guideline}={path(name)}{'#' + layer if layer else ''}")
-
-
 def _fit(corpus: Corpus, strategy: str, task: Any = None) -> Fitted:
     from tagweave.adapt.incomplete import fit_incomplete
     from tagweave.adapt.recipe import Recipe
@@ -238,26 +225,8 @@ def _accuracy(fitted: Fitted, test: Corpus) -> str:
     from tagweave.evaluation.accuracy import accuracy
     from tagweave.models.tagger import Tagger
 
-    system = test.with_sentences(Tagger(fitted.model).tag(_forms_only(test)))
+    system = test.with_sentences(Tagger(fitted.model).tag(forms_only(test)))
     return f"{100 * accuracy(test, system).tokens.value:.1f} %"
-
-
-def _forms_only(corpus: Corpus) -> Corpus:
-    return corpus.map(lambda sentence: replace(sentence, layers={}, columns={}))
-
-
-def _partial_lines(corpus: Corpus, seed: int = 0) -> list[str]:
-    """Text in KyTea's format in which every other gap between characters, at random, is left open."""
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    lines = []
-    for sentence in corpus:
-        text = "".join(sentence.forms)
-        marks = "".join("-" * (len(form) - 1) + "|" for form in sentence.forms)
-        shown = [mark if rng.random() < 0.5 else " " for mark in marks[:-1]]
-        lines.append("".join(character + mark for character, mark in zip(text, [*shown, ""], strict=True)))
-    return lines
 
 
 def _shown(candidates: Candidates) -> str:

@@ -25,9 +25,6 @@ from tagweave.labels.mapping import TagMapping
 from tagweave.learning.loop import Schedule, Watcher
 from tagweave.learning.progress import Watchers, logged, shown
 
-SAMPLED = 5000
-"""Sentences of a source that an iteration visits at most, unless another number is given (li-2015, 5.1: M')."""
-
 _OPTIONS = {"incomplete": (ORDINARY,), "sample": (ORDINARY, COUPLED, MERGED)}
 """The methods for which an option is; the others are for `coupled`."""
 
@@ -109,7 +106,7 @@ class Work:
 
     def _automatic(self) -> tuple[TagMapping, ...]:
         """The automatic mapping of the target and every other guideline."""
-        data, minimum = self.data, self.coupling.automatic_minimum
+        data, minimum = self.data, self.coupling.minimum
         dev = self.dev if self.dev and self.dev.guideline == data.target else None
         say(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
         with self._watched() as watcher:
@@ -156,11 +153,18 @@ def check_options(method: str, given: Mapping[str, object]) -> None:
 
 def usual_sample(data: TrainingData) -> list[int]:
     """The sentences of each corpus that an iteration visits where nothing else is asked for; none for methods that do
-    not sample: they visit all."""
+    not sample: they visit all.
+
+    It is all of the target, and of a source so many that it has about as many words: on ZX and People's Daily better
+    than three times as many, as in li-2015 (5.1, where sentences of both are equally long).
+    """
     if data.method not in (COUPLED, MERGED):
         return []
-    own = data.target
-    return [len(each) if each.guideline == own else min(len(each), SAMPLED) for each in data.corpora]
+    words = sum(corpus.tokens() for corpus in data.targets)
+    return [
+        len(each) if each.guideline == data.target else min(len(each), -(-len(each) * words // max(1, each.tokens())))
+        for each in data.corpora
+    ]
 
 
 def say(line: str) -> None:

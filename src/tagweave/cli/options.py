@@ -33,7 +33,7 @@ Sample = Annotated[
     typer.Option(
         metavar="N,M,...",
         help="How many sentences of each corpus an iteration visits, or all. Default: all of TRAIN; coupled and merged"
-        " at most 5000 of each --source.",
+        " of each --source so many that they have as many words.",
     ),
 ]
 Mappings = Annotated[
@@ -49,8 +49,8 @@ MappingMinimum = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Leave out pairs that met less often, but for the most frequent one of a label. Default: 2 of an automatic"
-        " mapping.",
+        help="Leave out pairs that met less often, but for the most frequent one of a label. Default: once in 10,000"
+        " tokens, for the automatic mapping.",
     ),
 ]
 MappingTight = Annotated[

@@ -1,1 +1,1 @@
-"""Label spaces and their views, label sets, word codings and transition schemes."""
+"""Label spaces and their views, bundles of labels and their mappings, label sets, word codings, transition schemes."""

@@ -13,9 +13,8 @@ a loose one; so the tags that the shipped mapping does not name have the partner
 
 from __future__ import annotations
 
+from tagweave.adapt.coupled import often
 from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping
-
-_RARE = 10_000  # a pair that meets less often than once in so many tokens
 
 
 def mappings(name: str, counted: TagMapping) -> tuple[TagMapping, ...]:
@@ -28,11 +27,6 @@ def mappings(name: str, counted: TagMapping) -> tuple[TagMapping, ...]:
     if name == "tight":
         return (completed(shipped.tight(), counted.tight()),)
     return (completed(shipped, often(counted)),)
-
-
-def often(counted: TagMapping) -> TagMapping:
-    """The pairs that meet once in 10,000 tokens or more often, and of every tag the pair that meets most often."""
-    return counted.at_least(sum(counted.counts.values()) / _RARE)
 
 
 def completed(mapping: TagMapping, by: TagMapping) -> TagMapping:
