@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import subprocess
-import sys
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "docs" / "results"
+from benchmarks.processes import RESULTS, measured
+
 LEARNERS = {"lbfgs": 250, "l2sgd": 100, "ap": 20, "pa": 20, "arow": 20}
 """CRFsuite's learners and the iterations that each gets at most; L-BFGS and SGD stop earlier if they converge."""
 
@@ -26,14 +24,7 @@ _ITERATION_ROWS = (
 )
 
 
-def measure(*words: str) -> dict[str, Any]:
-    """Run one measurement in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.measure", *words]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)} failed:\n{done.stderr[-3000:]}")
-    result: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    return result
+measure = partial(measured, "measure")
 
 
 def run_workload(name: str, lines: int, quick: bool, progress: Progress) -> dict[str, Any]:

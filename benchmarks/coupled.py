@@ -8,9 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import subprocess
-import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +17,14 @@ from rich.console import Console
 from rich.progress import Progress
 
 from benchmarks.coupled_measure import PLAIN
+from benchmarks.processes import RESULTS, measured
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "docs" / "results"
 BUNDLES = (180, 430, 0)
 """How many bundles, the most frequent pairs of tags; 0: all pairs."""
 THREADS = (1, 2)
 
 
-def measure(*words: str) -> dict[str, Any]:
-    """Run one measurement in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.coupled_measure", *words]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)} failed:\n{done.stderr[-3000:]}")
-    result: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    return result
+measure = partial(measured, "coupled_measure")
 
 
 def run(tokens: int, passes: int, progress: Progress) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,22 +12,17 @@ from experiments.incomplete_run import LEARNER, Run
 from experiments.incomplete_scores import REFERENCES, Scores, choice_precision, compare, scorer
 from experiments.incomplete_settings import DISCARD, MARGINAL, Setting
 from tagweave.evaluation.plots import Series, bar
+from tagweave.reproduce.page import write_page
 
 LEVEL = 0.05
-DISCUSSION = "## Discussion"
-"""From this line on the page is written by hand, and the command keeps it."""
 
 
 def write(run: Run, folder: Path, name: str, command: str, trials: int = 10_000) -> None:
     """Write `name`.json, `name`.md and plots into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     summary = {"command": command, **summarise(run, trials)}
-    (folder / f"{name}.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     plots = list(draw(summary, folder, name))
-    page = folder / f"{name}.md"
-    kept = page.read_text(encoding="utf-8").partition(DISCUSSION)[2] if page.exists() else ""
-    end = f"\n{DISCUSSION}{kept}" if kept else ""
-    page.write_text("\n".join(lines(summary, plots)) + "\n" + end, encoding="utf-8")
+    write_page(folder, name, summary, lines(summary, plots))
 
 
 def summarise(run: Run, trials: int) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.accuracy import accuracy, average_precision_of_ambiguous_words
 from tagweave.evaluation.score import Metric, f_of_counts, ratio, share_of_counts
 from tagweave.evaluation.segmentation import Segmentation
-from tagweave.evaluation.significance import randomisation_test
+from tagweave.evaluation.significance import randomisation_tests
 from tagweave.evaluation.words import word_scores
 
 REFERENCES = (MARGINAL.name, WARM.name, MARGINAL_BOUNDARIES.name)
@@ -160,8 +160,6 @@ def compare(ours: Sequence[Scored], theirs: Sequence[Scored], trials: int) -> di
     if metric is None or any(a is None or b is None for a, b in pairs):
         raise ValueError("found a score without counts, expected one that can be tested")
     first, second = (np.stack([pair[side] for pair in pairs]) for side in (0, 1))  # type: ignore[misc]
-    return {
-        "difference": float(np.mean([a.value - b.value for a, b in zip(ours, theirs, strict=True)])),
-        "p": [randomisation_test(a, b, metric, trials) for a, b in zip(first, second, strict=True)],
-        "p_all": randomisation_test(first.sum(axis=0), second.sum(axis=0), metric, trials),
-    }
+    p, p_all = randomisation_tests(first, second, metric, trials)
+    difference = float(np.mean([a.value - b.value for a, b in zip(ours, theirs, strict=True)]))
+    return {"difference": difference, "p": p, "p_all": p_all}

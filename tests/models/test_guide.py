@@ -16,15 +16,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model_parts import parts, rewrite
 from problems import Problem, bundles, plain
-from safetensors import safe_open
 from safetensors.numpy import save_file
 
 import naive
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Layer, Place, Sentence
-from tagweave.encoding.digest import digest_of
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.presets import PRESETS
 from tagweave.encoding.templates import Templates
@@ -298,19 +297,6 @@ def test_a_guide_keeps_what_is_known_about_it(tmp_path: Path) -> None:
     assert isinstance(loaded, GuidedEncoder)
     assert (loaded.guide.task, loaded.guide.coding, loaded.guide.about) == ("segment", "BMES", {"dev_score": 0.5})
     assert (loaded.guideline, loaded.column) == ("seg", guide_column("seg"))
-
-
-def parts(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    with safe_open(path, "numpy") as file:
-        names = list(file.keys())
-        return json.loads(file.metadata()["tagweave"]), {name: file.get_tensor(name) for name in names}
-
-
-def rewrite(path: Path, description: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """The file with other content and a digest that fits it."""
-    told = {key: value for key, value in description.items() if key != "digest"}
-    told["digest"] = digest_of(told, arrays)
-    save_file(arrays, path, {"tagweave": json.dumps(told)})
 
 
 NESTED = sorted(name for name in chain_of(2).encoder.arrays() if name.startswith("guide."))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from model_parts import parts, rewrite
 from problems import Problem, bundles, plain
-from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.attributes import AttributeEncoder
-from tagweave.encoding.digest import digest_of
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
 from tagweave.models.chain import ChainModel
@@ -92,19 +90,6 @@ def test_the_description_is_read_without_the_arrays(tmp_path: Path) -> None:
     described = describe_model(tmp_path / "m")
     assert (described["task"], described["coding"], described["format"]) == ("segment", "BMES", 1)
     assert described["about"] == {"trained on": ["a corpus"], "F": 0.5}
-
-
-def parts(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    with safe_open(path, "numpy") as file:
-        names = list(file.keys())
-        return json.loads(file.metadata()["tagweave"]), {name: file.get_tensor(name) for name in names}
-
-
-def rewrite(path: Path, description: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """The file with other content and a digest that fits it."""
-    told = {key: value for key, value in description.items() if key != "digest"}
-    told["digest"] = digest_of(told, arrays)
-    save_file(arrays, path, {"tagweave": json.dumps(told)})
 
 
 def _cell(arrays: dict[str, Any]) -> None:

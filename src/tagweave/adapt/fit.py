@@ -170,7 +170,8 @@ def prepare(
     """
     prepared = prepare_corpora(corpora, recipe)
     guideline = _one_guideline(prepared)
-    named = label_space(sentences_of(prepared), guideline, corpora[0].path).names
+    sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
+    named = label_space(sentences, guideline, corpora[0].path).names
     space = LabelSpace.plain(guideline, recipe.task.labels(sorted({*named, *names})))
     return prepare_in(space, prepared, recipe, (True,), encoder)
 
@@ -183,11 +184,6 @@ def prepare_corpora(corpora: Sequence[Corpus], recipe: Recipe) -> list[Corpus]:
     if not any(prepared):
         raise CorpusError("no sentence", "training data", corpora[0].path)
     return prepared
-
-
-def sentences_of(corpora: Sequence[Corpus]) -> list[Sentence]:
-    """The sentences of corpora, weighted as their corpus is."""
-    return [_weighted(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
 
 
 def prepare_in(
@@ -212,7 +208,7 @@ def prepare_in(
     if recipe.sample and len(recipe.sample) != len(corpora):
         found, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
         raise CorpusError(found, expected)
-    sentences = sentences_of(corpora)
+    sentences = [_weighted(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
     scheme, sets = _scheme(recipe, space), LabelSets(space)
     encoder = encoder or TemplateEncoder(recipe.chosen_templates())
     encoded = encoder.encode(sentences, recipe.threads)

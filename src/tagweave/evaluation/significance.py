@@ -56,6 +56,27 @@ def randomisation_test(
     return (extreme + 1) / (trials + 1)
 
 
+def randomisation_tests(
+    first: NDArray[Any], second: NDArray[Any], metric: Metric, trials: int = 10_000
+) -> tuple[list[float], float]:
+    """p of every seed and p over all seeds, of two systems that were trained with the same seeds.
+
+    The test over all seeds adds up the counts of a sentence and exchanges them together: sentences are the sample, and
+    the seeds of one sentence are no independent observations.
+
+    Args:
+        first: counts of the first system, (seeds, S, K), as `randomisation_test` takes them for each seed.
+        second: those of the second.
+        metric: the score from summed counts.
+        trials: how many random exchanges to draw.
+
+    Raises:
+        ValueError: as `randomisation_test`.
+    """
+    each = [randomisation_test(a, b, metric, trials) for a, b in zip(first, second, strict=True)]
+    return each, randomisation_test(first.sum(axis=0), second.sum(axis=0), metric, trials)
+
+
 def _block_sizes(trials: int, sentences: int) -> list[int]:
     block = max(BLOCK // max(sentences, 1), 1)
     return [min(block, trials - start) for start in range(0, trials, block)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import decode
-from tagweave.models.emission import Tables, ViewEmission, write_emission
+from tagweave.models.emission import Tables, emissions, write_emission
 from tagweave.models.lockstep import (
     Batch,
     Workspace,
@@ -179,15 +179,10 @@ class ChainModel:
     def _transitions(self) -> Transitions:
         return self.structure.transition_scores(self.weights)
 
-    def _views(self) -> list[ViewEmission]:
-        parts = zip(self.structure.weighted, self.structure.split(self.weights), strict=True)
-        return [ViewEmission(view, layout, weights.emission) for (view, layout), weights in parts]
-
     def _scores(self, encoded: Encoded, first: int, last: int, tables: Tables | None = None) -> Floats:
         tokens = int(encoded.sentence_ptr[last] - encoded.sentence_ptr[first])
         scores = np.empty((tokens, len(self.structure.space)), self.weights.dtype)
-        views = self._views()
-        write_emission(views, encoded, first, last, tables or [None] * len(views), scores)
+        write_emission(emissions(self.structure, self.weights), encoded, first, last, scores, tables)
         return scores
 
     def _over_chunks(
@@ -195,7 +190,7 @@ class ChainModel:
     ) -> None:
         """Call `run` with the scores of one batch of sentences after the other, on several threads."""
         transitions = self._transitions()
-        tables = [view.kind_table(encoded) for view in self._views()]
+        tables = [view.kind_table(encoded) for view in emissions(self.structure, self.weights)]
         bounds = chunk_bounds(encoded, len(self.structure.space))
 
         def chunk(i: int) -> None:

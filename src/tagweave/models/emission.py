@@ -12,6 +12,7 @@ from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import emission
 from tagweave.labels.space import View
 from tagweave.models.layout import Layout
+from tagweave.models.structure import ChainStructure
 
 Floats = NDArray[Any]
 Tables = Sequence[Floats | None]
@@ -101,14 +102,25 @@ class ViewEmission:
         )
 
 
+def emissions(structure: ChainStructure, vector: Floats) -> list[ViewEmission]:
+    """The emission of every view that has weights, under a weight vector or a gradient."""
+    parts = zip(structure.weighted, structure.split(vector), strict=True)
+    return [ViewEmission(view, layout, weights.emission) for (view, layout), weights in parts]
+
+
 def write_emission(
-    views: Sequence[ViewEmission], encoded: Encoded, first: int, last: int, tables: Tables, scores: Floats
+    views: Sequence[ViewEmission],
+    encoded: Encoded,
+    first: int,
+    last: int,
+    scores: Floats,
+    tables: Tables | None = None,
 ) -> None:
     """Set scores [n, Y] to the emission scores of sentences first .. last - 1, summed over views.
 
     tables: per view the scores of all kinds, or `None` to compute those that are needed.
     """
-    pairs = list(zip(views, tables, strict=True))
+    pairs = list(zip(views, tables or [None] * len(views), strict=True))
     whole = next((i for i, view in enumerate(views) if view.view.is_identity), None)
     if whole is None:
         scores[...] = 0

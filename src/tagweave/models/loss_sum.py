@@ -71,7 +71,7 @@ class LossSum:
             table_gradients: per view the gradient of these.
         """
         scores = space.matrix("scores", len(batch.rows))
-        write_emission(self._views, self._encoded, batch.first, batch.last, tables, scores)
+        write_emission(self._views, self._encoded, batch.first, batch.last, scores, tables)
         free_E, shift = free_potentials(scores, batch, space)
         free = sum_product(free_E, shift, batch, self._transitions, space, "alpha", lambda tokens: scores[tokens])
         weights = self._encoded.weights[batch.first : batch.last][batch.order]

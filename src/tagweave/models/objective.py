@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import decode, emission, update
-from tagweave.models.emission import Tables, ViewEmission, write_emission
+from tagweave.models.emission import Tables, emissions, write_emission
 from tagweave.models.lockstep import Batch, Workspace
 from tagweave.models.loss_sum import ContradictionError, LossSum
 from tagweave.models.sampling import Order, drawn, of_like_length
@@ -94,7 +94,7 @@ class ChainObjective:
             for mine, others in zip(table_gradients, part[2], strict=True):
                 if mine is not None and others is not None:
                     np.add(mine, others, out=mine)
-        for view, table in zip(self._views(gradient), table_gradients, strict=True):
+        for view, table in zip(emissions(self.structure, gradient), table_gradients, strict=True):
             if table is not None:
                 view.add_table_gradient(self.encoded, table)
         return loss, gradient
@@ -162,8 +162,7 @@ class ChainObjective:
     def _scores(self, weights: Floats, first: int, last: int) -> Floats:
         tokens = int(self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first])
         scores = np.empty((tokens, len(self.structure.space)), self.dtype)
-        views = self._views(weights)
-        write_emission(views, self.encoded, first, last, [None] * len(views), scores)
+        write_emission(emissions(self.structure, weights), self.encoded, first, last, scores)
         return scores
 
     def _add_path(
@@ -181,7 +180,7 @@ class ChainObjective:
         times = np.repeat(sign * self.encoded.weights[first:last], self.encoded.lengths[first:last]) * keep
         chosen = np.zeros((len(labels), Y), self.dtype)
         chosen[np.arange(len(labels)), labels] = times
-        for view in self._views(gradient):
+        for view in emissions(self.structure, gradient):
             view.add_gradient(self.encoded, first, last, None, chosen)
         ptr = self.encoded.sentence_ptr[first : last + 1] - self.encoded.sentence_ptr[first]
         filled = ptr[1:] > ptr[:-1]
@@ -235,12 +234,8 @@ class ChainObjective:
         other._members, other._sizes = self._members, self._sizes
         return other
 
-    def _views(self, vector: Floats) -> list[ViewEmission]:
-        parts = zip(self.structure.weighted, self.structure.split(vector), strict=True)
-        return [ViewEmission(view, layout, weights.emission) for (view, layout), weights in parts]
-
     def _kind_tables(self, weights: Floats) -> Tables:
-        return [view.kind_table(self.encoded) for view in self._views(weights)]
+        return [view.kind_table(self.encoded) for view in emissions(self.structure, weights)]
 
     def _workspace(self, thread: int, rows: int) -> Workspace:
         """The buffers of a thread, with room for `rows` tokens."""
@@ -271,7 +266,7 @@ class ChainObjective:
         return loss, gradient, table_gradients
 
     def _sums(self, weights: Floats, gradient: Floats, transitions: Transitions) -> LossSum:
-        views, gradients = self._views(weights), self._views(gradient)
+        views, gradients = emissions(self.structure, weights), emissions(self.structure, gradient)
         return LossSum(self.structure, self.encoded, self.masks, self._only, views, gradients, transitions)
 
 

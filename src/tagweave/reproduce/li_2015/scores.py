@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import share_of_counts
-from tagweave.evaluation.significance import randomisation_test
+from tagweave.evaluation.significance import randomisation_tests
 
 Counts = NDArray[np.int64]
 """int64[seeds, S, 2]: right and scored tokens."""
@@ -54,14 +54,7 @@ def accuracies(counts: Counts) -> list[float]:
 
 
 def compare(first: Counts, second: Counts, trials: int = 10_000) -> dict[str, Any]:
-    """Two methods, the same seeds: the mean difference of accuracies (x 100), p of every seed, and p over all seeds.
-
-    The test over all seeds adds up the counts of a sentence and exchanges them together: sentences are the sample, and
-    the seeds of one sentence are no independent observations.
-    """
+    """Two methods, the same seeds: the mean difference of accuracies (x 100), p of every seed, and p over all seeds."""
     differences = [a - b for a, b in zip(accuracies(first), accuracies(second), strict=True)]
-    return {
-        "difference": float(np.mean(differences)),
-        "p": [randomisation_test(a, b, share_of_counts, trials) for a, b in zip(first, second, strict=True)],
-        "p_all": randomisation_test(first.sum(axis=0), second.sum(axis=0), share_of_counts, trials),
-    }
+    p, p_all = randomisation_tests(first, second, share_of_counts, trials)
+    return {"difference": float(np.mean(differences)), "p": p, "p_all": p_all}
