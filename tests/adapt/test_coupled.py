@@ -61,7 +61,8 @@ def renamed(source: Corpus, names: dict[str, str], guideline: str) -> Corpus:
 
 @pytest.mark.parametrize("learner", ["adagrad", "lbfgs", "perceptron"])
 def test_a_one_to_one_mapping_gives_the_plain_model(learner: str) -> None:
-    recipe = for_bundles(replace(RECIPE, learner=learner, settings={}, features="observed"))
+    recipe = replace(RECIPE, learner=learner, settings={"rate": 0.07, "batch": 4} if learner == "adagrad" else {})
+    recipe = replace(recipe, features="observed")
     coupling = Coupling((ONE_TO_ONE,), separate=False)
     merged = [CTB, renamed(PD, {"n": "N", "v": "V", "d": "D"}, "ctb")]
     schedule = Schedule(4)
@@ -86,20 +87,25 @@ def test_joint_and_separate_weights(joint: bool, separate: bool, views: int) -> 
     assert fitted.outcome.score == 1
 
 
-@pytest.mark.parametrize("features", [None, "all"])
+@pytest.mark.parametrize("features", [None, "observed"])
 def test_joint_weights_are_those_that_evidence_licenses(features: str | None) -> None:
     recipe = replace(RECIPE, features=features)
     structure = prepare_coupled([CTB, PD], recipe, Coupling((ONE_TO_ONE,))).model.structure
     (_, side), _, (_, joint) = structure.weighted
-    assert (len(side.cell) == 0) == (features == "all")
+    assert (len(side.cell) == 0) == (features is None)
     assert 0 < joint.size <= side.size
 
 
 def test_adagrad_takes_smaller_steps_unless_it_is_told() -> None:
-    assert for_bundles(Recipe()).settings == {"rate": 0.1}
-    assert for_bundles(Recipe(settings={"batch": 3})).settings == {"rate": 0.1, "batch": 3}
-    for recipe in (Recipe(settings={"rate": 0.3}), Recipe(learner="lbfgs")):
-        assert for_bundles(recipe) == recipe
+    assert for_bundles(Recipe(), 200).settings == {"rate": 0.07, "batch": 4}
+    assert for_bundles(Recipe(settings={"batch": 3}), 200).settings == {"rate": 0.07, "batch": 3}
+    for recipe in (Recipe(settings={"rate": 0.3, "batch": 16}), Recipe(learner="lbfgs")):
+        assert for_bundles(recipe, 200) == recipe
+
+
+def test_the_batch_grows_with_the_bundles_whose_transitions_it_moves() -> None:
+    batches = [for_bundles(Recipe(), bundles).settings["batch"] for bundles in (4, 400, 1408, 2816)]
+    assert batches == [4, 5, 66, 264]
 
 
 def test_three_guidelines() -> None:

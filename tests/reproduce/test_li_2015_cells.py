@@ -144,7 +144,8 @@ def test_the_converted_corpus_is_what_the_coupled_model_says(tagging: Pair, cach
     converted = Cell(tagging, CONVERTED, 0, cache).converted()
     assert converted.guideline == "ctb"
     assert [s.forms for s in converted] == [s.forms for s in tagging.source.train]
-    assert all(tuple(s.layers) == ("ctb",) and s.confidence is None for s in converted)
+    assert all(tuple(s.layers) == ("ctb",) for s in converted)
+    assert all(0 < doubtful <= 1 for s in converted for doubtful in s.confidence or (0,))
     met = Counter(
         (ctb, pd)
         for ours, theirs in zip(converted, tagging.source.train, strict=True)

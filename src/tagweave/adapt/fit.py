@@ -215,9 +215,7 @@ def prepare_in(
     encoder.freeze(encoded, recipe.minimum_count)
     encoded = with_evidence(encoded, corpora, sets, scheme)
     check_consistent(sentences, encoded, sets.masks, scheme)
-    # most bundles never occur; and of the weights of one side, those that are not licensed gain nothing beside bundles
-    several = len(space.views) > 1
-    dense = [recipe.features == "all" if several else recipe.dense(len(view.names)) for view in space.sides] + [False]
+    dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
     layouts = tuple(
         layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
         for view, has_weights, all_pairs in zip(space.views, weighted, dense, strict=False)

@@ -98,8 +98,8 @@ class Work:
         self.coupling.coupling(data.guidelines)  # a mapping of other guidelines is refused before anything is fitted
         automatic = self._automatic() if self.coupling.automatic else ()
         coupling = self.coupling.coupling(data.guidelines, automatic)
-        recipe = for_bundles(self.recipe)
-        problem = prepare_coupled(data.corpora, recipe, coupling)
+        problem = prepare_coupled(data.corpora, self.recipe, coupling)
+        recipe = for_bundles(self.recipe, len(problem.model.structure.space))
         for line in mapping_lines(problem, coupling.mappings):
             say(line)
         return self._fit(problem, data.corpora, recipe, goes_on=self.coupling.automatic)

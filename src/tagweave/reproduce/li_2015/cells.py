@@ -22,6 +22,7 @@ from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.presets import PRESETS
+from tagweave.labels.coding import as_layer
 from tagweave.labels.mapping import TagMapping
 from tagweave.learning.loop import Watcher
 from tagweave.models.chain import ChainModel
@@ -60,7 +61,7 @@ class Cell:
             many), `seconds`; `dev` and `test`, the tags of every sentence as one string; of the baseline also
             `certainty` (of every token of the test data, the probability of its most probable tag) and `pairs` (tags
             that meet when it labels the source corpus, with counts); of the coupled model `converted`, the target tags
-            of the source corpus.
+            of the source corpus, and `confidence`, how sure they are.
 
         Raises:
             CorpusError: a damaged file in the cache; and as `fit`.
@@ -108,15 +109,18 @@ class Cell:
             pairs = [[a, b, count] for (a, b), count in counts.items()]
             return {"certainty": certainties(model, self.pair.target.test, self.threads), "pairs": pairs}
         if self.method == COUPLED:
-            unlike = replace(source, guideline=self.pair.target.train.guideline)
-            return {"converted": self._labelled(model, unlike)}
+            converted = self._converted(model, replace(source, guideline=self.pair.target.train.guideline))
+            confidence = [np.round(sentence.confidence or (), 4).tolist() for sentence in converted]
+            return {"converted": _tags(converted), "confidence": confidence}
         return {}
 
     def _labelled(self, model: ChainModel, corpus: Corpus) -> list[str]:
-        """The tags of the corpus's guideline, given all other layers."""
-        guideline, source = corpus.guideline, self.pair.source.train
-        converted = convert(model, shown(corpus, source.guideline, tags_of(source)), guideline, self.threads)
-        return [" ".join(labels_of(sentence, guideline)) for sentence in converted]
+        return _tags(self._converted(model, corpus))
+
+    def _converted(self, model: ChainModel, corpus: Corpus) -> Corpus:
+        """The corpus with the tags of its guideline, given all other layers."""
+        source = self.pair.source.train
+        return convert(model, shown(corpus, source.guideline, tags_of(source)), corpus.guideline, self.threads)
 
     def _fit(self) -> Fitted:
         target, source, schedule = self.pair.target, self.pair.source, self.pair.schedule
@@ -152,14 +156,22 @@ class Cell:
         return Coupling(mappings(self.method.mapping, counted), self.method.joint, self.method.separate)
 
     def converted(self) -> Corpus:
-        """The source corpus with the tags that the coupled model of the same seed gives it."""
-        tags = replace(self, method=COUPLED).result()["converted"]
+        """The source corpus with the tags that the coupled model of the same seed gives it, believed as far as it does.
+
+        Taken for certain, tags of which that model is not sure spoil what is learned from them.
+        """
+        told = replace(self, method=COUPLED).result()
         guideline, source = self.pair.target.train.guideline, self.pair.source.train
         sentences = (
-            replace(sentence, layers={guideline: tuple((tag,) for tag in line.split(" "))})
-            for sentence, line in zip(source, tags, strict=True)
+            replace(sentence, layers={guideline: as_layer(line.split(" "))}, confidence=tuple(confidence))
+            for sentence, line, confidence in zip(source, told["converted"], told["confidence"], strict=True)
         )
         return replace(source, sentences=tuple(sentences), guideline=guideline)
+
+
+def _tags(corpus: Corpus) -> list[str]:
+    """The tags of every sentence as one string."""
+    return [" ".join(labels_of(sentence, corpus.guideline)) for sentence in corpus]
 
 
 def certainties(model: ChainModel, corpus: Corpus, threads: int = 1) -> list[list[float]]:
