@@ -13,6 +13,7 @@ import naive
 from pairing import named, pair, weight_numbers
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.scope import Scope
 from tagweave.encoding.templates import Templates
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
@@ -59,6 +60,7 @@ class Problem:
         doubtful: bool = False,
         weighted: bool = False,
         scheme: TransitionScheme | None = None,
+        scoped: bool = False,
     ) -> None:
         rng = np.random.default_rng(seed)
         weights_of = rng.choice([0.5, 1.0, 3.0], len(texts)) if weighted else np.ones(len(texts))
@@ -73,7 +75,8 @@ class Problem:
         self.masks = self.sets.masks
         allow = rng.integers(0, len(self.sets), encoded.tokens).astype(np.int32)
         doubt = rng.choice([0.0, 0.01, 0.6], encoded.tokens) if doubtful else np.zeros(0)
-        self.encoded = replace(encoded, allow=allow, doubt=doubt)
+        scope = Scope.of_mask(rng.random((encoded.tokens, size)) < 0.6) if scoped else None
+        self.encoded = replace(encoded, allow=allow, doubt=doubt, scope=scope).in_scope(self.masks)
         self.structure = ChainStructure(
             space,
             tuple(self._layout(view, licensed) for view in space.views),
@@ -136,6 +139,14 @@ class Problem:
             total += np.array(by_tag).reshape(len(forms), len(view.names))[:, view.projection]
         return total
 
+    def in_scope(self) -> NDArray[np.bool_]:
+        """bool[N, Y]: whether a label comes into question at a token."""
+        scope, found = self.encoded.scope, np.ones((self.encoded.tokens, len(self.structure.space)), bool)
+        for token in range(self.encoded.tokens if scope else 0):
+            found[token] = False
+            found[token, scope.labels[scope.ptr[token] : scope.ptr[token + 1]]] = True
+        return found
+
     def chains(self, restricted: bool) -> list[naive.Chain | None]:
         """The twin of every sentence; `None` for an empty one."""
         transition, start, end = (array.tolist() for array in self.transition_scores())
@@ -143,8 +154,9 @@ class Problem:
         shares = np.maximum(self.masks[self.encoded.allow], doubt)
         chains: list[naive.Chain | None] = []
         for s, sentence in enumerate(self.sentences):
-            mine = shares[self.encoded.sentence_ptr[s] : self.encoded.sentence_ptr[s + 1]].tolist()
-            scores = self.scores(sentence.forms).tolist()
+            tokens = slice(self.encoded.sentence_ptr[s], self.encoded.sentence_ptr[s + 1])
+            mine = shares[tokens].tolist()
+            scores = np.where(self.in_scope()[tokens], self.scores(sentence.forms), -np.inf).tolist()
             chains.append(naive.Chain(scores, transition, start, end, mine if restricted else None) if mine else None)
         return chains
 

@@ -61,7 +61,7 @@ def run(case: Case, restricted: bool, dtype: type) -> Sums:
     batch = Batch.of(encoded, 0, len(case.lengths))
     space = Workspace(max(1, len(case.allow)), len(case.start), dtype)
     scores, t = case.scores.astype(dtype), transitions_of(case, dtype)
-    E, shift = free_potentials(scores, batch, space)
+    E, shift, _ = free_potentials(scores, batch, encoded, space)
     if restricted:
         masks = case.masks.astype(dtype)
         E, shift, dense = restricted_potentials(E, shift, scores, batch, encoded, masks, space)

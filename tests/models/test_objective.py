@@ -22,7 +22,7 @@ SEED = st.integers(0, 10_000)
 SWITCHES = st.fixed_dictionaries(
     {
         name: st.booleans()
-        for name in ("licensed", "transitions", "edges", "licensed_transitions", "doubtful", "weighted")
+        for name in ("licensed", "transitions", "edges", "licensed_transitions", "doubtful", "weighted", "scoped")
     }
 )
 SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])

@@ -25,6 +25,7 @@ from tagweave.adapt.fit import (
     prepare_corpora,
     prepare_in,
 )
+from tagweave.adapt.pruning import Pruning, guidelines_of
 from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
@@ -64,17 +65,25 @@ class Coupling:
             raise ValueError("found a coupling without weights, expected joint ones, separate ones, or both")
 
 
-def prepare_coupled(corpora: Sequence[Corpus], recipe: Recipe, coupling: Coupling) -> Problem:
+def prepare_coupled(
+    corpora: Sequence[Corpus], recipe: Recipe, coupling: Coupling, pruning: Pruning | None = None
+) -> Problem:
     """Encode corpora of several guidelines, and lay out the weights of a model of their bundles.
 
     The guideline of the first corpus is the target: what a tagger gives unless another is asked for. A sentence may
     have layers of several of the guidelines.
 
+    Args:
+        corpora: of two guidelines or more; pruned, those that `with_proposals` gave.
+        recipe: how.
+        coupling: what is bundled.
+        pruning: which bundles come into question where; all when left out.
+
     Raises:
         CorpusError: corpora of one guideline only, layers that exclude one another; and as `fit`.
     """
     prepared = prepare_corpora(corpora, recipe)
-    guidelines = list(dict.fromkeys(corpus.guideline for corpus in prepared))
+    guidelines = guidelines_of(prepared)
     if len(guidelines) == 1:
         raise CorpusError(f"one guideline, {guidelines[0]!r}", "corpora of two or more, to be coupled", corpora[0].path)
     sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
@@ -84,7 +93,7 @@ def prepare_coupled(corpora: Sequence[Corpus], recipe: Recipe, coupling: Couplin
         mappings = tuple(over_labels(mapping, dict(sides)) for mapping in mappings)
     space = bundle(sides, mappings)
     weighted = [coupling.separate] * len(sides) + [coupling.joint]
-    return prepare_in(space, prepared, recipe, weighted)
+    return prepare_in(space, prepared, recipe, weighted, pruning.encoder(recipe, space) if pruning else None)
 
 
 def fit_coupled(
@@ -94,12 +103,13 @@ def fit_coupled(
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
     watcher: Watcher | None = None,
+    pruning: Pruning | None = None,
 ) -> Fitted:
     """Fit one model of all guidelines of the corpora.
 
     Development data may be of any of them. Arguments and errors are those of `fit` and `prepare_coupled`.
     """
-    problem = prepare_coupled(corpora, recipe, coupling)
+    problem = prepare_coupled(corpora, recipe, coupling, pruning)
     return fit_problem(problem, for_bundles(recipe, len(problem.model.structure.space)), dev, schedule, watcher)
 
 

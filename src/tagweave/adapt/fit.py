@@ -29,12 +29,13 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder
 from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
+from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.structure import ChainStructure
 
 Floats = NDArray[Any]
 
 _MOSTLY = 0.5  # share of positions with one label below which training begins pointwise
-GrowingEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder
+GrowingEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder
 """The encoders whose index grows with the training data, and then freezes."""
 
 
@@ -259,7 +260,7 @@ def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, 
     if any(sentence.confidence for corpus in corpora for sentence in corpus.sentences):
         doubt = 1 - np.concatenate([np.array(values) for values in confidence])
         allow[doubt >= 1] = ALL
-    return replace(encoded, allow=allow, doubt=doubt)
+    return replace(encoded, allow=allow, doubt=doubt).in_scope(sets.masks)
 
 
 def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:

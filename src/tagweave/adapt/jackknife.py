@@ -26,6 +26,15 @@ from tagweave.models.tagger import Tagger
 
 Progress = Callable[[int, int], None]
 """Is told how many folds are done, and how many there are."""
+Told = Callable[[ChainModel, Sequence[Sentence], int], Sequence[tuple[str, ...]]]
+"""What a model tells of every token of some sentences, with so many threads."""
+
+
+def labelled(model: ChainModel, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[str, ...]]:
+    """The labels of every sentence."""
+    tagger = Tagger(model, threads)
+    return [labels_of(sentence, tagger.guideline) for sentence in tagger.tag(sentences)]
+
 
 Value = TypeVar("Value")
 
@@ -44,8 +53,10 @@ def jackknifed(
     seed: int = 0,
     progress: Progress | None = None,
     schedule: Schedule | None = None,
+    column: str = "",
+    told: Told = labelled,
 ) -> list[Corpus]:
-    """The corpora with a column, `guide:GUIDELINE`, of labels by models of the other folds.
+    """The corpora with a column of what models of the other folds tell: `guide:GUIDELINE`, of their labels.
 
     Every sentence gets it, one without annotation as well; what the sentence's own annotation says has no part in it.
     For tasks of characters the result is corpora of characters, which `Task.prepare` makes the same labels of.
@@ -57,6 +68,8 @@ def jackknifed(
         seed: which sentences are of one fold.
         progress: is told of every fold that is done.
         schedule: when each fit stops. Its checkpoint is not used: the same seed gives the same column again.
+        column: another name of the column.
+        told: what else a model tells than its labels.
 
     Raises:
         ValueError: fewer than 2 folds, or more than sentences.
@@ -64,17 +77,17 @@ def jackknifed(
         KeyboardInterrupt: the user stopped one of the fits.
     """
     coded = prepare_corpora(corpora, recipe)
-    labels: dict[Member, tuple[str, ...]] = {}
+    fields: dict[Member, tuple[str, ...]] = {}
     for number, held_out in enumerate(members(corpora, folds, seed), 1):
-        tagger = Tagger(_model_without(held_out, corpora, recipe, schedule), recipe.threads)
-        tagged = tagger.tag(coded[at.corpus][at.sentence] for at in held_out)
-        labels.update({at: labels_of(each, tagger.guideline) for at, each in zip(held_out, tagged, strict=True)})
+        model = _model_without(held_out, corpora, recipe, schedule)
+        found = told(model, [coded[at.corpus][at.sentence] for at in held_out], recipe.threads)
+        fields.update(zip(held_out, found, strict=True))
         if progress:
             progress(number, folds)
-    column = guide_column(corpora[0].guideline)
+    column = column or guide_column(corpora[0].guideline)
     tokens = [in_characters(corpus) for corpus in corpora] if recipe.task.of_characters else corpora
     return [
-        corpus.with_sentences(sentence.with_column(column, labels[Member(c, s)]) for s, sentence in enumerate(corpus))
+        corpus.with_sentences(sentence.with_column(column, fields[Member(c, s)]) for s, sentence in enumerate(corpus))
         for c, corpus in enumerate(tokens)
     ]
 

@@ -26,6 +26,7 @@ class CouplingOptions:
             the automatic mapping.
         tight: whether only the most frequent pairs of every tag are kept.
         views: `both`, `joint` or `separate`.
+        prune: the probability from which a label of one side comes into question (`Pruning`); `None`: all do.
     """
 
     files: tuple[tuple[str, TagMapping], ...] = ()
@@ -33,6 +34,7 @@ class CouplingOptions:
     minimum: int | None = None
     tight: bool = False
     views: str = "both"
+    prune: float | None = None
 
     def coupling(self, guidelines: Sequence[str], automatic: Sequence[TagMapping] = ()) -> Coupling:
         """The coupling of corpora of these guidelines, given their automatic mappings.
@@ -56,11 +58,22 @@ class CouplingOptions:
     def about(self) -> dict[str, Any]:
         """What a model keeps of it."""
         names = [AUTOMATIC] * self.automatic + [name for name, _ in self.files]
-        return {"mapping": names or [COMPLETE], "minimum": self.minimum, "tight": self.tight, "views": self.views}
+        return {
+            "mapping": names or [COMPLETE],
+            "minimum": self.minimum,
+            "tight": self.tight,
+            "views": self.views,
+            **({} if self.prune is None else {"prune": self.prune}),
+        }
 
 
 def coupling_options(
-    mappings: Sequence[str] | None, minimum: int | None, tight: bool, views: str | None, task: str
+    mappings: Sequence[str] | None,
+    minimum: int | None,
+    tight: bool,
+    views: str | None,
+    task: str,
+    prune: float | None = None,
 ) -> CouplingOptions:
     """The options as a whole; without a mapping it is the automatic one, or for boundaries alone the complete one.
 
@@ -75,7 +88,7 @@ def coupling_options(
         found = f"found --mapping {COMPLETE} with another --mapping, --mapping-minimum or --mapping-tight"
         raise OptionError(f"{found}, expected it alone: it has all pairs")
     files = tuple((name, _read(name)) for name in names if name not in (AUTOMATIC, COMPLETE))
-    return CouplingOptions(files, AUTOMATIC in names, minimum, tight, views or "both")
+    return CouplingOptions(files, AUTOMATIC in names, minimum, tight, views or "both", prune)
 
 
 def _read(name: str) -> TagMapping:

@@ -15,6 +15,7 @@ from tagweave.adapt.coupled import fit_mappings, for_bundles, prepare_coupled
 from tagweave.adapt.fit import Fitted, Problem, fit_problem, prepare
 from tagweave.adapt.guided import fit_stages, merged
 from tagweave.adapt.incomplete import treated
+from tagweave.adapt.pruning import Pruning, fit_pruning, with_proposals
 from tagweave.adapt.recipe import Recipe
 from tagweave.cli.coupling import CouplingOptions
 from tagweave.cli.errors import OptionError
@@ -98,11 +99,24 @@ class Work:
         self.coupling.coupling(data.guidelines)  # a mapping of other guidelines is refused before anything is fitted
         automatic = self._automatic() if self.coupling.automatic else ()
         coupling = self.coupling.coupling(data.guidelines, automatic)
-        problem = prepare_coupled(data.corpora, self.recipe, coupling)
+        corpora, pruning = self._pruned()
+        problem = prepare_coupled(corpora, self.recipe, coupling, pruning)
         recipe = for_bundles(self.recipe, len(problem.model.structure.space))
         for line in mapping_lines(problem, coupling.mappings):
             say(line)
         return self._fit(problem, data.corpora, recipe, goes_on=self.coupling.automatic)
+
+    def _pruned(self) -> tuple[Sequence[Corpus], Pruning | None]:
+        """The corpora with what comes into question where, and who said so."""
+        corpora, threshold = self.data.corpora, self.coupling.prune
+        if threshold is None:
+            return corpora, None
+        say(
+            f"first models of {' and '.join(self.data.guidelines)}, which say what labels are likely:"
+            f" those of probability {threshold:g}"
+        )
+        pruning = fit_pruning(corpora, self.recipe, threshold)
+        return with_proposals(corpora, self.recipe, pruning), pruning
 
     def _automatic(self) -> tuple[TagMapping, ...]:
         """The automatic mapping of the target and every other guideline."""

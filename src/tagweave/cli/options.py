@@ -63,6 +63,16 @@ Views = Annotated[
         help="Coupled: whether pairs of labels have weights (joint), the labels of each guideline (separate), or both.",
     ),
 ]
+Prune = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        metavar="PROBABILITY",
+        help="Coupled: of all pairs of labels only those of labels that models of one guideline each give at least this"
+        " probability at a token come into question there: faster where pairs are many.",
+    ),
+]
 Incomplete = Annotated[
     str,
     typer.Option(

@@ -32,6 +32,7 @@ def train(
     mapping_minimum: options.MappingMinimum = None,
     mapping_tight: options.MappingTight = False,
     views: options.Views = None,
+    prune: options.Prune = None,
     incomplete: options.Incomplete = "marginal",
     preset: options.Preset = None,
     template: options.TemplateText = None,
@@ -78,7 +79,7 @@ def train(
     with as_option_error():
         words = Task(task, coding)
         recipe = Recipe(words, templates, learner, chosen, features, min_count, precision=precision, threads=threads)
-    coupling = coupling_options(mapping, mapping_minimum, mapping_tight, views, task)
+    coupling = coupling_options(mapping, mapping_minimum, mapping_tight, views, task, prune)
     arguments = [*corpora, *(source or ())]
     _check_writable(model)
     each = zip(arguments, corpus_weights(weights, len(arguments)), strict=True)
@@ -86,6 +87,7 @@ def train(
     data = training_data(files[: len(corpora)], files[len(corpora) :], method)
     check_options(data.method, {"incomplete": incomplete != STRATEGIES[0], "sample": sample, "mapping": mapping})
     check_options(data.method, {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "views": views})
+    check_options(data.method, {"prune": prune is not None})
     dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None
     sizes = [len(corpus) for corpus in data.corpora]
     recipe = replace(recipe, sample=sample_sizes(sample, learner, sizes, usual_sample(data)))

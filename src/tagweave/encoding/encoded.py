@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tagweave.encoding.scope import Scope
 
 Ints = NDArray[np.int32]
 
@@ -25,6 +28,7 @@ class Encoded:
         allow: int32[N], the label set of every token; 0 allows all.
         doubt: empty, or float64[N], the share of its score that an excluded label keeps.
         weights: float64[S], how often each sentence counts.
+        scope: the labels that come into question at each token; `None`: all.
     """
 
     sentence_ptr: NDArray[np.int64]
@@ -39,6 +43,7 @@ class Encoded:
     allow: Ints
     doubt: NDArray[np.float64]
     weights: NDArray[np.float64]
+    scope: Scope | None = None
 
     def __len__(self) -> int:
         return len(self.sentence_ptr) - 1
@@ -75,11 +80,19 @@ class Encoded:
             allow=self.allow[tokens],
             doubt=self.doubt[tokens] if len(self.doubt) else self.doubt,
             weights=self.weights[order],
+            scope=self.scope and self.scope.take(tokens),
         )
 
     def with_evidence(self, allow: Ints) -> Encoded:
         """The same sentences under other evidence."""
         return replace(self, allow=allow)
+
+    def in_scope(self, masks: NDArray[Any]) -> Encoded:
+        """The same sentences with a scope in which every token has a label that its evidence allows.
+
+        masks [sets, Y] are the label sets that `allow` numbers.
+        """
+        return self if self.scope is None else replace(self, scope=self.scope.including(self.allow, masks))
 
 
 def _rows(ptr: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -200,6 +200,21 @@ def gather(bundled, projection, difference):
 
 
 @kernel
+def exclude_outside(scores, ptr, labels):
+    """scores[t, y] = -inf for every label y that is not among labels[ptr[t] .. ptr[t + 1] - 1], in place."""
+    Y = _U(scores.shape[1])
+    kept = np.empty(scores.shape[1], scores.dtype)
+    for t in range(_U(scores.shape[0])):
+        low, high = _U(ptr[t]), _U(ptr[t + _ONE])
+        for i in range(low, high):
+            kept[i - low] = scores[t, _U(labels[i])]
+        for y in range(Y):
+            scores[t, y] = -np.inf
+        for i in range(low, high):
+            scores[t, _U(labels[i])] = kept[i - low]
+
+
+@kernel
 def touched_features(grams, low_row, high_row, kind_ptr, features, kinds, seen, now, touched):
     """Every feature of the grams at anchors low_row .. high_row - 1 and of kinds, once. Returns how many.
 

@@ -17,9 +17,10 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.description import Arrays, unnested
 from tagweave.models.guide import GuidedEncoder
 from tagweave.models.layout import Layout
+from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.structure import ChainStructure
 
-AnyEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder
+AnyEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder
 
 
 def assemble(description: dict[str, Any], arrays: Arrays) -> ChainModel:
@@ -29,7 +30,7 @@ def assemble(description: dict[str, Any], arrays: Arrays) -> ChainModel:
         LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError: parts that do not fit.
     """
     structure = _structure(description, arrays)
-    encoder = _encoder(description["encoder"], arrays)
+    encoder = _encoder(description["encoder"], arrays, structure.space)
     _check_shapes(structure, encoder.windows, arrays["weights"])
     return ChainModel(
         structure,
@@ -52,7 +53,7 @@ def _structure(description: dict[str, Any], arrays: Arrays) -> ChainStructure:
     return ChainStructure(space, layouts, scheme, description["transitions"], description["edges"], licensed)
 
 
-def _encoder(description: dict[str, Any], arrays: Arrays) -> AnyEncoder:
+def _encoder(description: dict[str, Any], arrays: Arrays, space: LabelSpace) -> AnyEncoder:
     if "templates" not in description:
         return AttributeEncoder.of_arrays(arrays)
     index = FeatureIndex.of_codes(arrays["index.codes"])
@@ -60,9 +61,21 @@ def _encoder(description: dict[str, Any], arrays: Arrays) -> AnyEncoder:
     if len(index) != len(windows):
         raise ValueError(f"{len(windows)} windows where the index has {len(index)} features")
     encoder = TemplateEncoder(Templates(tuple(description["templates"])), index, windows)
-    if "guide" not in description:
-        return encoder
-    return GuidedEncoder(encoder, assemble(description["guide"], unnested(arrays, "guide")))
+    if "guide" in description:
+        return GuidedEncoder(encoder, assemble(description["guide"], unnested(arrays, "guide")))
+    if "proposals" in description:
+        return _proposing(encoder, description["proposals"], arrays, space)
+    return encoder
+
+
+def _proposing(
+    encoder: TemplateEncoder, description: dict[str, Any], arrays: Arrays, space: LabelSpace
+) -> ProposingEncoder:
+    each = enumerate(description["models"])
+    models = [assemble(model, unnested(arrays, f"proposals.{i}")) for i, model in each]
+    if [model.structure.space.views[0].guideline for model in models] != [side.guideline for side in space.sides]:
+        raise ValueError("models of other guidelines than the sides of the label space")
+    return ProposingEncoder(encoder, space, models, float(description["threshold"]))
 
 
 def _check_shapes(structure: ChainStructure, windows: NDArray[Any], weights: NDArray[Any]) -> None:

@@ -163,9 +163,11 @@ class ChainModel:
     ) -> tuple[Batch, Any]:
         batch = Batch.of(encoded, first, last)
         space = Workspace(max(1, len(scores)), scores.shape[1], self.weights.dtype.type)
-        E, shift = free_potentials(scores, batch, space)
+        E, shift, dense = free_potentials(scores, batch, encoded, space)
         if masks is None:
-            return batch, sum_product(E, shift, batch, transitions, space, "alpha", lambda tokens: scores[tokens])
+            return batch, sum_product(
+                E, shift, batch, transitions, space, "alpha", lambda tokens: scores[tokens], dense
+            )
         known = masks.astype(self.weights.dtype)
         E, shift, dense = restricted_potentials(E, shift, scores, batch, encoded, known, space)
         exact = partial(allowed_scores, scores, batch, encoded, known)

@@ -116,7 +116,7 @@ def write_emission(
     scores: Floats,
     tables: Tables | None = None,
 ) -> None:
-    """Set scores [n, Y] to the emission scores of sentences first .. last - 1, summed over views.
+    """Set scores [n, Y] to the emission scores of sentences first .. last - 1, summed over views; -inf out of scope.
 
     tables: per view the scores of all kinds, or `None` to compute those that are needed.
     """
@@ -129,3 +129,6 @@ def write_emission(
         view.write_scores(encoded, first, last, table, scores)
     for view, table in pairs:
         view.add_scores(encoded, first, last, table, scores)
+    if encoded.scope is not None:
+        tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last] + 1)
+        emission.exclude_outside(scores, encoded.scope.ptr[tokens], encoded.scope.labels)

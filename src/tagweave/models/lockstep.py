@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.encoding.encoded import Encoded
+from tagweave.encoding.scope import Scope
 from tagweave.kernels import chain
 from tagweave.models.logarithms import LogSums, sum_in_logarithms
 from tagweave.models.structure import Transitions
@@ -95,12 +96,16 @@ class Sums:
     exact: dict[int, LogSums] = field(default_factory=dict)
 
 
-def free_potentials(scores: Floats, batch: Batch, space: Workspace) -> tuple[Floats, Floats]:
-    """exp(score - shift) by row, and the shift of each row."""
+def free_potentials(scores: Floats, batch: Batch, encoded: Encoded, space: Workspace) -> tuple[Floats, Floats, bool]:
+    """exp(score - shift) by row, the shift of each row, and whether most labels are in scope."""
     free, shift = space.matrix("free", len(batch.rows)), space.vector("shift", len(batch.rows))
     chain.shift_scores(scores, batch.rows, free, shift)
     np.exp(free, out=free)
-    return free, shift
+    return free, shift, encoded.scope is None or _in_scope(encoded.scope, batch) > _SPARSE * free.size
+
+
+def _in_scope(scope: Scope, batch: Batch) -> int:
+    return int(scope.ptr[batch.tokens.stop] - scope.ptr[batch.tokens.start])
 
 
 def restricted_potentials(

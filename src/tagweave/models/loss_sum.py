@@ -72,8 +72,10 @@ class LossSum:
         """
         scores = space.matrix("scores", len(batch.rows))
         write_emission(self._views, self._encoded, batch.first, batch.last, scores, tables)
-        free_E, shift = free_potentials(scores, batch, space)
-        free = sum_product(free_E, shift, batch, self._transitions, space, "alpha", lambda tokens: scores[tokens])
+        free_E, shift, dense = free_potentials(scores, batch, self._encoded, space)
+        free = sum_product(
+            free_E, shift, batch, self._transitions, space, "alpha", lambda tokens: scores[tokens], dense
+        )
         weights = self._encoded.weights[batch.first : batch.last][batch.order]
         self._add_pairs(free, batch, weights, +1)
         loss = float(weights @ free.log_z)

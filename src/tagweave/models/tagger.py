@@ -188,7 +188,8 @@ class Tagger:
         encoded = self.model.encoder.encode(block, self.threads)  # a guide sees layers that are no evidence
         if guideline not in self.model.structure.space.guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
-        return encoded.with_evidence(allowed_sets(block, sets, self.model.structure.scheme, covered)), sets
+        allow = allowed_sets(block, sets, self.model.structure.scheme, covered)
+        return encoded.with_evidence(allow).in_scope(sets.masks), sets
 
 
 def _contradiction(sentence: Sentence) -> CorpusError:
