@@ -10,17 +10,20 @@ import argparse
 import json
 import resource
 import time
+from dataclasses import replace
 from typing import Any
 
 from benchmarks.workloads import corpora_folder
-from tagweave.adapt.coupled import Coupling, automatic_mapping, prepare_coupled
+from tagweave.adapt.coupled import Coupling, automatic_mapping, for_bundles, prepare_coupled
 from tagweave.adapt.fit import Problem, fit, prepare
+from tagweave.adapt.pruning import fit_pruning
 from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.mapping import TagMapping, read_mapping, write_mapping
 from tagweave.learning.loop import Schedule
+from tagweave.learning.online import AdaGrad
 
 PLAIN = "plain"
 _LABELLED = 200_000  # tokens of the source that are labelled to count pairs
@@ -68,18 +71,30 @@ def most_frequent(counted: TagMapping, size: int) -> TagMapping:
     return TagMapping(counted.first, counted.second, {pair: counted.counts[pair] for pair in kept})
 
 
-def problem(size: str, pairs: str, tokens: int, threads: int) -> Problem:
+def problem(size: str, pairs: str, tokens: int, threads: int, prune: float | None = None) -> Problem:
     """The training data of one measurement, made ready."""
     recipe = Recipe(threads=threads)
     if size == PLAIN:
         return prepare([training("pd", tokens)], recipe)
-    mappings = (most_frequent(read_mapping(pairs), int(size)),) if int(size) else ()
-    return prepare_coupled([training(name, tokens // 2) for name in ("ctb", "pd")], recipe, Coupling(mappings))
+    coupling = Coupling((most_frequent(read_mapping(pairs), int(size)),) if int(size) else ())
+    corpora = [training(name, tokens // 2) for name in ("ctb", "pd")]
+    if prune is None:
+        return prepare_coupled(corpora, recipe, coupling)
+    pruning = fit_pruning([held_out(corpus) for corpus in corpora], recipe, prune)
+    return prepare_coupled(corpora, recipe, coupling, pruning)
+
+
+def held_out(corpus: Corpus) -> Corpus:
+    """Other sentences of the same guideline, for a tagger that is to say what is likely in these."""
+    known = {sentence.forms for sentence in corpus}
+    return training(corpus.guideline, _LABELLED).map(lambda s: s if s.forms not in known else replace(s, layers={}))
 
 
 def passes(made: Problem, count: int) -> dict[str, Any]:
     """The fastest of some passes over the training data, after one that compiles and makes room."""
-    trainer, times = Recipe().trainer(), []
+    labels = len(made.model.structure.space)
+    recipe = for_bundles(Recipe(), labels) if len(made.model.structure.space.views) > 1 else Recipe()
+    trainer, times, scope = recipe.trainer(), [], made.objective.encoded.scope
     with one_blas_thread():
         state = trainer.start(made.objective, made.model.weights)
         for _ in range(1 + count):
@@ -88,7 +103,9 @@ def passes(made: Problem, count: int) -> dict[str, Any]:
             times.append(time.perf_counter() - begin)
     tokens = int(made.objective.encoded.sentence_ptr[-1])
     return {
-        "labels": len(made.model.structure.space),
+        "labels": labels,
+        "batch": recipe.settings.get("batch", AdaGrad.batch),
+        "in_scope": labels if scope is None else len(scope.labels) / tokens,
         "weights": made.objective.size,
         "tokens": tokens,
         "seconds": times[1:],
@@ -103,12 +120,14 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=20_000)
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--prune", type=float)
     options = parser.parse_args()
     if options.size == "pairs":
         write_mapping(count_pairs(options.tokens), options.pairs)
         result: dict[str, Any] = {}
     else:
-        result = passes(problem(options.size, options.pairs, options.tokens, options.threads), options.passes)
+        made = problem(options.size, options.pairs, options.tokens, options.threads, options.prune)
+        result = passes(made, options.passes)
     result["peak_megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps(result))
 

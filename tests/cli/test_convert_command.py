@@ -12,8 +12,9 @@ from rich.console import Console
 from tagweave.adapt import convert as convert_module
 from tagweave.adapt.convert import best_conversions, convert, review
 from tagweave.cli import input as input_module
-from tagweave.cli.layers import with_confidence, with_layers
+from tagweave.cli.layers import with_layers
 from tagweave.cli.progress import counted
+from tagweave.corpus.confidence import written_confidence
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import iterate, load
@@ -371,7 +372,7 @@ def test_fields_of_conllu_that_are_free():
 
 
 def test_confidence_without_a_misc_column():
-    assert with_confidence(Sentence(("a",)), (0.5,), "conllu").columns == {"misc": ("Confidence=0.500000",)}
+    assert written_confidence(Sentence(("a",)), (0.5,), "conllu").columns == {"misc": ("Confidence=0.500000",)}
 
 
 def test_a_live_line_counts_on_a_terminal_only(tmp_path):

@@ -84,6 +84,8 @@ def test_the_table_has_a_row_for_every_number_of_labels() -> None:
     def found(labels: int, speed: float) -> dict[str, Any]:
         return {
             "labels": labels,
+            "batch": 4,
+            "in_scope": labels / 4,
             "weights": 1_500_000,
             "tokens": 20_000,
             "tokens_per_second": speed,
@@ -91,11 +93,13 @@ def test_the_table_has_a_row_for_every_number_of_labels() -> None:
         }
 
     rows = [
-        {"size": size, "threads": {"1": found(labels, speed), "2": found(labels, 2 * speed)}}
+        {"size": size, "pruned": size == "0", "threads": {"1": found(labels, speed), "2": found(labels, 2 * speed)}}
         for size, labels, speed in ((PLAIN, 44, 200_000), ("0", 1408, 5000))
     ]
     lines = table(rows)
     assert len({line.count("|") for line in lines}) == 1
-    assert lines[2].startswith("| 44 (PD tags, the plain CRF) | 1.5 | 200,000 | 0.005 | 99 | 400,000 |")
-    assert lines[3].startswith("| 1,408 | 1.5 | 5,000 | 0.200 | 99 | 10,000 | 0.100 |")
+    assert lines[2].startswith("| 44 (PD tags, the plain CRF) | all | 4 | 1.5 | 200,000 | 0.005 | 3.0 | 99 | 400,000 |")
+    assert lines[3].startswith(
+        "| 1,408 | 352.0, pruned | 4 | 1.5 | 5,000 | 0.200 | 120.0 | 99 | 10,000 | 0.100 | 60.0 |"
+    )
     assert "Training data are 20,000 tokens" in "\n".join(page(rows, 3))

@@ -10,8 +10,9 @@ from tagweave.adapt.convert import Doubtful, convert, review
 from tagweave.cli.conversion import Conversion
 from tagweave.cli.errors import OptionError
 from tagweave.cli.labelling import Block
-from tagweave.cli.layers import SEVERAL, check_format, with_confidence, with_layers
+from tagweave.cli.layers import SEVERAL, check_format, with_layers
 from tagweave.cli.progress import counted
+from tagweave.corpus.confidence import written_confidence
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import format_named, format_of_name
 from tagweave.corpus.sentence import Sentence
@@ -61,7 +62,7 @@ class Converted:
         if self.format == "columns":  # the last column is the new one, which such a comment would name
             given = replace(given, comments=tuple(c for c in given.comments if not _names_guideline(c)))
         sentence = with_layers(given, {to: layer}, self.format)
-        return with_confidence(sentence, converted.confidence or (), self.format) if self.confidence else sentence
+        return written_confidence(sentence, converted.confidence or (), self.format) if self.confidence else sentence
 
 
 def write(conversion: Conversion, output: str, format: str | None, confidence: bool, review: int) -> list[Doubtful]:  # noqa: A002

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from tagweave.cli.errors import OptionError
 from tagweave.corpus.conllu import UPOS, XPOS
@@ -12,9 +11,6 @@ from tagweave.corpus.sentence import Layer, Sentence
 
 SEVERAL = ("columns", "conllu")
 """The formats with a place for more than one layer of labels."""
-CONFIDENCE = "confidence"
-"""The column of confidences; in the MISC field of CoNLL-U it begins with a capital letter, as keys there do."""
-_MISC, _NONE = "misc", "_"
 
 
 def check_format(format: str, what: str) -> None:  # noqa: A002
@@ -48,19 +44,3 @@ def _field(sentence: Sentence, name: str) -> str:
         if not any(sentence.layers.get(field, ())):
             return field
     raise CorpusError("labels in UPOS and in XPOS", f"one of them empty, for the labels of {name}", *sentence.place)
-
-
-def with_confidence(sentence: Sentence, confidence: tuple[float, ...], format: str) -> Sentence:  # noqa: A002
-    """The sentence with a number for each token, in a column of its own or as a key in MISC."""
-    texts = [f"{each:.6f}" for each in confidence]
-    if format != "conllu":
-        layers = {name: layer for name, layer in sentence.layers.items() if name != CONFIDENCE}  # of an earlier time
-        return replace(sentence, layers=layers).with_column(CONFIDENCE, texts)
-    key = CONFIDENCE.capitalize()
-    misc = sentence.columns.get(_MISC, (_NONE,) * len(sentence))
-    return sentence.with_column(_MISC, (_with_key(field, key, text) for field, text in zip(misc, texts, strict=True)))
-
-
-def _with_key(misc: str, key: str, value: str) -> str:
-    kept = [item for item in misc.split("|") if item != _NONE and item.partition("=")[0] != key]
-    return "|".join([*kept, f"{key}={value}"])

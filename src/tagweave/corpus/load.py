@@ -8,6 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from tagweave.corpus.confidence import read_confidence
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import Format, format_named, format_of_lines, format_of_name, formats
@@ -77,8 +78,9 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
     `segmentation`; the last one of column files with a header. Without GUIDELINE it is named by a comment
     `# guideline = NAME` in the file, or keeps its name; a layer that has its name from the format alone (`tag`, `upos`,
     `xpos`, `segmentation`) is named `unnamed` then, so that files of different formats can share a guideline. A comment
-    `# labels_covered = A B C` tells which labels the annotators looked for. Empty sentences are left out. Without
-    `format`, the extension and the first lines tell it.
+    `# labels_covered = A B C` tells which labels the annotators looked for. A column `confidence`, or `Confidence` in
+    MISC, tells how far the labels of a token are believed. Empty sentences are left out. Without `format`, the
+    extension and the first lines tell it.
 
     Raises:
         CorpusError: a file that is not what its format says, with path and line; a layer that is not in the file;
@@ -86,8 +88,8 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
         OSError: the file cannot be read.
     """
     path, guideline, layer = parse_argument(argument)
-    _, form, lines = _opened(path, format)
-    sentences = tuple(sentence for sentence in form.read(lines, path) if sentence.forms)
+    name, form, lines = _opened(path, format)
+    sentences = tuple(read_confidence(sentence, name) for sentence in form.read(lines, path) if sentence.forms)
     names = dict.fromkeys(name for sentence in sentences for name in (*sentence.layers, *sentence.heads))
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
@@ -144,7 +146,7 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
     """Write the corpus as a whole file or, after an error, not at all; `-` is standard output, `.gz` compresses.
 
     Formats with one layer get the corpus's own; CoNLL-U and column files get every one. The guideline's name and the
-    covered labels become comments where the format has any. No format has a place for weights and confidences.
+    covered labels become comments where the format has any. Weights and confidences are not written.
 
     Raises:
         CorpusError: the format cannot express the labels (nothing is ever written as something else), or neither
