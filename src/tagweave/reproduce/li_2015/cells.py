@@ -18,6 +18,7 @@ from tagweave.adapt.convert import convert
 from tagweave.adapt.coupled import Coupling, automatic_mapping, fit_coupled
 from tagweave.adapt.fit import Fitted, fit
 from tagweave.adapt.guided import fit_stages, merged
+from tagweave.adapt.pruning import Pruning, fit_pruning, with_proposals
 from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -136,10 +137,18 @@ class Cell:
                 source_dev = with_layers(source.dev, source.dev.guideline)
                 return fit_stages([target.train], [source.train], alone, dev, schedule, watcher, source_dev)
             case "coupled":
-                return fit_coupled(both, recipe, self.coupling(), dev, schedule, watcher)
+                corpora, pruning = self._pruned(both, recipe)
+                return fit_coupled(corpora, recipe, self.coupling(), dev, schedule, watcher, pruning)
             case "converted":
                 return fit([target.train, self.converted()], recipe, dev, schedule, watcher)
         raise ValueError(f"unknown system {self.method.system!r}")
+
+    def _pruned(self, corpora: list[Corpus], recipe: Recipe) -> tuple[list[Corpus], Pruning | None]:
+        """The corpora with what comes into question, where the method is pruned."""
+        if not self.method.prune:
+            return corpora, None
+        pruning = fit_pruning(corpora, recipe, self.method.prune)
+        return with_proposals(corpora, recipe, pruning), pruning
 
     def recipe(self) -> Recipe:
         """The features of li-2015, Table 1, the default learner, and the sentences that an iteration visits."""

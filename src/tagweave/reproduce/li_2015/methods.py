@@ -25,6 +25,7 @@ class Method:
         mapping: of a coupled model: `tight`, `relaxed`, `automatic` or `complete`.
         joint, separate: which weights a coupled model has.
         source_sentences: M' of Algorithm 1; 0 takes that of the corpora.
+        prune: the probability from which tags come into question (`Pruning`); 0: all do.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Method:
     joint: bool = True
     separate: bool = True
     source_sentences: int = 0
+    prune: float = 0.0
 
 
 BASELINE = Method("baseline", "baseline")
@@ -42,6 +44,8 @@ COUPLED = Method("coupled", "coupled", "automatic")
 TIGHT = Method("coupled, tight mapping", "coupled", "tight")
 RELAXED = Method("coupled, relaxed mapping", "coupled", "relaxed")
 COMPLETE = Method("coupled, complete mapping", "coupled", "complete")
+PRUNED = Method("coupled, pruned", "coupled", "automatic", prune=0.0003)
+PRUNED_COMPLETE = Method("coupled, complete mapping, pruned", "coupled", "complete", prune=0.0003)
 SEPARATE = Method("coupled, separate features only", "coupled", "automatic", joint=False)
 JOINT = Method("coupled, joint features only", "coupled", "automatic", separate=False)
 CONVERTED = Method("baseline + converted", "converted")

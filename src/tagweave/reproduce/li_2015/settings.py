@@ -22,6 +22,8 @@ from tagweave.reproduce.li_2015.methods import (
     JOINT,
     MANY_SOURCES,
     MERGED,
+    PRUNED,
+    PRUNED_COMPLETE,
     RELAXED,
     SEPARATE,
     TIGHT,
@@ -37,7 +39,7 @@ _PARAGRAPHS = 1500  # M' where the source corpus has paragraphs: about as many w
 _FEW = 2000  # N' of a target corpus that is smaller than that: each sentence comes several times
 
 FIVE = (BASELINE, MERGED, TWO_STAGE, COUPLED, CONVERTED)
-TAGGING = (*FIVE, TIGHT, RELAXED, COMPLETE, SEPARATE, JOINT)
+TAGGING = (*FIVE, TIGHT, RELAXED, COMPLETE, SEPARATE, JOINT, PRUNED, PRUNED_COMPLETE)
 WEIGHTING = (BASELINE, FEW_SOURCES, COUPLED, MANY_SOURCES)
 CONVERSION = (BASELINE, TWO_STAGE, COUPLED, COMPLETE)
 
