@@ -22,7 +22,7 @@ def reproduce(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="PART", help="tagging, weighting, english, conversion (repeatable). Default: all."),
+        typer.Option(metavar="PART", help="tagging, mappings, weighting, english or conversion (repeatable); all."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, metavar="N", help="Run each training with N seeds.")] = 3,
     threads: options.Threads = 1,

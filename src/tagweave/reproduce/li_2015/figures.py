@@ -11,7 +11,12 @@ from tagweave.evaluation.plots import Series, bar, curve
 from tagweave.reproduce.li_2015.paper import TABLES
 from tagweave.reproduce.li_2015.scores import HARD
 
-_CURVES = {"tagging": ("Figure 3", "figure-3"), "weighting": ("Figure 4", "figure-4")}
+_CURVES = {"mappings": ("Figure 3", "figure-3"), "weighting": ("Figure 4", "figure-4")}
+_BARS = {
+    "tagging": "People's Daily to Zhuxian",
+    "english": "Brown to WSJ",
+    "conversion": "The least certain 20% of the tokens",
+}
 
 
 def draw(summary: dict[str, Any], folder: Path) -> list[str]:
@@ -46,9 +51,10 @@ def _bars(summary: dict[str, Any], folder: Path) -> str:
             [setting["methods"][name]["accuracy"][measure]["mean"] for setting in settings],
             [setting["methods"][name]["accuracy"][measure]["deviation"] for setting in settings],
         )
-        for name in settings[0]["methods"]
+        for name in (method.name for method in TABLES[summary["part"]][0].methods)
     }
     file = f"li-2015-{summary['part']}.png"
-    title = "The least certain 20% of the tokens" if measure == HARD else "Brown to WSJ"
-    bar(folder / file, [setting["name"] for setting in settings], series, score="accuracy", title=title)
+    bar(
+        folder / file, [setting["name"] for setting in settings], series, score="accuracy", title=_BARS[summary["part"]]
+    )
     return file

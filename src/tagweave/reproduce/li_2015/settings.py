@@ -39,7 +39,8 @@ _PARAGRAPHS = 1500  # M' where the source corpus has paragraphs: about as many w
 _FEW = 2000  # N' of a target corpus that is smaller than that: each sentence comes several times
 
 FIVE = (BASELINE, MERGED, TWO_STAGE, COUPLED, CONVERTED)
-TAGGING = (*FIVE, TIGHT, RELAXED, COMPLETE, SEPARATE, JOINT, PRUNED, PRUNED_COMPLETE)
+TAGGING = (*FIVE, TIGHT, RELAXED, SEPARATE, JOINT)
+MAPPINGS = (BASELINE, TIGHT, RELAXED, COUPLED, PRUNED, COMPLETE, PRUNED_COMPLETE)
 WEIGHTING = (BASELINE, FEW_SOURCES, COUPLED, MANY_SOURCES)
 CONVERSION = (BASELINE, TWO_STAGE, COUPLED, COMPLETE)
 
@@ -76,6 +77,11 @@ def settings(part: str, folder: Path | None) -> list[Setting]:
 def _tagging(folder: Path | None) -> list[Setting]:
     pair = _chinese(folder)
     return [Setting("tagging", f"Tagging: {pair.name}", lambda _seed: pair, TAGGING)]
+
+
+def _mappings(folder: Path | None) -> list[Setting]:
+    pair = _chinese(folder)
+    return [Setting("mappings", f"Mapping functions: {pair.name}", lambda _seed: pair, MAPPINGS)]
 
 
 def _weighting(folder: Path | None) -> list[Setting]:
@@ -180,8 +186,9 @@ def _there(folder: Path) -> Path:
 
 PARTS: dict[str, Callable[[Path | None], list[Setting]]] = {
     "tagging": _tagging,
+    "mappings": _mappings,
     "weighting": _weighting,
     "english": _english,
     "conversion": _conversion,
 }
-"""What a command may ask for: Tables 3, 4 and 6 with Figure 3; Figure 4; the same in English; Table 5."""
+"""What a command may ask for: Tables 3, 4 and 6; Figure 3; Figure 4; the same in English; Table 5."""
