@@ -12,6 +12,7 @@ from model_files import contents, write
 from tagweave.adapt.coupled import Coupling, fit_coupled, fit_mappings
 from tagweave.adapt.fit import fit
 from tagweave.adapt.guided import fit_stages, merged
+from tagweave.adapt.pruning import fit_pruning, with_proposals
 from tagweave.adapt.recipe import Recipe
 from tagweave.cli.summary import weights_by_view
 from tagweave.corpus import sample
@@ -19,6 +20,7 @@ from tagweave.corpus.load import load
 from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping, write_mapping
 from tagweave.learning import loop
 from tagweave.learning.loop import Schedule
+from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.storage import describe_model, load_model
 
 RUN = ("--iterations", 2)
@@ -76,6 +78,23 @@ def test_coupled_is_the_default_and_what_the_library_does(couple, files):
         "iteration 1/2",
         "iteration 2/2",
     ] * 2
+
+
+def test_a_pruned_model_is_what_the_library_makes_of_the_same_proposals(couple, files):
+    model, lines = couple("--prune", 0.01, "--mapping", "complete")
+    ctb, pd = corpora(files)
+    pruning = fit_pruning([ctb, pd], RECIPE, 0.01)
+    recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
+    fitted = fit_coupled(with_proposals([ctb, pd], RECIPE, pruning), recipe, Coupling(), None, SHORT, pruning=pruning)
+    assert np.array_equal(model.weights, fitted.model.weights)
+    assert isinstance(model.encoder, ProposingEncoder)
+    assert model.about["prune"] == 0.01
+    assert any(line.startswith("first models of ctb and pd, which say what labels are likely") for line in lines)
+
+
+def test_only_a_coupled_model_is_pruned(run, files, tmp_path):
+    result = run("train", files / "ctb.txt", "--prune", 0.01, "-o", tmp_path / "m", code=2)
+    assert "found --prune with the method ordinary, expected coupled" in result.stderr
 
 
 def test_guided_is_two_stages(couple, files):
