@@ -22,7 +22,7 @@ from benchmarks.processes import RESULTS, measured
 BUNDLES = (180, 430, 0)
 """How many bundles, the most frequent pairs of tags; 0: all pairs."""
 THREADS = (1, 2)
-PRUNE = 0.0001
+PRUNE = 0.001
 """The marginal probability from which a tag comes into question, in the rows that are pruned."""
 
 measure = partial(measured, "coupled_measure")

@@ -105,7 +105,7 @@ def test_adagrad_takes_smaller_steps_unless_it_is_told() -> None:
 
 def test_the_batch_grows_with_the_bundles_whose_transitions_it_moves() -> None:
     batches = [for_bundles(Recipe(), bundles).settings["batch"] for bundles in (4, 400, 1408, 2816)]
-    assert batches == [4, 5, 66, 264]
+    assert batches == [4, 8, 99, 396]
 
 
 def test_three_guidelines() -> None:

@@ -296,7 +296,7 @@ def test_threads_that_share_a_batch(
 ) -> None:
     problem = Problem(texts, space, seed, **switches)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(objective_module, "_LARGE_SPACE", 1)
+        patch.setattr(objective_module, "_SHARED_WORK", 0)
         objective = problem.objective(threads)
         for _ in range(2):  # the second time with the scratch of the first
             loss, gradient = batched(objective, problem.weights, 4)

@@ -39,7 +39,7 @@ from tagweave.models.tagger import Tagger
 
 _RARE = 10_000  # tokens: pairs that meet less than once in so many are left out of the automatic mapping
 _RATE, _BATCH = 0.07, 4  # of AdaGrad for bundles: best on ZX's dev, beside PD, of rates 0.05 to 0.2 and batches 2 to 64
-_CELLS = 30_000  # pairs of bundles a sentence of a batch at least: an update moves them all, however small the batch
+_CELLS = 20_000  # pairs of bundles a sentence of a batch at least: an update moves them all, however small the batch
 
 
 @dataclass(frozen=True)

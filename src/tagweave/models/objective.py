@@ -27,7 +27,8 @@ Floats = NDArray[Any]
 
 _CHUNK_CELLS = 1 << 17  # tokens x labels that a batch of a full pass should have: its buffers stay in the second cache
 _CHUNK_LANES = 64  # but at least so many sentences, so that a step is a matrix product worth a call
-_LARGE_SPACE = 128  # labels from which the recurrence outweighs everything else: threads share even a small batch
+_LARGE_SPACE = 128  # labels from which the steps of a batch are matrix products worth sentences of like length
+_SHARED_WORK = 20_000_000  # tokens x labels x labels of a batch from which threads gain more than they cost
 
 
 class ChainObjective:
@@ -102,8 +103,8 @@ class ChainObjective:
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of sentences first .. last - 1; its gradient is added to `gradient`."""
         transitions = self.structure.transition_scores(weights)
-        large = len(self.structure.space) >= _LARGE_SPACE
-        bounds = np.linspace(first, last, (self.threads if large else 1) + 1).astype(int).tolist()
+        work = (self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first]) * len(self.structure.space) ** 2
+        bounds = np.linspace(first, last, (self.threads if work >= _SHARED_WORK else 1) + 1).astype(int).tolist()
         sums = [self._sums(weights, self._scratch_gradient(i, gradient), transitions) for i in range(len(bounds) - 1)]
 
         def run(thread: int) -> float:
