@@ -1,0 +1,16 @@
+"""`tagweave harvest`: partial annotation for free, a command for each source of it.
+
+Each command is a file beside this one; it is entered here.
+"""
+
+from __future__ import annotations
+
+import typer
+
+harvest = typer.Typer(
+    name="harvest",
+    help="Partial annotation for free, in KyTea's format: from lexicons, from markup.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+)
