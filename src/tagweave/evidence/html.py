@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.errors import CorpusError
@@ -19,21 +18,11 @@ _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _EMPHASIS = {"a", "b", "strong", "i", "em", "u", "mark", "dfn", "cite", "code", "font"}
 _MARKS = _EMPHASIS | _HEADINGS
 _INLINE = _EMPHASIS | set(
-    re.findall(
-        r"\w+",
-        """
-    abbr acronym bdi bdo big data del ins kbd label q ruby rb s samp small span strike sub time tt var wbr
-""",
-    )
+    "abbr acronym bdi bdo big data del ins kbd label q ruby rb s samp small span strike sub time tt var wbr".split()  # noqa: SIM905
 )
 _DROPPED = set(
-    re.findall(
-        r"\w+",
-        """
-    applet audio button canvas embed head iframe math noscript object pre rp rt script select style sup svg table
-    template textarea title video
-""",
-    )
+    "applet audio button canvas embed head iframe math noscript object pre rp rt script select style sup svg table"  # noqa: SIM905
+    " template textarea title video".split()
 )
 
 
