@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import typer
 
+from tagweave.cli.harvest_lexicon import lexicon
+
 harvest = typer.Typer(
     name="harvest",
     help="Partial annotation for free, in KyTea's format: from lexicons, from markup.",
@@ -14,3 +16,4 @@ harvest = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
+harvest.command(no_args_is_help=True)(lexicon)

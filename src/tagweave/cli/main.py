@@ -16,6 +16,7 @@ from tagweave.cli.convert import convert
 from tagweave.cli.demo import demo
 from tagweave.cli.errors import BROKEN_PIPE, INTERRUPTED, USAGE, message
 from tagweave.cli.evaluate import evaluate
+from tagweave.cli.harvest import harvest
 from tagweave.cli.info import info
 from tagweave.cli.reproduce import reproduce
 from tagweave.cli.tag import tag
@@ -52,6 +53,7 @@ app = typer.Typer(
 )
 for _command in (train, tag, complete, convert, compare, evaluate, info, demo, reproduce):
     app.command(no_args_is_help=_command is not demo)(_command)
+app.add_typer(harvest)
 
 
 def _show_version(wanted: bool) -> None:
