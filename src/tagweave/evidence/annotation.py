@@ -36,7 +36,7 @@ def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> 
     sentence.
     """
     number = 1
-    for block in _blocks(lines):
+    for block in blocks(lines):
         text = "\n".join(block)
         spans = matcher.spans(code_points(text))
         marks = _marks(len(text), spans)
@@ -60,7 +60,8 @@ def annotated_corpus(lines: Iterable[str], matcher: LexiconMatcher, path: str = 
     return Corpus(tuple(each.sentence for each in found if each.words), SEGMENTATION, "character", None, path)
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
+def blocks(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The lines in runs of about a million characters."""
     block: list[str] = []
     size = 0
     for line in lines:

@@ -60,6 +60,20 @@ def grow(points, ptr, common, following, words, label, child, word, root):
 
 
 @kernel
+def _child(label, child, node, point):
+    """The child of a node that a code point leads to, NONE if there is none."""
+    low, high, wanted = np.int64(child[node]), np.int64(child[node + 1]), np.int64(point)
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if label[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and label[low] == wanted else NONE
+
+
+@kernel
 def match(points, joined, root, label, child, word, starts, stops, words):
     """Maximum matching: from left to right, at each place the longest word, then on behind it. Returns how many.
 
@@ -84,16 +98,9 @@ def match(points, joined, root, label, child, word, starts, stops, words):
                 stop, longest = j, word[node]
             if j == n:
                 break
-            low, high, point = np.int64(child[node]), np.int64(child[node + 1]), np.int64(points[j])
-            while low < high:
-                middle = (low + high) >> 1
-                if label[middle] < point:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low == child[node + 1] or label[low] != point:
+            node = _child(label, child, node, points[j])
+            if node < 0:
                 break
-            node = low
             j += 1
         if longest >= 0:
             starts[found], stops[found], words[found] = i, stop, longest
@@ -102,3 +109,21 @@ def match(points, joined, root, label, child, word, starts, stops, words):
         else:
             i += 1
     return found
+
+
+@kernel
+def occur(points, joined, root, label, child, word, seen):
+    """seen[k] = True for every word k that occurs, also inside or across another one; arguments as for `match`."""
+    n = points.shape[0]
+    for i in range(n):
+        node = root[points[i]]
+        if node < 0 or (i > 0 and joined[points[i]] and joined[points[i - 1]]):
+            continue
+        j = i + 1
+        while node >= 0:
+            if word[node] >= 0 and not (j < n and joined[points[j - 1]] and joined[points[j]]):
+                seen[word[node]] = True
+            if j == n:
+                break
+            node = _child(label, child, node, points[j])
+            j += 1
