@@ -8,6 +8,7 @@ from __future__ import annotations
 import typer
 
 from tagweave.cli.harvest_lexicon import lexicon
+from tagweave.cli.harvest_markup import markup
 
 harvest = typer.Typer(
     name="harvest",
@@ -17,3 +18,4 @@ harvest = typer.Typer(
     add_completion=False,
 )
 harvest.command(no_args_is_help=True)(lexicon)
+harvest.command(no_args_is_help=True)(markup)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FRONT_MATTER = re.compile(r"\A(---|\+\+\+)[ \t]*\n(?:.*\n)*?\1[ \t]*(?:\n|\Z)")
 _SITE_LINES = re.compile(r"^[ \t]*(?::::.*|</?[A-Z][\w.]*(?: [^<>\n]*)?/?>[ \t]*)$", re.MULTILINE)
-_ANCHOR = re.compile(r"[ \t]*(?:\{#[\w:.-]*\}|\{/\*[^\n]*?\*/\})")
+_ANCHOR = re.compile(r"(?:(?<![ \t])[ \t]+)?(?:\{#[\w:.-]{0,200}\}|\{/\*[^\n]{0,200}?\*/\})")
 _OPENING = {"link_open", "strong_open", "em_open"}
 _CLOSING = {"link_close", "strong_close", "em_close"}
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from tagweave.corpus.errors import CorpusError
 from tagweave.evidence.block import Mark, blocks
+from tagweave.evidence.nesting import unclosed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,14 +27,23 @@ _DROPPED = set(
     " templatedata timeline".split()
 )
 
+_PATIENCE = 20_000_000
+"""Characters that the parser may look at in vain: up to half a microsecond each."""
+
 
 def read(text: str) -> Iterator[Block]:
-    """The blocks of a page, none of a redirection. A line is a block."""
+    """The blocks of a page, none of a redirection. A line is a block.
+
+    Raises:
+        CorpusError: more unclosed brackets and tags than the parser can get through in seconds.
+    """
     from mwparserfromhell import parse
 
     if _REDIRECT.match(text):
         return iter(())
     text = _VARIANTS.sub(_variant, _MAGIC_WORD.sub("", text))
+    if (number := unclosed(text)) * len(text) > _PATIENCE:
+        raise CorpusError(f"{number:,} brackets and tags unclosed or nested too deeply", "the wikitext of a page")
     return blocks(_events(parse(text)))
 
 

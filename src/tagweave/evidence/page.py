@@ -26,8 +26,8 @@ _SUFFIXES = {
     ".mediawiki": "mediawiki",
     ".wikitext": "mediawiki",
 }
-_MAXIMUM = 16 << 20
-"""Characters; the longest page of Wikipedia has 2 million bytes."""
+_MAXIMUM = 4_000_000
+"""Characters; a page of Wikipedia has at most 2 MB."""
 
 
 def find(path: str, told: str | None = None) -> list[tuple[str, str]]:
