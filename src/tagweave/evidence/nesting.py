@@ -11,9 +11,11 @@ DEEPEST = 40
 _CLOSES = {"]]": "[[", "}}": "{{", "|}": "{|", "-->": "<!--", "]": "["}
 _SINGLE = {"br", "hr", "wbr", "li", "dt", "dd", "img", "td", "th", "tr", "p"}
 _BRACKET = re.compile(
-    r"\[\[|\]\]|\{\{|\}\}|^[ :]*\{\||^[ ]*\|\}(?!\})|<!--|-->|\[(?=[\w+.-]*:|//)|\]|</?[a-z]+(?:[^<>]*[^<>/])?>?",
+    r"\[\[|\]\]|\{\{|\}\}|^[ :]*\{\||^[ ]*\|\}(?!\})|<!--|-->|\[(?=[\w+.-]*:|//)|\]|</?[a-z]+[^<>]*>?",
     re.MULTILINE | re.IGNORECASE,
 )
+
+_TAG = re.compile(r"</?([a-z]+).*", re.IGNORECASE | re.DOTALL)
 
 
 def unclosed(text: str) -> int:
@@ -26,8 +28,8 @@ def unclosed(text: str) -> int:
         if not closes:
             stack.append(name)
             inside[name] += 1
-            count += len(stack) > DEEPEST
         elif inside[name]:
+            count += len(stack) > DEEPEST
             while (top := stack.pop()) != name:
                 inside[top] -= 1
                 count += 1
@@ -36,11 +38,12 @@ def unclosed(text: str) -> int:
 
 
 def _kind(bracket: str) -> tuple[str, bool]:
-    """What kind of bracket it is, by its opening one; whether it closes."""
+    """What kind of bracket it is, by its opening one, and whether it closes; an element without content closes nothing."""
     if bracket in _CLOSES:
         return _CLOSES[bracket], True
     if bracket[0] != "<" or bracket == "<!--":
         return bracket, False
-    name = re.match(r"</?([a-zA-Z]+)", bracket)
-    tag = name[1].lower() if name else ""
-    return f"<{tag}", bracket[1] == "/" or tag in _SINGLE
+    tag = _TAG.sub(r"\1", bracket).lower()
+    if bracket.endswith("/>") or tag in _SINGLE:
+        return "", True
+    return f"<{tag}", bracket[1] == "/"
