@@ -39,6 +39,8 @@ def read(text: str) -> Iterator[Block]:
         root = etree.fromstring(text.encode("utf-8"), parser)
     except etree.ParserError:  # nothing but blanks and comments
         return iter(())
+    except etree.XMLSyntaxError as error:
+        raise CorpusError(f"what libxml2 cannot parse ({error})", "HTML of a page") from error
     if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
         raise CorpusError("elements nested more than 256 deep", "HTML of a page")
     return iter(()) if root is None else blocks(_events(root))

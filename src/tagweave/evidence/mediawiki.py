@@ -38,13 +38,17 @@ def read(text: str) -> Iterator[Block]:
         CorpusError: more unclosed brackets and tags than the parser can get through in seconds.
     """
     from mwparserfromhell import parse
+    from mwparserfromhell.parser import ParserError
 
     if _REDIRECT.match(text):
         return iter(())
     text = _VARIANTS.sub(_variant, _MAGIC_WORD.sub("", text))
     if (number := unclosed(text)) * len(text) > _PATIENCE:
         raise CorpusError(f"{number:,} brackets and tags unclosed or nested too deeply", "the wikitext of a page")
-    return blocks(_events(parse(text)))
+    try:
+        return blocks(_events(parse(text)))
+    except ParserError as error:
+        raise CorpusError(f"what mwparserfromhell cannot parse ({error})", "the wikitext of a page") from error
 
 
 def _variant(conversion: re.Match[str]) -> str:

@@ -38,7 +38,7 @@ def unclosed(text: str) -> int:
 
 
 def _kind(bracket: str) -> tuple[str, bool]:
-    """What kind of bracket it is, by its opening one, and whether it closes; an element without content closes nothing."""
+    """What kind of bracket it is, by its opening one, and whether it closes; an empty element closes nothing."""
     if bracket in _CLOSES:
         return _CLOSES[bracket], True
     if bracket[0] != "<" or bracket == "<!--":
