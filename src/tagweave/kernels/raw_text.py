@@ -18,10 +18,10 @@ import numpy as np
 
 from tagweave.kernels import kernel
 from tagweave.kernels.hashing import mix
-from tagweave.kernels.instructions import add_lanes, prefetch
+from tagweave.kernels.instructions import prefetch
+from tagweave.kernels.lanes import LANES, add_window, step
 
-LANES = 4
-GROUP = 1 << 13  # characters looked up at a time, whole lines: what is written about them stays in the second cache
+GROUP = 1 << 10  # characters looked up at a time, whole lines: what is written about them stays in the second cache
 NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
 BLANK = np.uint16(0xFFFF)
 
@@ -35,14 +35,15 @@ _SPACE = np.uint8(32)
 class Slot(NamedTuple):
     """The grams of two entries, (p, p + reach), or of one.
 
-    weights float32: rows of `window` positions times four labels; the first one is for token p - high. An entry alone
-    has the row of its own number. The row of a pair is in table uint64[1 << (32 - shift)], pair << 32 | row, the pair
+    weights float32: rows of `width`, which begin with `window` positions times four labels, the first position being
+    token p - high. An entry alone has the row of its own number. The row of a pair is in table uint64[1 << (32 - shift)], pair << 32 | row, the pair
     being a * known + b; of other pairs it is otherwise[class, class, whether the characters are the same], int32.
     """
 
     reach: int
     high: int
     window: int
+    width: int
     weights: Any
     table: Any
     shift: Any
@@ -52,8 +53,8 @@ class Slot(NamedTuple):
 class Entries(NamedTuple):
     """What characters are to the slots.
 
-    `number` uint16[0x110000] is the entry of a code point, or BLANK; `classes` uint16 the class of an entry; entries from `known`
-    on stand for all characters of a class that no weight knows. `pads` uint16: `lead` entries before a line, and those
+    `number` uint16[0x110000] is the entry of a code point, or BLANK; `classes` uint16 the class of an entry; entries
+    from `known` on stand for all characters of a class that no weight knows. `pads` uint16: `lead` entries before a line, and those
     behind it.
     """
 
@@ -66,12 +67,12 @@ class Entries(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Scores float32 of transitions [to, from], of first and last labels, and at blanks: after one and before one.
+    """Scores float32 of transitions [from * 4 + to], of first and last labels, and at blanks: after one and before one.
 
     `begins` and `ends`, bool[4], tell whether a label is of the first, or of the last character of a word.
     """
 
-    into: Any
+    transition: Any
     start: Any
     end: Any
     after: Any
@@ -164,7 +165,7 @@ def _pad(pads, first, count, numbers, seen, at):
 @kernel
 def _look_up(slot, e, numbers, seen, count, rows):
     """rows[p] = where the row of the pair of entries (p, p + reach) begins."""
-    mask, reach, known, width = _U(slot.table.shape[0] - 1), slot.reach, np.uint32(e.known), LANES * slot.window
+    mask, reach, known, width = _U(slot.table.shape[0] - 1), slot.reach, np.uint32(e.known), slot.width
     for p in range(count - reach):
         here, there = np.uint32(numbers[_U(p)]), np.uint32(numbers[_U(p + reach)])
         if p + reach + _AHEAD < count:
@@ -189,62 +190,44 @@ def _look_up(slot, e, numbers, seen, count, rows):
 
 
 @kernel
-def _add_window(score, slot, rows, at):
-    """score += what the slot says of the token at entry `at`: position j of the row at anchor `at + high - j`."""
-    anchor = at + slot.high
-    for j in range(slot.window):
-        add_lanes(score, _U(0), slot.weights, _U(rows[_U(anchor - j)] + LANES * j), 4)
+def _last(delta, end):
+    """The first label with the largest delta + end."""
+    best, label = delta[0] + end[0], 0
+    for y in range(1, LANES):
+        if delta[y] + end[y] > best:
+            best, label = delta[y] + end[y], y
+    return label
 
 
 @kernel
-def _best(d, scores):
-    """The largest d[i] + scores[i], and the first i that has it."""
-    best, label = d[0] + scores[0], 0
-    for i in range(1, LANES):
-        value = d[i] + scores[i]
-        if value > best:
-            best, label = value, i
-    return best, label
-
-
-@kernel
-def _forward(slots, labels, numbers, rows, breaks, first, last, back):
-    """The recurrence over entries first .. last - 1; back holds the best label before each of four, two bits each.
+def _forward(slots, labels, rows, breaks, first, last, back):
+    """The recurrence over entries first .. last - 1; back[4 * at + y] is the best label before label y.
 
     Returns the best last label.
     """
     alone, near, far = slots
-    d, score = np.zeros(LANES, np.float32), np.zeros(LANES, np.float32)
-    width = LANES * alone.window
-    for at in range(first, last):
+    delta, score = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
+    for at in range(_U(first), _U(last)):
         score[:] = 0
-        for j in range(alone.window):
-            row = _U(numbers[_U(at + alone.high - j)]) * _U(width)
-            add_lanes(score, _U(0), alone.weights, row + _U(LANES * j), 4)
-        _add_window(score, near, rows[0], at)
-        _add_window(score, far, rows[1], at)
-        if breaks[_U(at)]:
+        add_window(score, alone.weights, rows[0], at + _U(alone.high), _U(alone.window))
+        add_window(score, near.weights, rows[1], at + _U(near.high), _U(near.window))
+        add_window(score, far.weights, rows[2], at + _U(far.high), _U(far.window))
+        if breaks[at]:
             score += labels.after
-        if breaks[_U(at + 1)]:
+        if breaks[at + _U(1)]:
             score += labels.before
-        if at == first:
-            score += labels.start
+        if at == _U(first):
+            delta[:] = score + labels.start
         else:
-            from_labels = np.uint8(0)
-            for y in range(LANES):
-                value, label = _best(d, labels.into[y])
-                score[y] += value
-                from_labels |= np.uint8(label << (2 * y))
-            back[_U(at)] = from_labels
-        d[:] = score
-    return _best(d, labels.end)[1]
+            step(delta, score, labels.transition, back, _U(LANES) * at)
+    return _last(delta, labels.end)
 
 
 @kernel
 def _mark_words(labels, label, first, last, back, breaks):
     """breaks[at] = whether a word begins at entry `at`, but for the first, from the last label on."""
     for at in range(last - 1, first, -1):
-        before = (back[_U(at)] >> np.uint8(2 * label)) & np.uint8(3)
+        before = back[_U(LANES * at) + _U(label)]
         breaks[_U(at)] = labels.begins[_U(label)] or labels.ends[_U(before)]
         label = np.int64(before)
     breaks[_U(first)] = False
@@ -290,20 +273,23 @@ def segment(points, e, slots, labels, out):
     size = points.shape[0] + e.pads.shape[0] * (points.shape[0] + 1)
     size = min(size, points.shape[0] + e.pads.shape[0] * (GROUP + 1)) + 1
     numbers, seen, breaks = np.empty(size, np.uint16), np.empty(size, np.uint32), np.zeros(size, np.bool_)
-    rows, back = np.empty((2, size), np.int64), np.empty(size, np.uint8)
+    rows, back = np.empty((3, size), np.uint32), np.empty(LANES * size, np.uint8)
     ends = np.empty(GROUP + 1, np.int64)
-    _, near, far = slots
+    alone, near, far = slots
     trail = e.pads.shape[0] - e.lead
     start, written = 0, _U(0)
     while start < points.shape[0]:
         start, lines = _number(points, start, e, numbers, seen, breaks, ends)
-        _look_up(near, e, numbers, seen, ends[lines - 1], rows[0])
-        _look_up(far, e, numbers, seen, ends[lines - 1], rows[1])
+        count = ends[lines - 1]
+        rows[0, :count] = numbers[:count]
+        rows[0, :count] *= np.uint32(alone.width)
+        _look_up(near, e, numbers, seen, count, rows[1])
+        _look_up(far, e, numbers, seen, count, rows[2])
         begin = 0
         for line in range(lines):
             first, last = begin + e.lead, ends[line] - trail
             if last > first:
-                label = _forward(slots, labels, numbers, rows, breaks, first, last, back)
+                label = _forward(slots, labels, rows, breaks, first, last, back)
                 _mark_words(labels, label, first, last, back, breaks)
             written = _write(seen, breaks, first, last, out, written)
             begin = ends[line]

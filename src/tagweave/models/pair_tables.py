@@ -19,6 +19,7 @@ from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.templates import Term, seed_of
 from tagweave.kernels import hashing
 from tagweave.kernels import raw_text as kernels
+from tagweave.kernels.lanes import LANES
 from tagweave.labels.coding import SEGMENTATION, recode
 from tagweave.labels.scheme import TransitionScheme, split_label
 from tagweave.models.chain import ChainModel
@@ -29,9 +30,9 @@ Floats = NDArray[np.float32]
 Column = Callable[[str, int], NDArray[Any]]
 """The codes of a column at an offset."""
 
-LANES = kernels.LANES
 _REACHES = (0, 1, 2)
 _PAIRS_AT_ONCE = 1 << 24
+_LINE = 16  # floats of a cache line
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class PairTables:
         for each in grams:
             self._add(rows, each, high, each.codes(lambda column, _offset: values[column]))
         nothing = np.zeros(0, np.uint64), np.uint32(0), np.zeros(0, np.int32)
-        return kernels.Slot(0, high, high - low + 1, _flat(rows), *nothing)
+        return kernels.Slot(0, high, high - low + 1, *_flat(rows), *nothing)
 
     def _pairs(self, reach: int) -> kernels.Slot:
         """The slot of pairs: the rows of pairs of classes first, then those of the pairs that features know."""
@@ -147,7 +148,7 @@ class PairTables:
                 self._add(rows[: len(of_class)], each, high, each.codes(by_class))
             self._add(rows[len(of_class) :], each, high, each.codes(_column(values, first, second)))
         table, shift = _placed(pairs, len(of_class))
-        return kernels.Slot(reach, high, high - low + 1, _flat(rows), table, shift, of_class)
+        return kernels.Slot(reach, high, high - low + 1, *_flat(rows), table, shift, of_class)
 
     def _known_pairs(self, grams: list[_Grams]) -> NDArray[np.int64]:
         """a * known + b of every pair of entries that a feature knows, those of early features first."""
@@ -238,8 +239,15 @@ def _dense(view: ViewEmission, ids: NDArray[np.int32], window: int) -> NDArray[A
     return dense
 
 
-def _flat(rows: NDArray[np.float64]) -> Floats:
-    return rows.astype(np.float32).reshape(-1)
+def _flat(rows: NDArray[np.float64]) -> tuple[int, Floats]:
+    """Rows [n, window, 4] as one run of float32, and the width of a row there: whole cache lines, from a new one on."""
+    values = rows.reshape(len(rows), -1)
+    width = -(-values.shape[1] // _LINE) * _LINE
+    room = np.zeros(values.shape[0] * width + _LINE, np.float32)
+    skip = -(room.ctypes.data // room.itemsize) % _LINE
+    flat = room[skip : skip + values.shape[0] * width]
+    flat.reshape(-1, width)[:, : values.shape[1]] = values
+    return width, flat
 
 
 def _marked(codes: Codes) -> NDArray[np.uint8]:
@@ -271,14 +279,14 @@ def _labels(model: ChainModel) -> kernels.Labels:
     scores = model.structure.transition_scores(model.weights)
     begin, end = np.full(LANES, -np.inf, np.float32), np.full(LANES, -np.inf, np.float32)
     begin[: len(names)], end[: len(names)] = scores.start_score, scores.end_score
-    into = np.full((LANES, LANES), -np.inf, np.float32)
-    into[: len(names), : len(names)] = scores.score.T
+    transition = np.full((LANES, LANES), -np.inf, np.float32)
+    transition[: len(names), : len(names)] = scores.score
     letters = [split_label(name)[0] for name in names]
     begins = [letter in "BS" for letter in letters] + [False] * (LANES - len(names))
     ends = [letter in "ES|" for letter in letters] + [False] * (LANES - len(names))
     cut = Sentence(("a", "b"), {SEGMENTATION: (("B", "S"), ("E", "S"))})
     after, before = (_allowed(names, each) for each in recode(cut, "coded", model.coding).layers["coded"])
-    return kernels.Labels(into, begin, end, after, before, np.array(begins), np.array(ends))
+    return kernels.Labels(transition.reshape(-1), begin, end, after, before, np.array(begins), np.array(ends))
 
 
 def _allowed(names: tuple[str, ...], candidates: tuple[str, ...] | None) -> Floats:
