@@ -186,7 +186,7 @@ def test_sentences_of_characters_with_partial_evidence():
 def test_sentences_without_evidence_are_left_out_unless_all_are_wanted():
     found = Block("好。在北京住。", ((3, 5),)), Block("用Vue吧", ((1, 4),))
     assert harvested(*found) == ["在|北-京|住 。"]
-    assert harvested(*found, everything=True) == ["好 。", "在|北-京|住 。", "用 V u e 吧"]
+    assert harvested(*found, everything=True) == ["好 。", "在|北-京|住 。", "用 V-u-e 吧"]
 
 
 def test_each_text_comes_once_and_the_first_with_evidence_counts():
@@ -195,8 +195,26 @@ def test_each_text_comes_once_and_the_first_with_evidence_counts():
 
 
 def test_a_blank_between_words_is_a_boundary_and_no_character():
-    assert harvested(Block("在VS Code里写代码", ((8, 9), (10, 12)))) == ["在 V S|C o d e|里|写|代-码"]
-    assert harvested(Block("用VS Code", ((1, 8),)), everything=True) == ["用 V S|C o d e"]
+    assert harvested(Block("在VS Code里写代码", ((8, 9), (10, 12)))) == ["在 V-S|C-o-d-e|里|写|代-码"]
+    assert harvested(Block("用VS Code", ((1, 8),)), everything=True) == ["用 V-S|C-o-d-e"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("在Vue3里", "在|V-u-e 3|里"),
+        ("在１９98年里", "在|１-９-9-8 年|里"),
+        ("在a1里", "在|a 1|里"),
+        ("在Ａbé里", "在|Ａ-b-é|里"),
+        ("在カタ里", "在|カ タ|里"),
+    ],
+)
+def test_runs_of_letters_and_of_digits_are_not_segmented(text, expected):
+    assert harvested(Block(text, ((0, 1), (len(text) - 1, len(text))))) == [expected]
+
+
+def test_runs_alone_are_no_evidence():
+    assert harvested(Block("用Vue吧", ((1, 4),))) == []
 
 
 def test_counts():

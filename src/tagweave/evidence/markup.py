@@ -2,11 +2,13 @@
 
 A span that a link, emphasis or heading sets off has a word boundary on either side. A side counts where the character
 of the span beside it is Chinese: markup of English words and of numbers says nothing (liu-2014, section 5.2). A span of
-two Chinese characters is a word (ibid.).
+two Chinese characters is a word (ibid.). Runs of letters that have case, and of digits, are not segmented (section 5: a
+preprocessor finds them): left open, they would be free to become words of one letter each.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from tagweave.evidence.block import Span
 
 _BOUNDARY, _INSIDE, _UNKNOWN = "|", "-", " "
+# Latin, Greek and Cyrillic letters, half and full width
+_RUN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ʯͰ-ԯＡ-Ｚａ-ｚ]{2,}|\d{2,}")
 
 
 def is_word_of_two(text: str, span: Span) -> bool:
@@ -52,6 +56,14 @@ def boundaries(sentence: Block, words_of_two: bool = True) -> list[str]:
     return known
 
 
+def _with_whole_runs(text: str, places: list[str]) -> list[str]:
+    whole = list(places)
+    for run in _RUN.finditer(text):
+        start, stop = run.span()
+        whole[start : stop - 1] = _INSIDE * (stop - start - 1)
+    return whole
+
+
 def _without_blanks(text: str, places: list[str]) -> tuple[str, list[str]]:
     """A blank between two words is a boundary and no character, as when raw text is segmented."""
     kept = [at for at, character in enumerate(text) if character != " "]
@@ -68,7 +80,7 @@ class Harvest:
 
     Attributes:
         sentences: how many sentences came out.
-        known: of how many places between their characters it is known whether a word ends there.
+        known: of how many places between their characters spans tell whether a word ends there.
         spans: how many spans these sentences have.
         spans_of_two: how many of these consist of two Chinese characters.
     """
@@ -89,7 +101,7 @@ class Harvest:
                 known = len(places) - places.count(_UNKNOWN)
                 if (known or self.everything) and self._is_new(sentence.text):
                     self._count(sentence, known)
-                    text, places = _without_blanks(sentence.text, places)
+                    text, places = _without_blanks(sentence.text, _with_whole_runs(sentence.text, places))
                     yield Sentence(tuple(text), {SEGMENTATION: segmentation_layer(places)}, place=Place(path))
 
     def _is_new(self, text: str) -> bool:
