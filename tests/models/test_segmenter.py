@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -25,6 +26,7 @@ from tagweave.labels.space import LabelSpace
 from tagweave.models.chain import ChainModel
 from tagweave.models.characters import UnfitModelError
 from tagweave.models.layout import Layout
+from tagweave.models.pair_tables import PairTables
 from tagweave.models.segmenter import Segmenter
 from tagweave.models.structure import ChainStructure
 from tagweave.models.tagger import Tagger
@@ -122,3 +124,63 @@ def test_templates_that_tables_cannot_hold(texts: tuple[str, ...], monkeypatch: 
     with pytest.raises(UnfitModelError, match="found"):
         Segmenter(model("unfit", "BMES"))
     model.cache_clear()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_blocks_come_in_order_on_any_number_of_threads(threads: int) -> None:
+    tool = Segmenter(model("liu-2014", "BMES"), threads)
+    texts = [f"{'今天' * number}\n好{number}\n" for number in range(40)]
+    blocks = list(tool.blocks(iter(texts)))
+    assert [block.decode().replace(" ", "") for block in blocks] == texts
+    assert blocks == list(segmenter("liu-2014", "BMES").blocks(texts))
+
+
+def test_few_texts_are_held_at_a_time() -> None:
+    taken = []
+
+    def texts() -> Iterator[str]:
+        for number in range(50):
+            taken.append(number)
+            yield "今天\n"
+
+    blocks = Segmenter(model("one character", "BMES"), 2).blocks(texts())
+    next(blocks)
+    assert len(taken) <= 4
+    assert len(list(blocks)) == 49
+
+
+def test_what_is_no_line_is_an_error() -> None:
+    tool = segmenter("one character", "BMES")
+    with pytest.raises(ValueError, match="a line break in 'a"):
+        list(tool.segment(["今", "a\nb"]))
+    with pytest.raises(ValueError, match="without a line break at its end"):
+        list(tool.blocks(["今"]))
+    with pytest.raises(ValueError, match="surrogate"):
+        list(tool.segment(["\ud800"]))
+    assert list(tool.segment([])) == [] == list(tool.blocks([]))
+
+
+def test_long_lines_and_many_lines() -> None:
+    lines = ["今天 天气好" * 4000, *[""] * 3000, "好", *["学习今天"] * 2000]
+    assert list(segmenter("liu-2014", "BMES").segment(lines)) == expected(model("liu-2014", "BMES"), lines)
+
+
+@pytest.mark.parametrize("name", sorted(TEMPLATES))
+def test_every_row_is_a_sum_of_feature_weights(name: str) -> None:
+    whole = model(name, "BMES", seed=7)
+    tables = PairTables(whole)
+    text = "今天天好好鱻𠀀"
+    e, (alone, near, far) = tables.entries, tables.slots
+    numbers = np.concatenate([e.pads[: e.lead], e.number[[ord(c) for c in text]], e.pads[e.lead :]])
+    assert (alone.reach, near.reach, far.reach) == (0, 1, 2)
+    scores = np.zeros((len(text), 4))
+    rows = alone.weights.reshape(-1, alone.width)[:, : 4 * alone.window].reshape(-1, alone.window, 4)
+    for t in range(len(text)):
+        for j in range(alone.window):
+            scores[t] += rows[numbers[e.lead + t + alone.high - j], j]
+    families = whole.encoder.templates.families
+    seen = [{at for term in each.terms for at in (term.offset, term.offset + term.reach)} for each in families]
+    encoded = whole.encoder.encode([Sentence(tuple(text))])
+    others = [k for k, offsets in enumerate(seen) if len(offsets) > 1]
+    encoded.grams[:, others] = -1
+    np.testing.assert_allclose(scores, whole._scores(encoded, 0, 1), atol=1e-5)

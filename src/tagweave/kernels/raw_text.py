@@ -21,7 +21,7 @@ from tagweave.kernels.hashing import mix
 from tagweave.kernels.instructions import prefetch
 from tagweave.kernels.lanes import LANES, add_window, step
 
-GROUP = 1 << 10  # characters looked up at a time, whole lines: what is written about them stays in the second cache
+GROUP = 1 << 9  # characters looked up at a time, whole lines: what is written about them stays in the cache
 NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
 BLANK = np.uint16(0xFFFF)
 
@@ -36,8 +36,9 @@ class Slot(NamedTuple):
     """The grams of two entries, (p, p + reach), or of one.
 
     weights float32: rows of `width`, which begin with `window` positions times four labels, the first position being
-    token p - high. An entry alone has the row of its own number. The row of a pair is in table uint64[1 << (32 - shift)], pair << 32 | row, the pair
-    being a * known + b; of other pairs it is otherwise[class, class, whether the characters are the same], int32.
+    token p - high. An entry alone has the row of its own number. The row of a pair is in table
+    uint64[1 << (32 - shift)], pair << 32 | row, the pair being a * known + b; of other pairs it is otherwise[class,
+    class, whether the characters are the same], int32.
     """
 
     reach: int
@@ -54,8 +55,8 @@ class Entries(NamedTuple):
     """What characters are to the slots.
 
     `number` uint16[0x110000] is the entry of a code point, or BLANK; `classes` uint16 the class of an entry; entries
-    from `known` on stand for all characters of a class that no weight knows. `pads` uint16: `lead` entries before a line, and those
-    behind it.
+    from `known` on stand for all characters of a class that no weight knows. `pads` uint16: `lead` entries before a
+    line, and those behind it.
     """
 
     number: Any
