@@ -53,6 +53,7 @@ def test_events_become_blocks(events, expected):
     [
         (" 使用 Vue 组件 ", "使用Vue组件"),
         ("two\n  words", "two words"),
+        ("two\nwords", "two words"),
         ("一行\n二行", "一行二行"),
         ("a \u200b b\u00a0c", "a b c"),
         ("第 1 章", "第1章"),

@@ -89,8 +89,6 @@ def _without_blanks(text: str, spans: Iterable[Span]) -> tuple[str, Iterable[Spa
             and _IN_FOREIGN_WORD.match(text[stop])
         ):
             kept[start] = 1
-    if all(kept):
-        return text, spans
     place = list(accumulate(kept, initial=0))
     shorter = "".join(compress(text, kept))
     return _BLANKS.sub(" ", shorter), [(place[start], place[stop]) for start, stop in spans]
