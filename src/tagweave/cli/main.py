@@ -19,6 +19,7 @@ from tagweave.cli.evaluate import evaluate
 from tagweave.cli.harvest import harvest
 from tagweave.cli.info import info
 from tagweave.cli.reproduce import reproduce
+from tagweave.cli.simulate import simulate
 from tagweave.cli.tag import tag
 from tagweave.cli.train import train
 
@@ -51,7 +52,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help starts twice as fast
     pretty_exceptions_enable=False,
 )
-for _command in (train, tag, complete, convert, compare, evaluate, info, demo, reproduce):
+for _command in (train, tag, complete, convert, compare, evaluate, info, simulate, demo, reproduce):
     app.command(no_args_is_help=_command is not demo)(_command)
 app.add_typer(harvest)
 
