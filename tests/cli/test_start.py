@@ -10,7 +10,7 @@ import pytest
 
 from tagweave import __version__
 
-COMMANDS = ("train", "tag", "complete", "convert", "compare", "evaluate", "info", "demo")
+COMMANDS = ("train", "tag", "complete", "convert", "compare", "evaluate", "info", "demo", "harvest")
 HEAVY = ("numba", "scipy", "matplotlib", "sklearn", "numpy", "safetensors", "rich")
 
 

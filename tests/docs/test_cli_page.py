@@ -10,7 +10,8 @@ import pytest
 from pages import section, table, text_of
 
 _PAGE = text_of("docs/cli.md")
-_COMMANDS = re.findall(r"^## `tagweave (\w+)`$", _PAGE, re.MULTILINE)
+_COMMANDS = re.findall(r"^## `tagweave ([\w ]+)`$", _PAGE, re.MULTILINE)
+_GROUPS = ("harvest",)
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[a-z])\b")
 
 
@@ -21,15 +22,20 @@ def shown_by_help(*command: str) -> str:
 
 def options_of(command: str) -> set[str]:
     """The options at the beginning of the lines of a command's help."""
-    lines = shown_by_help(command).partition("Options:")[2].splitlines()
+    lines = shown_by_help(*command.split()).partition("Options:")[2].splitlines()
     starts = [line.strip().split("  ")[0] for line in lines if line.startswith("  -")]
     return {option for start in starts for option in _OPTION.findall(start)} - {"--help"}
 
 
-def test_every_command_has_a_section() -> None:
-    listed = re.findall(r"^  (\w+) ", shown_by_help().partition("Commands:")[2], re.MULTILINE)
+def commands_of(*group: str) -> list[str]:
+    """The commands that the help of a group lists, those of groups in it included."""
+    listed = re.findall(r"^  (\w+) ", shown_by_help(*group).partition("Commands:")[2], re.MULTILINE)
     assert listed
-    assert sorted(_COMMANDS) == sorted(listed)
+    return [each for name in listed for each in (commands_of(name) if name in _GROUPS else [" ".join((*group, name))])]
+
+
+def test_every_command_has_a_section() -> None:
+    assert sorted(_COMMANDS) == sorted(commands_of())
 
 
 @pytest.mark.parametrize("command", _COMMANDS)

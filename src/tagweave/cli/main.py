@@ -16,8 +16,10 @@ from tagweave.cli.convert import convert
 from tagweave.cli.demo import demo
 from tagweave.cli.errors import BROKEN_PIPE, INTERRUPTED, USAGE, message
 from tagweave.cli.evaluate import evaluate
+from tagweave.cli.harvest import harvest
 from tagweave.cli.info import info
 from tagweave.cli.reproduce import reproduce
+from tagweave.cli.simulate import simulate
 from tagweave.cli.tag import tag
 from tagweave.cli.train import train
 
@@ -50,8 +52,9 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help starts twice as fast
     pretty_exceptions_enable=False,
 )
-for _command in (train, tag, complete, convert, compare, evaluate, info, demo, reproduce):
+for _command in (train, tag, complete, convert, compare, evaluate, info, simulate, demo, reproduce):
     app.command(no_args_is_help=_command is not demo)(_command)
+app.add_typer(harvest)
 
 
 def _show_version(wanted: bool) -> None:

@@ -46,6 +46,7 @@ def tag(
     """
     from tagweave.cli.filled import write
     from tagweave.cli.labelling import Labelling
+    from tagweave.cli.raw_text import write_segmented
 
     if probabilities and best:
         raise OptionError("found --probabilities and --best, expected one of them")
@@ -59,7 +60,7 @@ def tag(
             write_lines(output, probability_rows(labelling))
         elif best:
             write_lines(output, best_lines(labelling, best))
-        else:
+        elif not write_segmented(labelling, output, output_format):
             write(labelling, output, output_format, partial=False)
 
 

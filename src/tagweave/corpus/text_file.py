@@ -10,12 +10,12 @@ import sys
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 STANDARD_STREAM = "-"
 """The path that means standard input or standard output."""
@@ -45,15 +45,16 @@ def _decoded(file: IO[bytes], path: str) -> Iterator[str]:
     number = 0
     buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
     try:
-        for number, line in enumerate(_decompressed(buffered), 1):
+        for number, line in enumerate(decompressed(buffered), 1):
             yield decode_line(line, path, number)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise CorpusError(f"broken gzip data ({error})", "a whole gzip file", path, number + 1) from error
 
 
-def _decompressed(file: IO[bytes]) -> Iterable[bytes]:
+def decompressed(file: IO[bytes]) -> IO[bytes]:
+    """The file, which can `peek`, or what it decompresses to if it begins with the gzip magic number."""
     is_gzip = file.peek(2)[:2] == _GZIP_MAGIC  # type: ignore[attr-defined]
-    return gzip.open(file) if is_gzip else file
+    return cast("IO[bytes]", gzip.open(file)) if is_gzip else file
 
 
 def decode_line(line: bytes, path: str, number: int) -> str:

@@ -1,0 +1,155 @@
+"""Active choice of what to annotate: occurrences of words in raw text, the most doubtful first (tsuboi-2008, 5.1).
+
+An annotator who sees words of a list in their context (KWIC; Mori 2006) answers fastest where the list is given, and
+teaches most where the model is in doubt. Occurrences with the same neighbourhood would teach the same, so each is asked
+for once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.evidence.matching import Trie, code_points, run_characters
+from tagweave.models.chain import ChainModel
+from tagweave.models.spans import span_entropies, word_probabilities
+
+CHOICES = ("entropy", "marginal", "random")
+"""By the entropy of the labels of the span; by how little the model believes that it is a word; at random."""
+
+_BLOCK = 2000  # sentences whose marginals are held at a time, less those without an occurrence
+
+
+class Occurrences(NamedTuple):
+    """Words in sentences of characters, which may overlap.
+
+    Attributes:
+        sentence: int64[K], the numbers of their sentences.
+        start, stop: int64[K]; they are the characters start .. stop - 1, counted over all sentences.
+        word: int32[K], the numbers of the words.
+    """
+
+    sentence: NDArray[np.int64]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    word: NDArray[np.int32]
+
+    def only(self, chosen: slice | NDArray[Any]) -> Occurrences:
+        """Some of them, by a slice, a mask or their numbers."""
+        return Occurrences(self.sentence[chosen], self.start[chosen], self.stop[chosen], self.word[chosen])
+
+
+class Ranked(NamedTuple):
+    """Occurrences, the most doubtful first, and float64[K], how doubtful each is."""
+
+    found: Occurrences
+    doubt: NDArray[np.float64]
+
+
+def most_doubtful(
+    model: ChainModel,
+    sentences: Sequence[Sentence],
+    words: Sequence[str],
+    choice: str = "entropy",
+    context: int = 2,
+    seed: int = 0,
+    threads: int = 1,
+) -> Ranked:
+    """The occurrences of words in sentences of characters, in the order in which an annotator is to be asked for them.
+
+    Args:
+        model: of characters, for `marginal` a plain word coding; that of the source domain.
+        sentences: raw; their layers are not looked at.
+        words: different, non-empty.
+        choice: one of `CHOICES`.
+        context: occurrences of a word with the same so many characters on each side are one, the most doubtful.
+        seed: of the choice `random`.
+        threads: how many threads share the encoding of sentences.
+
+    Raises:
+        ValueError: an unknown choice, a negative context, or a model that does not segment.
+    """
+    if context < 0:
+        raise ValueError(f"found a context of {context} characters, expected 0 or more")
+    found = occurrences(sentences, words)
+    doubt = doubts(model, sentences, found, choice, seed, threads)
+    order = distinct(sentences, found, doubt, context)
+    return Ranked(found.only(order), doubt[order])
+
+
+def occurrences(sentences: Sequence[Sentence], words: Sequence[str]) -> Occurrences:
+    """Every occurrence of each word, by rising start; none begins or ends inside a run of letters or digits."""
+    from tagweave.kernels.occurrences import find
+
+    trie = Trie(words, range(len(words)))
+    points = code_points("\n".join("".join(sentence.forms) for sentence in sentences))
+    arguments = points, run_characters(), trie.root, trie.label, trie.child, trie.word
+    none = np.empty(0, np.int64)
+    count = find(*arguments, none, none, np.empty(0, np.int32))
+    start, stop, word = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int32)
+    find(*arguments, start, stop, word)
+    ends = np.flatnonzero(points == ord("\n"))  # no word contains one
+    sentence = np.searchsorted(ends, start)
+    return Occurrences(sentence, start - sentence, stop - sentence, word)
+
+
+def doubts(
+    model: ChainModel,
+    sentences: Sequence[Sentence],
+    found: Occurrences,
+    choice: str = "entropy",
+    seed: int = 0,
+    threads: int = 1,
+) -> NDArray[np.float64]:
+    """float64[K]: how doubtful each occurrence is, by rising start: entropy in nats, 1 - P(a word), or random.
+
+    Raises:
+        ValueError: an unknown choice, or a model that does not segment.
+    """
+    if choice not in CHOICES:
+        raise ValueError(f"unknown choice {choice!r}, expected one of {', '.join(CHOICES)}")
+    if choice == "random":
+        return np.random.default_rng(seed).random(len(found.start))
+    doubt, begins = np.empty(len(found.start)), _begins(sentences)
+    held = np.unique(found.sentence)
+    for at in range(0, len(held), _BLOCK):
+        block = held[at : at + _BLOCK]
+        encoded = model.encoder.encode([sentences[i] for i in block.tolist()], threads)
+        inside = slice(*np.searchsorted(found.sentence, (block[0], block[-1] + 1)).tolist())
+        own = found.sentence[inside]
+        shift = np.asarray(encoded.sentence_ptr[np.searchsorted(block, own)] - begins[own], np.int64)
+        start, stop = found.start[inside] + shift, found.stop[inside] + shift
+        if choice == "entropy":
+            doubt[inside] = span_entropies(model, encoded, start, stop)
+        else:
+            doubt[inside] = 1 - word_probabilities(model, encoded, start, stop)
+    return doubt
+
+
+def distinct(
+    sentences: Sequence[Sentence], found: Occurrences, doubt: NDArray[np.float64], context: int = 2
+) -> NDArray[np.int64]:
+    """Numbers of occurrences by falling doubt, of those alike only the first: one word, the same `context` around it.
+
+    Where a sentence ends, the context does. Equal doubts keep the order of the text.
+    """
+    order = np.argsort(-doubt, kind="stable")
+    points, begins = code_points("".join("".join(sentence.forms) for sentence in sentences)), _begins(sentences)
+    own = found.only(order)
+    low, high = begins[own.sentence][:, None], begins[own.sentence + 1][:, None]
+    beside = np.concatenate([own.start[:, None] + np.arange(-context, 0), own.stop[:, None] + np.arange(context)], 1)
+    is_there = (beside >= low) & (beside < high)
+    characters = np.where(is_there, points[np.where(is_there, beside, 0)] if len(points) else 0, 0)
+    alike = np.concatenate([own.word[:, None], characters], 1).astype(np.int64)
+    first = np.unique(alike, axis=0, return_index=True)[1] if len(alike) else np.zeros(0, np.int64)
+    return np.asarray(order[np.sort(first)], np.int64)
+
+
+def _begins(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
+    """int64[S + 1]: the number of the first character of every sentence, counted over all."""
+    lengths = np.fromiter((len(sentence) for sentence in sentences), np.int64, len(sentences))
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])

@@ -1,0 +1,82 @@
+"""`tagweave harvest lexicon`: words of lexicons in raw text, as partial annotation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.errors import as_option_error
+
+if TYPE_CHECKING:
+    from tagweave.corpus.sentence import Sentence
+    from tagweave.evidence.annotation import Annotated as Found
+    from tagweave.evidence.matching import LexiconMatcher
+
+
+def lexicon(
+    raw: Annotated[
+        list[str], typer.Argument(metavar="RAW", help="Raw text, one sentence a line; - is standard input.")
+    ],
+    lexicons: Annotated[
+        list[str],
+        typer.Option("--lexicon", metavar="FILE", help="Words, one a line, perhaps with tags (repeatable)."),
+    ],
+    output: options.Output,
+    matching: Annotated[
+        str,
+        typer.Option(metavar="agreement|forward|backward", help="Which maximum matching has to find a word."),
+    ] = "agreement",
+    minimum: Annotated[int, typer.Option(min=1, metavar="N", help="Leave out shorter entries.")] = 2,
+    agree: Annotated[
+        str, typer.Option(metavar="all|any", help="Whether all lexicons have to find a word, or any.")
+    ] = "all",
+    every: Annotated[bool, typer.Option("--all", help="Write sentences in which nothing is found, too.")] = False,
+) -> None:
+    """Mark the words of lexicons in raw text, and leave open what is between them: partial annotation to train on.
+
+    A word counts where forward and backward maximum matching both find it, and all lexicons do. The sentences are
+    written in KyTea's format; those without a word are left out, and so are blanks, which are boundaries of words.
+    """
+    from tagweave.corpus import kytea
+    from tagweave.corpus.text_file import written
+    from tagweave.evidence.lexicon import read
+    from tagweave.evidence.matching import LexiconMatcher
+
+    with as_option_error():
+        matcher = LexiconMatcher((), matching, minimum, agree)
+    matcher = LexiconMatcher(tuple(read(path) for path in lexicons), matching, minimum, agree)
+    count = _Count()
+    with written(output) as stream:
+        kytea.write(count.keep(_annotated(raw, matcher), every), stream)
+    typer.echo(count.line(output), err=True)
+
+
+def _annotated(paths: Iterable[str], matcher: LexiconMatcher) -> Iterator[Found]:
+    from tagweave.cli.progress import counted
+    from tagweave.corpus.text_file import read_lines
+    from tagweave.evidence.annotation import annotated
+
+    for path in paths:
+        yield from counted(annotated(read_lines(path), matcher, path), f"sentences of {path}")
+
+
+class _Count:
+    """What passed, and what of it was kept."""
+
+    read = kept = words = 0
+
+    def keep(self, found: Iterable[Found], every: bool) -> Iterator[Sentence]:
+        """The sentences with words in them, or every one."""
+        for sentence, words in found:
+            self.read += 1
+            self.words += words
+            if words or every:
+                self.kept += 1
+                yield sentence
+
+    def line(self, output: str) -> str:
+        """What is said at the end."""
+        return f"{output}: {self.kept:,} of {self.read:,} sentences, {self.words:,} words found"

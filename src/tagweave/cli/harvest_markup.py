@@ -1,0 +1,65 @@
+"""`tagweave harvest markup`: the words that the markup of pages sets off, as partial annotation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.errors import OptionError
+
+if TYPE_CHECKING:
+    from tagweave.corpus.sentence import Sentence
+    from tagweave.evidence.markup import Harvest
+
+
+def markup(
+    pages: Annotated[
+        list[str], typer.Argument(metavar="INPUT", help="Pages, or folders of pages; - is standard input.")
+    ],
+    output: options.Output,
+    format: Annotated[  # noqa: A002
+        str | None,
+        typer.Option(metavar="markdown|html|mediawiki", help="The format of the pages, where their names hide it."),
+    ] = None,
+    simplified: Annotated[
+        bool, typer.Option("--simplified", help="Convert traditional Chinese characters to simplified ones.")
+    ] = False,
+    free_pairs: Annotated[
+        bool, typer.Option("--free-pairs", help="Two marked Chinese characters are not taken for one word.")
+    ] = False,
+    every: Annotated[bool, typer.Option("--all", help="Write sentences without evidence, too.")] = False,
+) -> None:
+    """Turn links, emphasis and headings of pages into boundaries of words: partial annotation to train on.
+
+    The sentences are written in KyTea's format, each once. Two marked Chinese characters are a word; what is marked in
+    other scripts says nothing. Code blocks, tables, templates, references and scripts are dropped.
+    """
+    from tagweave.corpus import kytea
+    from tagweave.corpus.text_file import written
+    from tagweave.evidence.markup import Harvest
+    from tagweave.evidence.page import FORMATS, find
+
+    if format is not None and format not in FORMATS:
+        raise OptionError(f"found --format {format}, expected one of {', '.join(FORMATS)}")
+    files = [file for page in pages for file in find(page, format)]
+    harvest = Harvest(words_of_two=not free_pairs, everything=every)
+    with written(output) as stream:
+        kytea.write(_sentences(files, harvest, simplified), stream)
+    typer.echo(
+        f"{output}: {len(files):,} pages, {harvest.sentences:,} sentences, {harvest.spans:,} marked spans"
+        f" ({harvest.spans_of_two:,} of two characters), {harvest.known:,} places between characters known",
+        err=True,
+    )
+
+
+def _sentences(files: Iterable[tuple[str, str]], harvest: Harvest, simplified: bool) -> Iterator[Sentence]:
+    from tagweave.cli.progress import counted
+    from tagweave.evidence.page import read
+    from tagweave.evidence.simplified import Simplifier
+
+    convert = Simplifier().blocks if simplified else iter
+    for path, format in counted(files, "pages"):  # noqa: A001
+        yield from harvest.of(convert(read(path, format)), path)

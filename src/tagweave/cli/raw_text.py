@@ -1,0 +1,41 @@
+"""Raw text through a model that segments: by blocks of lines, where tables of its weights can do it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO, cast
+
+from tagweave.corpus.formats import format_of_name
+from tagweave.corpus.load import parse_argument
+from tagweave.corpus.text_blocks import read_blocks
+from tagweave.corpus.text_file import STANDARD_STREAM, written
+
+if TYPE_CHECKING:
+    from tagweave.cli.labelling import Labelling
+
+
+def write_segmented(labelling: Labelling, output: str, format: str | None) -> bool:  # noqa: A002
+    """Segment raw text as `filled.write` does, or do nothing and return false where only that one can do it.
+
+    Raises:
+        CorpusError, OSError: as `filled.write`.
+    """
+    from tagweave.models.characters import UnfitModelError
+    from tagweave.models.segmenter import Segmenter
+
+    argument, tagger = parse_argument(labelling.argument), labelling.tagger
+    plain = labelling.input.told == "raw" and argument.layer is None
+    if not plain or (format or format_of_name(output) or "segmented") != "segmented":
+        return False
+    if tagger.guidelines != (tagger.model.structure.space.views[0].guideline,):
+        return False
+    try:
+        segmenter = Segmenter(tagger.model, tagger.threads)
+    except UnfitModelError:
+        return False
+    with written(output) as stream:
+        binary = cast("TextIO", stream).buffer
+        for block in segmenter.blocks(read_blocks(argument.path)):
+            binary.write(block)
+            if output == STANDARD_STREAM:
+                binary.flush()  # whoever reads a pipe need not wait for more
+    return True

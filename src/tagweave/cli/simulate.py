@@ -1,0 +1,152 @@
+"""`tagweave simulate`: what annotating doubtful words would bring, with gold text as the annotator."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.errors import OptionError, as_option_error
+
+if TYPE_CHECKING:
+    from tagweave.adapt.rounds import Rounds
+    from tagweave.models.chain import ChainModel
+
+
+def simulate(
+    model: options.Model,
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Segmented text of the target domain, to be annotated.")],
+    words: Annotated[str, typer.Option(metavar="LIST", help="The words to ask for, one a line.")],
+    train: Annotated[str, typer.Option(metavar="SOURCE", help="The corpus of the source domain.")],
+    test: Annotated[str, typer.Option(metavar="TEST", help="Segmented text of the target domain, to be tested on.")],
+    dev: options.Dev = None,
+    numbers: Annotated[
+        str, typer.Option(metavar="N,N,...", help="How many words are marked.")
+    ] = "100,200,300,400,500,600,700,800,900,1000",
+    choice: Annotated[
+        str, typer.Option(metavar="entropy,marginal,random", help="Which occurrences come first (several: compared).")
+    ] = "entropy",
+    treatment: Annotated[
+        str, typer.Option(metavar="marginal,argmax,pointwise", help="What becomes of the rest of their sentences.")
+    ] = "marginal",
+    context: Annotated[
+        int, typer.Option(min=0, metavar="K", help="Ask once where K characters on both sides are the same.")
+    ] = 2,
+    iterations: options.Iterations = None,
+    patience: options.Patience = 5,
+    seed: options.Seed = 0,
+    threads: options.Threads = 1,
+    format: options.InputFormat = None,  # noqa: A002
+    as_json: Annotated[bool, typer.Option("--json", help="JSON lines as they come, instead of a table.")] = False,
+) -> None:
+    """Annotate words in context as the gold standard would, train again, and see what it brought (Tsuboi et al. 2008).
+
+    Occurrences of the words of LIST in GOLD are ranked by how doubtful MODEL, a segmenter trained on SOURCE, is. The
+    annotator says of one after the other whether it is a word there, until N are marked; nothing else of GOLD is used.
+    Then a model is trained on SOURCE and the marked sentences by the recipe of MODEL, and tested.
+    """
+    from tagweave.adapt.annotator import Annotator
+    from tagweave.adapt.choice import CHOICES
+    from tagweave.adapt.retrain import TREATMENTS, recipe_of
+    from tagweave.adapt.rounds import Rounds
+    from tagweave.cli.training_files import read_corpus
+    from tagweave.evidence.lexicon import read
+    from tagweave.learning.loop import Schedule
+    from tagweave.models.storage import load_model
+
+    sizes = _sizes(numbers)
+    choices, treatments = _names(choice, CHOICES, "choice"), _names(treatment, TREATMENTS, "treatment")
+    base = load_model(model)
+    if base.task != "segment":
+        raise OptionError(f"{model}: found a model of the task {base.task}, expected segment")
+    with as_option_error():
+        recipe = recipe_of(base, seed, threads)
+    source, target = (read_corpus(argument, "segment", format).corpus for argument in (train, gold))
+    held_out = read_corpus(dev, "segment", format).corpus if dev else None
+    schedule = Schedule(iterations, patience)
+    listed = read(words).words
+    rounds = Rounds(base, source, Annotator.of(target), listed, recipe, held_out, schedule, context, seed)
+    if few := [c for c in choices if rounds.questions(c, sizes[-1])[1] < sizes[-1]]:
+        marked = rounds.questions(few[0], sizes[-1])[1]
+        typer.echo(f"--numbers {sizes[-1]}: only {marked} words of the list can be marked in {gold}", err=True)
+    cells = [(c, t, n) for c in choices for n in sizes for t in treatments]
+    rows = _rows(rounds, cells, _Scorer(test, train, format, threads))
+    if as_json:
+        for row in rows:
+            typer.echo(json.dumps(row, ensure_ascii=False))
+    else:
+        _show(list(rows))
+
+
+def _sizes(text: str) -> list[int]:
+    parts = text.split(",")
+    if not all(part.isdecimal() and len(part) < 10 for part in parts):
+        raise OptionError(f"found --numbers {text}, expected whole numbers separated by commas")
+    return sorted({int(part) for part in parts})
+
+
+def _names(text: str, known: Sequence[str], what: str) -> list[str]:
+    names = list(dict.fromkeys(text.split(",")))
+    if unknown := [name for name in names if name not in known]:
+        raise OptionError(f"unknown {what} {unknown[0]!r}, expected some of {', '.join(known)}")
+    return names
+
+
+class _Scorer:
+    """Scores models on the test text; words that SOURCE lacks are the unknown ones."""
+
+    def __init__(self, test: str, train: str, form: str | None, threads: int) -> None:
+        from tagweave.adapt.task import Task
+        from tagweave.cli.evaluate import training_words
+        from tagweave.corpus.load import load
+        from tagweave.evaluation.segmentation import segmentations
+
+        corpus = load(test, form)
+        self._threads, self._known = threads, training_words(load(train, form))
+        self._gold = segmentations(corpus.sentences, corpus.guideline, corpus.unit)
+        self._characters = Task("segment").prepare(corpus).sentences
+
+    def scores(self, model: ChainModel) -> dict[str, float]:
+        """F, and the recall of words that the source corpus does not have, as percentages."""
+        from tagweave.evaluation.segmentation import Segmentation
+        from tagweave.evaluation.words import word_scores
+        from tagweave.models.tagger import Tagger
+
+        tagger = Tagger(model, self._threads)
+        system = [Segmentation(tagger.words(sentence).forms) for sentence in tagger.tag(self._characters)]
+        found = word_scores(self._gold, system, self._known)
+        recall = found.oov.value if found.oov else float("nan")
+        return {"f": 100 * found.words.f, "oov_recall": 100 * recall}
+
+
+def _rows(rounds: Rounds, cells: Sequence[tuple[str, str, int]], scorer: _Scorer) -> Iterator[dict[str, Any]]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(file=sys.stderr)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("training", total=len(cells))
+        yield {"choice": None, "treatment": None, "words": 0, "questions": 0, **scorer.scores(rounds.model)}
+        for choice, treatment, number in cells:
+            questions, marked = rounds.questions(choice, number)
+            trained = rounds.trained(choice, treatment, number)
+            row = {"choice": choice, "treatment": treatment, "words": marked, "questions": questions}
+            yield {**row, **scorer.scores(trained)}
+            progress.advance(task)
+
+
+def _show(rows: Sequence[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    for at, name in enumerate(("choice", "treatment", "words", "questions", "F", "OOV recall")):
+        table.add_column(name, justify="left" if at < 2 else "right")
+    for row in rows:
+        texts = (row["choice"] or "MODEL", row["treatment"] or "", str(row["words"]), str(row["questions"]))
+        table.add_row(*texts, *(f"{row[name]:.2f}" for name in ("f", "oov_recall")))
+    Console().print(table)

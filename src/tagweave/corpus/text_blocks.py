@@ -1,0 +1,69 @@
+"""Text files by blocks of whole lines, under the rules of `text_file.read_lines`, with no object a line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zlib
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.text_file import STANDARD_STREAM, decode_line, decompressed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BYTES = 1 << 20
+
+
+def read_blocks(path: str) -> Iterator[str]:
+    """The text of a file (`-`: standard input) in blocks of whole lines, each of which ends in `\\n`.
+
+    The lines are those of `read_lines`. A block has about a megabyte, what a pipe has ready, or one longer line.
+
+    Raises:
+        CorpusError, OSError: as `read_lines`, where the block is reached.
+    """
+    if path == STANDARD_STREAM:
+        yield from _blocks(sys.stdin.buffer, path)
+        return
+    with Path(path).open("rb") as file:
+        yield from _blocks(file, path)
+
+
+def _blocks(file: IO[bytes], path: str) -> Iterator[str]:
+    number = 1
+    buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
+    try:
+        for block in _whole_lines(decompressed(buffered)):
+            text = _text(block, path, number)
+            number += text.count("\n")
+            yield text
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise CorpusError(f"broken gzip data ({error})", "a whole gzip file", path, number) from error
+
+
+def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
+    """What comes, cut behind its last line break; a long line is put together once."""
+    pieces: list[bytes] = []
+    while chunk := file.read1(_BYTES):  # type: ignore[attr-defined]
+        if cut := chunk.rfind(b"\n") + 1:
+            yield b"".join([*pieces, chunk[:cut]])
+            pieces = []
+        pieces.append(chunk[cut:])
+    if last := b"".join(pieces):
+        yield last
+
+
+def _text(block: bytes, path: str, number: int) -> str:
+    """The text of a block whose first line has this number; line by line only where there is something to mend."""
+    try:
+        text = block.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\r"  # the line that is wrong is found below
+    if "\r" in text or "\0" in text or (number == 1 and text.startswith("\ufeff")):
+        lines = enumerate(io.BytesIO(block), number)
+        text = "".join(decode_line(line, path, at) + "\n" for at, line in lines)
+    return text if text.endswith("\n") else text + "\n"

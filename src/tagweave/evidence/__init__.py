@@ -1,0 +1,1 @@
+"""Partial annotation for free: lexicon matching, markup harvesting, selection of relevant text."""

@@ -1,0 +1,102 @@
+"""Raw text and the words found in it, as partially annotated sentences (liu-2014, section 2.1, Figure 2).
+
+The characters of a word that was found are fixed to B M E or S; the character before it may only end a word (E, S), the
+one after it only begin one (B, S). Of the others nothing is known, but that a sentence begins and ends with a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.kytea import SEGMENTATION, TAG, segmentation_layer
+from tagweave.corpus.segmented import BLANKS
+from tagweave.corpus.sentence import Candidates, Place, Sentence
+from tagweave.evidence.matching import LexiconMatcher, Spans, code_points
+
+_BLOCK = 1 << 20  # characters that are matched at a time: memory is flat, whatever the length of the text
+_UNKNOWN, _BOUNDARY, _INSIDE = (ord(mark) for mark in " |-")
+
+
+class Annotated(NamedTuple):
+    """A sentence of characters with the layers `segmentation` and, if a lexicon has tags, `tag`; and how many words
+    were found in it."""
+
+    sentence: Sentence
+    words: int
+
+
+def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> Iterator[Annotated]:
+    """Every line as a sentence, in order, with what the matcher finds in it.
+
+    Blanks are boundaries of words and no part of the sentence, as when raw text is segmented; a blank line is an empty
+    sentence.
+    """
+    number = 1
+    for block in blocks(lines):
+        text = "\n".join(block)
+        spans = matcher.spans(code_points(text))
+        marks = _marks(len(text), spans)
+        ends = np.cumsum([len(line) + 1 for line in block])
+        last = np.searchsorted(spans.start, ends).tolist()
+        begin = first = 0
+        for line, end, until in zip(block, ends.tolist(), last, strict=True):
+            given = marks[begin : end - 1]
+            sentence = _sentence(line, given, Place(path, number))
+            if matcher.has_tags:
+                sentence = sentence.with_layer(
+                    TAG, _tag_layer(line, begin, spans.only(slice(first, until)), matcher.tags)
+                )
+            yield Annotated(sentence, until - first)
+            begin, first, number = end, until, number + 1
+
+
+def annotated_corpus(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> Corpus:
+    """The lines in which a word is found, as a corpus of characters."""
+    found = annotated(lines, matcher, path)
+    return Corpus(tuple(each.sentence for each in found if each.words), SEGMENTATION, "character", None, path)
+
+
+def blocks(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The lines in runs of about a million characters."""
+    block: list[str] = []
+    size = 0
+    for line in lines:
+        block.append(line)
+        size += len(line) + 1
+        if size >= _BLOCK:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def _marks(length: int, spans: Spans) -> str:
+    """What stands after each character: `|` a boundary, `-` none, a blank where it is not known."""
+    marks = np.full(length, _UNKNOWN, np.uint8)
+    change = np.zeros(length + 1, np.int32)
+    change[spans.start] += 1  # spans do not overlap, so no place is named twice
+    change[spans.stop - 1] -= 1
+    marks[np.cumsum(change[:-1]) > 0] = _INSIDE
+    marks[spans.stop - 1] = _BOUNDARY
+    marks[spans.start[spans.start > 0] - 1] = _BOUNDARY
+    return marks.tobytes().decode("ascii")
+
+
+def _sentence(line: str, marks: str, place: Place) -> Sentence:
+    if any(blank in line for blank in BLANKS):
+        kept = [at for at, character in enumerate(line) if character not in BLANKS]
+        followed = [at + 1 == len(line) or line[at + 1] in BLANKS for at in kept]
+        marks = "".join("|" if blank else marks[at] for at, blank in zip(kept, followed, strict=True))
+        line = "".join(line[at] for at in kept)
+    return Sentence(tuple(line), {SEGMENTATION: segmentation_layer(marks[:-1]) if line else ()}, place=place)
+
+
+def _tag_layer(line: str, begin: int, spans: Spans, tags: Sequence[Candidates]) -> list[Candidates]:
+    layer: list[Candidates] = [None] * len(line)
+    for start, stop, word in zip(spans.start.tolist(), spans.stop.tolist(), spans.word.tolist(), strict=True):
+        layer[start - begin : stop - begin] = [tags[word]] * (stop - start)
+    return [candidates for candidates, character in zip(layer, line, strict=True) if character not in BLANKS]

@@ -1,0 +1,102 @@
+"""The block: a paragraph, heading or list item of a page, as text and the spans that its markup sets off.
+
+A parser turns a page into events; a block is put together from the events between two ends of blocks.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from itertools import accumulate, compress
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Span = tuple[int, int]
+
+# blanks, control and formatting characters (zero-width blanks, marks of direction), and halves of surrogate pairs
+_BLANKS = re.compile("[\\s\0-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ud800-\udfff]+")
+_CHINESE = "々〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_IS_CHINESE = re.compile(f"[{_CHINESE}]")
+_IN_FOREIGN_WORD = re.compile(rf"[^\W{_CHINESE}]")
+
+
+def is_chinese(character: str) -> bool:
+    """Whether a character is a Chinese one (Han script)."""
+    return _IS_CHINESE.match(character) is not None
+
+
+class Mark(Enum):
+    """What a parser meets beside text."""
+
+    OPEN = "a link, emphasis or heading begins"
+    CLOSE = "the mark that began last ends"
+    END = "a block ends"
+
+
+Event = str | Mark
+
+
+class Block(NamedTuple):
+    """Text, and the spans [start, stop) of its code points that are set off: sorted, none empty or repeated."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+def blocks(events: Iterable[Event]) -> Iterator[Block]:
+    """The blocks of a page that have text.
+
+    Runs of blanks become one blank between letters or digits (`two words`), and vanish beside Chinese characters and
+    punctuation, where they are typography. Spans begin and end with a letter, digit or Chinese character: quotation
+    marks and the like are words of their own. A mark that is open where a block ends is a passage, and no span.
+    """
+    pieces: list[str] = []
+    spans: list[Span] = []
+    opened: list[int] = []
+    length = 0
+    for event in events:
+        if isinstance(event, str):
+            pieces.append(event)
+            length += len(event)
+        elif event is Mark.OPEN:
+            opened.append(length)
+        elif event is Mark.END:
+            yield from _block("".join(pieces), spans)
+            pieces, spans, opened, length = [], [], [], 0
+        elif opened:
+            spans.append((opened.pop(), length))
+    yield from _block("".join(pieces), spans)
+
+
+def _block(text: str, spans: Iterable[Span]) -> Iterator[Block]:
+    text, spans = _without_blanks(text, spans)
+    if text:
+        trimmed = (_trimmed(text, *span) for span in spans)
+        yield Block(text, tuple(sorted({(start, stop) for start, stop in trimmed if start < stop})))
+
+
+def _without_blanks(text: str, spans: Iterable[Span]) -> tuple[str, Iterable[Span]]:
+    kept = bytearray(b"\1") * len(text)
+    for blank in _BLANKS.finditer(text):
+        start, stop = blank.span()
+        kept[start:stop] = bytes(stop - start)
+        if (
+            start
+            and stop < len(text)
+            and _IN_FOREIGN_WORD.match(text[start - 1])
+            and _IN_FOREIGN_WORD.match(text[stop])
+        ):
+            kept[start] = 1
+    place = list(accumulate(kept, initial=0))
+    shorter = "".join(compress(text, kept))
+    return _BLANKS.sub(" ", shorter), [(place[start], place[stop]) for start, stop in spans]
+
+
+def _trimmed(text: str, start: int, stop: int) -> Span:
+    while start < stop and not text[start].isalnum():
+        start += 1
+    while start < stop and not text[stop - 1].isalnum():
+        stop -= 1
+    return start, stop

@@ -1,0 +1,297 @@
+"""Raw text to segmented text over arrays of code points: scores by window, best labels, UTF-8 with blanks.
+
+A line is a sentence. Its characters become entries (small integers), with pads on both sides that stand for what is
+outside of it. Three slots of grams are anchored at entry p: the character alone, the pair (p, p + 1), and the pair
+(p, p + 2). A slot has one row of weights for all features that are functions of its characters, [window, 4], so the
+score of token t is a sum over slots k and positions j of their windows:
+
+    s[t, y] = sum_k sum_j rows_k[row_k(t + high_k - j), j, y]
+
+Labels are padded to four, and what a coding forbids is -inf. The recurrence is that of `decode.best_sequence`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tagweave.kernels import kernel
+from tagweave.kernels.hashing import mix
+from tagweave.kernels.instructions import prefetch
+from tagweave.kernels.lanes import LANES, add_window, step
+
+GROUP = 1 << 9  # characters looked up at a time, whole lines: what is written about them stays in the cache
+NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
+BLANK = np.uint16(0xFFFF)
+
+_U = np.uintp
+_SPREAD = np.uint32(2654435769)
+_AHEAD = 16
+_LINE = np.uint32(10)
+_SPACE = np.uint8(32)
+
+
+class Slot(NamedTuple):
+    """The grams of two entries, (p, p + reach), or of one.
+
+    weights float32: rows of `width`, which begin with `window` positions times four labels, the first position being
+    token p - high. An entry alone has the row of its own number. The row of a pair is in table
+    uint64[1 << (32 - shift)], pair << 32 | row, the pair being a * known + b; of other pairs it is otherwise[class,
+    class, whether the characters are the same], int32.
+    """
+
+    reach: int
+    high: int
+    window: int
+    width: int
+    weights: Any
+    table: Any
+    shift: Any
+    otherwise: Any
+
+
+class Entries(NamedTuple):
+    """What characters are to the slots.
+
+    `number` uint16[0x110000] is the entry of a code point, or BLANK; `classes` uint16 the class of an entry; entries
+    from `known` on stand for all characters of a class that no weight knows. `pads` uint16: `lead` entries before a
+    line, and those behind it.
+    """
+
+    number: Any
+    classes: Any
+    kinds: int
+    known: int
+    pads: Any
+    lead: int
+
+
+class Labels(NamedTuple):
+    """Scores float32 of transitions [from * 4 + to], of first and last labels, and at blanks: after one and before one.
+
+    `begins` and `ends`, bool[4], tell whether a label is of the first, or of the last character of a word.
+    """
+
+    transition: Any
+    start: Any
+    end: Any
+    after: Any
+    before: Any
+    begins: Any
+    ends: Any
+
+
+@kernel
+def mark_codes(codes, bits):
+    """Set, for every code, the bit of its lowest bits: bits uint8[a power of two]."""
+    mask = np.uint64(8 * bits.shape[0] - 1)
+    for code in codes:
+        at = code & mask
+        bits[at >> np.uint64(3)] |= np.uint8(1) << np.uint8(at & np.uint64(7))
+
+
+@kernel
+def marked_pairs(seed, values, bits, first, last, pairs, codes):
+    """The pairs (a, b) of entries, first <= a < last, whose gram code is marked. Returns how many.
+
+    The code is that of two terms, mix(mix(seed, values[a]), values[b]); it goes to `codes` and a * N + b to `pairs`.
+    """
+    mask, count, entries = np.uint64(8 * bits.shape[0] - 1), 0, values.shape[0]
+    for a in range(first, last):
+        begun = mix(seed, values[a])
+        for b in range(entries):
+            code = mix(begun, values[b])
+            at = code & mask
+            if (bits[at >> np.uint64(3)] >> np.uint8(at & np.uint64(7))) & np.uint8(1):
+                pairs[count] = a * entries + b
+                codes[count] = code
+                count += 1
+    return count
+
+
+@kernel
+def _start(pair, shift):
+    return _U(np.uint32(pair * _SPREAD) >> shift)
+
+
+@kernel
+def place_pairs(pairs, shift, table, row):
+    """Enter pair i (uint32) into an open-addressing table uint64[1 << (32 - shift)] as pair << 32 | row + i."""
+    mask = _U(table.shape[0] - 1)
+    for i in range(pairs.shape[0]):
+        slot = _start(pairs[i], shift)
+        while table[slot] != NOTHING:
+            slot = (slot + _U(1)) & mask
+        table[slot] = (np.uint64(pairs[i]) << np.uint64(32)) | np.uint64(row + i)
+
+
+@kernel
+def _number(points, start, e, numbers, seen, breaks, ends):
+    """The characters of whole lines from `start`, up to a group, as entries with pads. Returns next start and lines.
+
+    seen[i] is the code point of entry i, breaks[i] whether a blank stands before it; the entries of line l, pads and
+    all, are ends[l - 1] .. ends[l] - 1.
+    """
+    trail, at, lines = e.pads.shape[0] - e.lead, _U(0), 0
+    while start < points.shape[0] and at < GROUP:
+        at = _pad(e.pads, 0, e.lead, numbers, seen, at)
+        blank = False
+        while points[_U(start)] != _LINE:
+            point = points[_U(start)]
+            start += 1
+            if e.number[_U(point)] == BLANK:
+                blank = True
+                continue
+            numbers[at], seen[at], breaks[at] = e.number[_U(point)], point, blank
+            blank = False
+            at += _U(1)
+        start += 1
+        breaks[at] = False
+        at = _pad(e.pads, e.lead, trail, numbers, seen, at)
+        ends[lines] = at
+        lines += 1
+    return start, lines
+
+
+@kernel
+def _pad(pads, first, count, numbers, seen, at):
+    """Pads first .. first + count - 1 as entries; a pad is like no character and like no other pad."""
+    for i in range(first, first + count):
+        numbers[at], seen[at] = pads[i], np.uint32(0x110000 + i)
+        at += _U(1)
+    return at
+
+
+@kernel
+def _look_up(slot, e, numbers, seen, count, rows):
+    """rows[p] = where the row of the pair of entries (p, p + reach) begins."""
+    mask, reach, known, width = _U(slot.table.shape[0] - 1), slot.reach, np.uint32(e.known), slot.width
+    for p in range(count - reach):
+        here, there = np.uint32(numbers[_U(p)]), np.uint32(numbers[_U(p + reach)])
+        if p + reach + _AHEAD < count:
+            soon = np.uint32(numbers[_U(p + _AHEAD)]) * known + np.uint32(numbers[_U(p + reach + _AHEAD)])
+            prefetch(slot.table, _start(soon, slot.shift))
+        row = np.int64(-1)
+        if here < known and there < known:
+            pair = np.uint64(here * known + there)
+            at = _start(np.uint32(pair), slot.shift)
+            found = slot.table[at]
+            while found >> np.uint64(32) != pair and found != NOTHING:
+                at = (at + _U(1)) & mask
+                found = slot.table[at]
+            if found != NOTHING:
+                row = np.int64(found & np.uint64(0xFFFFFFFF))
+        if row < 0:
+            same = _U(seen[_U(p)] == seen[_U(p + reach)])
+            of_classes = _U(e.classes[_U(here)]) * _U(e.kinds) + _U(e.classes[_U(there)])
+            row = np.int64(slot.otherwise[of_classes * _U(2) + same])
+        rows[_U(p)] = row * width
+        prefetch(slot.weights, _U(row * width))
+
+
+@kernel
+def _last(delta, end):
+    """The first label with the largest delta + end."""
+    best, label = delta[0] + end[0], 0
+    for y in range(1, LANES):
+        if delta[y] + end[y] > best:
+            best, label = delta[y] + end[y], y
+    return label
+
+
+@kernel
+def _forward(slots, labels, rows, breaks, first, last, back):
+    """The recurrence over entries first .. last - 1; back[4 * at + y] is the best label before label y.
+
+    Returns the best last label.
+    """
+    alone, near, far = slots
+    delta, score = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
+    for at in range(_U(first), _U(last)):
+        score[:] = 0
+        add_window(score, alone.weights, rows[0], at + _U(alone.high), _U(alone.window))
+        add_window(score, near.weights, rows[1], at + _U(near.high), _U(near.window))
+        add_window(score, far.weights, rows[2], at + _U(far.high), _U(far.window))
+        if breaks[at]:
+            score += labels.after
+        if breaks[at + _U(1)]:
+            score += labels.before
+        if at == _U(first):
+            delta[:] = score + labels.start
+        else:
+            step(delta, score, labels.transition, back, _U(LANES) * at)
+    return _last(delta, labels.end)
+
+
+@kernel
+def _mark_words(labels, label, first, last, back, breaks):
+    """breaks[at] = whether a word begins at entry `at`, but for the first, from the last label on."""
+    for at in range(last - 1, first, -1):
+        before = back[_U(LANES * at) + _U(label)]
+        breaks[_U(at)] = labels.begins[_U(label)] or labels.ends[_U(before)]
+        label = np.int64(before)
+    breaks[_U(first)] = False
+
+
+@kernel
+def _write(seen, breaks, first, last, out, at):
+    """Entries first .. last - 1 as UTF-8, a blank before every word but the first, and a line break."""
+    for i in range(_U(first), _U(last)):
+        point = seen[i]
+        if breaks[i]:
+            out[at] = _SPACE
+            at += _U(1)
+        if point < 0x80:
+            out[at] = point
+            at += _U(1)
+            continue
+        if point < 0x800:
+            out[at] = 0xC0 | (point >> 6)
+            at += _U(1)
+        else:
+            if point < 0x10000:
+                out[at] = 0xE0 | (point >> 12)
+                at += _U(1)
+            else:
+                out[at] = 0xF0 | (point >> 18)
+                out[at + _U(1)] = 0x80 | ((point >> 12) & 0x3F)
+                at += _U(2)
+            out[at] = 0x80 | ((point >> 6) & 0x3F)
+            at += _U(1)
+        out[at] = 0x80 | (point & 0x3F)
+        at += _U(1)
+    out[at] = _LINE
+    return at + _U(1)
+
+
+@kernel
+def segment(points, e, slots, labels, out):
+    """Segment lines of code points, uint32, each with its line break, to UTF-8 in `out`, which has room.
+
+    Returns how many bytes were written.
+    """
+    size = points.shape[0] + e.pads.shape[0] * (points.shape[0] + 1)
+    size = min(size, points.shape[0] + e.pads.shape[0] * (GROUP + 1)) + 1
+    numbers, seen, breaks = np.empty(size, np.uint16), np.empty(size, np.uint32), np.zeros(size, np.bool_)
+    rows, back = np.empty((3, size), np.uint32), np.empty(LANES * size, np.uint8)
+    ends = np.empty(GROUP + 1, np.int64)
+    alone, near, far = slots
+    trail = e.pads.shape[0] - e.lead
+    start, written = 0, _U(0)
+    while start < points.shape[0]:
+        start, lines = _number(points, start, e, numbers, seen, breaks, ends)
+        count = ends[lines - 1]
+        rows[0, :count] = numbers[:count]
+        rows[0, :count] *= np.uint32(alone.width)
+        _look_up(near, e, numbers, seen, count, rows[1])
+        _look_up(far, e, numbers, seen, count, rows[2])
+        begin = 0
+        for line in range(lines):
+            first, last = begin + e.lead, ends[line] - trail
+            if last > first:
+                label = _forward(slots, labels, rows, breaks, first, last, back)
+                _mark_words(labels, label, first, last, back, breaks)
+            written = _write(seen, breaks, first, last, out, written)
+            begin = ends[line]
+    return np.int64(written)

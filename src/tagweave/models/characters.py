@@ -1,0 +1,123 @@
+"""What single characters are to templates: known ones, classes of unknown ones, and the pads outside a sentence."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.segmented import BLANKS
+from tagweave.encoding.columns import LIST_COLUMNS, FormColumns
+from tagweave.kernels.hashing import OUTSIDE
+from tagweave.kernels.raw_text import BLANK
+
+Codes = NDArray[np.uint64]
+
+POINTS = sys.maxunicode + 1
+_FOREIGN = int(OUTSIDE) + (1 << 32)  # codes of characters that no feature knows begin here
+_MOST_CLASSES = 64
+_WITHOUT_CLASS = ("Cn", "Co", "Cs")  # unassigned, private, surrogates: no column tells one from another
+
+
+class UnfitModelError(ValueError):
+    """A model that cannot segment by tables of pairs; `Tagger` runs every model."""
+
+
+@dataclass(frozen=True)
+class Characters:
+    """Entries: known characters and pads, then one for each class of unknown characters.
+
+    A class is what the columns other than `form` say of a character. Every pad is a class of its own.
+
+    Attributes:
+        number: uint16[0x110000], the entry of every code point, or BLANK.
+        values: per column uint64[entries], its codes. The form of a class is that of a character like no other.
+        classes: uint16[entries].
+        known: how many entries are known characters or pads.
+        pads: uint16, the entries outside a sentence: so many before it, in order, and those after it.
+        kinds: how many classes there are.
+    """
+
+    number: NDArray[np.uint16]
+    values: dict[str, Codes]
+    classes: NDArray[np.uint16]
+    known: int
+    pads: NDArray[np.uint16]
+    kinds: int
+
+    @classmethod
+    def of(cls, columns: Iterable[str], known: NDArray[np.int64], lead: int, trail: int) -> Characters:
+        """The entries for templates over `columns`, where features know the code points `known`.
+
+        Args:
+            columns: the names of columns.
+            known: rising code points.
+            lead, trail: how many pads stand before and after a sentence.
+
+        Raises:
+            UnfitModelError: a column that tells too many characters apart, is of the corpus, or is a list.
+        """
+        points = _plain_points()
+        columns_of = FormColumns([chr(point) for point in points])
+        codes = {name: columns_of.scalar(_checked(name)) for name in sorted(set(columns) - {"form"})}
+        class_of, first = _classes(codes, len(points))
+        distances = [*range(lead, 0, -1), *range(1000, 1000 + trail)]
+        outside = np.array([int(OUTSIDE) + distance for distance in distances], np.uint64)
+        size, kinds = len(known) + len(outside), len(first)
+        if size + kinds > BLANK:
+            raise UnfitModelError(f"found {len(known)} characters in the model, expected fewer than 65,000")
+        foreign = np.arange(kinds, dtype=np.uint64) + np.uint64(_FOREIGN)
+        of_known = FormColumns([chr(point) for point in known])
+        values = {"form": np.concatenate([of_known.form(), outside, foreign])}
+        for name in codes:
+            values[name] = np.concatenate([of_known.scalar(name), outside, codes[name][first]])
+        number = np.full(POINTS, size + class_of[-1], np.uint16)
+        number[points] = size + class_of
+        pad_classes = kinds + np.arange(len(outside))
+        classes = np.concatenate([number[known] - size, pad_classes, np.arange(kinds)]).astype(np.uint16)
+        number[known] = np.arange(len(known))
+        number[[ord(blank) for blank in BLANKS]] = BLANK
+        pads = len(known) + np.arange(len(outside), dtype=np.uint16)
+        return cls(number, values, classes, size, pads.astype(np.uint16), kinds + len(outside))
+
+    def representatives(self) -> tuple[NDArray[np.int64], dict[str, Codes]]:
+        """int64[kinds], an entry of every class, and the columns of another character of each, with a form of its own.
+
+        A pad is the only one of its class: its other is itself.
+        """
+        pads = len(self.pads)
+        foreign = np.arange(self.known, len(self.classes))
+        entries = np.concatenate([foreign, np.arange(self.known - pads, self.known)])
+        others = {name: codes[entries].copy() for name, codes in self.values.items()}
+        others["form"][: len(foreign)] += np.uint64(1 << 32)
+        return entries, others
+
+
+@cache
+def _plain_points() -> NDArray[np.int64]:
+    """The code points that columns can tell apart, and last one that stands for all others."""
+    plain = [point for point in range(POINTS) if unicodedata.category(chr(point)) not in _WITHOUT_CLASS]
+    return np.array([*plain, POINTS - 1])  # unassigned for ever
+
+
+def _checked(column: str) -> str:
+    if column.startswith("user:") or column == "final" or column in LIST_COLUMNS:
+        raise UnfitModelError(f"found a template over {column!r}, expected columns of single characters")
+    return column
+
+
+def _classes(columns: dict[str, Codes], points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """int64[points], the class of every code point, and the first point of every class."""
+    class_of = np.zeros(points, np.int64)
+    for name, codes in columns.items():
+        distinct, number = np.unique(codes, return_inverse=True)
+        if len(distinct) > _MOST_CLASSES:
+            raise UnfitModelError(f"found a template over {name!r}, expected form or columns with few values")
+        _, class_of = np.unique(class_of * len(distinct) + number, return_inverse=True)
+    _, first = np.unique(class_of, return_index=True)
+    return class_of, first

@@ -1,0 +1,295 @@
+"""The weights of a segmentation model by characters and pairs of characters: one row for all features of either.
+
+A template of liu-2014 sees one character, two neighbours, or two with one between. So all features of a text are
+functions of these three, and a row of weights for each, summed beforehand, takes the place of a dozen features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.templates import Term, seed_of
+from tagweave.kernels import hashing
+from tagweave.kernels import raw_text as kernels
+from tagweave.kernels.lanes import LANES
+from tagweave.labels.coding import SEGMENTATION, recode
+from tagweave.labels.scheme import TransitionScheme, split_label
+from tagweave.models.chain import ChainModel
+from tagweave.models.characters import POINTS, Characters, Codes, UnfitModelError
+from tagweave.models.emission import ViewEmission, emissions
+
+Floats = NDArray[np.float32]
+Column = Callable[[str, int], NDArray[Any]]
+"""The codes of a column at an offset."""
+
+_REACHES = (0, 1, 2)
+_PAIRS_AT_ONCE = 1 << 24
+_LINE = 16  # floats of a cache line
+
+
+@dataclass(frozen=True)
+class _Grams:
+    """One family, or one template of the form alone: anchored at its first character, seen from low to high."""
+
+    terms: tuple[Term, ...]
+    low: int
+    high: int
+    seed: int
+
+    @classmethod
+    def of(cls, terms: tuple[Term, ...], low: int, high: int, seed: int) -> _Grams:
+        first = min(min(term.offset, term.offset + term.reach) for term in terms)
+        moved = tuple(Term(term.column, term.offset - first, term.reach) for term in terms)
+        return cls(moved, low + first, high + first, seed)
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        return tuple(sorted({at for term in self.terms for at in (term.offset, term.offset + term.reach)}))
+
+    @property
+    def of_forms(self) -> bool:
+        """Whether the gram tells characters apart, rather than classes of them."""
+        return any(term.column == "form" and not term.reach for term in self.terms)
+
+    def codes(self, column: Column) -> Codes:
+        """The gram code of every combination of characters that `column` gives the codes of; 0 where absent."""
+        parts = []
+        for term in self.terms:
+            value = column(term.column, term.offset)
+            if term.reach:
+                value = np.where(value == column(term.column, term.offset + term.reach), 2, 1).astype(np.uint64)
+            parts.append(value)
+        points = np.stack(parts, axis=1)
+        codes = np.empty(len(points), np.uint64)
+        starts = np.arange(len(points), dtype=np.int64) * len(parts)
+        hashing.hash_codes(points.reshape(-1), starts, len(parts), np.uint64(self.seed), codes)
+        codes[(points == 0).any(axis=1)] = 0
+        return codes
+
+
+class PairTables:
+    """Rows of weights for characters and pairs of them, made once from a model, exactly its weights in float32.
+
+    Args:
+        model: of the task `segment`.
+
+    Raises:
+        UnfitModelError: a model of another task, of more labels than four, or with templates that see more than two
+            characters, or other columns than those of single characters.
+    """
+
+    def __init__(self, model: ChainModel) -> None:
+        if model.task != "segment" or not isinstance(model.encoder, TemplateEncoder):
+            raise UnfitModelError(f"found a model of the task {model.task}, expected segment without a guide")
+        if not np.isfinite(model.weights).all():
+            raise UnfitModelError("found weights that are not numbers")
+        if len(model.structure.space) > LANES or not model.structure.space.views[0].is_identity:
+            raise UnfitModelError(f"found {len(model.structure.space)} labels, expected {LANES} at most")
+        self._index = model.encoder.index
+        self._emissions = emissions(model.structure, model.weights)
+        self._projections = [view.view.projection for view in self._emissions]
+        self._seen = np.zeros(len(self._index), bool)
+        self._grams = list(_grams(model.encoder))
+        self._lead = max(0, *(-grams.low for grams in self._grams))
+        self._trail = max(0, *(grams.high for grams in self._grams)) + max(_REACHES)
+        columns = {term.column for grams in self._grams for term in grams.terms}
+        self._characters = Characters.of(columns, self._known_points(), self._lead, self._trail)
+        self.slots = (self._alone(), *(self._pairs(reach) for reach in _REACHES[1:]))
+        if not self._seen.all():
+            raise UnfitModelError(f"found {(~self._seen).sum()} features of other than known characters, expected none")
+        c = self._characters
+        self.entries = kernels.Entries(c.number, c.classes, c.kinds, c.known, c.pads, self._lead)
+        self.labels = _labels(model)
+
+    def _known_points(self) -> NDArray[np.int64]:
+        """The code points with a feature of their own, rising."""
+        term = Term("form", 0)
+        found = np.zeros(POINTS, bool)
+        forms = np.empty(POINTS, np.uint64)
+        points = np.arange(POINTS)
+        hashing.hash_spans(points, points, points + 1, np.uint64(0), forms)
+        for grams in self._grams:
+            if grams.terms == (term,):
+                found |= self._index.ids(grams.codes(lambda _column, _offset: forms)) >= 0
+        return np.flatnonzero(found)
+
+    def _of_reach(self, reach: int) -> list[_Grams]:
+        offsets = (0, reach) if reach else (0,)
+        return [grams for grams in self._grams if grams.offsets == offsets]
+
+    def _alone(self) -> kernels.Slot:
+        """The slot of single characters."""
+        grams, values = self._of_reach(0), self._characters.values
+        low, high = _bounds(grams)
+        rows = np.zeros((len(self._characters.classes), high - low + 1, LANES))
+        for each in grams:
+            self._add(rows, each, high, each.codes(lambda column, _offset: values[column]))
+        nothing = np.zeros(0, np.uint64), np.uint32(0), np.zeros(0, np.int32)
+        return kernels.Slot(0, high, high - low + 1, *_flat(rows), *nothing)
+
+    def _pairs(self, reach: int) -> kernels.Slot:
+        """The slot of pairs: the rows of pairs of classes first, then those of the pairs that features know."""
+        grams, values = self._of_reach(reach), self._characters.values
+        low, high = _bounds(grams)
+        pairs = self._known_pairs([each for each in grams if each.of_forms])
+        by_class, of_class = self._class_pairs()
+        rows = np.zeros((len(of_class) + len(pairs), high - low + 1, LANES))
+        first, second = np.divmod(pairs, self._characters.known)
+        for each in grams:
+            if not each.of_forms:
+                self._add(rows[: len(of_class)], each, high, each.codes(by_class))
+            self._add(rows[len(of_class) :], each, high, each.codes(_column(values, first, second)))
+        table, shift = _placed(pairs, len(of_class))
+        return kernels.Slot(reach, high, high - low + 1, *_flat(rows), table, shift, of_class)
+
+    def _known_pairs(self, grams: list[_Grams]) -> NDArray[np.int64]:
+        """a * known + b of every pair of entries that a feature knows, those of early features first."""
+        known = self._characters.known
+        forms, bits = self._characters.values["form"][:known], _marked(self._index.codes())
+        pairs, ids = [], []
+        step = max(1, _PAIRS_AT_ONCE // known)
+        for each in grams:
+            if [(term.column, term.offset) for term in each.terms] != [("form", at) for at in each.offsets]:
+                raise UnfitModelError("found a template of characters and classes, expected one or the other")
+            for low in range(0, known, step):
+                high = min(low + step, known)
+                room = (high - low) * known
+                found, codes = np.empty(room, np.int64), np.empty(room, np.uint64)
+                count = kernels.marked_pairs(np.uint64(each.seed), forms, bits, low, high, found, codes)
+                numbers = self._index.ids(codes[:count])
+                pairs.append(found[:count][numbers >= 0])
+                ids.append(numbers[numbers >= 0])
+        if not pairs:
+            return np.zeros(0, np.int64)
+        distinct, first = np.unique(np.concatenate(pairs), return_index=True)
+        return distinct[np.argsort(np.concatenate(ids)[first], kind="stable")]
+
+    def _class_pairs(self) -> tuple[Column, NDArray[np.int32]]:
+        """The columns of all pairs of classes, of different characters and of the same one, and their rows."""
+        entries, others = self._characters.representatives()
+        kinds = self._characters.kinds
+        first, second, same = (axis.reshape(-1) for axis in np.indices((kinds, kinds, 2)))
+        values = {name: codes[entries] for name, codes in self._characters.values.items()}
+
+        def column(name: str, offset: int) -> NDArray[Any]:
+            own, other = values[name], others[name]
+            found = np.where(same == 1, own[second], other[second]) if offset else own[first]
+            return np.asarray(found)
+
+        return column, np.arange(2 * kinds * kinds, dtype=np.int32)
+
+    def _add(self, rows: NDArray[np.float64], grams: _Grams, high: int, codes: Codes) -> None:
+        """Add the weights of grams to rows float64[n, window, 4] of a slot whose first token is p - high."""
+        ids = self._index.ids(codes)
+        at = np.flatnonzero(ids >= 0)
+        self._seen[ids[at]] = True
+        position, window = high - grams.high, grams.high - grams.low + 1
+        for view, projection in zip(self._emissions, self._projections, strict=True):
+            weights = _dense(view, ids[at], window)
+            rows[at, position : position + window, : len(projection)] += weights[:, :, projection]
+
+
+def _grams(encoder: TemplateEncoder) -> Iterator[_Grams]:
+    """All families and templates.
+
+    Raises:
+        UnfitModelError: one that sees other characters than one, or two that are one or two apart.
+    """
+    found = [_Grams.of(family.terms, family.low, family.high, family.seed) for family in encoder.templates.families]
+    found += [_Grams.of(each.terms, 0, 0, seed_of(str(each))) for each in encoder.templates.inside]
+    for grams in found:
+        if grams.offsets not in {(0,), (0, 1), (0, 2)}:
+            terms = " ".join(map(str, grams.terms))
+            raise UnfitModelError(f"found the template {terms}, expected two characters, at most one between them")
+        yield grams
+
+
+def _bounds(grams: list[_Grams]) -> tuple[int, int]:
+    """The smallest and the largest offset of the anchor from a token that sees any of the grams."""
+    if not grams:
+        return 0, 0
+    return min(each.low for each in grams), max(each.high for each in grams)
+
+
+def _column(values: dict[str, Codes], first: NDArray[np.int64], second: NDArray[np.int64]) -> Column:
+    return lambda name, offset: values[name][second if offset else first]
+
+
+def _dense(view: ViewEmission, ids: NDArray[np.int32], window: int) -> NDArray[Any]:
+    """[n, window, tags]: the weights of features, 0 where they have none."""
+    layout, width = view.layout, window * len(view.view.names)
+    start = layout.ptr[ids].astype(np.int64)
+    if not len(layout.cell):
+        found = view.weights[start[:, None] + np.arange(width)]
+    else:
+        counts = layout.ptr[ids + 1].astype(np.int64) - start
+        row = np.repeat(np.arange(len(ids)), counts)
+        at = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts - start, counts)
+        found = np.zeros((len(ids), width), view.weights.dtype)
+        found[row, layout.cell[at]] = view.weights[at]
+    dense: NDArray[Any] = found.reshape(len(ids), window, len(view.view.names))
+    return dense
+
+
+def _flat(rows: NDArray[np.float64]) -> tuple[int, Floats]:
+    """Rows [n, window, 4] as one run of float32, and the width of a row there: whole cache lines, from a new one on."""
+    values = rows.reshape(len(rows), -1)
+    width = -(-values.shape[1] // _LINE) * _LINE
+    room = np.zeros(values.shape[0] * width + _LINE, np.float32)
+    skip = -(room.ctypes.data // room.itemsize) % _LINE
+    flat = room[skip : skip + values.shape[0] * width]
+    flat.reshape(-1, width)[:, : values.shape[1]] = values
+    return width, flat
+
+
+def _marked(codes: Codes) -> NDArray[np.uint8]:
+    """A bit for the lowest bits of every code, one of eight set."""
+    bits = np.zeros(1 << max(4, len(codes).bit_length()), np.uint8)
+    kernels.mark_codes(codes, bits)
+    return bits
+
+
+def _placed(pairs: NDArray[np.int64], first: int) -> tuple[NDArray[np.uint64], np.uint32]:
+    """The table of pairs, whose rows are first, first + 1, ..., and the shift of its hash."""
+    size = max(4, (2 * len(pairs)).bit_length())
+    table = np.full(1 << size, kernels.NOTHING, np.uint64)
+    kernels.place_pairs(pairs.astype(np.uint32), np.uint32(32 - size), table, first)
+    return table, np.uint32(32 - size)
+
+
+def _labels(model: ChainModel) -> kernels.Labels:
+    """Transition scores and what blanks allow, padded to four labels.
+
+    Raises:
+        UnfitModelError: the transitions are not those of the coding.
+    """
+    names, scheme = model.structure.space.names, model.structure.scheme
+    expected = TransitionScheme.of(model.coding, names)
+    pairs = [(getattr(scheme, part), getattr(expected, part)) for part in ("transition", "start", "end")]
+    if not all(np.array_equal(found, wanted) for found, wanted in pairs):
+        raise UnfitModelError("found transitions of another scheme than the coding's")
+    scores = model.structure.transition_scores(model.weights)
+    begin, end = np.full(LANES, -np.inf, np.float32), np.full(LANES, -np.inf, np.float32)
+    begin[: len(names)], end[: len(names)] = scores.start_score, scores.end_score
+    transition = np.full((LANES, LANES), -np.inf, np.float32)
+    transition[: len(names), : len(names)] = scores.score
+    letters = [split_label(name)[0] for name in names]
+    begins = [letter in "BS" for letter in letters] + [False] * (LANES - len(names))
+    ends = [letter in "ES|" for letter in letters] + [False] * (LANES - len(names))
+    cut = Sentence(("a", "b"), {SEGMENTATION: (("B", "S"), ("E", "S"))})
+    after, before = (_allowed(names, each) for each in recode(cut, "coded", model.coding).layers["coded"])
+    return kernels.Labels(transition.reshape(-1), begin, end, after, before, np.array(begins), np.array(ends))
+
+
+def _allowed(names: tuple[str, ...], candidates: tuple[str, ...] | None) -> Floats:
+    allowed = np.zeros(LANES, np.float32)
+    allowed[: len(names)] = [0 if candidates is None or name in candidates else -np.inf for name in names]
+    return allowed

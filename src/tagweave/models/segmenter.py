@@ -1,0 +1,89 @@
+"""Raw text to segmented text: a segmentation model derived to tables, and blocks of lines through it on threads."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+
+from tagweave.kernels import raw_text
+from tagweave.models.chain import ChainModel
+from tagweave.models.pair_tables import PairTables
+
+_CHARACTERS = 1 << 18  # of lines segmented at a time
+
+
+class Segmenter:
+    """Segments lines of raw text as `Tagger` does, many times faster, on arrays of code points.
+
+    Blanks (space, tab, U+3000) are boundaries of words. Weights are float32, and summed in another order than in
+    `Tagger`: where two segmentations have the same score but for rounding, the other one may come out.
+
+    Args:
+        model: a model of the task `segment`. Its tables are made here, which takes a second or a few.
+        threads: how many threads share the work.
+
+    Raises:
+        UnfitModelError: a model of another task, with a guide, of bundled labels, or with templates other than of one
+            character, of two neighbours and of two with one between. `Tagger` runs it.
+    """
+
+    def __init__(self, model: ChainModel, threads: int = 1) -> None:
+        self.threads = threads
+        self._tables = PairTables(model)
+
+    def segment(self, lines: Iterable[str]) -> Iterator[str]:
+        """Every line, its words separated by one space; a stream of any length in constant memory.
+
+        Raises:
+            ValueError: a line break inside a line, or half of a surrogate pair.
+        """
+        for block in self.blocks(_joined(lines)):
+            yield from block.decode("utf-8").split("\n")[:-1]
+
+    def blocks(self, texts: Iterable[str]) -> Iterator[bytes]:
+        """Every text, of whole lines with their line breaks, as segmented lines in UTF-8, in order.
+
+        A few texts more than there are threads are held at a time.
+
+        Raises:
+            ValueError: a text that does not end in a line break, or half of a surrogate pair.
+        """
+        if self.threads == 1:
+            yield from map(self._segmented, texts)
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            waiting: deque[Future[bytes]] = deque()
+            for text in texts:
+                waiting.append(pool.submit(self._segmented, text))
+                if len(waiting) > self.threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+    def _segmented(self, text: str) -> bytes:
+        if not text.endswith("\n"):  # the kernel looks for it without end
+            raise ValueError("found text without a line break at its end, expected whole lines")
+        encoded, tables = text.encode("utf-32-le"), self._tables
+        points = np.frombuffer(encoded, np.uint32)
+        out = np.empty(5 * len(points), np.uint8)  # a character has four bytes at most, and a blank
+        written = raw_text.segment(points, tables.entries, tables.slots, tables.labels, out)
+        return out[:written].tobytes()
+
+
+def _joined(lines: Iterable[str]) -> Iterator[str]:
+    """Lines in blocks."""
+    block: list[str] = []
+    size = 0
+    for line in lines:
+        if "\n" in line:
+            raise ValueError(f"found a line break in {line[:40]!r}, expected lines without")
+        block.append(line)
+        size += len(line) + 1
+        if size >= _CHARACTERS:
+            yield "\n".join([*block, ""])
+            block, size = [], 0
+    if block:
+        yield "\n".join([*block, ""])

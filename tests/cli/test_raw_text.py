@@ -1,0 +1,78 @@
+"""`tagweave tag` on raw text: by tables, and the same as without them."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from model_files import write
+
+from tagweave.cli import labelling, raw_text
+from tagweave.corpus import text_blocks
+from tagweave.models import segmenter as segmenter_module
+from tagweave.models.characters import UnfitModelError
+
+LINES = ["今天早上我们看着他。", "", " ", "图\u3000书 馆\t里", "１９９８年1月ABC公司𠀀𠀀鱻鱻龘", "好" * 3000]
+
+
+@pytest.fixture
+def without_tables(monkeypatch):
+    """Switches the tables off."""
+
+    def off():
+        def refuse(*_):
+            raise UnfitModelError("found nothing, expected nothing")
+
+        monkeypatch.setattr(segmenter_module, "PairTables", refuse)
+
+    return off
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_tables_give_what_the_tagger_gives(run, segmenter, corpora, tmp_path, monkeypatch, without_tables, threads):
+    monkeypatch.setattr(text_blocks, "_BYTES", 300)
+    lines = (corpora / "dev.raw").read_text("utf-8").splitlines() + LINES
+    file = write(tmp_path / "text.raw", lines)
+    fast = run("tag", segmenter, file, "--threads", threads).stdout
+    assert fast.count("\n") == len(lines)
+    without_tables()
+    assert run("tag", segmenter, file).stdout == fast
+
+
+def test_files_gzip_byte_order_marks_and_line_ends(run, segmenter, tmp_path):
+    plain = run("tag", segmenter, stdin="我们看着\n他说\n").stdout
+    (tmp_path / "in.gz").write_bytes(gzip.compress("\ufeff我们看着\r\n他说".encode()))
+    run("tag", segmenter, tmp_path / "in.gz", "-o", tmp_path / "out.gz")
+    assert gzip.decompress((tmp_path / "out.gz").read_bytes()).decode() == plain
+
+
+def test_an_error_names_the_line_and_leaves_no_file(run, segmenter, tmp_path):
+    (tmp_path / "bad.raw").write_bytes("我们\n\0\n".encode())
+    result = run("tag", segmenter, tmp_path / "bad.raw", "-o", tmp_path / "out", code=2)
+    expected = "found a NUL character at character 1, expected lines of text"
+    assert result.stderr == f"tagweave: {tmp_path / 'bad.raw'}:2: {expected}\n"
+    assert not list(tmp_path.glob("out*"))
+    assert run("tag", segmenter, tmp_path / "none.raw", code=2).stderr.startswith("tagweave: ")
+
+
+def test_what_is_not_raw_to_segmented_goes_the_general_way(run, segmenter, segtagger, tagger, tmp_path, monkeypatch):
+    taken = []
+    write_segmented = raw_text.write_segmented
+    monkeypatch.setattr(raw_text, "write_segmented", lambda *a: taken.append(write_segmented(*a)) or taken[-1])
+    run("tag", segmenter, stdin="我们看着\n")
+    run("tag", segmenter, "--retag", "-o", tmp_path / "x.seg", stdin="我们看着\n")
+    run("tag", segmenter, "--to", "segmentation", stdin="我们看着\n")
+    assert taken == [True, True, True]
+    taken.clear()
+    run("tag", segmenter, "-o", tmp_path / "x.conllu", stdin="我们看着\n")
+    run("tag", segmenter, "--format", "segmented", stdin="我们 看着\n")
+    run("tag", segtagger, stdin="我们看着\n")
+    run("tag", tagger, stdin="我们 看着\n")
+    assert taken == [False] * 4
+    write(tmp_path / "in.raw", ["我们"])
+    assert "expected a layer 'other'" in run("tag", segmenter, f"{tmp_path / 'in.raw'}#other", code=2).stderr
+
+
+def test_the_tagger_is_not_asked(run, segmenter, monkeypatch):
+    monkeypatch.setattr(labelling.Labelling, "labelled", lambda _: pytest.fail("the general way"))
+    assert run("tag", segmenter, stdin="我们看着\n").stdout.replace(" ", "") == "我们看着\n"

@@ -1,0 +1,95 @@
+"""Blocks of whole lines are the lines of `read_lines`: the same text, the same errors."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.corpus import text_blocks
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.text_blocks import read_blocks
+from tagweave.corpus.text_file import read_lines
+
+PIECES = [b"\n", b"\r\n", b"a", "好".encode(), b"\xef\xbb\xbf", b"\xe5\xa5", b"\x0b", "\u2028".encode(), b"\0", b"\r"]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("blocks") / "text"
+
+
+def by_lines(path: Path) -> list[str] | str:
+    try:
+        return list(read_lines(str(path)))
+    except CorpusError as error:
+        return str(error)
+
+
+def by_blocks(path: Path, size: int) -> list[str] | str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_blocks, "_BYTES", size)
+        try:
+            blocks = list(read_blocks(str(path)))
+        except CorpusError as error:
+            return str(error)
+    assert all(block.endswith("\n") for block in blocks)
+    return "".join(blocks).split("\n")[:-1]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12), st.integers(1, 9), st.booleans())
+def test_the_lines_are_those_of_read_lines(file: Path, pieces: list[bytes], size: int, packed: bool) -> None:
+    text = b"".join(pieces)
+    file.write_bytes(gzip.compress(text) if packed else text)
+    assert by_blocks(file, size) == by_lines(file)
+
+
+def test_a_line_longer_than_a_block_is_one_block(file: Path) -> None:
+    long = "好" * 50_000
+    file.write_text(f"a\n{long}\nb\nc", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_blocks, "_BYTES", 100)
+        blocks = list(read_blocks(str(file)))
+    assert blocks[0] == "a\n" and "".join(blocks) == f"a\n{long}\nb\nc\n"
+    assert sum(long in block for block in blocks) == 1
+
+
+def test_an_error_names_the_line_in_a_later_block(file: Path) -> None:
+    file.write_bytes(b"abc\n" * 100 + b"x\xff\n")
+    blocks = by_blocks(file, 16)
+    assert blocks == f"{file}:101: found the byte 0xff at byte 2 of the line (invalid start byte), expected UTF-8"
+
+
+def test_broken_gzip_data(file: Path) -> None:
+    file.write_bytes(gzip.compress(b"abc\n" * 1000)[:-9])
+    with pytest.raises(CorpusError, match="broken gzip data"):
+        list(read_blocks(str(file)))
+
+
+def test_standard_input_comes_as_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(io.RawIOBase):
+        """Gives a line at a time."""
+
+        def __init__(self) -> None:
+            self.left = [b"one\n", b"two\nth", b"ree"]
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, room: memoryview) -> int:  # type: ignore[override]
+            piece = self.left.pop(0) if self.left else b""
+            room[: len(piece)] = piece
+            return len(piece)
+
+    slow = Slow()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(slow)))
+    blocks = read_blocks("-")
+    assert next(blocks) == "one\n"
+    assert len(slow.left) == 2
+    assert list(blocks) == ["two\n", "three\n"]

@@ -1,0 +1,86 @@
+"""What is found, as partial annotation: what the sentences allow, and that it survives KyTea's format."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.corpus import kytea
+from tagweave.evidence import annotation
+from tagweave.evidence.annotation import annotated, annotated_corpus
+from tagweave.evidence.lexicon import parse
+from tagweave.evidence.matching import LexiconMatcher
+
+
+def layers(line: str, *entries: str, minimum: int = 2):
+    ((sentence, _),) = annotated([line], LexiconMatcher((parse(entries),), minimum=minimum))
+    return sentence.layers
+
+
+def marked(lines, *entries: str, minimum: int = 2) -> list[str]:
+    stream = io.StringIO()
+    matcher = LexiconMatcher((parse(entries),), minimum=minimum)
+    kytea.write((sentence for sentence, _ in annotated(lines, matcher)), stream)
+    return stream.getvalue().splitlines()
+
+
+def test_a_word_is_settled_and_narrows_its_neighbours():
+    expected = (("B", "S"), ("E", "S"), ("B",), ("M",), ("E",), ("B", "S"), None, ("E", "S"))
+    assert layers("他在图书馆看书吧", "图书馆")["segmentation"] == expected
+
+
+def test_words_side_by_side_and_at_both_ends():
+    assert marked(["甲乙丙丁", "甲乙戊丙丁"], "甲乙", "丙丁") == ["甲-乙|丙-丁", "甲-乙|戊|丙-丁"]
+    assert layers("甲", "甲", minimum=1)["segmentation"] == (("S",),)
+
+
+def test_tags_stand_at_every_character_of_a_word():
+    assert layers("去开会了", "开会\tn|v", "了")["tag"] == (None, ("n", "v"), ("n", "v"), None)
+    assert "tag" not in layers("去开会了", "开会")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("我 们开会", "我|们|开-会"),
+        ("  开会　我们\t", "开-会|我 们"),
+        ("开 会", "开|会"),
+        ("我|们-开会", r"我 \| 们 \-|开-会"),
+        ("", ""),
+        (" \t", ""),
+    ],
+)
+def test_blanks_are_boundaries_and_no_characters(line, expected):
+    assert marked([line], "开会") == [expected]
+    tagged = marked([line], "开会\tv")
+    assert tagged == [expected.replace("开-会", "开-会/v")]
+
+
+@given(st.lists(st.text("甲乙丙 /-|a", max_size=12), max_size=8), st.integers(1, 20))
+def test_lines_stay_lines_whatever_the_blocks(lines, size):
+    entries = ["甲乙\tN", "乙丙", "丙\tV|N", "a/"]
+    whole = marked(lines, *entries, minimum=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(annotation, "_BLOCK", size)
+        assert marked(lines, *entries, minimum=1) == whole
+    assert len(whole) == len(lines)
+    matcher = LexiconMatcher((parse(entries),), minimum=1)
+    for line, text, (sentence, words) in zip(lines, whole, annotated(lines, matcher), strict=True):
+        assert "".join(sentence.forms) == line.replace(" ", "")
+        (again,) = kytea.read([text])
+        assert (again.forms, again.layers) == (sentence.forms, sentence.layers)
+        assert words >= sum(candidates is not None for candidates in sentence.layers["tag"]) / 2
+
+
+def test_a_corpus_of_the_lines_with_words():
+    corpus = annotated_corpus(["好", "开会", "", "去开会"], LexiconMatcher((parse(["开会"]),)), "a.raw")
+    assert (corpus.guideline, corpus.unit, corpus.path) == ("segmentation", "character", "a.raw")
+    assert [tuple(sentence.place) for sentence in corpus] == [("a.raw", 2), ("a.raw", 4)]
+
+
+def test_the_number_of_words_of_every_line():
+    found = annotated(["开会开会", "开", "会开会"], LexiconMatcher((parse(["开会"]),)))
+    assert [words for _, words in found] == [2, 0, 1]

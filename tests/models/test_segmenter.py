@@ -1,0 +1,186 @@
+"""Raw text by tables of pairs gives the words of `Tagger`, for every coding, layout and set of templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tagweave.adapt.task import Task
+from tagweave.cli.labelling import without_blanks
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.evidence import allowed_sets
+from tagweave.encoding.presets import PRESETS
+from tagweave.encoding.templates import Templates
+from tagweave.labels.coding import CODINGS
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.sets import LabelSets
+from tagweave.labels.space import LabelSpace
+from tagweave.models.chain import ChainModel
+from tagweave.models.characters import UnfitModelError
+from tagweave.models.layout import Layout
+from tagweave.models.pair_tables import PairTables
+from tagweave.models.segmenter import Segmenter
+from tagweave.models.structure import ChainStructure
+from tagweave.models.tagger import Tagger
+
+WORDS = ("今天 天气 好", "好 好 学习 ， 天天 向上 。", "１９９８ 年 1 月 ABC 公司", "一", "𠀀𠀁 é 𠀀", "")
+TEMPLATES = {
+    "liu-2014": PRESETS["liu-2014"].texts,
+    "one character": ("form[0]", "type[-1]"),
+    "backwards": ("form[1]", "form[0]", "form[1]==form[0]", "form[2]==form[0]", "script[1] type[0]"),
+    "far": ("form[0]", "form[2] punctuation[2]", "form[-3] form[-1]", "date_class[1] date_class[3]"),
+    "nothing here": ("form[0]", "form[1]", "form[-4]", "form[3] form[4]"),
+}
+LETTERS = {"BMES": "BMES", "BI": "BI", "boundary": "-|"}
+
+
+@cache
+def model(templates: str, coding: str, licensed: bool = False, seed: int = 0) -> ChainModel:
+    """A model with all features of the words, and random weights."""
+    sentences = [Sentence(tuple(line.split())) for line in WORDS]
+    coded = Task("segment", coding).prepare(Corpus(tuple(sentences), "seg"))
+    space = LabelSpace.plain("seg", tuple(sorted(LETTERS[coding])))
+    encoder = TemplateEncoder(Templates(TEMPLATES[templates]))
+    encoded = encoder.encode(coded.sentences)
+    encoder.freeze(encoded)
+    sets, scheme = LabelSets(space), TransitionScheme.of(coding, space.names)
+    encoded = encoded.with_evidence(allowed_sets(coded.sentences, sets, scheme, None))
+    layout = Layout.dense(encoder.windows, len(space))
+    if licensed:
+        layout = Layout.licensed(encoded, encoder.windows, sets.masks)
+    structure = ChainStructure(space, (layout,), scheme)
+    weights = np.random.default_rng(seed).normal(size=structure.size).astype(np.float32)
+    return ChainModel(structure, encoder, weights, "segment", coding)
+
+
+def expected(whole: ChainModel, lines: list[str]) -> list[str]:
+    """The lines by `Tagger`, blanks being evidence."""
+    task, tagger = Task("segment", whole.coding), Tagger(whole)
+    given_lines = Corpus(tuple(without_blanks(Sentence(tuple(line))) for line in lines), "segmentation", "character")
+    evidence = [s.layers["segmentation"] for s in task.prepare(given_lines)]
+    pairs = zip(given_lines, evidence, strict=True)
+    corpus = Corpus(tuple(replace(s, layers={"seg": layer}) for s, layer in pairs), "seg", "character")
+    return [" ".join(tagger.words(sentence).forms) for sentence in tagger.complete(corpus)]
+
+
+CHARACTERS = st.sampled_from(
+    "今天气好学，。１1ABé𠀀𠀁年一二鱻龘ぁァ \t\u3000\u00a0\u2028\ufeff\U0010ffff"
+) | st.characters(exclude_characters="\n\r\0", exclude_categories=("Cs",))
+LINES = st.lists(st.text(CHARACTERS, max_size=12), max_size=6)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(sorted(TEMPLATES)), st.sampled_from(CODINGS), st.booleans(), st.integers(0, 1), LINES)
+def test_words_are_those_of_the_tagger(
+    templates: str, coding: str, licensed: bool, seed: int, lines: list[str]
+) -> None:
+    whole = model(templates, coding, licensed, seed)
+    assert list(segmenter(templates, coding, licensed, seed).segment(lines)) == expected(whole, lines)
+
+
+@cache
+def segmenter(templates: str, coding: str, licensed: bool = False, seed: int = 0) -> Segmenter:
+    return Segmenter(model(templates, coding, licensed, seed))
+
+
+def unfit(change: str) -> ChainModel:
+    whole = model("one character", "BMES")
+    if change == "task":
+        return replace(whole, task="segtag")
+    if change == "scheme":
+        return replace(whole, structure=replace(whole.structure, scheme=TransitionScheme.free(4)))
+    return replace(whole, weights=np.full_like(whole.weights, np.nan))
+
+
+@pytest.mark.parametrize("change", ["task", "scheme", "weights"])
+def test_models_that_tables_cannot_hold(change: str) -> None:
+    with pytest.raises(UnfitModelError):
+        Segmenter(unfit(change))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        PRESETS["jiang-2015"].texts,
+        ("form[0]", "form[0] form[3]"),
+        ("form[0]", "form[0] type[1]"),
+        ("form[0]", "lower[0]"),
+        ("form[0]", "inner[0]"),
+        ("form[0]", "final[0]"),
+        ("form[0] form[1]",),
+    ],
+)
+def test_templates_that_tables_cannot_hold(texts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TEMPLATES, "unfit", texts)
+    model.cache_clear()
+    with pytest.raises(UnfitModelError, match="found"):
+        Segmenter(model("unfit", "BMES"))
+    model.cache_clear()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_blocks_come_in_order_on_any_number_of_threads(threads: int) -> None:
+    tool = Segmenter(model("liu-2014", "BMES"), threads)
+    texts = [f"{'今天' * number}\n好{number}\n" for number in range(40)]
+    blocks = list(tool.blocks(iter(texts)))
+    assert [block.decode().replace(" ", "") for block in blocks] == texts
+    assert blocks == list(segmenter("liu-2014", "BMES").blocks(texts))
+
+
+def test_few_texts_are_held_at_a_time() -> None:
+    taken = []
+
+    def texts() -> Iterator[str]:
+        for number in range(50):
+            taken.append(number)
+            yield "今天\n"
+
+    blocks = Segmenter(model("one character", "BMES"), 2).blocks(texts())
+    next(blocks)
+    assert len(taken) <= 4
+    assert len(list(blocks)) == 49
+
+
+def test_what_is_no_line_is_an_error() -> None:
+    tool = segmenter("one character", "BMES")
+    with pytest.raises(ValueError, match="a line break in 'a"):
+        list(tool.segment(["今", "a\nb"]))
+    with pytest.raises(ValueError, match="without a line break at its end"):
+        list(tool.blocks(["今"]))
+    with pytest.raises(ValueError, match="surrogate"):
+        list(tool.segment(["\ud800"]))
+    assert list(tool.segment([])) == [] == list(tool.blocks([]))
+
+
+def test_long_lines_and_many_lines() -> None:
+    lines = ["今天 天气好" * 4000, *[""] * 3000, "好", *["学习今天"] * 2000]
+    assert list(segmenter("liu-2014", "BMES").segment(lines)) == expected(model("liu-2014", "BMES"), lines)
+
+
+@pytest.mark.parametrize("name", sorted(TEMPLATES))
+def test_every_row_is_a_sum_of_feature_weights(name: str) -> None:
+    whole = model(name, "BMES", seed=7)
+    tables = PairTables(whole)
+    text = "今天天好好鱻𠀀"
+    e, (alone, near, far) = tables.entries, tables.slots
+    numbers = np.concatenate([e.pads[: e.lead], e.number[[ord(c) for c in text]], e.pads[e.lead :]])
+    assert (alone.reach, near.reach, far.reach) == (0, 1, 2)
+    scores = np.zeros((len(text), 4))
+    rows = alone.weights.reshape(-1, alone.width)[:, : 4 * alone.window].reshape(-1, alone.window, 4)
+    for t in range(len(text)):
+        for j in range(alone.window):
+            scores[t] += rows[numbers[e.lead + t + alone.high - j], j]
+    families = whole.encoder.templates.families
+    seen = [{at for term in each.terms for at in (term.offset, term.offset + term.reach)} for each in families]
+    encoded = whole.encoder.encode([Sentence(tuple(text))])
+    others = [k for k, offsets in enumerate(seen) if len(offsets) > 1]
+    encoded.grams[:, others] = -1
+    np.testing.assert_allclose(scores, whole._scores(encoded, 0, 1), atol=1e-5)
