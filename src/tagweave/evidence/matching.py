@@ -89,7 +89,6 @@ class Trie:
         found = match(points, run_characters(), self.root, self.label, self.child, self.word, starts, stops, words)
         return Spans(starts, stops, words).only(slice(found))
 
-
     def occur(self, points: NDArray[np.uint32], seen: NDArray[np.bool_]) -> None:
         """Set seen[number] of every word that occurs anywhere in the text, overlapping others or not."""
         from tagweave.kernels.matching import occur

@@ -97,8 +97,8 @@ def _marginals(model: ChainModel, encoded: Encoded) -> Iterator[_Marginals]:
         scores = np.empty((len(batch.rows), labels), dtype)
         write_emission(views, encoded, first, last, scores, tables)
         space = Workspace(max(1, len(scores)), labels, dtype)
-        E, shift = free_potentials(scores, batch, space)
-        sums = sum_product(E, shift, batch, transitions, space, "alpha", scores.__getitem__)
+        E, shift, dense = free_potentials(scores, batch, encoded, space)
+        sums = sum_product(E, shift, batch, transitions, space, "alpha", scores.__getitem__, dense)
         pairs = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
         for lane, exact in sums.exact.items():
             at = int(encoded.sentence_ptr[first + batch.order[lane]]) - batch.tokens.start
