@@ -58,6 +58,15 @@ def test_marginals(
         np.testing.assert_allclose(rows, naive.state_marginals(chain), rtol=1e-7, atol=1e-10)
 
 
+def test_pair_marginals_of_one_token_out_of_range() -> None:
+    start = np.array([False, True])
+    problem = Problem([["a"]], plain(2), 0, scheme=TransitionScheme(np.ones((2, 2), bool), start, np.ones(2, bool)))
+    problem.structure.split(problem.weights)[0].emission[0::2] = 500  # of the label that no sentence begins with
+    gamma, pairs = model_of(problem).pair_marginals(problem.encoded, 0)
+    assert gamma.tolist() == [[0, 1]]
+    assert pairs.tolist() == [[[0, 0], [0, 0]]]
+
+
 @settings(max_examples=40)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.booleans())
 def test_pair_marginals_of_a_sentence(

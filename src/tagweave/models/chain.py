@@ -104,7 +104,8 @@ class ChainModel:
         pairs = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
         pairs[:1] = 0
         for exact in sums.exact.values():
-            pairs[1:] = list(exact.pairs())
+            for t, each in enumerate(exact.pairs(), 1):
+                pairs[t] = each
         return sums.gamma[batch.rows], pairs
 
     def k_best(
