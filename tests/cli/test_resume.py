@@ -152,7 +152,11 @@ def test_an_interrupt_from_the_keyboard(corpora, tmp_path):
     """The signal itself, to a process that trains: the model is there, and the exit code is that of an interrupt."""
     log, model = tmp_path / "log", tmp_path / "m"
     options = ["-o", str(model), "--iterations", "1000000", "--log", str(log)]
-    command = [sys.executable, "-c", "from tagweave.cli.main import main; main()", "train", str(corpora / "train.txt")]
+    heeding = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a suite in the background does not
+    )
+    program = f"{heeding}; from tagweave.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "train", str(corpora / "train.txt")]
     said = tmp_path / "said"
     with said.open("wb") as stream, subprocess.Popen([*command, *options], stderr=stream) as process:
         while process.poll() is None and (not log.exists() or len(log.read_text("utf-8").splitlines()) < 3):
