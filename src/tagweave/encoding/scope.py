@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_TOKENS = 1 << 14  # looked at at a time: their labels may be a hundred times as many
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -41,11 +43,6 @@ class Scope:
         labels = [part.labels for part in parts]
         return cls(np.cumsum(ptr).astype(np.int64), np.concatenate([np.zeros(0, np.int32), *labels]))
 
-    @property
-    def tokens(self) -> NDArray[np.int64]:
-        """int64[entries], the token of every entry."""
-        return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
-
     def take(self, tokens: NDArray[np.int64]) -> Scope:
         """The scope of these tokens, in this order."""
         lengths = np.diff(self.ptr)[tokens]
@@ -60,16 +57,25 @@ class Scope:
             allow: int32[N], the label set of every token.
             masks: [sets, Y], the labels of every set.
         """
-        tokens = self.tokens
-        inside = np.bincount(tokens[masks[allow[tokens], self.labels] > 0], minlength=len(allow))
-        empty = np.flatnonzero(inside == 0)
+        empty = np.flatnonzero(~self._meets(allow, masks))
         if not len(empty):
             return self
         rows, more = np.nonzero(masks[allow[empty]])
-        of = np.concatenate([tokens, empty[rows]])
-        order = np.argsort(of, kind="stable")
-        labels = np.concatenate([self.labels, more.astype(np.int32)])[order]
-        return Scope(_pointers(of, len(allow)), labels)
+        at = np.repeat(self.ptr[empty + 1], np.bincount(rows, minlength=len(empty)))
+        lengths = np.diff(self.ptr)
+        lengths[empty] += np.bincount(rows, minlength=len(empty))
+        ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return Scope(ptr, np.insert(self.labels, at, more.astype(np.int32)))
+
+    def _meets(self, allow: NDArray[np.int32], masks: NDArray[Any]) -> NDArray[np.bool_]:
+        """bool[N]: whether the evidence of a token allows any of its labels."""
+        found = np.zeros(len(allow), bool)
+        for low in range(0, len(allow), _TOKENS):
+            ptr = self.ptr[low : low + _TOKENS + 1]
+            sets = np.repeat(allow[low : low + _TOKENS], np.diff(ptr))
+            inside = masks[sets, self.labels[ptr[0] : ptr[-1]]] > 0
+            found[low : low + _TOKENS] = np.logical_or.reduceat(inside, ptr[:-1] - ptr[0])
+        return found
 
 
 def _pointers(tokens: NDArray[np.int64], count: int) -> NDArray[np.int64]:
