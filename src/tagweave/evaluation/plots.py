@@ -129,7 +129,7 @@ def _figure(path: Path, score: str, title: str) -> Iterator[Any]:
         yield axes
         axes.set_ylabel(readable(score))
         axes.set_title(readable(title))
-        figure.legend(loc="outside lower center", ncols=3)  # beside the plot: inside it would hide what is drawn
+        figure.legend(loc="outside lower center", ncols=2)  # beside the plot: inside it would hide what is drawn
         image = io.BytesIO()
         figure.savefig(image, format="png")
     _write(path, image.getvalue())
