@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from tagweave.adapt.fit import fit
 from tagweave.adapt.jackknife import in_characters, jackknifed
@@ -73,8 +72,12 @@ def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning) 
     """
     recipe = replace(recipe, sample=())
     tokens = [in_characters(corpus) for corpus in corpora] if recipe.task.of_characters else list(corpora)
+
+    def tell(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
+        return proposals(model, sentences, pruning.threshold, threads)
+
     for guideline, model in zip(guidelines_of(corpora), pruning.models, strict=True):
-        tell, column = partial(_proposals, pruning.threshold), proposal_column(guideline)
+        column = proposal_column(guideline)
         own = [at for at, corpus in enumerate(tokens) if corpus.guideline == guideline]
         known = jackknifed([tokens[at] for at in own], recipe, _FOLDS, schedule=_PASSES, column=column, told=tell)
         for at, corpus in zip(own, known, strict=True):
@@ -84,9 +87,3 @@ def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning) 
             pairs = zip(tokens[at], told, strict=True)
             tokens[at] = tokens[at].with_sentences(sentence.with_column(column, each) for sentence, each in pairs)
     return tokens
-
-
-def _proposals(
-    threshold: float, model: ChainModel, sentences: Sequence[Sentence], threads: int
-) -> list[tuple[str, ...]]:
-    return proposals(model, sentences, threshold, threads)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.encoding.ragged import rows
 from tagweave.encoding.scope import Scope
 
 Ints = NDArray[np.int32]
@@ -70,8 +71,8 @@ class Encoded:
 
     def take(self, order: NDArray[np.int64]) -> Encoded:
         """The sentences `order`, in this order."""
-        tokens, ptr = _rows(self.sentence_ptr, order)
-        anchors, _ = _rows(self.sentence_ptr + np.arange(len(self) + 1) * self.outer_anchors, order)
+        tokens, ptr = rows(self.sentence_ptr, order)
+        anchors, _ = rows(self.sentence_ptr + np.arange(len(self) + 1) * self.outer_anchors, order)
         return replace(
             self,
             sentence_ptr=ptr,
@@ -93,10 +94,3 @@ class Encoded:
         masks [sets, Y] are the label sets that `allow` numbers.
         """
         return self if self.scope is None else replace(self, scope=self.scope.including(self.allow, masks))
-
-
-def _rows(ptr: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows ptr[s] .. ptr[s + 1] - 1 of every s in order, and their own row pointers."""
-    lengths = np.diff(ptr)[order]
-    new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return np.arange(new[-1]) + np.repeat(ptr[order] - new[:-1], lengths), new

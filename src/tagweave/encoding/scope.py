@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.encoding.ragged import pointers, rows
+
 _TOKENS = 1 << 14  # looked at at a time: their labels may be a hundred times as many
 
 
@@ -34,20 +36,19 @@ class Scope:
         mask = mask.astype(bool)
         mask |= ~mask.any(axis=1, keepdims=True)
         tokens, labels = np.nonzero(mask)
-        return cls(_pointers(tokens, len(mask)), labels.astype(np.int32))
+        return cls(pointers(np.bincount(tokens, minlength=len(mask))), labels.astype(np.int32))
 
     @classmethod
     def joined(cls, parts: list[Scope]) -> Scope:
         """The scopes of one run of tokens after the other."""
-        ptr = np.concatenate([[0], *(np.diff(part.ptr) for part in parts)])
+        lengths = [np.diff(part.ptr) for part in parts]
         labels = [part.labels for part in parts]
-        return cls(np.cumsum(ptr).astype(np.int64), np.concatenate([np.zeros(0, np.int32), *labels]))
+        none = np.zeros(0, np.int32)
+        return cls(pointers(np.concatenate([none, *lengths])), np.concatenate([none, *labels]))
 
     def take(self, tokens: NDArray[np.int64]) -> Scope:
         """The scope of these tokens, in this order."""
-        lengths = np.diff(self.ptr)[tokens]
-        ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        entries = np.arange(ptr[-1]) + np.repeat(self.ptr[tokens] - ptr[:-1], lengths)
+        entries, ptr = rows(self.ptr, tokens)
         return Scope(ptr, self.labels[entries])
 
     def including(self, allow: NDArray[np.int32], masks: NDArray[Any]) -> Scope:
@@ -60,12 +61,11 @@ class Scope:
         empty = np.flatnonzero(~self._meets(allow, masks))
         if not len(empty):
             return self
-        rows, more = np.nonzero(masks[allow[empty]])
-        at = np.repeat(self.ptr[empty + 1], np.bincount(rows, minlength=len(empty)))
-        lengths = np.diff(self.ptr)
-        lengths[empty] += np.bincount(rows, minlength=len(empty))
-        ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        return Scope(ptr, np.insert(self.labels, at, more.astype(np.int32)))
+        which, more = np.nonzero(masks[allow[empty]])
+        counts, lengths = np.bincount(which, minlength=len(empty)), np.diff(self.ptr)
+        lengths[empty] += counts
+        at = np.repeat(self.ptr[empty + 1], counts)
+        return Scope(pointers(lengths), np.insert(self.labels, at, more.astype(np.int32)))
 
     def _meets(self, allow: NDArray[np.int32], masks: NDArray[Any]) -> NDArray[np.bool_]:
         """bool[N]: whether the evidence of a token allows any of its labels."""
@@ -76,8 +76,3 @@ class Scope:
             inside = masks[sets, self.labels[ptr[0] : ptr[-1]]] > 0
             found[low : low + _TOKENS] = np.logical_or.reduceat(inside, ptr[:-1] - ptr[0])
         return found
-
-
-def _pointers(tokens: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    lengths = np.bincount(tokens, minlength=count)
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
