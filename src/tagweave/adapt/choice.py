@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.evidence.matching import Trie, code_points, run_characters
+from tagweave.evidence.matching import Trie, code_points
 from tagweave.models.chain import ChainModel
 from tagweave.models.spans import span_entropies, word_probabilities
 
@@ -83,15 +83,8 @@ def most_doubtful(
 
 def occurrences(sentences: Sequence[Sentence], words: Sequence[str]) -> Occurrences:
     """Every occurrence of each word, by rising start; none begins or ends inside a run of letters or digits."""
-    from tagweave.kernels.occurrences import find
-
-    trie = Trie(words, range(len(words)))
     points = code_points("\n".join("".join(sentence.forms) for sentence in sentences))
-    arguments = points, run_characters(), trie.root, trie.label, trie.child, trie.word
-    none = np.empty(0, np.int64)
-    count = find(*arguments, none, none, np.empty(0, np.int32))
-    start, stop, word = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int32)
-    find(*arguments, start, stop, word)
+    start, stop, word = Trie(words, range(len(words))).occurrences(points)
     ends = np.flatnonzero(points == ord("\n"))  # no word contains one
     sentence = np.searchsorted(ends, start)
     return Occurrences(sentence, start - sentence, stop - sentence, word)

@@ -8,7 +8,7 @@ certain than where only one does, and so it is where several lexicons agree.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ AGREES = ("all", "any")
 
 
 class Spans(NamedTuple):
-    """Words in a text, from left to right, none overlapping another.
+    """Words in a text, from left to right.
 
     points[start[k]:stop[k]] is the word with the number word[k]; int64[K], int64[K], int32[K].
     """
@@ -81,19 +81,22 @@ class Trie:
         grow(points, ptr, common, following, chosen, self.label, self.child, self.word, self.root)
 
     def match(self, points: NDArray[np.uint32]) -> Spans:
-        """The words that maximum matching finds from left to right."""
+        """The words that maximum matching finds from left to right, none overlapping another."""
         from tagweave.kernels.matching import match
 
-        starts, stops = np.empty(len(points), np.int64), np.empty(len(points), np.int64)
-        words = np.empty(len(points), np.int32)
-        found = match(points, run_characters(), self.root, self.label, self.child, self.word, starts, stops, words)
-        return Spans(starts, stops, words).only(slice(found))
+        return self._spans(match, points, len(points))
 
-    def occur(self, points: NDArray[np.uint32], seen: NDArray[np.bool_]) -> None:
-        """Set seen[number] of every word that occurs anywhere in the text, overlapping others or not."""
-        from tagweave.kernels.matching import occur
+    def occurrences(self, points: NDArray[np.uint32]) -> Spans:
+        """All occurrences of all words in the text, overlapping others or not."""
+        from tagweave.kernels.matching import occurrences
 
-        occur(points, run_characters(), self.root, self.label, self.child, self.word, seen)
+        return self._spans(occurrences, points, len(points))
+
+    def _spans(self, kernel: Callable[..., int], points: NDArray[np.uint32], room: int) -> Spans:
+        """What a kernel of the trie finds, with room for so many spans at first."""
+        spans = Spans(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32))
+        found = kernel(points, run_characters(), self.root, self.label, self.child, self.word, *spans)
+        return spans.only(slice(found)) if found <= room else self._spans(kernel, points, found)
 
 
 @dataclass(frozen=True)

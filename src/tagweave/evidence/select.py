@@ -39,7 +39,7 @@ def occurring(words: Iterable[str], lines: Iterable[str]) -> frozenset[str]:
     different = [word for word in dict.fromkeys(words) if word]
     trie, seen = Trie(different, range(len(different))), np.zeros(len(different), np.bool_)
     for block in blocks(lines):
-        trie.occur(code_points("\n".join(block)), seen)
+        seen[trie.occurrences(code_points("\n".join(block))).word] = True
     return frozenset(different[i] for i in np.flatnonzero(seen))
 
 

@@ -112,9 +112,13 @@ def match(points, joined, root, label, child, word, starts, stops, words):
 
 
 @kernel
-def occur(points, joined, root, label, child, word, seen):
-    """seen[k] = True for every word k that occurs, also inside or across another one; arguments as for `match`."""
+def occurrences(points, joined, root, label, child, word, starts, stops, words):
+    """Every occurrence of each word by rising start, also inside or across another one; arguments as for `match`.
+
+    Returns how many there are; only as many are written as there is room for.
+    """
     n = points.shape[0]
+    found = 0
     for i in range(n):
         node = root[points[i]]
         if node < 0 or (i > 0 and joined[points[i]] and joined[points[i - 1]]):
@@ -122,8 +126,11 @@ def occur(points, joined, root, label, child, word, seen):
         j = i + 1
         while node >= 0:
             if word[node] >= 0 and not (j < n and joined[points[j - 1]] and joined[points[j]]):
-                seen[word[node]] = True
+                if found < starts.shape[0]:
+                    starts[found], stops[found], words[found] = i, j, word[node]
+                found += 1
             if j == n:
                 break
             node = _child(label, child, node, points[j])
             j += 1
+    return found
