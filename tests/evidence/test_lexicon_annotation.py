@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus import kytea
-from tagweave.evidence import annotation
+from tagweave.corpus import kytea, text_blocks
 from tagweave.evidence.annotation import annotated, annotated_corpus
 from tagweave.evidence.lexicon import parse
 from tagweave.evidence.matching import LexiconMatcher
@@ -64,7 +63,7 @@ def test_lines_stay_lines_whatever_the_blocks(lines, size):
     entries = ["甲乙\tN", "乙丙", "丙\tV|N", "a/"]
     whole = marked(lines, *entries, minimum=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(annotation, "_BLOCK", size)
+        patch.setattr(text_blocks, "_CHARACTERS", size)
         assert marked(lines, *entries, minimum=1) == whole
     assert len(whole) == len(lines)
     matcher = LexiconMatcher((parse(entries),), minimum=1)

@@ -20,9 +20,9 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.evidence.annotation import word_marks
 
 _ENDS: dict[Candidates, bool] = {("B",): False, ("M",): False, ("E",): True, ("S",): True}
-_UNKNOWN, _BOUNDARY, _INSIDE = (ord(mark) for mark in " |-")
 
 
 @dataclass(frozen=True)
@@ -68,25 +68,13 @@ class Annotator:
 
         Evidence is in the layer `segmentation`; `guideline` is what the corpus calls its guideline.
         """
-        marks = self._marks(found.only(self.answers(found)))
-        touched = np.unique(found.sentence[self.answers(found)]).tolist()
-        text, begins = marks.tobytes().decode("ascii"), self.begins.tolist()
+        words = found.only(self.answers(found))
+        marks, begins = word_marks(len(self.ends), words.start, words.stop), self.begins.tolist()
         sentences = (
-            self.sentences[i].with_layer(SEGMENTATION, segmentation_layer(text[begins[i] : begins[i + 1] - 1]))
-            for i in touched
+            self.sentences[i].with_layer(SEGMENTATION, segmentation_layer(marks[begins[i] : begins[i + 1] - 1]))
+            for i in np.unique(words.sentence).tolist()
         )
         return Corpus(tuple(sentences), guideline, "character")
-
-    def _marks(self, words: Occurrences) -> NDArray[np.uint8]:
-        """uint8[N]: what stands after each character: `|` a boundary, `-` none, a blank where it is not known."""
-        marks = np.full(len(self.ends), _UNKNOWN, np.uint8)
-        inside = np.zeros(len(marks) + 1, np.int64)
-        np.add.at(inside, words.start, 1)  # a word may be asked for twice
-        np.add.at(inside, words.stop - 1, -1)
-        marks[np.cumsum(inside[:-1]) > 0] = _INSIDE
-        marks[words.stop - 1] = _BOUNDARY
-        marks[words.start[words.start > 0] - 1] = _BOUNDARY
-        return marks
 
 
 def until_words(answers: Sequence[bool] | NDArray[np.bool_], words: int) -> int:

@@ -13,9 +13,10 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.text_file import STANDARD_STREAM, decode_line, decompressed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _BYTES = 1 << 20
+_CHARACTERS = 1 << 20
 
 
 def read_blocks(path: str) -> Iterator[str]:
@@ -67,3 +68,17 @@ def _text(block: bytes, path: str, number: int) -> str:
         lines = enumerate(io.BytesIO(block), number)
         text = "".join(decode_line(line, path, at) + "\n" for at, line in lines)
     return text if text.endswith("\n") else text + "\n"
+
+
+def line_blocks(lines: Iterable[str], characters: int | None = None) -> Iterator[list[str]]:
+    """The lines in runs of about so many characters, of a million by default: memory is flat, whatever the length."""
+    block: list[str] = []
+    size = 0
+    for line in lines:
+        block.append(line)
+        size += len(line) + 1
+        if size >= (characters or _CHARACTERS):
+            yield block
+            block, size = [], 0
+    if block:
+        yield block

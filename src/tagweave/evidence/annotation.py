@@ -10,14 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.kytea import SEGMENTATION, TAG, segmentation_layer
 from tagweave.corpus.segmented import BLANKS
 from tagweave.corpus.sentence import Candidates, Place, Sentence
+from tagweave.corpus.text_blocks import line_blocks
 from tagweave.evidence.matching import LexiconMatcher, Spans, code_points
 
-_BLOCK = 1 << 20  # characters that are matched at a time: memory is flat, whatever the length of the text
 _UNKNOWN, _BOUNDARY, _INSIDE = (ord(mark) for mark in " |-")
 
 
@@ -36,10 +37,10 @@ def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> 
     sentence.
     """
     number = 1
-    for block in blocks(lines):
+    for block in line_blocks(lines):
         text = "\n".join(block)
         spans = matcher.spans(code_points(text))
-        marks = _marks(len(text), spans)
+        marks = word_marks(len(text), spans.start, spans.stop)
         ends = np.cumsum([len(line) + 1 for line in block])
         last = np.searchsorted(spans.start, ends).tolist()
         begin = first = 0
@@ -60,29 +61,18 @@ def annotated_corpus(lines: Iterable[str], matcher: LexiconMatcher, path: str = 
     return Corpus(tuple(each.sentence for each in found if each.words), SEGMENTATION, "character", None, path)
 
 
-def blocks(lines: Iterable[str]) -> Iterator[list[str]]:
-    """The lines in runs of about a million characters."""
-    block: list[str] = []
-    size = 0
-    for line in lines:
-        block.append(line)
-        size += len(line) + 1
-        if size >= _BLOCK:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
+def word_marks(length: int, start: NDArray[np.int64], stop: NDArray[np.int64]) -> str:
+    """What stands after each character of a text: `|` a boundary, `-` none, a blank where it is not known.
 
-
-def _marks(length: int, spans: Spans) -> str:
-    """What stands after each character: `|` a boundary, `-` none, a blank where it is not known."""
+    Characters start[k] .. stop[k] - 1 are a word; a word may be named several times, but none overlaps another.
+    """
     marks = np.full(length, _UNKNOWN, np.uint8)
-    change = np.zeros(length + 1, np.int32)
-    change[spans.start] += 1  # spans do not overlap, so no place is named twice
-    change[spans.stop - 1] -= 1
-    marks[np.cumsum(change[:-1]) > 0] = _INSIDE
-    marks[spans.stop - 1] = _BOUNDARY
-    marks[spans.start[spans.start > 0] - 1] = _BOUNDARY
+    inside = np.zeros(length + 1, np.int64)
+    np.add.at(inside, start, 1)
+    np.add.at(inside, stop - 1, -1)
+    marks[np.cumsum(inside[:-1]) > 0] = _INSIDE
+    marks[stop - 1] = _BOUNDARY
+    marks[start[start > 0] - 1] = _BOUNDARY
     return marks.tobytes().decode("ascii")
 
 

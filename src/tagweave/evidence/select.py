@@ -15,7 +15,7 @@ import numpy as np
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.kytea import SEGMENTATION
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.evidence.annotation import blocks
+from tagweave.corpus.text_blocks import line_blocks
 from tagweave.evidence.matching import Trie, code_points
 
 _LETTER: dict[Candidates, str] = {("B",): "B", ("M",): "M", ("E",): "E"}
@@ -38,7 +38,7 @@ def occurring(words: Iterable[str], lines: Iterable[str]) -> frozenset[str]:
     """
     different = [word for word in dict.fromkeys(words) if word]
     trie, seen = Trie(different, range(len(different))), np.zeros(len(different), np.bool_)
-    for block in blocks(lines):
+    for block in line_blocks(lines):
         seen[trie.occurrences(code_points("\n".join(block))).word] = True
     return frozenset(different[i] for i in np.flatnonzero(seen))
 

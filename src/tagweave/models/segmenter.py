@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
+from tagweave.corpus.text_blocks import line_blocks
 from tagweave.kernels import raw_text
 from tagweave.models.chain import ChainModel
 from tagweave.models.pair_tables import PairTables
@@ -75,15 +76,10 @@ class Segmenter:
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
     """Lines in blocks."""
-    block: list[str] = []
-    size = 0
-    for line in lines:
-        if "\n" in line:
-            raise ValueError(f"found a line break in {line[:40]!r}, expected lines without")
-        block.append(line)
-        size += len(line) + 1
-        if size >= _CHARACTERS:
-            yield "\n".join([*block, ""])
-            block, size = [], 0
-    if block:
-        yield "\n".join([*block, ""])
+    return ("\n".join([*block, ""]) for block in line_blocks(map(_checked, lines), _CHARACTERS))
+
+
+def _checked(line: str) -> str:
+    if "\n" in line:
+        raise ValueError(f"found a line break in {line[:40]!r}, expected lines without")
+    return line
