@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import sys
-import zlib
-from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.text_file import STANDARD_STREAM, decode_line, decompressed
+from tagweave.corpus.text_file import decode_line, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,23 +22,12 @@ def read_blocks(path: str) -> Iterator[str]:
     Raises:
         CorpusError, OSError: as `read_lines`, where the block is reached.
     """
-    if path == STANDARD_STREAM:
-        yield from _blocks(sys.stdin.buffer, path)
-        return
-    with Path(path).open("rb") as file:
-        yield from _blocks(file, path)
-
-
-def _blocks(file: IO[bytes], path: str) -> Iterator[str]:
     number = 1
-    buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
-    try:
-        for block in _whole_lines(decompressed(buffered)):
+    with opened(path, lambda: number) as file:
+        for block in _whole_lines(file):
             text = _text(block, path, number)
             number += text.count("\n")
             yield text
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise CorpusError(f"broken gzip data ({error})", "a whole gzip file", path, number) from error
 
 
 def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:

@@ -8,14 +8,14 @@ import re
 import secrets
 import sys
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 STANDARD_STREAM = "-"
 """The path that means standard input or standard output."""
@@ -34,25 +34,29 @@ def read_lines(path: str) -> Iterator[str]:
             where gzip data are broken.
         OSError: the file cannot be opened or read.
     """
-    if path == STANDARD_STREAM:
-        yield from _decoded(sys.stdin.buffer, path)
-        return
-    with Path(path).open("rb") as file:
-        yield from _decoded(file, path)
-
-
-def _decoded(file: IO[bytes], path: str) -> Iterator[str]:
     number = 0
-    buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
-    try:
-        for number, line in enumerate(decompressed(buffered), 1):
+    with opened(path, lambda: number + 1) as file:
+        for number, line in enumerate(file, 1):
             yield decode_line(line, path, number)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise CorpusError(f"broken gzip data ({error})", "a whole gzip file", path, number + 1) from error
 
 
-def decompressed(file: IO[bytes]) -> IO[bytes]:
-    """The file, which can `peek`, or what it decompresses to if it begins with the gzip magic number."""
+@contextmanager
+def opened(path: str, at_line: Callable[[], int]) -> Iterator[IO[bytes]]:
+    """The bytes of a file (`-`: standard input), decompressed if it begins with the gzip magic number.
+
+    Raises:
+        CorpusError: broken gzip data, met while the file is read; `at_line` tells in which line.
+        OSError: the file cannot be opened or read.
+    """
+    with nullcontext(sys.stdin.buffer) if path == STANDARD_STREAM else Path(path).open("rb") as file:
+        buffered = file if hasattr(file, "peek") else io.BufferedReader(file)  # type: ignore[type-var]
+        try:
+            yield _decompressed(buffered)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise CorpusError(f"broken gzip data ({error})", "a whole gzip file", path, at_line()) from error
+
+
+def _decompressed(file: IO[bytes]) -> IO[bytes]:
     is_gzip = file.peek(2)[:2] == _GZIP_MAGIC  # type: ignore[attr-defined]
     return cast("IO[bytes]", gzip.open(file)) if is_gzip else file
 
