@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-from benchmarks.processes import RESULTS, measured
+from benchmarks.processes import measured, publish
 
 LEARNERS = {"lbfgs": 250, "l2sgd": 100, "ap": 20, "pa": 20, "arow": 20}
 """CRFsuite's learners and the iterations that each gets at most; L-BFGS and SGD stop earlier if they converge."""
@@ -125,11 +124,7 @@ def main() -> None:
         "",
         *[line for name, result in found.items() for line in table(name, result)],
     ]
-    print("\n".join(text))
-    if not options.quick:
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        (RESULTS / "speed.md").write_text("\n".join(text), encoding="utf-8")
-        (RESULTS / "speed.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
+    publish("speed", text, found, options.quick)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ The corpora are those of the reproduction of li-2015: Zhuxian with CTB tags, the
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import tempfile
 from functools import partial
@@ -17,7 +16,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from benchmarks.coupled_measure import PLAIN
-from benchmarks.processes import RESULTS, measured
+from benchmarks.processes import measured, publish
 
 BUNDLES = (180, 430, 0)
 """How many bundles, the most frequent pairs of tags; 0: all pairs."""
@@ -102,12 +101,7 @@ def main() -> None:
     tokens, passes = (3000, 1) if options.quick else (20_000, 3)
     with Progress(console=Console(stderr=True)) as progress:
         rows = run(tokens, passes, progress)
-    text = "\n".join(page(rows, passes))
-    print(text)
-    if not options.quick:
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        (RESULTS / "speed-coupled.md").write_text(text, encoding="utf-8")
-        (RESULTS / "speed-coupled.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    publish("speed-coupled", page(rows, passes), rows, options.quick)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ program that is not installed.
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import tempfile
 from functools import partial
@@ -18,7 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-from benchmarks.processes import RESULTS, measured
+from benchmarks.processes import measured, publish
 
 LONG = 10
 """How many times as long the text is on which memory is measured again."""
@@ -90,12 +89,7 @@ def main() -> None:
     megabytes = 0.5 if options.quick else options.megabytes
     with Progress(console=Console(stderr=True)) as progress:
         rows = run(megabytes, options.quick, options.vaporetto, progress)
-    text = "\n".join(page(rows, megabytes))
-    print(text)
-    if not options.quick:
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        (RESULTS / "speed-raw-text.md").write_text(text, encoding="utf-8")
-        (RESULTS / "speed-raw-text.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    publish("speed-raw-text", page(rows, megabytes), rows, options.quick)
 
 
 if __name__ == "__main__":
