@@ -17,6 +17,7 @@ from tagweave.kernels import decode
 from tagweave.models.emission import Tables, emissions, write_emission
 from tagweave.models.lockstep import (
     Batch,
+    Sums,
     Workspace,
     allowed_scores,
     free_potentials,
@@ -101,12 +102,19 @@ class ChainModel:
         """[L, Y] state and [L, Y, Y] pair marginals of a sentence; pairs[t, i, j] = P(y[t-1] = i, y[t] = j), 0 at 0."""
         scores, transitions = self._scores(encoded, sentence, sentence + 1), self._transitions()
         batch, sums = self._sums(encoded, sentence, sentence + 1, scores, transitions, masks)
-        pairs = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
-        pairs[:1] = 0
-        for exact in sums.exact.values():
-            for t, each in enumerate(exact.pairs(), 1):
-                pairs[t] = each
-        return sums.gamma[batch.rows], pairs
+        return sums.gamma[batch.rows], _pairs(batch, sums, transitions)
+
+    def visit_pair_marginals(self, encoded: Encoded, visit: Callable[[slice, Floats, Floats], None]) -> None:
+        """Call `visit` with the tokens of a batch of sentences, their state and their pair marginals, for all batches.
+
+        So the Y * Y numbers of a token are held for one batch at a time.
+        """
+
+        def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
+            batch, sums = self._sums(encoded, first, last, scores, transitions, None)
+            visit(batch.tokens, sums.gamma[batch.rows], _pairs(batch, sums, transitions))
+
+        self._over_chunks(encoded, run, 1)
 
     def k_best(
         self, encoded: Encoded, sentence: int, k: int, masks: Masks | None = None
@@ -161,7 +169,7 @@ class ChainModel:
 
     def _sums(
         self, encoded: Encoded, first: int, last: int, scores: Floats, transitions: Transitions, masks: Masks | None
-    ) -> tuple[Batch, Any]:
+    ) -> tuple[Batch, Sums]:
         batch = Batch.of(encoded, first, last)
         space = Workspace(max(1, len(scores)), scores.shape[1], self.weights.dtype.type)
         E, shift, dense = free_potentials(scores, batch, encoded, space)
@@ -205,3 +213,14 @@ class ChainModel:
             return
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(chunk, range(len(bounds) - 1)))
+
+
+def _pairs(batch: Batch, sums: Sums, transitions: Transitions) -> Floats:
+    """[n, Y, Y]: the pair marginals into every token of a batch, 0 into the first one of a sentence."""
+    pairs: Floats = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
+    pairs[batch.rows < batch.lanes] = 0  # the first step
+    for lane, exact in sums.exact.items():
+        first = int(np.flatnonzero(batch.rows == lane)[0])
+        for t, each in enumerate(exact.pairs(), first + 1):
+            pairs[t] = each
+    return pairs

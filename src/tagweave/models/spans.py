@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,22 +14,9 @@ from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import to_characters
 from tagweave.labels.scheme import split_label
 from tagweave.models.chain import ChainModel
-from tagweave.models.emission import emissions, write_emission
-from tagweave.models.lockstep import Batch, Workspace, free_potentials, sum_product
-from tagweave.models.objective import chunk_bounds
 
 Floats = NDArray[Any]
 Numbers = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class _Marginals:
-    """Of tokens first .. last - 1: gamma [n, Y] and pairs [n, Y, Y], those into the first token of a sentence void."""
-
-    first: int
-    last: int
-    gamma: Floats
-    pairs: Floats
 
 
 def span_entropies(model: ChainModel, encoded: Encoded, start: Numbers, stop: Numbers) -> NDArray[np.float64]:
@@ -44,9 +28,14 @@ def span_entropies(model: ChainModel, encoded: Encoded, start: Numbers, stop: Nu
         start, stop: int64[K], rising starts; span k has the tokens start[k] .. stop[k] - 1 of all N, of one sentence.
     """
     entropies = np.empty(len(start))
-    for part, inside in _parts(model, encoded, start):
-        offset = part.first
-        spans.span_entropies(part.gamma, part.pairs, start[inside] - offset, stop[inside] - offset, entropies[inside])
+
+    def visit(tokens: slice, gamma: Floats, pairs: Floats) -> None:
+        inside = _beginning_in(tokens, start)
+        own = (bound[inside] - tokens.start for bound in (start, stop))
+        spans.span_entropies(gamma, pairs, *own, entropies[inside])
+
+    with one_blas_thread():
+        model.visit_pair_marginals(encoded, visit)
     return entropies
 
 
@@ -59,9 +48,14 @@ def word_probabilities(model: ChainModel, encoded: Encoded, start: Numbers, stop
     probabilities, sets, ptr = np.empty(len(start)), word_sets(model), encoded.sentence_ptr
     sentence = np.searchsorted(ptr, start, side="right") - 1
     bounds = (start, stop, ptr[sentence], ptr[sentence + 1])
-    for part, inside in _parts(model, encoded, start):
-        own = [np.asarray(bound[inside] - part.first, np.int64) for bound in bounds]
-        spans.word_probabilities(part.gamma, part.pairs, sets, *own, probabilities[inside])
+
+    def visit(tokens: slice, gamma: Floats, pairs: Floats) -> None:
+        inside = _beginning_in(tokens, start)
+        own = (np.asarray(bound[inside] - tokens.start, np.int64) for bound in bounds)
+        spans.word_probabilities(gamma, pairs, sets, *own, probabilities[inside])
+
+    with one_blas_thread():
+        model.visit_pair_marginals(encoded, visit)
     return probabilities
 
 
@@ -80,28 +74,7 @@ def word_sets(model: ChainModel) -> NDArray[np.bool_]:
     return np.array([[split_label(name)[0] in allowed for name in space.names] for allowed in letters])
 
 
-def _parts(model: ChainModel, encoded: Encoded, start: Numbers) -> Iterator[tuple[_Marginals, slice]]:
-    """The marginals of one batch of sentences after the other, and which of the spans lie in it."""
-    with one_blas_thread():
-        for part in _marginals(model, encoded):
-            low, high = np.searchsorted(start, (part.first, part.last))
-            yield part, slice(int(low), int(high))
-
-
-def _marginals(model: ChainModel, encoded: Encoded) -> Iterator[_Marginals]:
-    labels, dtype = len(model.structure.space), model.weights.dtype.type
-    transitions, views = model.structure.transition_scores(model.weights), emissions(model.structure, model.weights)
-    tables = [view.kind_table(encoded) for view in views]
-    for first, last in pairwise(chunk_bounds(encoded, labels)):
-        batch = Batch.of(encoded, first, last)
-        scores = np.empty((len(batch.rows), labels), dtype)
-        write_emission(views, encoded, first, last, scores, tables)
-        space = Workspace(max(1, len(scores)), labels, dtype)
-        E, shift, dense = free_potentials(scores, batch, encoded, space)
-        sums = sum_product(E, shift, batch, transitions, space, "alpha", scores.__getitem__, dense)
-        pairs = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
-        for lane, exact in sums.exact.items():
-            at = int(encoded.sentence_ptr[first + batch.order[lane]]) - batch.tokens.start
-            for t, pair in enumerate(exact.pairs(), at + 1):
-                pairs[t] = pair
-        yield _Marginals(batch.tokens.start, batch.tokens.stop, sums.gamma[batch.rows], pairs)
+def _beginning_in(tokens: slice, start: Numbers) -> slice:
+    """Which of the spans begin among these tokens."""
+    low, high = np.searchsorted(start, (tokens.start, tokens.stop))
+    return slice(int(low), int(high))
