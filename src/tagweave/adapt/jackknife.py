@@ -29,13 +29,6 @@ Progress = Callable[[int, int], None]
 Told = Callable[[ChainModel, Sequence[Sentence], int], Sequence[tuple[str, ...]]]
 """What a model tells of every token of some sentences, with so many threads."""
 
-
-def labelled(model: ChainModel, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[str, ...]]:
-    """The labels of every sentence."""
-    tagger = Tagger(model, threads)
-    return [labels_of(sentence, tagger.guideline) for sentence in tagger.tag(sentences)]
-
-
 Value = TypeVar("Value")
 
 
@@ -44,6 +37,12 @@ class Member(NamedTuple):
 
     corpus: int
     sentence: int
+
+
+def labelled(model: ChainModel, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[str, ...]]:
+    """The labels of every sentence."""
+    tagger = Tagger(model, threads)
+    return [labels_of(sentence, tagger.guideline) for sentence in tagger.tag(sentences)]
 
 
 def jackknifed(

@@ -95,7 +95,6 @@ class PairTables:
             raise UnfitModelError(f"found {len(model.structure.space)} labels, expected {LANES} at most")
         self._index = model.encoder.index
         self._emissions = emissions(model.structure, model.weights)
-        self._projections = [view.view.projection for view in self._emissions]
         self._seen = np.zeros(len(self._index), bool)
         self._grams = list(_grams(model.encoder))
         self._lead = max(0, *(-grams.low for grams in self._grams))
@@ -192,8 +191,8 @@ class PairTables:
         at = np.flatnonzero(ids >= 0)
         self._seen[ids[at]] = True
         position, window = high - grams.high, grams.high - grams.low + 1
-        for view, projection in zip(self._emissions, self._projections, strict=True):
-            weights = _dense(view, ids[at], window)
+        for each in self._emissions:
+            weights, projection = _dense(each, ids[at], window), each.view.projection
             rows[at, position : position + window, : len(projection)] += weights[:, :, projection]
 
 
