@@ -106,11 +106,31 @@ def jiang_2015(characters: Words, i: int) -> list[tuple[object, ...]]:
     return found + [("Pu",)] * (characters[i] in naive.SCRIPTS["punctuation"])
 
 
+def sun_wan_2012(characters: Words, i: int) -> list[tuple[object, ...]]:
+    """Section 4.2."""
+    c = [at(characters, s) for s in range(i - 2, i + 3)]
+    return [("n", k, value) for k, value in enumerate(c)] + [("nn", k, c[k], c[k + 1]) for k in range(4)]
+
+
+def sun_wan_2012_subword(pieces: Words, i: int) -> list[tuple[object, ...]]:
+    """Section 4.4, C and the word formation features."""
+    c, own = [at(pieces, s) for s in range(i - 1, i + 2)], pieces[i]
+    found: list[tuple[object, ...]] = [("C", k, value) for k, value in enumerate(c)]
+    found += [("CC", k, c[k], c[k + 1]) for k in range(2)] + [("C-1C1", c[0], c[2])]
+    return found + [(kind, own[a:b]) for n in range(1, 4) if len(own) >= n for kind, a, b in _affixes(own, n)]
+
+
+def _affixes(form: str, n: int) -> list[tuple[str, int, int]]:
+    return [(f"prefix {n}", 0, n), (f"suffix {n}", len(form) - n, len(form))]
+
+
 TABLES: dict[str, Callable[[Words, int], list[tuple[object, ...]]]] = {
     "li-2015": li_2015,
     "tsuboi-2008": tsuboi_2008,
     "liu-2014": liu_2014,
     "jiang-2015": jiang_2015,
+    "sun-wan-2012": sun_wan_2012,
+    "sun-wan-2012-subword": sun_wan_2012_subword,
 }
 
 WORDS = [
@@ -125,7 +145,7 @@ CHARACTERS = ["中中国1１", "9年1月中国国国。", "ab,c年!あ", "", "�
 
 
 def corpus(preset: str) -> list[list[str]]:
-    if preset in ("liu-2014", "jiang-2015"):
+    if preset in ("liu-2014", "jiang-2015", "sun-wan-2012"):
         return [list(text) for text in CHARACTERS]
     return [text.split() for text in WORDS]
 
@@ -167,4 +187,6 @@ def test_the_number_of_templates_is_that_of_the_tables() -> None:
         "tsuboi-2008": 12,
         "liu-2014": 20,
         "jiang-2015": 12,
+        "sun-wan-2012": 9,
+        "sun-wan-2012-subword": 12,
     }

@@ -19,6 +19,7 @@ from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.evidence import OUTSIDE, allowed_sets
 from tagweave.kernels.blas import one_blas_thread
+from tagweave.labels.pieces import Spread
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
@@ -29,13 +30,14 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder
 from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
+from tagweave.models.pieces import PieceEncoder, of_pieces, piece_lengths
 from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.structure import ChainStructure
 
 Floats = NDArray[Any]
 
 _MOSTLY = 0.5  # share of positions with one label below which training begins pointwise
-GrowingEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder
+GrowingEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder | PieceEncoder
 """The encoders whose index grows with the training data, and then freezes."""
 
 
@@ -293,13 +295,23 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
         found = f"development data of the guideline {dev.guideline!r}"
         raise CorpusError(found, f"one of {', '.join(sides)}", dev.path)
     guideline = dev.guideline if dev.guideline in sides else sides[0]
-    return scorer(model, model.encoder.encode(dev.sentences, threads), layers, guideline, threads, dev.path)
+    tokens = model.encoder.tokens(dev.sentences, threads)
+    pieces = piece_lengths(tokens) if of_pieces(model) else None
+    return scorer(model, model.encoder.encode(tokens, threads), layers, guideline, threads, dev.path, pieces)
 
 
 def scorer(
-    model: ChainModel, encoded: Encoded, layers: Sequence[Layer], guideline: str, threads: int = 1, path: str = ""
+    model: ChainModel,
+    encoded: Encoded,
+    layers: Sequence[Layer],
+    guideline: str,
+    threads: int = 1,
+    path: str = "",
+    pieces: NDArray[np.int64] | None = None,
 ) -> Callable[[Floats], float]:
     """As `dev_score`, for sentences that are encoded already, and their layers of a guideline.
+
+    Tokens may be pieces of so many characters, and the layers of characters: every character is scored.
 
     Raises:
         CorpusError: no position has one label.
@@ -310,12 +322,15 @@ def scorer(
     known = gold >= 0
     if not known.any():
         raise CorpusError("no position with one label", "development data to measure by", path)
-    counter = WordCounter(tuple(numbers), encoded.sentence_ptr) if model.coding and known.all() else None
+    spread = None if pieces is None else Spread(view.names, model.coding, numbers, pieces)
+    ptr = encoded.sentence_ptr if spread is None else spread.begins[encoded.sentence_ptr]
+    counter = WordCounter(tuple(numbers), ptr) if model.coding and known.all() else None
 
     def score(weights: Floats) -> float:
         weighted = replace(model, weights=np.asarray(weights, model.weights.dtype))
         with one_blas_thread():
             system = view.projection[weighted.best(encoded, threads=threads)]
+        system = system if spread is None else spread.characters(system)
         return counter.f_score(gold, system) if counter else float((system == gold)[known].mean())
 
     return score

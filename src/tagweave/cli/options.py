@@ -85,8 +85,8 @@ Preset = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Feature templates of a paper: li-2015, tsuboi-2008, liu-2014, jiang-2015 (repeatable). Default: li-2015"
-        " for words, liu-2014 for characters.",
+        help="Feature templates of a paper: li-2015, tsuboi-2008, liu-2014, jiang-2015, sun-wan-2012 (repeatable)."
+        " Default: li-2015 for words, liu-2014 for characters.",
     ),
 ]
 TemplateText = Annotated[

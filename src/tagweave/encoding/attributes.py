@@ -44,6 +44,10 @@ class AttributeEncoder:
         """int64[F]: every feature is seen by one token."""
         return np.ones(len(self.index), np.int64)
 
+    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
+        """The sentences whose tokens are labelled: these."""
+        return sentences
+
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         """The features of sentences with a column of attributes. One thread does it.
 

@@ -55,6 +55,10 @@ class TemplateEncoder:
         self.low = np.array([family.low for family in families], np.int64)
         self.high = np.array([family.high for family in families], np.int64)
 
+    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
+        """The sentences whose tokens are labelled: these."""
+        return sentences
+
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         """The features of sentences, with no evidence: every token allows every label. One thread does it.
 

@@ -63,5 +63,15 @@ PRESETS: dict[str, Templates] = {
             " ".join(f"date_class[{offset}]" for offset in range(-2, 3)),
         )
     ),
+    # sun-wan-2012, section 4.2
+    "sun-wan-2012": Templates(_grams("form", *_UNIGRAMS, *_BIGRAMS)),
+    # sun-wan-2012, section 4.4, the features of the text of sub-words, in a window of 1
+    "sun-wan-2012-subword": Templates(
+        (
+            *_grams("form", (-1,), (0,), (1,), (-1, 0), (0, 1), (-1, 1)),
+            *(f"prefix_{n}[0]" for n in range(1, 4)),
+            *(f"suffix_{n}[0]" for n in range(1, 4)),
+        )
+    ),
 }
 """The presets, by the short name of their paper."""

@@ -17,10 +17,11 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.description import Arrays, unnested
 from tagweave.models.guide import GuidedEncoder
 from tagweave.models.layout import Layout
+from tagweave.models.pieces import PieceEncoder
 from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.structure import ChainStructure
 
-AnyEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder
+AnyEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder | PieceEncoder
 
 
 def assemble(description: dict[str, Any], arrays: Arrays) -> ChainModel:
@@ -65,7 +66,19 @@ def _encoder(description: dict[str, Any], arrays: Arrays, space: LabelSpace) -> 
         return GuidedEncoder(encoder, assemble(description["guide"], unnested(arrays, "guide")))
     if "proposals" in description:
         return _proposing(encoder, description["proposals"], arrays, space)
+    if "taggers" in description:
+        return _cutting(encoder, description["taggers"], arrays, space)
     return encoder
+
+
+def _cutting(
+    encoder: TemplateEncoder, descriptions: list[dict[str, Any]], arrays: Arrays, space: LabelSpace
+) -> PieceEncoder:
+    taggers = [assemble(each, unnested(arrays, f"taggers.{i}")) for i, each in enumerate(descriptions)]
+    pieces = PieceEncoder(encoder, taggers)
+    if space.guidelines != pieces.guidelines[:1]:
+        raise ValueError("taggers the first of which is of another guideline than the model of pieces")
+    return pieces
 
 
 def _proposing(

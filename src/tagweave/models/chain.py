@@ -32,7 +32,11 @@ Masks = NDArray[Any]
 
 
 class Encoder(Protocol):
-    """Whatever turns sentences into features: `TemplateEncoder`, `AttributeEncoder` or `GuidedEncoder`."""
+    """Whatever turns sentences into features: `TemplateEncoder`, `AttributeEncoder`, `GuidedEncoder` and so on."""
+
+    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
+        """The sentences whose tokens are labelled; `layer` of them is evidence, and stays so."""
+        ...
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         """The features of sentences, with no evidence; so many threads share what takes long."""

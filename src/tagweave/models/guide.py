@@ -75,6 +75,10 @@ class GuidedEncoder:
         """int64[F], how many tokens see each feature."""
         return self.encoder.windows
 
+    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
+        """The sentences whose tokens are labelled: these."""
+        return sentences
+
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         """The features of sentences, with no evidence.
 

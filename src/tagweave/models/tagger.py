@@ -33,6 +33,8 @@ _LENGTH = 32  # tokens of a sentence, about
 class Tagger:
     """Labels sentences of the model's tokens (characters, for a model of characters) under one of its guidelines.
 
+    A model of pieces is given characters too; what comes out are the pieces that it cuts them into (`tokens`).
+
     Args:
         model: the model.
         threads: how many threads share the work.
@@ -58,13 +60,18 @@ class Tagger:
         """The guidelines of all layers that come out, the tagger's own first."""
         return tuple(dict.fromkeys((self.guideline, *self._others)))
 
+    def tokens(self, sentences: Sequence[Sentence], layer: str | None = None) -> Sequence[Sentence]:
+        """The sentences whose tokens the model labels, with `layer` as evidence: pieces, for a model of pieces."""
+        return self.model.encoder.tokens(sentences, self.threads, layer)
+
     def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The sentences with the best labels in the layer of the tagger's guideline, in order, block by block.
 
         Raises:
             CorpusError: a sentence for which the coding of the model's labels has no sequence.
         """
-        for block in _blocks(sentences):
+        for given in _blocks(sentences):
+            block = self.tokens(given)
             encoded = self.model.encoder.encode(block, self.threads)
             with one_blas_thread():
                 labels = self.model.best(encoded, threads=self.threads)
@@ -83,7 +90,8 @@ class Tagger:
         done: list[Sentence] = []
         views = {view.guideline: view for view in self.model.structure.space.views}
         view = views.get(corpus.guideline, self._view)
-        for block in _blocks(corpus.sentences):
+        for given in _blocks(corpus.sentences):
+            block = self.tokens(given, corpus.guideline)
             encoded, sets = self._evidence(block, corpus.guideline, corpus.covered)
             with one_blas_thread():
                 labels = self.model.best(encoded, sets.masks, self.threads)
@@ -103,7 +111,8 @@ class Tagger:
         """
         size = min(_BLOCK, max(1, _CELLS // (_LENGTH * len(self.model.structure.space))))
         tables: list[Floats] = []
-        for block in _blocks(sentences, size):
+        for given in _blocks(sentences, size):
+            block = self.tokens(given, layer)
             encoded, sets = self._encoded(block, layer, covered)
             with one_blas_thread():
                 gamma, log_z = self.model.marginals(encoded, None if sets is None else sets.masks, self.threads)
@@ -130,7 +139,7 @@ class Tagger:
         Raises:
             CorpusError: as `complete`, of the layer.
         """
-        encoded, sets = self._encoded([sentence], layer, covered)
+        encoded, sets = self._encoded(self.tokens([sentence], layer), layer, covered)
         with one_blas_thread():
             found = ranked(self.model, encoded, sets or LabelSets(self.model.structure.space), self._view, k)
         if not found:

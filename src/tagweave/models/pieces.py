@@ -1,0 +1,202 @@
+"""Structure stacking: taggers of characters of several guidelines cut a text into pieces, which a model labels.
+
+sun-wan-2012, section 4.4. A piece (sub-word there) ends wherever one of the taggers ends a word: as long as can be, and
+never across a boundary that one of them sees. The model of pieces joins them to words again. It sees of each piece its
+text and, from every tagger, the label of the piece in the tagger's word:
+
+    characters ── a tagger of each GUIDELINE ──> pieces, columns piece:GUIDELINE ── templates ──> features
+
+Where the labels of another guideline than the model's own are known, they take the place of its tagger's: so a model of
+pieces converts a corpus of the one guideline to the other (section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import starmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.encoding.encoded import Encoded
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.labels.pieces import certain_starts, joined, label_of, spans, starts
+from tagweave.models.chain import ChainModel
+from tagweave.models.description import arrays_of, describe, nested
+from tagweave.models.guide import GuidedEncoder
+
+
+def piece_column(guideline: str) -> str:
+    """The column of what a tagger of characters says of pieces."""
+    return f"piece:{guideline}"
+
+
+def piece_templates(guideline: str) -> tuple[str, ...]:
+    """What templates see of a tagger's labels T of pieces (sun-wan-2012, 4.4, window of 1).
+
+    T[-1], T[0], T[1]; T[-1] T[0], T[0] T[1]; T[-1] T[1].
+    """
+    before, here, after = (f"user:{piece_column(guideline)}[{offset}]" for offset in (-1, 0, 1))
+    return (before, here, after, f"{before} {here}", f"{here} {after}", f"{before} {after}")
+
+
+class PieceEncoder:
+    """Templates over pieces, and the taggers that cut them.
+
+    Args:
+        encoder: the templates, which may ask for the columns of pieces.
+        taggers: at least two models of characters in one coding, each of a guideline of its own; the first one's is
+            that of the model of pieces.
+
+    Raises:
+        ValueError: other taggers.
+    """
+
+    def __init__(self, encoder: TemplateEncoder, taggers: Sequence[ChainModel]) -> None:
+        self.encoder, self.taggers = encoder, tuple(taggers)
+        self._guides = [GuidedEncoder(encoder, tagger) for tagger in self.taggers]
+        self.guidelines = tuple(guide.guideline for guide in self._guides)
+        self.columns = tuple(map(piece_column, self.guidelines))
+        self.coding = self.taggers[0].coding if self.taggers else ""
+        self._check()
+
+    def _check(self) -> None:
+        if len(self.taggers) < 2 or len(set(self.guidelines)) < len(self.taggers):
+            raise ValueError(f"found taggers of {self.guidelines}, expected two or more, each of its own guideline")
+        codings = {tagger.coding for tagger in self.taggers}
+        if codings != {self.coding} or not self.coding or any(map(of_pieces, self.taggers)):
+            raise ValueError("found taggers of words, of pieces or of several codings, expected of characters and one")
+
+    @property
+    def windows(self) -> NDArray[np.int64]:
+        """int64[F], how many tokens see each feature."""
+        return self.encoder.windows
+
+    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> list[Sentence]:
+        """Sentences of characters as sentences of pieces with the columns of all taggers; of pieces, as they are.
+
+        A column `guide:GUIDELINE` of a sentence of characters takes the place of its tagger, and so does a layer of any
+        of the guidelines but the first (as in `GuidedEncoder`).
+
+        Args:
+            sentences: of characters.
+            threads: of the taggers.
+            layer: the name of a layer that is evidence. Pieces are cut where it has a boundary, and into characters
+                where it fits no label of the piece; it becomes a layer of the pieces, the only one they have.
+
+        Raises:
+            CorpusError: as `GuidedEncoder.guided`.
+        """
+        whole = [i for i, sentence in enumerate(sentences) if not self.is_cut(sentence)]
+        pieces = list(sentences)
+        for i, labels in zip(whole, self.labels([sentences[i] for i in whole], threads), strict=True):
+            pieces[i] = self.cut(sentences[i], labels, layer)
+        return pieces
+
+    def is_cut(self, sentence: Sentence) -> bool:
+        """Whether the tokens of a sentence are pieces already."""
+        return all(column in sentence.columns for column in self.columns)
+
+    def labels(self, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[tuple[str, ...], ...]]:
+        """The labels of the characters of every sentence, one tuple from each tagger."""
+        own = self.guidelines[0]
+        told = []
+        for guide in self._guides:
+            shown = [_without(sentence, own) for sentence in sentences]
+            told.append([sentence.columns[guide.column] for sentence in guide.guided(shown, threads)])
+        return list(zip(*told, strict=True))
+
+    def cut(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str | None = None) -> Sentence:
+        """A sentence of characters in pieces, given the labels that each tagger gives them; `layer` as in `tokens`."""
+        begins = [any(each) for each in zip(*map(starts, labels), strict=True)]
+        if layer is None:
+            return self._of_pieces(sentence, list(spans(begins)), labels)
+        known = sentence.layers.get(layer, (None,) * len(sentence))
+        begins = [a or b for a, b in zip(begins, certain_starts(known), strict=True)]
+        fitting: list[tuple[int, int]] = []
+        for start, end in spans(begins):
+            fits = joined(known[start:end], self.coding) != ()
+            fitting += [(start, end)] if fits else [(at, at + 1) for at in range(start, end)]
+        pieces = self._of_pieces(sentence, fitting, labels)
+        return pieces.with_layer(layer, (joined(known[start:end], self.coding) for start, end in fitting))
+
+    def cut_for_training(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str) -> Sentence:
+        """As `cut`, in the pieces that it will be cut into when nothing is known of it.
+
+        Where the layer ends a word inside a piece, no label of the piece is right: nothing is then known of the pieces
+        of all words that this one has a part of.
+        """
+        begins = [any(each) for each in zip(*map(starts, labels), strict=True)]
+        known = sentence.layers.get(layer, (None,) * len(sentence))
+        pieces = list(spans(begins))
+        evidence = _within_words(pieces, [joined(known[a:b], self.coding) for a, b in pieces], certain_starts(known))
+        return self._of_pieces(sentence, pieces, labels).with_layer(layer, evidence)
+
+    def _of_pieces(
+        self, sentence: Sentence, pieces: Sequence[tuple[int, int]], labels: Sequence[Sequence[str]]
+    ) -> Sentence:
+        columns = {
+            column: tuple(label_of(tuple(own[start:end]), self.coding) for start, end in pieces)
+            for column, own in zip(self.columns, labels, strict=True)
+        }
+        confidence = sentence.confidence and tuple(min(sentence.confidence[start:end]) for start, end in pieces)
+        forms = tuple("".join(sentence.forms[start:end]) for start, end in pieces)
+        return replace(
+            sentence, forms=forms, layers={}, columns=columns, heads={}, extra_rows=(), confidence=confidence
+        )
+
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """The features of sentences of pieces, or of characters, which are cut first; with no evidence.
+
+        Raises:
+            CorpusError: as `tokens`; a template asks for another column.
+        """
+        return self.encoder.encode(self.tokens(sentences, threads))
+
+    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
+        """Stop growing, as the templates' encoder does."""
+        self.encoder.freeze(encoded, minimum_count)
+
+    def to_json(self) -> dict[str, Any]:
+        """The templates, and the descriptions of the taggers."""
+        return {**self.encoder.to_json(), "taggers": list(map(describe, self.taggers))}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a model on disk keeps of the encoder: the arrays of the taggers are named `taggers.NUMBER.NAME`."""
+        parts = starmap(nested, ((arrays_of(tagger), f"taggers.{i}") for i, tagger in enumerate(self.taggers)))
+        return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
+
+
+def of_pieces(model: ChainModel) -> bool:
+    """Whether the tokens of a model are pieces."""
+    return isinstance(model.encoder, PieceEncoder)
+
+
+def piece_lengths(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
+    """int64[N]: how many characters every token of sentences has."""
+    return np.array([len(form) for sentence in sentences for form in sentence.forms], np.int64)
+
+
+def _within_words(pieces: Sequence[tuple[int, int]], evidence: Layer | list[Any], begins: Sequence[bool]) -> Layer:
+    """The evidence of pieces, unknown in a run of pieces that a word goes across if it is impossible at one of them."""
+    runs: list[list[int]] = []
+    for number, (start, _) in enumerate(pieces):
+        if begins[start]:
+            runs.append([])
+        runs[-1].append(number)
+    known = list(evidence)
+    for run in runs:
+        if any(known[number] == () for number in run):
+            for number in run:
+                known[number] = None
+    return tuple(known)
+
+
+def _without(sentence: Sentence, layer: str) -> Sentence:
+    """The sentence without a layer: the answer, of which no tagger is to know."""
+    if layer not in sentence.layers:
+        return sentence
+    return replace(sentence, layers={name: each for name, each in sentence.layers.items() if name != layer})
