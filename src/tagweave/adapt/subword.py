@@ -17,7 +17,8 @@ The first row of Table 5 is an ordinary `fit` of the target corpora and what `gu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from tagweave.adapt.fit import Announce, Fitted, Problem, fit, fit_problem, prepare_corpora, prepare_in
 from tagweave.adapt.guided import fit_guided
@@ -52,16 +53,17 @@ class Stacking:
             relabels them (D').
         pieces: whether the model of pieces is trained again, on the source corpora too, as it relabels them itself
             (D'').
-        cut: whether, in training, pieces are cut where the annotation ends a word within one; else nothing is known of
-            the pieces of such words.
         seed: which sentences are of one fold.
     """
 
     folds: int = FOLDS
     characters: bool = False
     pieces: bool = False
-    cut: bool = False
     seed: int = 0
+
+    def about(self) -> dict[str, Any]:
+        """What a model keeps of it."""
+        return asdict(self)
 
 
 def fit_stack(
@@ -107,13 +109,13 @@ def fit_stack(
     known, of_sources = known[: len(target_corpora)], known[len(target_corpora) :]
     if stacking.pieces:
         step(f"a model of pieces of {target}, to relabel the other corpora")
-        pieces = _finished(fit_pieces(known, taggers, recipe, stacking, dev, first, watcher))
+        pieces = _finished(fit_pieces(known, taggers, recipe, dev, first, watcher))
         converted = relabelled(pieces, source_corpora, recipe)
         noisy = _by_guideline(source_corpora, lambda own: answered(own, recipe, stacking, first, step))
         told = zip(prepare_corpora(converted, recipe), noisy, of_sources or noisy, strict=True)
         known += [_with_columns(corpus, *columns) for corpus, *columns in told]
     step(f"the model of pieces of {target}")
-    return fit_pieces(known, taggers, recipe, stacking, dev, schedule, watcher, announce)
+    return fit_pieces(known, taggers, recipe, dev, schedule, watcher, announce)
 
 
 def fit_source_taggers(
@@ -154,7 +156,6 @@ def fit_pieces(
     corpora: Sequence[Corpus],
     taggers: Sequence[ChainModel],
     recipe: Recipe,
-    stacking: Stacking = Stacking(),
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
     watcher: Watcher | None = None,
@@ -165,25 +166,24 @@ def fit_pieces(
     Raises:
         CorpusError: as `prepare_pieces`.
     """
-    problem = prepare_pieces(corpora, taggers, recipe, stacking.cut)
+    problem = prepare_pieces(corpora, taggers, recipe)
     if announce:
         announce(problem)
     return fit_problem(problem, with_pieces(recipe, taggers), dev, schedule, watcher)
 
 
-def prepare_pieces(
-    corpora: Sequence[Corpus], taggers: Sequence[ChainModel], recipe: Recipe, cut: bool = False
-) -> Problem:
+def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], recipe: Recipe) -> Problem:
     """Cut corpora into pieces, encode them and lay the weights of their model out.
 
     The taggers must not have seen the corpora, or their answers must be columns of these (`answered`): a text that a
-    tagger was trained on would be cut almost without mistakes.
+    tagger was trained on would be cut almost without mistakes. Where the annotation ends a word within a piece, nothing
+    is known of the pieces of such words: better, on ZX with People's Daily, than to cut the piece there, since in use
+    nobody does.
 
     Args:
         corpora: what `answered` gave, of the guideline of the first tagger.
         taggers: what is asked where there is no column; they become part of the model.
         recipe: how; the templates are those of pieces.
-        cut: as in `Stacking`.
 
     Raises:
         CorpusError: as `fit`.
@@ -191,7 +191,7 @@ def prepare_pieces(
     """
     recipe = with_pieces(recipe, taggers)
     encoder = PieceEncoder(TemplateEncoder(recipe.chosen_templates()), taggers)
-    guideline, step = corpora[0].guideline, encoder.cut if cut else encoder.cut_for_training
+    guideline = corpora[0].guideline
     if guideline != encoder.guidelines[0]:
         expected = f"the guideline of the first tagger, {encoder.guidelines[0]}"
         raise CorpusError(f"a corpus of the guideline {guideline!r}", expected, corpora[0].path)
@@ -200,7 +200,7 @@ def prepare_pieces(
         raise CorpusError(f"no label in layer {guideline!r}", "an annotated training corpus", corpora[0].path)
     pieces = [
         corpus.with_sentences(
-            step(sentence, labels, guideline)
+            encoder.cut_for_training(sentence, labels, guideline)
             for sentence, labels in zip(corpus, encoder.labels(corpus.sentences, recipe.threads), strict=True)
         )
         for corpus in corpora

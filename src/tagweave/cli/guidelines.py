@@ -20,7 +20,7 @@ from tagweave.cli.training_files import CorpusFile
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
 
-ORDINARY, COUPLED, GUIDED, MERGED = METHODS = ("ordinary", "coupled", "guided", "merged")
+ORDINARY, COUPLED, GUIDED, MERGED, SUBWORD = METHODS = ("ordinary", "coupled", "guided", "merged", "subword")
 TARGET, SOURCE = "target", "source"
 """What guidelines are called whose files would give them one name."""
 

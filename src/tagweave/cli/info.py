@@ -53,7 +53,7 @@ def _model(path: str) -> dict[str, Any]:
     description = describe_model(path)
     *sides, joint = description["space"]["views"]
     weighted = zip([*sides, joint], description["weighted"], strict=True)
-    guide = description["encoder"].get("guide")
+    guide, taggers = description["encoder"].get("guide"), description["encoder"].get("taggers", [])
     return {
         "file": path,
         "kind": "model",
@@ -64,6 +64,7 @@ def _model(path: str) -> dict[str, Any]:
         "bundles": len(joint["names"]) if sides else None,
         "weighted": [view["guideline"] for view, has_weights in weighted if has_weights],
         "guide": guide and guide["space"]["views"][0]["guideline"],
+        "taggers": [tagger["space"]["views"][0]["guideline"] for tagger in taggers],
         "templates": description["encoder"].get("templates", []),
         "about": description["about"],
         "bytes": Path(path).stat().st_size,
@@ -117,6 +118,8 @@ def _show_model(model: dict[str, Any]) -> None:
         typer.echo(f"  {model['bundles']:,} bundles of these labels; target guideline {next(iter(model['labels']))}")
     if model["guide"]:
         typer.echo(f"  guided by a model of {model['guide']}, which is part of it")
+    if model["taggers"]:
+        typer.echo(f"  of pieces that taggers of {' and '.join(model['taggers'])} cut, which are parts of it")
     sizes = about.get("weights", {})
     weights = (f"{name} {sizes[name]:,}" if name in sizes else name for name in model["weighted"])
     typer.echo(f"  weights: {', '.join(weights)}")

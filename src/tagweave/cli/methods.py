@@ -17,16 +17,22 @@ from tagweave.adapt.guided import fit_stages, merged
 from tagweave.adapt.incomplete import treated
 from tagweave.adapt.pruning import Pruning, fit_pruning, with_proposals
 from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.subword import Stacking, fit_stack
 from tagweave.cli.coupling import CouplingOptions
 from tagweave.cli.errors import OptionError
-from tagweave.cli.guidelines import COUPLED, GUIDED, MERGED, ORDINARY, TrainingData
+from tagweave.cli.guidelines import COUPLED, GUIDED, MERGED, ORDINARY, SUBWORD, TrainingData
 from tagweave.cli.summary import mapping_lines, sample_line, summary
 from tagweave.corpus.corpus import Corpus
 from tagweave.labels.mapping import TagMapping
 from tagweave.learning.loop import Schedule, Watcher
 from tagweave.learning.progress import Watchers, logged, shown
 
-_OPTIONS = {"incomplete": (ORDINARY,), "sample": (ORDINARY, COUPLED, MERGED)}
+_OPTIONS = {
+    "incomplete": (ORDINARY,),
+    "sample": (ORDINARY, COUPLED, MERGED),
+    "folds": (SUBWORD,),
+    "retrain": (SUBWORD,),
+}
 """The methods for which an option is; the others are for `coupled`."""
 
 
@@ -42,6 +48,7 @@ class Work:
         incomplete: a strategy, for the method `ordinary`.
         seed: of that strategy.
         schedule: when training stops, and checkpoints.
+        stacking: for the method `subword`.
         log: where iterations are written as JSON lines.
     """
 
@@ -52,12 +59,14 @@ class Work:
     incomplete: str
     seed: int
     schedule: Schedule
+    stacking: Stacking
     log: str | None = None
 
     def about(self) -> dict[str, Any]:
         """What a model keeps of the way in which it was trained."""
         told = {"method": self.data.method, "incomplete": self.incomplete, "seed": self.seed}
-        return {**told, **self.coupling.about()} if self.data.method == COUPLED else told
+        of_method = {COUPLED: self.coupling.about(), SUBWORD: self.stacking.about()}
+        return {**told, **of_method.get(self.data.method, {})}
 
     def fitted(self) -> Fitted:
         """The model of the method.
@@ -71,6 +80,7 @@ class Work:
             COUPLED: self._coupled,
             GUIDED: self._guided,
             MERGED: self._merged,
+            SUBWORD: self._subword,
         }
         return method[self.data.method]()
 
@@ -92,6 +102,21 @@ class Work:
         with self._watched() as watcher:
             return fit_stages(
                 data.targets, data.sources, self.recipe, self.dev, self.schedule, watcher, announce=self._announce
+            )
+
+    def _subword(self) -> Fitted:
+        data = self.data
+        with self._watched() as watcher:
+            return fit_stack(
+                data.targets,
+                data.sources,
+                self.recipe,
+                self.stacking,
+                self.dev,
+                self.schedule,
+                watcher,
+                step=say,
+                announce=self._announce,
             )
 
     def _coupled(self) -> Fitted:

@@ -14,7 +14,7 @@ TaskName = Annotated[str, typer.Option(metavar="tag|segment|segtag", help="What 
 Method = Annotated[
     str | None,
     typer.Option(
-        metavar="ordinary|coupled|guided|merged",
+        metavar="ordinary|coupled|guided|merged|subword",
         help="How corpora are combined. Default: coupled with a --source of another guideline, else ordinary.",
     ),
 ]
@@ -72,6 +72,17 @@ Prune = Annotated[
         help="Coupled: of all pairs of labels only those of labels that models of one guideline each give at least this"
         " probability at a token come into question there: faster where pairs are many.",
     ),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        metavar="N",
+        help="Subword: taggers of so many folds label the training text that they have not seen. Default: 10.",
+    ),
+]
+Retrain = Annotated[
+    bool, typer.Option("--retrain", help="Subword: train again, on the corpora of each --source too, relabelled.")
 ]
 Incomplete = Annotated[
     str,

@@ -41,8 +41,9 @@ def tag(
     model that segments reads raw text, one sentence a line, and writes words. Blanks in raw text are boundaries. Labels
     of several --to belong together; columns and CoNLL-U have a place for them.
 
-    --probabilities writes rows `token TAB label TAB probability`, tokens of a segmenter being characters, and an empty
-    line after each sentence. --best writes a JSON object a sequence: sentence, rank, probability, tokens, labels.
+    --probabilities writes rows `token TAB label TAB probability` and an empty line after each sentence. Tokens of a
+    segmenter are characters, or the pieces of words that its taggers cut. --best writes a JSON object a sequence:
+    sentence, rank, probability, tokens, labels.
     """
     from tagweave.cli.filled import write
     from tagweave.cli.labelling import Labelling
@@ -124,7 +125,7 @@ def best_lines(labelling: Labelling | Conversion, k: int) -> Iterator[str]:
     """The k best sequences of every sentence that its evidence allows, with their probabilities under it."""
     tagger, number = labelling.tagger, 0
     for block in labelling.blocks():
-        for sentence in block.evidence:
+        for sentence in tagger.tokens(block.evidence.sentences, tagger.guideline):
             number += 1
             for rank, ranked in enumerate(tagger.k_best(sentence, k, tagger.guideline, block.evidence.covered), 1):
                 found = {"sentence": number, "rank": rank, "probability": ranked.probability}

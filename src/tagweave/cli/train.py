@@ -33,6 +33,8 @@ def train(
     mapping_tight: options.MappingTight = False,
     views: options.Views = None,
     prune: options.Prune = None,
+    folds: options.Folds = None,
+    retrain: options.Retrain = False,
     incomplete: options.Incomplete = "marginal",
     preset: options.Preset = None,
     template: options.TemplateText = None,
@@ -53,15 +55,16 @@ def train(
     """Train a model from corpora of one guideline or several; what they leave open stays open.
 
     A corpus argument is [GUIDELINE=]PATH[#LAYER]. The model labels under the guideline of TRAIN. What a --source of
-    another guideline tells is used by one of three methods: coupled (one model of both guidelines), guided (the labels
-    of a model of the source are features) or merged (as if they were one guideline). Without such a source the method
-    is ordinary.
+    another guideline tells is used by one of four methods: coupled (one model of both guidelines), guided (the labels
+    of a model of the source are features), merged (as if they were one guideline) or subword (taggers of both cut a
+    text into pieces, which a model joins to words). Without such a source the method is ordinary.
 
     Ctrl-C keeps the best model so far. After every iteration the state is in MODEL.checkpoint, from which --resume goes
     on; it is removed at the end.
     """
     from tagweave.adapt.incomplete import STRATEGIES
     from tagweave.adapt.recipe import Recipe
+    from tagweave.adapt.subword import FOLDS, Stacking
     from tagweave.adapt.task import Task
     from tagweave.cli.coupling import coupling_options
     from tagweave.cli.guidelines import METHODS, training_data
@@ -87,16 +90,18 @@ def train(
     data = training_data(files[: len(corpora)], files[len(corpora) :], method)
     check_options(data.method, {"incomplete": incomplete != STRATEGIES[0], "sample": sample, "mapping": mapping})
     check_options(data.method, {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "views": views})
-    check_options(data.method, {"prune": prune is not None})
+    check_options(data.method, {"prune": prune is not None, "folds": folds, "retrain": retrain})
+    stacking = Stacking(folds or FOLDS, characters=retrain, pieces=retrain, seed=seed)
     dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None
     sizes = [len(corpus) for corpus in data.corpora]
     recipe = replace(recipe, sample=sample_sizes(sample, learner, sizes, usual_sample(data)))
-    run = run_identity(data.files, dev_file, recipe.to_json(), data.method, coupling.to_json(), incomplete, seed)
+    how = (data.method, coupling.to_json(), stacking.about(), incomplete, seed)
+    run = run_identity(data.files, dev_file, recipe.to_json(), *how)
     schedule = Schedule(iterations, patience, Path(f"{model}.checkpoint"), resume, run)
     for note in data.notes:
         say(note)
     dev_corpus = dev_file.corpus if dev_file else None
-    work = Work(data, dev_corpus, recipe, coupling, incomplete, seed, schedule, log)
+    work = Work(data, dev_corpus, recipe, coupling, incomplete, seed, schedule, stacking, log)
     _Training(work, dev_file, Path(model)).run()
 
 
