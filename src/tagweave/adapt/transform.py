@@ -120,8 +120,11 @@ def fit_iterated(
     that transform to them. One round with the share 0 alone comes to Model 2.
 
     Raises:
+        ValueError: no round.
         KeyboardInterrupt: the user stopped it before a first final model.
     """
+    if rounds < 1:
+        raise ValueError(f"found {rounds} rounds, expected 1 or more")
     groups, predict_self = _by_guideline(targets, sources), predict_self or PredictSelf()
     steps = _Steps(1 + len(groups) + rounds * (2 * len(groups) + len(predict_self.choices)), announce)
     target = system.train(targets, dev, steps.next(f"target model of {targets[0].guideline}"))
@@ -143,8 +146,7 @@ def fit_iterated(
         if not best:
             raise
         return Iterated(best[1], best[0], tuple(tried), interrupted=True)
-    if not best:
-        raise ValueError(f"found {rounds} rounds, expected 1 or more")
+    assert best is not None  # noqa: S101 - there is a round
     return Iterated(best[1], best[0], tuple(tried))
 
 
