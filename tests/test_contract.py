@@ -19,6 +19,7 @@ from tagweave.adapt.coupled import Coupling, prepare_coupled
 from tagweave.adapt.fit import Fitted, Problem, fit, learn, prepare
 from tagweave.adapt.incomplete import STRATEGIES, fit_incomplete, treated
 from tagweave.adapt.recipe import LEARNERS, Recipe
+from tagweave.adapt.subword import fit_pieces, prepare_pieces
 from tagweave.adapt.task import TASKS, Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
@@ -34,6 +35,7 @@ from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.loop import Schedule
+from tagweave.models.chain import ChainModel
 from tagweave.models.objective import ChainObjective
 from tagweave.models.tagger import Tagger
 
@@ -469,3 +471,54 @@ def test_a_tag_of_one_side_allows_every_bundle_with_it() -> None:
     assert {"N&vn", "V&vn"} in allowed
     both = Sentence(("ab",), {"ctb": (("V",),), "pd": (("vn",),)})
     assert {sets.space.names[i] for i in sets.labels(allowed_sets([both], sets)[0])} == {"V&vn"}
+
+
+# Pieces, which taggers of two guidelines cut
+
+PIECES = [*product(("segment", "segtag"), EVIDENCE)]
+_TAGGERS: dict[str, list[ChainModel]] = {}
+
+
+def taggers(task: str) -> list[ChainModel]:
+    """Of the guideline of the evidence, and of one whose words are longer."""
+    if task not in _TAGGERS:
+        other = Corpus(tuple(Sentence(("abcde", "f"), {"h": (("x",), ("y",))}) for _ in range(2)), "h")
+        models = [fit([corpus], recipe_of(task), schedule=SHORT).model for corpus in (EVIDENCE["full"], other)]
+        _TAGGERS[task] = models
+    return _TAGGERS[task]
+
+
+def prepared(task: str, corpora: Iterable[Corpus]) -> list[Corpus]:
+    return [Task(task).prepare(corpus) for corpus in corpora]
+
+
+@pytest.mark.parametrize(("task", "kind"), PIECES)
+def test_unknown_sentences_of_pieces_have_no_loss_and_change_nothing(task: str, kind: str) -> None:
+    known = corpora_of(task, kind)
+    more = [*known, unknown(task, known[0])]
+    recipe = recipe_of(task, precision="float64")
+    problem = prepare_pieces(prepared(task, more), taggers(task), recipe)
+    nothing = problem.model.encoder.encode(prepared(task, more[-1:])[0].sentences)
+    objective = ChainObjective(problem.model.structure, nothing, problem.sets.masks)
+    loss, gradient = objective.loss_and_gradient(np.random.default_rng(0).normal(size=objective.size))
+    assert loss == 0.0
+    assert not gradient.any()
+    assert_same(
+        *(fit_pieces(prepared(task, each), taggers(task), recipe_of(task), schedule=SHORT) for each in (known, more))
+    )
+
+
+@pytest.mark.parametrize(("task", "kind"), PIECES)
+def test_words_of_pieces_stay_within_the_evidence_of_their_characters(task: str, kind: str) -> None:
+    corpora = prepared(task, corpora_of(task, kind))
+    fitted = fit_pieces(corpora, taggers(task), recipe_of(task), schedule=SHORT)
+    rng = np.random.default_rng(0)
+    for weights in (fitted.model.weights, rng.normal(scale=3, size=len(fitted.model.weights)).astype(np.float32)):
+        tagger = Tagger(replace(fitted.model, weights=weights))
+        for corpus in corpora:
+            sets = LabelSets(fitted.model.structure.space)
+            before = allowed_sets(corpus.sentences, sets, fitted.model.structure.scheme)
+            words = tuple(map(tagger.words, tagger.complete(corpus)))
+            coded = Task(task).prepare(Corpus(words, "g"))
+            after = [tagger.labels.index(layer[0]) for sentence in coded for layer in sentence.layers["g"]]  # type: ignore[index]
+            assert sets.masks[before, after].all()

@@ -32,9 +32,7 @@ _ANY = frozenset("*")
 
 def starts(labels: Sequence[str]) -> list[bool]:
     """For every character whether a word begins there, as `to_words` reads labels."""
-    edges = [_edges((label,)) for label in labels]
-    ended = [True, *(ends for _, ends in edges[:-1])]
-    return [begins or before for (begins, _), before in zip(edges, ended, strict=True)]
+    return certain_starts([(label,) for label in labels])
 
 
 def certain_starts(layer: Sequence[Candidates]) -> list[bool]:

@@ -1,0 +1,384 @@
+"""Models of pieces: where taggers cut a text, what evidence becomes, and files that hold taggers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_parts import parts, rewrite
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Candidates, Place, Sentence
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.presets import PRESETS
+from tagweave.encoding.templates import Templates
+from tagweave.labels.coding import CODINGS, LETTERS, to_words
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.space import LabelSpace
+from tagweave.models.chain import ChainModel
+from tagweave.models.guide import guide_column
+from tagweave.models.layout import Layout
+from tagweave.models.pieces import PieceEncoder, of_pieces, piece_column, piece_lengths, piece_templates
+from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
+from tagweave.models.structure import ChainStructure
+from tagweave.models.tagger import Tagger
+
+TEXTS = st.lists(st.text("abcd", max_size=7), min_size=1, max_size=4)
+LONG = Sentence(tuple("abcdabdcba"), place=Place("text", 7))
+
+
+def names(coding: str, tags: str) -> tuple[str, ...]:
+    return tuple(sorted(f"{letter}-{tag}" for letter in LETTERS[coding] for tag in tags))
+
+
+def model(encoder: Any, guideline: str, coding: str, tags: str, seed: int) -> ChainModel:
+    """With random weights; `encoder` has seen nothing yet."""
+    encoder.freeze(encoder.encode([LONG, *(Sentence((each,)) for each in "abcd")]))
+    own = names(coding, tags)
+    layout = Layout.dense(encoder.windows, len(own))
+    structure = ChainStructure(LabelSpace.plain(guideline, own), (layout,), TransitionScheme.of(coding, own))
+    weights = np.random.default_rng(seed).normal(size=structure.size)
+    return ChainModel(structure, encoder, weights, "segtag", coding)
+
+
+def tagger(guideline: str, coding: str = "BMES", seed: int = 0, tags: str = "NV") -> ChainModel:
+    encoder = TemplateEncoder(Templates(("form[0]", "form[-1] form[0]", "form[0] form[1]")))
+    return model(encoder, guideline, coding, tags, seed)
+
+
+def stacked(coding: str = "BMES", seed: int = 0, others: tuple[str, ...] = ("pd",)) -> ChainModel:
+    taggers = [tagger("ctb", coding, seed)]
+    taggers += [tagger(name, coding, seed + 10 * i, "xyz") for i, name in enumerate(others, 1)]
+    texts = [text for name in ("ctb", *others) for text in piece_templates(name)]
+    encoder = PieceEncoder(TemplateEncoder(Templates(("form[0]", "prefix_1[0]", *texts))), taggers)
+    return model(encoder, "ctb", coding, "NV", seed + 1)
+
+
+def encoder_of(of: ChainModel) -> PieceEncoder:
+    assert isinstance(of.encoder, PieceEncoder)
+    return of.encoder
+
+
+def ends(words: tuple[str, ...]) -> set[int]:
+    return set(np.cumsum([len(word) for word in words]).tolist())
+
+
+def told(of: ChainModel, sentence: Sentence) -> tuple[str, ...]:
+    (tagged,) = Tagger(of).tag([sentence])
+    return tuple(each[0] for each in tagged.layers[Tagger(of).guideline] if each)
+
+
+# Where a text is cut
+
+
+@settings(deadline=None, max_examples=40)
+@given(TEXTS, st.sampled_from(CODINGS), st.integers(0, 20))
+def test_pieces_end_where_a_tagger_ends_a_word_and_nowhere_else(texts: list[str], coding: str, seed: int) -> None:
+    of = stacked(coding, seed, ("pd", "ud"))
+    sentences = [Sentence(tuple(text)) for text in texts]
+    pieces = encoder_of(of).tokens(sentences)
+    for sentence, cut in zip(sentences, pieces, strict=True):
+        words = [to_words(sentence.forms, told(each, sentence))[0] for each in encoder_of(of).taggers]
+        assert "".join(cut.forms) == "".join(sentence.forms)
+        assert ends(cut.forms) == set().union(*map(ends, words))
+    assert piece_lengths(pieces).tolist() == [len(form) for cut in pieces for form in cut.forms]
+
+
+@settings(deadline=None, max_examples=40)
+@given(TEXTS, st.sampled_from(CODINGS), st.integers(0, 20))
+def test_columns_give_back_the_words_of_every_tagger(texts: list[str], coding: str, seed: int) -> None:
+    of = stacked(coding, seed)
+    for text in texts:
+        sentence = Sentence(tuple(text))
+        (cut,) = encoder_of(of).tokens([sentence])
+        for each, name in zip(encoder_of(of).taggers, ("ctb", "pd"), strict=True):
+            assert to_words(cut.forms, cut.columns[piece_column(name)]) == to_words(
+                sentence.forms, told(each, sentence)
+            )
+
+
+def test_a_piece_may_be_part_of_the_word_of_one_tagger_and_all_of_that_of_the_other() -> None:
+    columns = {guide_column("ctb"): tuple("BEBMES"), guide_column("pd"): tuple("SSBMME")}
+    (cut,) = encoder_of(stacked()).tokens([Sentence(tuple("abcdab"), columns=columns)])
+    assert cut.forms == ("a", "b", "cda", "b")
+    assert cut.columns == {"piece:ctb": ("B", "E", "S", "S"), "piece:pd": ("S", "S", "B", "E")}
+
+
+def test_what_is_cut_stays_as_it_is() -> None:
+    encoder = encoder_of(stacked())
+    once = encoder.tokens([LONG, Sentence(())])
+    assert encoder.tokens(once) == once
+    assert all(encoder.is_cut(each) for each in once)
+    assert not encoder.is_cut(LONG)
+    assert (encoder.encode(once).grams == encoder.encode([LONG, Sentence(())]).grams).all()
+
+
+def test_a_layer_of_another_guideline_takes_the_place_of_its_tagger() -> None:
+    of = stacked()
+    gold = tuple((label,) for label in ("B-x", "M-x", "E-x", "S-q", "B-y", "E-y", "S-z", "B-x", "M-x", "E-x"))
+    (cut,) = encoder_of(of).tokens([LONG.with_layer("pd", gold)])
+    own = to_words(LONG.forms, told(encoder_of(of).taggers[0], LONG))[0]
+    assert ends(cut.forms) == ends(("abc", "d", "ab", "d", "cba")) | ends(own)
+    assert to_words(cut.forms, cut.columns["piece:pd"])[1] == ("x", "q", "y", "z", "x")
+
+
+def test_the_answer_is_not_looked_at() -> None:
+    of = stacked()
+    gold = tuple((label,) for label in ("B-N", *["M-N"] * 8, "E-N"))
+    assert encoder_of(of).tokens([LONG.with_layer("ctb", gold)]) == encoder_of(of).tokens([LONG])
+    assert told(of, LONG) == told(of, LONG.with_layer("ctb", gold))
+
+
+def test_weight_place_and_the_least_confidence_stay() -> None:
+    given = replace(LONG, weight=0.5, confidence=tuple(i / 10 for i in range(10)), columns={"lemma": LONG.forms})
+    (cut,) = encoder_of(stacked()).tokens([given])
+    at = [0, *np.cumsum([len(form) for form in cut.forms]).tolist()[:-1]]
+    assert (cut.weight, cut.place) == (0.5, Place("text", 7))
+    assert cut.confidence == tuple(i / 10 for i in at)
+    assert set(cut.columns) == {"piece:ctb", "piece:pd"}
+
+
+def test_templates_look_at_the_column_in_a_window_of_one() -> None:
+    templates = Templates((*PRESETS["sun-wan-2012-subword"].texts, *piece_templates("pd")))
+    assert templates.user_columns == ("piece:pd",)
+    assert len(templates.parsed) == 18
+    assert {term.offset for template in templates.parsed for term in template.terms} == {-1, 0, 1}
+
+
+# Evidence
+
+
+@st.composite
+def evidence(draw: st.DrawFn, coding: str) -> tuple[Sentence, tuple[Candidates, ...]]:
+    """A text and what is known of it: candidates with, at each character, one of a sequence of the coding."""
+    text = draw(st.text("abcd", min_size=1, max_size=5))
+    own, scheme = names(coding, "NV"), TransitionScheme.of(coding, names(coding, "NV"))
+    true: list[int] = []
+    for at in range(len(text)):
+        fits = scheme.start if not true else scheme.transition[true[-1]]
+        after = scheme.end if at == len(text) - 1 else scheme.transition.any(axis=1)
+        choice = np.flatnonzero(fits & after).tolist()
+        if at < len(text) - 1:  # it must be possible to go on
+            last = scheme.end if at == len(text) - 2 else np.ones(len(own), bool)
+            choice = [
+                label
+                for label in choice
+                if (scheme.transition[label] & _can_end(scheme, last, len(text) - 2 - at)).any()
+            ]
+        true.append(draw(st.sampled_from(choice)))
+    more = st.lists(st.sampled_from(own), max_size=4)
+    layer = [None if draw(st.booleans()) else tuple(dict.fromkeys([own[label], *draw(more)])) for label in true]
+    return Sentence(tuple(text), {"ctb": tuple(layer)}), tuple(layer)
+
+
+def _can_end(scheme: TransitionScheme, last: Any, left: int) -> Any:
+    """Labels from which a sequence can end after so many more labels."""
+    possible = scheme.end
+    for _ in range(left):
+        possible = (scheme.transition & possible).any(axis=1)
+    return possible & last
+
+
+def sequences(layer: tuple[Candidates, ...], coding: str) -> set[tuple[str, ...]]:
+    """All label sequences of the coding that a layer allows."""
+    own = names(coding, "NV")
+    scheme, number = TransitionScheme.of(coding, own), {name: i for i, name in enumerate(own)}
+    return {
+        sequence
+        for sequence in product(*(own if known is None else known for known in layer))
+        if scheme.start[number[sequence[0]]]
+        and scheme.end[number[sequence[-1]]]
+        and all(scheme.transition[number[a], number[b]] for a, b in pairwise(sequence))
+    }
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data(), st.sampled_from(CODINGS), st.integers(0, 9))
+def test_pieces_allow_the_segmentations_that_characters_allow(data: st.DataObject, coding: str, seed: int) -> None:
+    """Exactly those, of all that have no boundary within a piece."""
+    sentence, layer = data.draw(evidence(coding))
+    (cut,) = encoder_of(stacked(coding, seed)).tokens([sentence], layer="ctb")
+    found = {to_words(cut.forms, labels) for labels in sequences(cut.layers["ctb"], coding)}
+    expected = {to_words(sentence.forms, labels) for labels in sequences(layer, coding)}
+    assert found == {(words, tags) for words, tags in expected if ends(words) <= ends(cut.forms)}
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data(), st.sampled_from(CODINGS), st.integers(0, 9))
+def test_full_annotation_comes_out_as_it_went_in(data: st.DataObject, coding: str, seed: int) -> None:
+    sentence, layer = data.draw(evidence(coding))
+    labels = sorted(sequences(layer, coding))[0]
+    full = sentence.with_layer("ctb", [(label,) for label in labels])
+    of = Tagger(stacked(coding, seed))
+    done = of.complete(Corpus((full,), "ctb", "character"))
+    assert of.words(done[0]).forms == to_words(sentence.forms, labels)[0]
+    assert of.words(done[0]).layers["ctb"] == tuple((tag,) for tag in to_words(sentence.forms, labels)[1])
+
+
+def test_evidence_without_a_place_in_the_text_is_an_error_with_one() -> None:
+    impossible = LONG.with_layer("ctb", [("B-N",), ("B-V",), *[None] * 8])
+    with pytest.raises(CorpusError, match=r"text:7.*labels that exclude one another"):
+        Tagger(stacked()).complete(Corpus((impossible,), "ctb", "character"))
+
+
+def test_probabilities_and_the_best_sequences_are_those_of_the_pieces() -> None:
+    of = Tagger(stacked())
+    layer = (None, ("E-N", "E-V"), *[None] * 8)
+    given = LONG.with_layer("ctb", layer)
+    (cut,) = of.tokens([given], "ctb")
+    (table,) = of.probabilities([given], "ctb")
+    assert len(table) == len(cut) and cut.forms[0] in ("a", "ab")
+    np.testing.assert_allclose(table.sum(axis=1), 1)
+    best = of.k_best(given, 3, "ctb")
+    (done,) = of.complete(Corpus((given,), "ctb", "character"))
+    assert best[0].labels == tuple(each[0] for each in done.layers["ctb"] if each)
+    assert len(best[0].labels) == len(cut)
+
+
+def test_another_name_of_the_evidence_changes_nothing() -> None:
+    of = Tagger(stacked())
+    layer = (None, ("E-N",), *[None] * 8)
+    mine = of.complete(Corpus((LONG.with_layer("mine", layer),), "mine", "character"))
+    own = of.complete(Corpus((LONG.with_layer("ctb", layer),), "ctb", "character"))
+    assert mine[0].layers["mine"] == own[0].layers["ctb"]
+    assert mine[0].forms == own[0].forms
+
+
+# Training text
+
+
+def cut_for_training(labels: list[str], taggers: list[str], text: str = "abcdabcd") -> tuple[tuple[str, ...], Any]:
+    text = text[: len(labels)]
+    sentence = Sentence(tuple(text), {"ctb": tuple((label,) for label in labels)})
+    cut = encoder_of(stacked()).cut_for_training(sentence, taggers, "ctb")
+    return cut.forms, [each and each[0] for each in cut.layers["ctb"]]
+
+
+def test_pieces_of_words_that_end_within_one_are_unknown() -> None:
+    forms, labels = cut_for_training(["S", "B", "E", "B", "E", "S"], ["SSBESS", "SSBESS"])
+    assert forms == ("a", "b", "cd", "a", "b")
+    assert labels == ["S", None, None, None, "S"]
+
+
+def test_pieces_within_words_have_their_labels() -> None:
+    forms, labels = cut_for_training(["B", "M", "E", "S", "B", "E"], ["BMESBE", "SBESBE"])
+    assert forms == ("a", "bc", "d", "ab")
+    assert labels == ["B", "E", "S", "S"]
+
+
+def test_nothing_known_stays_so_in_training() -> None:
+    cut = encoder_of(stacked()).cut_for_training(LONG, ["BMMMMMMMME", "BMMMESSSSS"], "ctb")
+    assert cut.layers["ctb"] == (None,) * len(cut)
+    assert cut.forms == ("abcda", "b", "d", "c", "b", "a")
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_training_never_contradicts_the_annotation(data: st.DataObject) -> None:
+    """What a piece is said to be is true of the gold words, and gold words without a clash say what they are."""
+    lengths = st.lists(st.integers(1, 3), min_size=1, max_size=5)
+    gold = [letter for length in data.draw(lengths) for letter in {1: "S", 2: "BE", 3: "BME"}[length]]
+    other = [letter for length in data.draw(lengths) for letter in {1: "S", 2: "BE", 3: "BME"}[length]]
+    other = (other + ["S"] * len(gold))[: len(gold)]
+    forms, labels = cut_for_training(gold, ["".join(other), "".join(other)], "abcdefghijklmno")
+    at, true_ends = 0, ends(to_words(["x"] * len(gold), gold)[0])
+    for form, label in zip(forms, labels, strict=True):
+        inside = {end for end in true_ends if at < end < at + len(form)}
+        if inside:
+            assert label is None
+        elif label is not None:
+            assert (label in "ES") == (at + len(form) in true_ends)
+            assert (label in "BS") == (at == 0 or at in true_ends)
+        at += len(form)
+
+
+# Files
+
+
+def test_a_model_file_holds_the_taggers(tmp_path: Path) -> None:
+    of = stacked(others=("pd", "ud"))
+    save_model(of, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert of_pieces(loaded) and not of_pieces(encoder_of(loaded).taggers[0])
+    assert encoder_of(loaded).guidelines == ("ctb", "pd", "ud")
+    assert [told(loaded, LONG), *(told(each, LONG) for each in encoder_of(loaded).taggers)] == [
+        told(of, LONG),
+        *(told(each, LONG) for each in encoder_of(of).taggers),
+    ]
+    save_model(loaded, tmp_path / "again")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "again").read_bytes()
+    assert len(describe_model(tmp_path / "m")["encoder"]["taggers"]) == 3
+
+
+def change_guideline(description: dict[str, Any], arrays: dict[str, Any]) -> None:
+    for view in description["encoder"]["taggers"][0]["space"]["views"]:
+        view["guideline"] = "other"
+
+
+def drop_a_tagger(description: dict[str, Any], arrays: dict[str, Any]) -> None:
+    del description["encoder"]["taggers"][1]
+
+
+def repeat_a_tagger(description: dict[str, Any], arrays: dict[str, Any]) -> None:
+    description["encoder"]["taggers"][1] = description["encoder"]["taggers"][0]
+
+
+def change_coding(description: dict[str, Any], arrays: dict[str, Any]) -> None:
+    description["encoder"]["taggers"][1]["coding"] = "BI"
+
+
+def of_words(description: dict[str, Any], arrays: dict[str, Any]) -> None:
+    for each in description["encoder"]["taggers"]:
+        each["coding"] = ""
+
+
+def no_list(description: dict[str, Any], arrays: dict[str, Any]) -> None:
+    description["encoder"]["taggers"] = 3
+
+
+def shorten_weights(description: dict[str, Any], arrays: dict[str, Any]) -> None:
+    arrays["taggers.1.weights"] = arrays["taggers.1.weights"][:-1]
+
+
+def lose_an_array(description: dict[str, Any], arrays: dict[str, Any]) -> None:
+    del arrays["taggers.0.index.codes"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        change_guideline,
+        drop_a_tagger,
+        repeat_a_tagger,
+        change_coding,
+        of_words,
+        no_list,
+        shorten_weights,
+        lose_an_array,
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(damage: Any, tmp_path: Path) -> None:
+    save_model(stacked(), tmp_path / "m")
+    description, arrays = parts(tmp_path / "m")
+    damage(description, arrays)
+    rewrite(tmp_path / "m", description, arrays)
+    with pytest.raises(ModelFileError, match="whose parts do not fit"):
+        load_model(tmp_path / "m")
+
+
+def test_taggers_of_pieces_are_refused() -> None:
+    with pytest.raises(ValueError, match="taggers of words, of pieces"):
+        PieceEncoder(TemplateEncoder(Templates(("form[0]",))), [stacked(), tagger("pd")])
+
+
+@pytest.mark.parametrize("guidelines", [(), ("ctb",), ("ctb", "ctb")])
+def test_taggers_are_of_two_guidelines_or_more(guidelines: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="expected two or more, each of its own guideline"):
+        PieceEncoder(TemplateEncoder(Templates(("form[0]",))), [tagger(name) for name in guidelines])
