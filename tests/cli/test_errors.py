@@ -20,7 +20,10 @@ TRAIN = ("train", "{c}/train.txt", "-o", "{t}/m")
 OPTIONS = [
     ((*TRAIN, "--task", "parse"), "unknown task 'parse', expected one of tag, segment, segtag"),
     ((*TRAIN, "--coding", "BIO"), "unknown coding 'BIO', expected one of BMES, BI, boundary"),
-    ((*TRAIN, "--method", "x"), "unknown method 'x', expected one of ordinary, coupled, guided, merged, subword"),
+    (
+        (*TRAIN, "--method", "x"),
+        "unknown method 'x', expected one of ordinary, coupled, guided, merged, subword, transform, iterate",
+    ),
     (
         (*TRAIN, "--incomplete", "x"),
         "unknown strategy 'x', expected one of marginal, argmax, pointwise, random, first, frequent, discard",

@@ -20,7 +20,8 @@ from tagweave.cli.training_files import CorpusFile
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
 
-ORDINARY, COUPLED, GUIDED, MERGED, SUBWORD = METHODS = ("ordinary", "coupled", "guided", "merged", "subword")
+METHODS = ("ordinary", "coupled", "guided", "merged", "subword", "transform", "iterate")
+ORDINARY, COUPLED, GUIDED, MERGED, SUBWORD, TRANSFORM, ITERATE = METHODS
 TARGET, SOURCE = "target", "source"
 """What guidelines are called whose files would give them one name."""
 

@@ -127,10 +127,14 @@ def _show_model(model: dict[str, Any]) -> None:
     for corpus in about.get("corpora", ()):
         line = f"  trained on {corpus['path']}: {corpus['sentences']:,} sentences, sha256 {corpus['sha256'][:12]}"
         typer.echo(line)
+    for tried in about.get("rounds", ()):
+        way = "filtered" if about["filter"] else f"predict-self {tried['predict_self']:g}"
+        typer.echo(f"  round {tried['round']}, {way}: dev score {tried['dev_score']:.4f}")
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
     facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
     facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []
     facts += [f"method {about['method']}"] if "method" in about else []
+    facts += [f"round {about['round']}"] if "round" in about else []
     facts += [f"mapping {' '.join(about['mapping'])}"] if "mapping" in about else []
     facts += [about["date"]] if "date" in about else []
     typer.echo(f"  {', '.join(facts)}")

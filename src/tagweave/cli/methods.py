@@ -17,11 +17,13 @@ from tagweave.adapt.guided import fit_stages, merged
 from tagweave.adapt.incomplete import treated
 from tagweave.adapt.pruning import Pruning, fit_pruning, with_proposals
 from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.sequences import Sequences
 from tagweave.adapt.subword import Stacking, fit_stack
 from tagweave.cli.coupling import CouplingOptions
 from tagweave.cli.errors import OptionError
-from tagweave.cli.guidelines import COUPLED, GUIDED, MERGED, ORDINARY, SUBWORD, TrainingData
+from tagweave.cli.guidelines import COUPLED, GUIDED, ITERATE, MERGED, ORDINARY, SUBWORD, TRANSFORM, TrainingData
 from tagweave.cli.summary import mapping_lines, sample_line, summary
+from tagweave.cli.transformation import Transformation, transformed
 from tagweave.corpus.corpus import Corpus
 from tagweave.labels.mapping import TagMapping
 from tagweave.learning.loop import Schedule, Watcher
@@ -32,6 +34,9 @@ _OPTIONS = {
     "sample": (ORDINARY, COUPLED, MERGED),
     "folds": (SUBWORD,),
     "retrain": (SUBWORD,),
+    "rounds": (ITERATE,),
+    "predict-self": (ITERATE,),
+    "filter": (ITERATE,),
 }
 """The methods for which an option is; the others are for `coupled`."""
 
@@ -49,6 +54,7 @@ class Work:
         seed: of that strategy.
         schedule: when training stops, and checkpoints.
         stacking: for the method `subword`.
+        transformation: for the method `iterate`.
         log: where iterations are written as JSON lines.
     """
 
@@ -60,6 +66,7 @@ class Work:
     seed: int
     schedule: Schedule
     stacking: Stacking
+    transformation: Transformation
     log: str | None = None
 
     def about(self) -> dict[str, Any]:
@@ -81,6 +88,8 @@ class Work:
             GUIDED: self._guided,
             MERGED: self._merged,
             SUBWORD: self._subword,
+            TRANSFORM: self._transformed,
+            ITERATE: self._iterated,
         }
         return method[self.data.method]()
 
@@ -118,6 +127,19 @@ class Work:
                 step=say,
                 announce=self._announce,
             )
+
+    def _transformed(self) -> Fitted:
+        with self._sequences() as system:
+            return transformed(system, self.data.targets, self.data.sources, self.dev, say)
+
+    def _iterated(self) -> Fitted:
+        with self._sequences() as system:
+            return self.transformation.iterated(system, self.data.targets, self.data.sources, self.dev, say)
+
+    @contextmanager
+    def _sequences(self) -> Iterator[Sequences]:
+        with self._watched() as watcher:
+            yield Sequences(self.recipe, self.schedule, watcher, self._announce)
 
     def _coupled(self) -> Fitted:
         data = self.data

@@ -14,7 +14,7 @@ TaskName = Annotated[str, typer.Option(metavar="tag|segment|segtag", help="What 
 Method = Annotated[
     str | None,
     typer.Option(
-        metavar="ordinary|coupled|guided|merged|subword",
+        metavar="ordinary|coupled|guided|merged|subword|transform|iterate",
         help="How corpora are combined. Default: coupled with a --source of another guideline, else ordinary.",
     ),
 ]
@@ -83,6 +83,21 @@ Folds = Annotated[
 ]
 Retrain = Annotated[
     bool, typer.Option("--retrain", help="Subword: train again, on the corpora of each --source too, relabelled.")
+]
+Rounds = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Iterate: at most so many rounds of transformation. Default: 5.")
+]
+PredictSelfShares = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LAMBDA,...",
+        help="Iterate: how much it counts that a transformation leads back to the annotation of --source, from 0 to 1;"
+        " of several the best on --dev. Default: 0,0.3.",
+    ),
+]
+Filter = Annotated[
+    bool,
+    typer.Option("--filter", help="Iterate: drop sentences whose transformation does not lead back, instead."),
 ]
 Incomplete = Annotated[
     str,

@@ -35,6 +35,9 @@ def train(
     prune: options.Prune = None,
     folds: options.Folds = None,
     retrain: options.Retrain = False,
+    rounds: options.Rounds = None,
+    predict_self: options.PredictSelfShares = None,
+    filter: options.Filter = False,  # noqa: A002
     incomplete: options.Incomplete = "marginal",
     preset: options.Preset = None,
     template: options.TemplateText = None,
@@ -55,9 +58,10 @@ def train(
     """Train a model from corpora of one guideline or several; what they leave open stays open.
 
     A corpus argument is [GUIDELINE=]PATH[#LAYER]. The model labels under the guideline of TRAIN. What a --source of
-    another guideline tells is used by one of four methods: coupled (one model of both guidelines), guided (the labels
-    of a model of the source are features), merged (as if they were one guideline) or subword (taggers of both cut a
-    text into pieces, which a model joins to words). Without such a source the method is ordinary.
+    another guideline tells is used by one of six methods: coupled (one model of both guidelines), guided (the labels
+    of a model of the source are features), merged (as if they were one guideline), subword (taggers of both cut a
+    text into pieces, which a model joins to words), transform (the source is relabelled) or iterate (so are both, in
+    rounds). Without such a source the method is ordinary.
 
     Ctrl-C keeps the best model so far. After every iteration the state is in MODEL.checkpoint, from which --resume goes
     on; it is removed at the end.
@@ -71,6 +75,7 @@ def train(
     from tagweave.cli.methods import Work, check_options, say, usual_sample
     from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings, sample_sizes
     from tagweave.cli.training_files import read_corpus, run_identity
+    from tagweave.cli.transformation import transformation
     from tagweave.learning.loop import Schedule
 
     if method is not None and method not in METHODS:
@@ -91,17 +96,19 @@ def train(
     check_options(data.method, {"incomplete": incomplete != STRATEGIES[0], "sample": sample, "mapping": mapping})
     check_options(data.method, {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "views": views})
     check_options(data.method, {"prune": prune is not None, "folds": folds, "retrain": retrain})
+    check_options(data.method, {"rounds": rounds, "predict-self": predict_self, "filter": filter})
+    transforming = transformation(rounds, predict_self, filter)
     stacking = Stacking(folds or FOLDS, characters=retrain, pieces=retrain, seed=seed)
     dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None
     sizes = [len(corpus) for corpus in data.corpora]
     recipe = replace(recipe, sample=sample_sizes(sample, learner, sizes, usual_sample(data)))
-    how = (data.method, coupling.to_json(), stacking.about(), incomplete, seed)
+    how = (data.method, coupling.to_json(), stacking.about(), transforming.to_json(), incomplete, seed)
     run = run_identity(data.files, dev_file, recipe.to_json(), *how)
     schedule = Schedule(iterations, patience, Path(f"{model}.checkpoint"), resume, run)
     for note in data.notes:
         say(note)
     dev_corpus = dev_file.corpus if dev_file else None
-    work = Work(data, dev_corpus, recipe, coupling, incomplete, seed, schedule, stacking, log)
+    work = Work(data, dev_corpus, recipe, coupling, incomplete, seed, schedule, stacking, transforming, log)
     _Training(work, dev_file, Path(model)).run()
 
 
@@ -132,7 +139,7 @@ class _Training:
             return
         if not fitted.outcome.iterations:
             _say("interrupted in the first iteration: no model is written")
-        elif self._checkpoint.exists():
+        elif self._checkpoints():
             _say("interrupted: the same command with --resume goes on")
         raise typer.Exit(INTERRUPTED)
 
@@ -186,7 +193,7 @@ class _Training:
     def _left(self) -> list[Path]:
         whole, ends = self._checkpoint, (".part", ".start", ".mapping", ".source")
         found = sorted(whole.parent.glob(f"{escape(whole.name)}*"))
-        return [file for file in found if file == whole or file.suffix in ends]
+        return [file for file in found if file == whole or file.suffix in ends or file.suffix.startswith(".step-")]
 
 
 def _check_writable(model: str) -> None:
