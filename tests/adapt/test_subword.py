@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tagweave.adapt import subword
+from tagweave.adapt.choice import most_doubtful
 from tagweave.adapt.fit import Fitted, dev_score, fit
 from tagweave.adapt.jackknife import labelled, members
 from tagweave.adapt.recipe import Recipe
@@ -283,10 +284,15 @@ def test_nothing_annotated(taggers: list[ChainModel]) -> None:
         prepare_pieces([bare], taggers, RECIPE)
 
 
-def test_more_folds_than_sentences() -> None:
-    few = CTB.with_sentences(CTB.sentences[:3])
-    with pytest.raises(ValueError, match="found 4 folds, expected 2 to 3"):
-        fit_stack([few], [PD], RECIPE, Stacking(folds=4), None, Schedule(1))
+@pytest.mark.parametrize("folds", [0, 1, 4])
+def test_fewer_folds_than_two_or_more_than_sentences(folds: int) -> None:
+    few, told = CTB.with_sentences(CTB.sentences[:3]), []
+    with pytest.raises(CorpusError, match=f"found {folds} folds, expected 2 to 3, the number of sentences of ctb"):
+        fit_stack([few], [PD], RECIPE, Stacking(folds=folds), step=told.append)
+    few = PD.with_sentences(PD.sentences[:3])
+    with pytest.raises(CorpusError, match=f"found {folds} folds, expected 2 to .*, the number of sentences of"):
+        fit_stack([CTB], [few], RECIPE, Stacking(folds=folds, pieces=True), step=told.append)
+    assert not told
 
 
 class Impatient:
@@ -311,3 +317,8 @@ def test_of_the_last_model_something_is_left() -> None:
     fitted = fit_stack([CTB], [PD], RECIPE, TWO, None, Schedule(1), Impatient(3))
     assert fitted.outcome.interrupted
     assert fitted.model.weights.any()
+
+
+def test_what_to_annotate_is_not_asked_of_pieces(stack: Fitted) -> None:
+    with pytest.raises(ValueError, match="found a model of pieces, expected one of characters"):
+        most_doubtful(stack.model, [Sentence(tuple("他在看书"))], ["在"])

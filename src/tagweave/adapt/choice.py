@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Sentence
 from tagweave.evidence.matching import Trie, code_points
 from tagweave.models.chain import ChainModel
+from tagweave.models.pieces import of_pieces
 from tagweave.models.spans import span_entropies, word_probabilities
 
 CHOICES = ("entropy", "marginal", "random")
@@ -71,7 +72,7 @@ def most_doubtful(
         threads: how many threads share the encoding of sentences.
 
     Raises:
-        ValueError: an unknown choice, a negative context, or a model that does not segment.
+        ValueError: an unknown choice, a negative context, or a model that does not segment, or of pieces.
     """
     if context < 0:
         raise ValueError(f"found a context of {context} characters, expected 0 or more")
@@ -101,12 +102,14 @@ def doubts(
     """float64[K]: how doubtful each occurrence is, by rising start: entropy in nats, 1 - P(a word), or random.
 
     Raises:
-        ValueError: an unknown choice, or a model that does not segment.
+        ValueError: an unknown choice, or a model that does not segment, or of pieces.
     """
     if choice not in CHOICES:
         raise ValueError(f"unknown choice {choice!r}, expected one of {', '.join(CHOICES)}")
     if choice == "random":
         return np.random.default_rng(seed).random(len(found.start))
+    if of_pieces(model):
+        raise ValueError("found a model of pieces, expected one of characters: spans may end within a piece")
     doubt, begins = np.empty(len(found.start)), _begins(sentences)
     held = np.unique(found.sentence)
     for at in range(0, len(held), _BLOCK):

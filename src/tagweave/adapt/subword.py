@@ -91,11 +91,11 @@ def fit_stack(
         announce: is told of the last problem before it is fitted.
 
     Raises:
-        CorpusError: as `fit`; a task of words; no source, or one of the target guideline.
-        ValueError: fewer folds than 2, or more than sentences.
+        CorpusError: as `fit`; a task of words; no source, or one of the target guideline; fewer folds than 2, or more
+            than sentences.
         KeyboardInterrupt: the user stopped a fit before the last.
     """
-    _check(target_corpora, source_corpora, recipe)
+    _check(target_corpora, source_corpora, recipe, stacking)
     recipe, target = replace(recipe, sample=()), target_corpora[0].guideline
     first = replace(schedule or Schedule(), checkpoint=None)
     sources = fit_source_taggers(source_corpora, recipe, first, watcher, step)
@@ -288,11 +288,20 @@ def _finished(fitted: Fitted) -> ChainModel:
     return fitted.model
 
 
-def _check(target_corpora: Sequence[Corpus], source_corpora: Sequence[Corpus], recipe: Recipe) -> None:
+def _check(
+    target_corpora: Sequence[Corpus], source_corpora: Sequence[Corpus], recipe: Recipe, stacking: Stacking
+) -> None:
+    """Refuse at once what would fail after the first models are trained."""
     if not recipe.task.of_characters:
         raise CorpusError(f"the task {recipe.task.name}", "segment or segtag, for a model of pieces")
     if not target_corpora or not source_corpora:
         raise CorpusError("no corpus", "training data of the target guideline and of another one")
+    jackknifed_corpora = [*target_corpora, *(source_corpora if stacking.pieces else ())]
+    for guideline in guidelines_of(jackknifed_corpora):
+        sentences = sum(len(corpus) for corpus in jackknifed_corpora if corpus.guideline == guideline)
+        if not 2 <= stacking.folds <= sentences:
+            expected = f"2 to {sentences}, the number of sentences of {guideline}"
+            raise CorpusError(f"{stacking.folds} folds", expected)
     for corpus in source_corpora:
         if corpus.guideline == target_corpora[0].guideline:
             expected = "another guideline than the target's (corpora can be named: NAME=FILE)"

@@ -1,0 +1,159 @@
+"""`tagweave train --method subword`, and what other commands make of the model."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from model_files import write
+
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.subword import Stacking, fit_stack
+from tagweave.adapt.task import Task
+from tagweave.corpus.load import load
+from tagweave.learning.loop import Schedule
+from tagweave.models.pieces import PieceEncoder
+from tagweave.models.storage import load_model
+
+OPTIONS = ("--task", "segtag", "--method", "subword", "--folds", 2, "--iterations", 2)
+
+
+@pytest.fixture(scope="module")
+def files(corpora, tmp_path_factory):
+    """30 sentences under CTB, 30 under PD, 10 to develop on."""
+    folder = tmp_path_factory.mktemp("stacked")
+    for name, given, count in (("ctb", "train", 30), ("pd", "words", 30), ("dev", "dev", 10)):
+        write(folder / f"{name}.txt", (corpora / f"{given}.txt").read_text("utf-8").splitlines()[:count])
+    return folder
+
+
+def train(run, files, model, *options, code=0):
+    two = (f"ctb={files / 'ctb.txt'}", "--source", f"pd={files / 'pd.txt'}")
+    return run("train", *two, "-o", model, *OPTIONS, *options, code=code).stderr.splitlines()
+
+
+@pytest.fixture(scope="module")
+def stacked(run, files):
+    """A model of pieces, and what was said while it was trained."""
+    said = train(run, files, files / "m", "--dev", f"ctb={files / 'dev.txt'}")
+    return files / "m", said
+
+
+def test_it_is_that_of_the_library(stacked, files):
+    ctb, pd, dev = (load(f"{each}={files / name}.txt") for each, name in (("ctb", "ctb"), ("pd", "pd"), ("ctb", "dev")))
+    recipe = Recipe(Task("segtag"), settings={"seed": 0})
+    fitted = fit_stack([ctb], [pd], recipe, Stacking(folds=2), dev, Schedule(2))
+    model = load_model(stacked[0])
+    assert isinstance(model.encoder, PieceEncoder)
+    assert np.array_equal(model.weights, fitted.model.weights)
+    assert [each.weights.tolist() for each in model.encoder.taggers] == [
+        each.weights.tolist() for each in fitted.model.encoder.taggers
+    ]
+    assert model.about["method"] == "subword"
+    assert (model.about["folds"], model.about["characters"], model.about["pieces"]) == (2, False, False)
+
+
+def test_every_step_is_told(stacked):
+    steps = [line for line in stacked[1] if not line.startswith(("iteration", " "))]
+    told = "what taggers of ctb say of text that they have not seen"
+    expected = ["a tagger of pd", "a tagger of ctb", *(f"{told}: {n} of 2 folds" for n in (1, 2))]
+    assert steps[:5] == [*expected, "the model of pieces of ctb"]
+    assert steps[5].startswith("30 sentences with evidence, ")
+    assert steps[-1].startswith(f"{stacked[0]}: ")
+    assert sum(line.startswith("iteration") for line in stacked[1]) == 6
+
+
+def test_info_names_the_taggers(stacked, run):
+    assert "of pieces that taggers of ctb and pd cut, which are parts of it" in run("info", stacked[0]).stdout
+    assert json.loads(run("info", stacked[0], "--json").stdout)["taggers"] == ["ctb", "pd"]
+
+
+def test_it_tags_raw_text_and_text_of_words(stacked, run, files):
+    lines = run("tag", stacked[0], stdin="他看书。\n\n他 在 看书。\n").stdout.splitlines()
+    assert [line.replace(" ", "").count("/") > 0 for line in lines] == [True, False, True]
+    words = [[token.rpartition("/")[0] for token in line.split()] for line in lines]
+    assert ["".join(each) for each in words] == ["他看书。", "", "他在看书。"]
+    assert words[2][:2] == ["他", "在"]  # blanks are boundaries, whatever the taggers say
+    out = run("tag", "--retag", stacked[0], files / "dev.txt").stdout
+    assert [line.replace(" ", "") for line in out.splitlines()] != []
+
+
+def test_partial_annotation_is_kept(stacked, run, tmp_path):
+    given = write(tmp_path / "a.kytea", ["他|昨-天|在 图-书|馆 看-书 。"])
+    (line,) = run("complete", stacked[0], given).stdout.splitlines()
+    words = [word.partition("/")[0] for word in line.split("|")]
+    forms = [word.replace("-", "") for word in words]
+    assert "".join(forms) == "他昨天在图书馆看书。"
+    assert {"他", "昨天"} <= set(forms)
+    at = np.cumsum([len(form) for form in forms]).tolist()
+    assert {1, 3, 6} <= set(at) and not {2, 5, 8} & set(at)
+
+
+def test_probabilities_and_the_best_are_of_pieces(stacked, run):
+    rows = [
+        row.split("\t") for row in run("tag", stacked[0], "--probabilities", stdin="他看书。\n").stdout.splitlines()
+    ]
+    assert "".join(row[0] for row in rows[:-1]) == "他看书。"
+    assert all(0 < float(row[2]) <= 1 for row in rows[:-1])
+    best = [json.loads(line) for line in run("tag", stacked[0], "--best", 2, stdin="他看书。\n").stdout.splitlines()]
+    assert [each["rank"] for each in best] == [1, 2]
+    assert {"".join(each["tokens"]) for each in best} == {"他看书。"}
+    assert best[0]["probability"] >= best[1]["probability"]
+
+
+def test_training_again(run, files, tmp_path):
+    said = train(run, files, tmp_path / "m", "--retrain", "--learner", "perceptron")
+    steps = [line for line in said if line.startswith("a model of")]
+    assert steps == [
+        "a model of ctb that looks at their labels, to relabel their corpora",
+        "a model of pieces of ctb, to relabel the other corpora",
+    ]
+    about = load_model(tmp_path / "m").about
+    assert about["characters"] and about["pieces"]
+    assert any(line.startswith("60 sentences with evidence") for line in said)
+
+
+def test_another_run_is_not_gone_on_with(run, files, tmp_path):
+    """The folds decide on the pieces, so they are part of what identifies a run."""
+    from tagweave.learning import loop
+
+    model, plain = tmp_path / "m", loop.save_checkpoint
+
+    def killed(path, *rest):
+        plain(path, *rest)
+        if path.name == "m.checkpoint":
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "save_checkpoint", killed)
+        train(run, files, model, code=130)
+    assert (tmp_path / "m.checkpoint").exists()
+    said = train(run, files, model, "--folds", 3, "--resume", code=2)
+    assert "another run" in said[-1] or "of another" in said[-1]
+    train(run, files, model, "--resume")
+    assert not (tmp_path / "m.checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--method", "guided", "--folds", 3), "found --folds with the method guided, expected subword"),
+        (("--method", "merged", "--retrain"), "found --retrain with the method merged, expected subword"),
+        (("--method", "subword", "--prune", 0.1), "found --prune with the method subword, expected coupled"),
+        (("--method", "subword", "--sample", "3,3"), "found --sample with the method subword, expected ordinary or"),
+        (("--method", "subword"), "found the task tag, expected segment or segtag"),
+    ],
+)
+def test_options_of_other_methods(run, files, tmp_path, options, message):
+    two = (f"ctb={files / 'ctb.txt'}", "--source", f"pd={files / 'pd.txt'}")
+    assert message in run("train", *two, "-o", tmp_path / "m", *options, code=2).stderr
+
+
+def test_more_folds_than_sentences(run, files, tmp_path):
+    assert "found 31 folds, expected 2 to 30" in train(run, files, tmp_path / "m", "--folds", 31, code=2)[-1]
+
+
+def test_without_another_guideline(run, files, tmp_path):
+    result = run("train", files / "ctb.txt", "--method", "subword", "--task", "segtag", "-o", tmp_path / "m", code=2)
+    assert "expected --source of another guideline, for --method subword" in result.stderr
