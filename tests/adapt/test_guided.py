@@ -95,6 +95,19 @@ def test_both_stages_are_a_fit_and_a_guided_fit() -> None:
     assert stages.model.about["recipe"]["templates"] == [*PRESETS["li-2015"].texts, *guide_templates("h")]
 
 
+@pytest.mark.parametrize(("learner", "guide"), [("adagrad", "joined"), ("perceptron", None), ("perceptron", "window")])
+def test_what_is_seen_of_the_guide_is_a_choice(learner: str, guide: str | None) -> None:
+    recipe = Recipe(learner=learner, guide=guide)
+    texts = fit_stages([TARGET], [SOURCE], recipe, schedule=SHORT).model.about["recipe"]["templates"]
+    own = PRESETS["li-2015"]
+    assert texts == [*own.texts, *guide_templates("h", None if guide == "window" else own)]
+
+
+def test_an_unknown_choice_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected window or joined"):
+        Recipe(guide="all")
+
+
 def test_each_stage_is_announced_before_it_begins() -> None:
     told: list[Problem] = []
     fit_stages([TARGET], [SOURCE], RECIPE, schedule=SHORT, announce=told.append)

@@ -151,6 +151,8 @@ def test_rounds_are_judged_by_development_data(adapt):
         (("--method", "iterate", "--predict-self", "x"), "'x'"),
         (("--method", "iterate", "--predict-self", "0.1", "--filter"), "expected one of them"),
         (("--method", "transform", "--rounds", "2"), "found --rounds with the method transform, expected iterate"),
+        (("--method", "merged", "--guide", "joined"), "found --guide with the method merged, expected guided or"),
+        (("--method", "transform", "--guide", "x"), "unknown features of a guide 'x', expected window or joined"),
         (("--method", "guided", "--filter"), "found --filter with the method guided, expected iterate"),
     ],
 )

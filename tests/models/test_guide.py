@@ -26,7 +26,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Layer, Place, Sentence
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.presets import PRESETS
-from tagweave.encoding.templates import Templates
+from tagweave.encoding.templates import Template, Templates
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
 from tagweave.models import guide as guide_module
@@ -91,6 +91,22 @@ def test_templates_go_with_every_preset(preset: str) -> None:
     own = PRESETS[preset].texts
     both = Templates((*own, *guide_templates("g")))
     assert len(both.parsed) == len(PRESETS[preset].parsed) + 9
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_label_is_joined_to_every_template_of_one_value(preset: str) -> None:
+    """jiang-2015, Table 3."""
+    base = PRESETS[preset]
+    alone, *joined = guide_templates("g", base)
+    assert alone == "user:guide:g[0]"
+    lists = [t for t in base.parsed if {term.column for term in t.terms} & {"inner", "repeat"}]
+    assert len(joined) == len(base.parsed) - len(lists)
+    assert len(lists) == (4 if preset == "li-2015" else 0)
+    parsed = Templates((*base.texts, alone, *joined)).parsed
+    assert len(parsed) == len(base.parsed) + 1 + len(joined)
+    assert [template.terms[:-1] for template in map(Template.parse, joined)] == [
+        template.terms for template in base.parsed if template not in lists
+    ]
 
 
 # Where a label of the column comes from

@@ -119,7 +119,8 @@ def prepare_guided(corpora: Sequence[Corpus], guide: ChainModel, recipe: Recipe)
 
 def with_guide(recipe: Recipe, guideline: str) -> Recipe:
     """The recipe with templates that look at the labels of a guide of this guideline, beside its own."""
-    texts = (*recipe.chosen_templates().texts, *guide_templates(guideline))
+    own = recipe.chosen_templates()
+    texts = (*own.texts, *guide_templates(guideline, own if recipe.joins_guide() else None))
     return replace(recipe, templates=Templates(tuple(dict.fromkeys(texts))))
 
 

@@ -34,6 +34,7 @@ _OPTIONS = {
     "sample": (ORDINARY, COUPLED, MERGED),
     "folds": (SUBWORD,),
     "retrain": (SUBWORD,),
+    "guide": (GUIDED, TRANSFORM, ITERATE),
     "rounds": (ITERATE,),
     "predict-self": (ITERATE,),
     "filter": (ITERATE,),

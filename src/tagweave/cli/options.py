@@ -84,6 +84,14 @@ Folds = Annotated[
 Retrain = Annotated[
     bool, typer.Option("--retrain", help="Subword: train again, on the corpora of each --source too, relabelled.")
 ]
+Guide = Annotated[
+    str | None,
+    typer.Option(
+        metavar="window|joined",
+        help="Guided, transform, iterate: what is seen of the other guideline's labels: those around a token, or its own"
+        " joined to every feature. Default: joined for the perceptron, else window.",
+    ),
+]
 Rounds = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Iterate: at most so many rounds of transformation. Default: 5.")
 ]

@@ -35,6 +35,7 @@ def train(
     prune: options.Prune = None,
     folds: options.Folds = None,
     retrain: options.Retrain = False,
+    guide: options.Guide = None,
     rounds: options.Rounds = None,
     predict_self: options.PredictSelfShares = None,
     filter: options.Filter = False,  # noqa: A002
@@ -87,6 +88,7 @@ def train(
     with as_option_error():
         words = Task(task, coding)
         recipe = Recipe(words, templates, learner, chosen, features, min_count, precision=precision, threads=threads)
+        recipe = replace(recipe, guide=guide)
     coupling = coupling_options(mapping, mapping_minimum, mapping_tight, views, task, prune)
     arguments = [*corpora, *(source or ())]
     _check_writable(model)
@@ -96,7 +98,7 @@ def train(
     check_options(data.method, {"incomplete": incomplete != STRATEGIES[0], "sample": sample, "mapping": mapping})
     check_options(data.method, {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "views": views})
     check_options(data.method, {"prune": prune is not None, "folds": folds, "retrain": retrain})
-    check_options(data.method, {"rounds": rounds, "predict-self": predict_self, "filter": filter})
+    check_options(data.method, {"guide": guide, "rounds": rounds, "predict-self": predict_self, "filter": filter})
     transforming = transformation(rounds, predict_self, filter)
     stacking = Stacking(folds or FOLDS, characters=retrain, pieces=retrain, seed=seed)
     dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None

@@ -24,8 +24,10 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.encoding.columns import LIST_COLUMNS
 from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.templates import Templates
 from tagweave.labels.space import is_wildcard
 from tagweave.models.chain import ChainModel
 from tagweave.models.description import arrays_of, describe, nested
@@ -37,8 +39,11 @@ def guide_column(guideline: str) -> str:
     return f"guide:{guideline}"
 
 
-def guide_templates(guideline: str) -> tuple[str, ...]:
+def guide_templates(guideline: str, base: Templates | None = None) -> tuple[str, ...]:
     """What templates see of a guide's labels t', for words and for characters.
+
+    With `base`, the templates of the model, it is t'[0] alone and joined to each of them (jiang-2015, 4.1 and Table 3),
+    but for list columns, which cannot be joined to others. Without, a window of labels:
 
     | template | from |
     |---|---|
@@ -47,6 +52,10 @@ def guide_templates(guideline: str) -> tuple[str, ...]:
     | t'[-1] t'[1] | as the bigram of characters around the token: jiang-2015, Table 1 |
     | t'[0] with form[-1], form[0], form[1] | jiang-2015, Table 3, the guiding features of single tokens |
     """
+    if base is not None:
+        alone = f"user:{guide_column(guideline)}[0]"
+        scalar = (each for each in base.parsed if not any(term.column in LIST_COLUMNS for term in each.terms))
+        return (alone, *(f"{each} {alone}" for each in scalar))
     before, here, after = (f"user:{guide_column(guideline)}[{offset}]" for offset in (-1, 0, 1))
     labels = (before, here, after, f"{before} {here}", f"{here} {after}", f"{before} {after}")
     return (*labels, *(f"form[{offset}] {here}" for offset in (-1, 0, 1)))
