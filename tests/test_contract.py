@@ -19,8 +19,10 @@ from tagweave.adapt.coupled import Coupling, prepare_coupled
 from tagweave.adapt.fit import Fitted, Problem, fit, learn, prepare
 from tagweave.adapt.incomplete import STRATEGIES, fit_incomplete, treated
 from tagweave.adapt.recipe import LEARNERS, Recipe
+from tagweave.adapt.sequences import Sequences
 from tagweave.adapt.subword import fit_pieces, prepare_pieces
 from tagweave.adapt.task import TASKS, Task
+from tagweave.adapt.transform import fit_transformed
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import FORMATS
@@ -522,3 +524,21 @@ def test_words_of_pieces_stay_within_the_evidence_of_their_characters(task: str,
             coded = Task(task).prepare(Corpus(words, "g"))
             after = [tagger.labels.index(layer[0]) for sentence in coded for layer in sentence.layers["g"]]  # type: ignore[index]
             assert sets.masks[before, after].all()
+
+
+def renamed(corpus: Corpus, guideline: str) -> Corpus:
+    def step(sentence: Sentence) -> Sentence:
+        return replace(
+            sentence, layers={guideline if name == "g" else name: each for name, each in sentence.layers.items()}
+        )
+
+    return replace(corpus.map(step), guideline=guideline)
+
+
+@pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
+def test_a_source_that_is_relabelled_tells_nothing_where_it_knows_nothing(task: str, kind: str) -> None:
+    """And the target neither, whatever evidence both have."""
+    system, known = Sequences(recipe_of(task), SHORT), corpora_of(task, kind)
+    sources, nothing = [renamed(corpus, "h") for corpus in known], unknown(task, known[0])
+    one = fit_transformed(system, known, sources)
+    assert_same(one, fit_transformed(system, [*known, nothing], [*sources, renamed(nothing, "h")]))

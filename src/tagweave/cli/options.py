@@ -88,8 +88,8 @@ Guide = Annotated[
     str | None,
     typer.Option(
         metavar="window|joined",
-        help="Guided, transform, iterate: what is seen of the other guideline's labels: those around a token, or its own"
-        " joined to every feature. Default: joined for the perceptron, else window.",
+        help="Guided, transform, iterate: what is seen of the other guideline's labels: those around a token, or its"
+        " own joined to every feature. Default: joined for the perceptron, else window.",
     ),
 ]
 Rounds = Annotated[
