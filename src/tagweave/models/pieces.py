@@ -85,7 +85,9 @@ class PieceEncoder:
             sentences: of characters.
             threads: of the taggers.
             layer: the name of a layer that is evidence. Pieces are cut where it has a boundary, and into characters
-                where it fits no label of the piece; it becomes a layer of the pieces, the only one they have.
+                where it fits no label of the piece; it becomes a layer of the pieces, the only one they have. Pieces
+                then allow what the characters allow, less boundaries within pieces: candidates that leave a boundary
+                open at one character but tie it to the label of the next may so be left with no sequence at all.
 
         Raises:
             CorpusError: as `GuidedEncoder.guided`.
