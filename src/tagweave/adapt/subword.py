@@ -176,9 +176,9 @@ def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], rec
     """Cut corpora into pieces, encode them and lay the weights of their model out.
 
     The taggers must not have seen the corpora, or their answers must be columns of these (`answered`): a text that a
-    tagger was trained on would be cut almost without mistakes. Where the annotation ends a word within a piece, nothing
-    is known of the pieces of such words. To cut the piece there instead, as in use nobody does, measured 0.2 points of F
-    worse on the development data of ZX, 0.2 better on its test data.
+    tagger was trained on would be cut almost without mistakes. Where the annotation ends a word within a piece,
+    nothing is known of the pieces of such words. To cut the piece there instead, as in use nobody does, measured 0.2
+    points of F worse on the development data of ZX, 0.2 better on its test data.
 
     Args:
         corpora: what `answered` gave, of the guideline of the first tagger.
