@@ -30,6 +30,12 @@ def lexicon(
         typer.Option(metavar="agreement|forward|backward", help="Which maximum matching has to find a word."),
     ] = "agreement",
     minimum: Annotated[int, typer.Option(min=1, metavar="N", help="Leave out shorter entries.")] = 2,
+    phrases: Annotated[
+        int | None,
+        typer.Option(
+            min=2, metavar="N", help="Entries of N characters and more may be several words: mark their ends."
+        ),
+    ] = None,
     agree: Annotated[
         str, typer.Option(metavar="all|any", help="Whether all lexicons have to find a word, or any.")
     ] = "all",
@@ -46,8 +52,8 @@ def lexicon(
     from tagweave.evidence.matching import LexiconMatcher
 
     with as_option_error():
-        matcher = LexiconMatcher((), matching, minimum, agree)
-    matcher = LexiconMatcher(tuple(read(path) for path in lexicons), matching, minimum, agree)
+        matcher = LexiconMatcher((), matching, minimum, agree, phrases)
+    matcher = LexiconMatcher(tuple(read(path) for path in lexicons), matching, minimum, agree, phrases)
     count = _Count()
     with written(output) as stream:
         kytea.write(count.keep(_annotated(raw, matcher), every), stream)

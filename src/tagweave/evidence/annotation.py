@@ -1,7 +1,8 @@
 """Raw text and the words found in it, as partially annotated sentences (liu-2014, section 2.1, Figure 2).
 
 The characters of a word that was found are fixed to B M E or S; the character before it may only end a word (E, S), the
-one after it only begin one (B, S). Of the others nothing is known, but that a sentence begins and ends with a word.
+one after it only begin one (B, S). Of the others nothing is known, but that a sentence begins and ends with a word. Of an
+entry that may be several words only the ends are known, as of a marked span (section 2.2).
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> 
     for block in line_blocks(lines):
         text = "\n".join(block)
         spans = matcher.spans(code_points(text))
-        marks = word_marks(len(text), spans.start, spans.stop)
+        is_phrase = matcher.is_phrase(spans)
+        marks = word_marks(len(text), spans.start, spans.stop, is_phrase)
         ends = np.cumsum([len(line) + 1 for line in block])
         last = np.searchsorted(spans.start, ends).tolist()
         begin = first = 0
@@ -48,9 +50,9 @@ def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> 
             given = marks[begin : end - 1]
             sentence = _sentence(line, given, Place(path, number))
             if matcher.has_tags:
-                sentence = sentence.with_layer(
-                    TAG, _tag_layer(line, begin, spans.only(slice(first, until)), matcher.tags)
-                )
+                words = spans.only(slice(first, until))
+                words = words.only(~is_phrase[first:until])
+                sentence = sentence.with_layer(TAG, _tag_layer(line, begin, words, matcher.tags))
             yield Annotated(sentence, until - first)
             begin, first, number = end, until, number + 1
 
@@ -61,15 +63,19 @@ def annotated_corpus(lines: Iterable[str], matcher: LexiconMatcher, path: str = 
     return Corpus(tuple(each.sentence for each in found if each.words), SEGMENTATION, "character", None, path)
 
 
-def word_marks(length: int, start: NDArray[np.int64], stop: NDArray[np.int64]) -> str:
+def word_marks(
+    length: int, start: NDArray[np.int64], stop: NDArray[np.int64], is_phrase: NDArray[np.bool_] | None = None
+) -> str:
     """What stands after each character of a text: `|` a boundary, `-` none, a blank where it is not known.
 
-    Characters start[k] .. stop[k] - 1 are a word; a word may be named several times, but none overlaps another.
+    Characters start[k] .. stop[k] - 1 are a word, or where `is_phrase[k]` whole words; a word may be named several
+    times, but none overlaps another.
     """
     marks = np.full(length, _UNKNOWN, np.uint8)
     inside = np.zeros(length + 1, np.int64)
-    np.add.at(inside, start, 1)
-    np.add.at(inside, stop - 1, -1)
+    joined = 1 if is_phrase is None else (~is_phrase).astype(np.int64)
+    np.add.at(inside, start, joined)
+    np.add.at(inside, stop - 1, -joined)
     marks[np.cumsum(inside[:-1]) > 0] = _INSIDE
     marks[stop - 1] = _BOUNDARY
     marks[start[start > 0] - 1] = _BOUNDARY

@@ -111,6 +111,8 @@ class LexiconMatcher:
         scheme: one of `SCHEMES`.
         minimum: entries of fewer characters are not used.
         agree: one of `AGREES`. With `any`, words of different lexicons that overlap are left out.
+        phrases: entries of so many characters and more may be several words: where one begins and ends a word does,
+            but nothing is said of its inside, nor of its tags. `None`: every entry is one word.
 
     Raises:
         ValueError: an unknown scheme or agreement.
@@ -120,6 +122,7 @@ class LexiconMatcher:
     scheme: str = "agreement"
     minimum: int = 2
     agree: str = "all"
+    phrases: int | None = None
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
@@ -149,6 +152,11 @@ class LexiconMatcher:
                 if candidates is not None:
                     given.setdefault(word, []).append(candidates)
         return tuple(self._joined(given[word]) if word in given else None for word in self.words)
+
+    def is_phrase(self, spans: Spans) -> NDArray[np.bool_]:
+        """bool[K]: which of the spans may be several words."""
+        longest = np.inf if self.phrases is None else self.phrases - 1
+        return np.asarray(spans.stop - spans.start > longest)
 
     def _joined(self, sets: Sequence[tuple[str, ...]]) -> Candidates:
         named = dict.fromkeys(tag for candidates in sets for tag in candidates)
