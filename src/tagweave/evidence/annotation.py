@@ -18,7 +18,8 @@ from tagweave.corpus.kytea import SEGMENTATION, TAG, segmentation_layer
 from tagweave.corpus.segmented import BLANKS
 from tagweave.corpus.sentence import Candidates, Place, Sentence
 from tagweave.corpus.text_blocks import line_blocks
-from tagweave.evidence.matching import LexiconMatcher, Spans, code_points
+from tagweave.evidence.matching import LexiconMatcher
+from tagweave.kernels.trie import Spans, code_points
 
 _UNKNOWN, _BOUNDARY, _INSIDE = (ord(mark) for mark in " |-")
 
