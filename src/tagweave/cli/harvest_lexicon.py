@@ -32,9 +32,7 @@ def lexicon(
     minimum: Annotated[int, typer.Option(min=1, metavar="N", help="Leave out shorter entries.")] = 2,
     phrases: Annotated[
         int | None,
-        typer.Option(
-            min=2, metavar="N", help="Entries of N characters and more may be several words: mark their ends."
-        ),
+        typer.Option(min=2, metavar="N", help="Entries of N characters and more may be several words."),
     ] = None,
     agree: Annotated[
         str, typer.Option(metavar="all|any", help="Whether all lexicons have to find a word, or any.")

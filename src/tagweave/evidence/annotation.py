@@ -1,8 +1,8 @@
 """Raw text and the words found in it, as partially annotated sentences (liu-2014, section 2.1, Figure 2).
 
 The characters of a word that was found are fixed to B M E or S; the character before it may only end a word (E, S), the
-one after it only begin one (B, S). Of the others nothing is known, but that a sentence begins and ends with a word. Of an
-entry that may be several words only the ends are known, as of a marked span (section 2.2).
+one after it only begin one (B, S). Of the others nothing is known, but that a sentence begins and ends with a word. Of
+an entry that may be several words only the ends are known, as of a marked span (section 2.2).
 """
 
 from __future__ import annotations
