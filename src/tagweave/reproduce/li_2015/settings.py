@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from tagweave.reproduce.li_2015.methods import (
     Method,
 )
 from tagweave.reproduce.li_2015.pair import Pair, Parts, cut, halves, read_parts, retagged, share_of
+from tagweave.reproduce.run import Setting
 
 SCHEDULE = Schedule(30, 5)
 QUICK = Schedule(3, 2)
@@ -45,26 +46,10 @@ WEIGHTING = (BASELINE, FEW_SOURCES, COUPLED, MANY_SOURCES)
 CONVERSION = (BASELINE, TWO_STAGE, COUPLED, COMPLETE)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Corpora, and the methods that are compared on them.
-
-    Attributes:
-        name: in file names.
-        title: in the page.
-        draw: the corpora of a seed; their test data are always the same.
-        methods: the rivals.
-        conversion: whether the other side of the test data is given.
-    """
-
-    name: str
-    title: str
-    draw: Callable[[int], Pair]
-    methods: tuple[Method, ...]
-    conversion: bool = False
+Rivals = Setting[Pair, Method]
 
 
-def settings(part: str, folder: Path | None) -> list[Setting]:
+def settings(part: str, folder: Path | None) -> list[Rivals]:
     """The settings of a part of `PARTS`, on the corpora of a folder or, without one, on the bundled sample.
 
     Raises:
@@ -74,17 +59,17 @@ def settings(part: str, folder: Path | None) -> list[Setting]:
     return PARTS[part](folder)
 
 
-def _tagging(folder: Path | None) -> list[Setting]:
+def _tagging(folder: Path | None) -> list[Rivals]:
     pair = _chinese(folder)
     return [Setting("tagging", f"Tagging: {pair.name}", lambda _seed: pair, TAGGING)]
 
 
-def _mappings(folder: Path | None) -> list[Setting]:
+def _mappings(folder: Path | None) -> list[Rivals]:
     pair = _chinese(folder)
     return [Setting("mappings", f"Mapping functions: {pair.name}", lambda _seed: pair, MAPPINGS)]
 
 
-def _weighting(folder: Path | None) -> list[Setting]:
+def _weighting(folder: Path | None) -> list[Rivals]:
     pair = _chinese(folder)
     return [
         Setting("weighting", f"Sentences of the source corpus an iteration: {pair.name}", lambda _: pair, WEIGHTING)
@@ -104,7 +89,7 @@ def _chinese(folder: Path | None) -> Pair:
     return Pair("zh/pd199801 to zh/zx", target, source, (len(target.train), _PARAGRAPHS), SCHEDULE)
 
 
-def _english(folder: Path | None) -> list[Setting]:
+def _english(folder: Path | None) -> list[Rivals]:
     pair = _chinese(None) if folder is None else _brown_to_wsj(folder)
     titles = {0.1: f"A random tenth of the target corpus: {pair.name}", 1.0: f"The whole target corpus: {pair.name}"}
     return [
@@ -134,7 +119,7 @@ def simplified(brown: Corpus) -> Corpus:
     return retagged(brown, {tag: re.sub(r"(?<=.)(-(tl|hl|nc))+$", "", tag.removeprefix("fw-")) for tag in tags})
 
 
-def _conversion(folder: Path | None) -> list[Setting]:
+def _conversion(folder: Path | None) -> list[Rivals]:
     sides = ("ctb", "pd") if folder is None else ("upos", "xpos")
     read = {side: _both(folder, side) for side in sides}
     return [
@@ -143,7 +128,6 @@ def _conversion(folder: Path | None) -> list[Setting]:
             f"{a.upper()} to {b.upper()}: {_name(folder)}",
             _halved(read[b], a, b, folder),
             CONVERSION,
-            True,
         )
         for a, b in (sides, sides[::-1])
     ]
@@ -184,7 +168,7 @@ def _there(folder: Path) -> Path:
     return folder
 
 
-PARTS: dict[str, Callable[[Path | None], list[Setting]]] = {
+PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
     "tagging": _tagging,
     "mappings": _mappings,
     "weighting": _weighting,
