@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tagweave.encoding.lexicon import LEXICON_COLUMNS
 from tagweave.encoding.templates import Templates
 
 
@@ -65,3 +66,6 @@ PRESETS: dict[str, Templates] = {
     ),
 }
 """The presets, by the short name of their paper."""
+
+# liu-2014, 5.1.3
+PRESETS["liu-2014-lexicon"] = Templates((*PRESETS["liu-2014"].texts, *(f"{column}[0]" for column in LEXICON_COLUMNS)))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.segmented import BLANKS
-from tagweave.encoding.columns import LIST_COLUMNS, FormColumns
+from tagweave.encoding.columns import SCALAR_COLUMNS, FormColumns
 from tagweave.kernels.hashing import OUTSIDE
 from tagweave.kernels.raw_text import BLANK
 
@@ -106,7 +106,7 @@ def _plain_points() -> NDArray[np.int64]:
 
 
 def _checked(column: str) -> str:
-    if column.startswith("user:") or column == "final" or column in LIST_COLUMNS:
+    if column not in SCALAR_COLUMNS or column == "final":
         raise UnfitModelError(f"found a template over {column!r}, expected columns of single characters")
     return column
 
