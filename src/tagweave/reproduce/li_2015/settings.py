@@ -8,11 +8,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.load import load
 from tagweave.learning.loop import Schedule
+from tagweave.reproduce.corpora import Parts, cut, of_sample, read_parts, share_of, there
 from tagweave.reproduce.li_2015.methods import (
     BASELINE,
     COMPLETE,
@@ -30,7 +28,7 @@ from tagweave.reproduce.li_2015.methods import (
     TWO_STAGE,
     Method,
 )
-from tagweave.reproduce.li_2015.pair import Pair, Parts, cut, halves, read_parts, retagged, share_of
+from tagweave.reproduce.li_2015.pair import Pair, halves, retagged
 from tagweave.reproduce.run import Setting
 
 SCHEDULE = Schedule(30, 5)
@@ -79,12 +77,12 @@ def _weighting(folder: Path | None) -> list[Rivals]:
 def _chinese(folder: Path | None) -> Pair:
     """CTB tags for Zhuxian, from PD tags for the People's Daily."""
     if folder is None:
-        target = Parts(*cut(_sample("ctb.txt", "ctb"), 80, 100, 120))
-        source = Parts(*cut(_sample("pd.txt", "pd"), 100, 120, 120))
+        target = Parts(*cut(of_sample("ctb.txt", "ctb"), 80, 100, 120))
+        source = Parts(*cut(of_sample("pd.txt", "pd"), 100, 120, 120))
         return Pair("the sample corpus, PD to CTB", target, source, (80, 60), QUICK)
     target, source = (
-        read_parts(_there(folder / "zh" / "zx"), "ctb"),
-        read_parts(_there(folder / "zh" / "pd199801"), "pd"),
+        read_parts(there(folder / "zh" / "zx"), "ctb"),
+        read_parts(there(folder / "zh" / "pd199801"), "pd"),
     )
     return Pair("zh/pd199801 to zh/zx", target, source, (len(target.train), _PARAGRAPHS), SCHEDULE)
 
@@ -105,8 +103,8 @@ def _with_share(pair: Pair, share: float, seed: int) -> Pair:
 
 
 def _brown_to_wsj(folder: Path) -> Pair:
-    target = read_parts(_there(folder / "en" / "wsj"), "ptb")
-    source = Parts(*map(simplified, read_parts(_there(folder / "en" / "brown"), "brown")))
+    target = read_parts(there(folder / "en" / "wsj"), "ptb")
+    source = Parts(*map(simplified, read_parts(there(folder / "en" / "brown"), "brown")))
     return Pair("en/brown to en/wsj", target, source, (len(target.train), SOURCES), SCHEDULE)
 
 
@@ -136,8 +134,8 @@ def _conversion(folder: Path | None) -> list[Rivals]:
 def _both(folder: Path | None, side: str) -> Parts:
     """Corpora with both layers, one of them their own."""
     if folder is None:
-        return Parts(*cut(_sample("both.tsv", side, side), 40, 50, 60))
-    return read_parts(_there(folder / "zh" / "udc"), side, side)
+        return Parts(*cut(of_sample("both.tsv", side, side), 40, 50, 60))
+    return read_parts(there(folder / "zh" / "udc"), side, side)
 
 
 def _name(folder: Path | None) -> str:
@@ -155,17 +153,6 @@ def _halved(parts: Parts, given: str, wanted: str, folder: Path | None) -> Calla
         return Pair(name, replace(parts, train=target), Parts(source, other, other), (), schedule)
 
     return draw
-
-
-def _sample(name: str, guideline: str, layer: str = "") -> Corpus:
-    return load(f"{guideline}={sample.path(name)}{layer and '#'}{layer}")
-
-
-def _there(folder: Path) -> Path:
-    if not folder.is_dir():
-        expected = "train, dev and test of that corpus; --corpora names the folder of all, --quick takes the sample"
-        raise CorpusError("no such folder", expected, str(folder))
-    return folder
 
 
 PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {

@@ -1,0 +1,89 @@
+"""Corpora of experiments: in three parts, read from a folder or taken from the bundled sample, cut, and told apart."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tagweave.corpus import sample
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.load import load
+
+PARTS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A corpus in three parts."""
+
+    train: Corpus
+    dev: Corpus
+    test: Corpus
+
+    def sizes(self) -> dict[str, list[int]]:
+        """How many sentences and tokens each part has."""
+        return {name: [len(part), part.tokens()] for name, part in zip(PARTS, self, strict=True)}
+
+    def __iter__(self) -> Iterator[Corpus]:
+        return iter((self.train, self.dev, self.test))
+
+
+def digest(corpus: Corpus) -> str:
+    """What tells a corpus from others: its guideline, forms and layers."""
+    found = hashlib.sha256(corpus.guideline.encode())
+    for sentence in corpus:
+        found.update(repr((sentence.forms, sorted(sentence.layers.items()))).encode())
+    return found.hexdigest()[:12]
+
+
+def there(folder: Path) -> Path:
+    """The folder of a corpus.
+
+    Raises:
+        CorpusError: it is not there.
+    """
+    if not folder.is_dir():
+        expected = "train, dev and test of that corpus; --corpora names the folder of all, --quick takes the sample"
+        raise CorpusError("no such folder", expected, str(folder))
+    return folder
+
+
+def read_parts(folder: Path, guideline: str, layer: str = "") -> Parts:
+    """The corpora train, dev and test of a folder, in any format, their layer under the name of the guideline.
+
+    Raises:
+        CorpusError: the folder does not have exactly one file of each; and as `load`.
+        OSError: a file cannot be read.
+    """
+    files = [_file(folder, part) for part in PARTS]
+    train, dev, test = (load(f"{guideline}={file}{layer and '#'}{layer}") for file in files)
+    return Parts(train, dev, test)
+
+
+def _file(folder: Path, part: str) -> Path:
+    found = sorted(folder.glob(f"{part}.*"))
+    if len(found) != 1:
+        names = ", ".join(file.name for file in found) or "no file"
+        raise CorpusError(f"{names} of the name {part}", "one of each of train, dev and test", str(folder))
+    return found[0]
+
+
+def of_sample(name: str, guideline: str, layer: str = "") -> Corpus:
+    """A file of the bundled sample under the name of a guideline."""
+    return load(f"{guideline}={sample.path(name)}{layer and '#'}{layer}")
+
+
+def share_of(corpus: Corpus, share: float, seed: int) -> Corpus:
+    """A random share of the sentences, in their order."""
+    chosen = np.random.default_rng(seed).permutation(len(corpus)) < round(share * len(corpus))
+    return corpus.with_sentences(sentence for sentence, choose in zip(corpus, chosen, strict=True) if choose)
+
+
+def cut(corpus: Corpus, *ends: int) -> list[Corpus]:
+    """The first sentences up to each of the ends, as corpora."""
+    return [corpus.with_sentences(corpus.sentences[a:b]) for a, b in zip((0, *ends), ends, strict=False)]
