@@ -31,12 +31,21 @@ from tagweave.models.segmenter import Segmenter
 from tagweave.models.structure import ChainStructure
 from tagweave.models.tagger import Tagger
 
-WORDS = ("今天 天气 好", "好 好 学习 ， 天天 向上 。", "１９９８ 年 1 月 ABC 公司", "一", "𠀀𠀁 é 𠀀", "")
+WORDS = (
+    "今天 天气 好",
+    "好 好 学习 ， 天天 向上 。",
+    "１９９８ 年 1 月 ABC 公司",
+    "ＡＢ ab ， , ア ｱ ｱ １1 ｡",
+    "一",
+    "𠀀𠀁 é 𠀀",
+    "",
+)
 TEMPLATES = {
     "liu-2014": PRESETS["liu-2014"].texts,
     "one character": ("form[0]", "type[-1]"),
     "backwards": ("form[1]", "form[0]", "form[1]==form[0]", "form[2]==form[0]", "script[1] type[0]"),
     "far": ("form[0]", "form[2] punctuation[2]", "form[-3] form[-1]", "date_class[1] date_class[3]"),
+    "folded and far": ("folded[0]", "folded[0] folded[2]", "folded[1]==folded[2]", "folded[0]==folded[2]", "script[0]"),
     "nothing here": ("form[0]", "form[1]", "form[-4]", "form[3] form[4]"),
 }
 LETTERS = {"BMES": "BMES", "BI": "BI", "boundary": "-|"}
@@ -72,7 +81,7 @@ def expected(whole: ChainModel, lines: list[str]) -> list[str]:
 
 
 CHARACTERS = st.sampled_from(
-    "今天气好学，。１1ABé𠀀𠀁年一二鱻龘ぁァ \t\u3000\u00a0\u2028\ufeff\U0010ffff"
+    "今天气好学，。１1ABé,ＡＢaｱアﾊハＱQ｡Ｚ𠀀𠀁年一二鱻龘ぁァ \t\u3000\u00a0\u2028\ufeff\U0010ffff"
 ) | st.characters(exclude_characters="\n\r\0", exclude_categories=("Cs",))
 LINES = st.lists(st.text(CHARACTERS, max_size=12), max_size=6)
 
@@ -113,6 +122,8 @@ def test_models_that_tables_cannot_hold(change: str) -> None:
         ("form[0]", "form[0] form[3]"),
         ("form[0]", "form[0] type[1]"),
         ("form[0]", "lower[0]"),
+        ("form[0]", "folded[1]"),
+        ("folded[0]", "has_period[0]"),
         ("form[0]", "inner[0]"),
         ("form[0]", "final[0]"),
         ("form[0] form[1]",),

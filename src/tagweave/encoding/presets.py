@@ -47,13 +47,13 @@ PRESETS: dict[str, Templates] = {
             "final[0]",
         )
     ),
-    # liu-2014, Table 2
+    # liu-2014, Table 2, with full-width and half-width forms taken as one character
     "liu-2014": Templates(
         (
-            *_grams("form", *_UNIGRAMS, *_BIGRAMS, *_SKIPS),
+            *_grams("folded", *_UNIGRAMS, *_BIGRAMS, *_SKIPS),
             *_grams("type", (0,), (0, 1), (1, 2)),
-            *(f"form[{offset}]==form[{offset + 1}]" for offset in (-2, -1, 0)),
-            *(f"form[{offset}]==form[{offset + 2}]" for offset in (-2, -1)),
+            *(f"folded[{offset}]==folded[{offset + 1}]" for offset in (-2, -1, 0)),
+            *(f"folded[{offset}]==folded[{offset + 2}]" for offset in (-2, -1)),
         )
     ),
     # jiang-2015, Table 1

@@ -54,12 +54,14 @@ class Slot(NamedTuple):
 class Entries(NamedTuple):
     """What characters are to the slots.
 
-    `number` uint16[0x110000] is the entry of a code point, or BLANK; `classes` uint16 the class of an entry; entries
+    `number` uint16[0x110000] is the entry of a code point, or BLANK; two of them are the same character where `same`,
+    uint32[0x110000 + pads], is; variants of one have one entry. `classes` uint16 is the class of an entry; entries
     from `known` on stand for all characters of a class that no weight knows. `pads` uint16: `lead` entries before a
     line, and those behind it.
     """
 
     number: Any
+    same: Any
     classes: Any
     kinds: int
     known: int
@@ -183,7 +185,7 @@ def _look_up(slot, e, numbers, seen, count, rows):
             if found != NOTHING:
                 row = np.int64(found & np.uint64(0xFFFFFFFF))
         if row < 0:
-            same = _U(seen[_U(p)] == seen[_U(p + reach)])
+            same = _U(here == there and e.same[_U(seen[_U(p)])] == e.same[_U(seen[_U(p + reach)])])
             of_classes = _U(e.classes[_U(here)]) * _U(e.kinds) + _U(e.classes[_U(there)])
             row = np.int64(slot.otherwise[of_classes * _U(2) + same])
         rows[_U(p)] = row * width
