@@ -124,6 +124,8 @@ def _show_model(model: dict[str, Any]) -> None:
     for corpus in about.get("corpora", ()):
         line = f"  trained on {corpus['path']}: {corpus['sentences']:,} sentences, sha256 {corpus['sha256'][:12]}"
         typer.echo(line)
+    for lexicon in about.get("lexicons", ()):
+        typer.echo(f"  with {lexicon['path']}: {lexicon['words']:,} words, sha256 {lexicon['sha256'][:12]}")
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
     facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
     facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []

@@ -20,13 +20,14 @@ from tagweave.adapt.recipe import Recipe
 from tagweave.cli.coupling import CouplingOptions
 from tagweave.cli.errors import OptionError
 from tagweave.cli.guidelines import COUPLED, GUIDED, MERGED, ORDINARY, TrainingData
+from tagweave.cli.lexicons import LexiconFiles
 from tagweave.cli.summary import mapping_lines, sample_line, summary
 from tagweave.corpus.corpus import Corpus
 from tagweave.labels.mapping import TagMapping
 from tagweave.learning.loop import Schedule, Watcher
 from tagweave.learning.progress import Watchers, logged, shown
 
-_OPTIONS = {"incomplete": (ORDINARY,), "sample": (ORDINARY, COUPLED, MERGED)}
+_OPTIONS = {"incomplete": (ORDINARY,), "sample": (ORDINARY, COUPLED, MERGED), "lexicon": (ORDINARY, MERGED)}
 """The methods for which an option is; the others are for `coupled`."""
 
 
@@ -43,6 +44,7 @@ class Work:
         seed: of that strategy.
         schedule: when training stops, and checkpoints.
         log: where iterations are written as JSON lines.
+        lexicons: whose words are features.
     """
 
     data: TrainingData
@@ -52,11 +54,12 @@ class Work:
     incomplete: str
     seed: int
     schedule: Schedule
-    log: str | None = None
+    log: str | None
+    lexicons: LexiconFiles
 
     def about(self) -> dict[str, Any]:
         """What a model keeps of the way in which it was trained."""
-        told = {"method": self.data.method, "incomplete": self.incomplete, "seed": self.seed}
+        told = {"method": self.data.method, "incomplete": self.incomplete, "seed": self.seed, **self.lexicons.about()}
         return {**told, **self.coupling.about()} if self.data.method == COUPLED else told
 
     def fitted(self) -> Fitted:
@@ -75,8 +78,11 @@ class Work:
         return method[self.data.method]()
 
     def _ordinary(self) -> Fitted:
-        corpora, recipe = treated(self.incomplete, self.data.corpora, self.recipe, self.dev, self.schedule, self.seed)
-        return self._fit(prepare(corpora, recipe), corpora, recipe)
+        words = self.lexicons.words
+        corpora, recipe = treated(
+            self.incomplete, self.data.corpora, self.recipe, self.dev, self.schedule, self.seed, words
+        )
+        return self._fit(prepare(corpora, recipe, encoder=recipe.encoder(words)), corpora, recipe)
 
     def _merged(self) -> Fitted:
         """The target's corpora come first, and the numbers of the sample go with them."""
@@ -84,7 +90,8 @@ class Work:
         order = sorted(range(len(given)), key=lambda i: given[i].guideline != target)
         recipe = replace(self.recipe, sample=tuple(self.recipe.sample[i] for i in order if self.recipe.sample))
         corpora = merged(self.data.targets, self.data.sources)
-        return self._fit(prepare(corpora, recipe), corpora, recipe)
+        problem = prepare(corpora, recipe, encoder=recipe.encoder(self.lexicons.words))
+        return self._fit(problem, corpora, recipe)
 
     def _guided(self) -> Fitted:
         data = self.data

@@ -85,12 +85,21 @@ Preset = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Feature templates of a paper: li-2015, tsuboi-2008, liu-2014, jiang-2015 (repeatable). Default: li-2015"
-        " for words, liu-2014 for characters.",
+        help="Feature templates of a paper: li-2015, tsuboi-2008, liu-2014, jiang-2015, liu-2014-lexicon"
+        " (repeatable). Default: li-2015 for words, liu-2014 for characters.",
     ),
 ]
 TemplateText = Annotated[
     list[str] | None, typer.Option(metavar="TEXT", help="A feature template, as 'form[-1] form[0]' (repeatable).")
+]
+Lexicons = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--lexicon",
+        metavar="FILE",
+        help="Words, one a line, as features of characters: where words of the lexicon stand (repeatable). Default of"
+        " --preset with it: liu-2014-lexicon.",
+    ),
 ]
 Learner = Annotated[str, typer.Option(metavar="NAME", help="adagrad, lbfgs, sgd, rprop, cg, perceptron.")]
 Settings = Annotated[
