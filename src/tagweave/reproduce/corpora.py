@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
+
+T = TypeVar("T")
 
 PARTS = ("train", "dev", "test")
 
@@ -80,8 +84,13 @@ def of_sample(name: str, guideline: str, layer: str = "") -> Corpus:
 
 def share_of(corpus: Corpus, share: float, seed: int) -> Corpus:
     """A random share of the sentences, in their order."""
-    chosen = np.random.default_rng(seed).permutation(len(corpus)) < round(share * len(corpus))
-    return corpus.with_sentences(sentence for sentence, choose in zip(corpus, chosen, strict=True) if choose)
+    return corpus.with_sentences(drawn(corpus.sentences, share, seed))
+
+
+def drawn(items: Sequence[T], share: float, seed: int) -> Iterator[T]:
+    """A random share of anything, in its order."""
+    chosen = np.random.default_rng(seed).permutation(len(items)) < round(share * len(items))
+    return compress(items, chosen)
 
 
 def cut(corpus: Corpus, *ends: int) -> list[Corpus]:
