@@ -3,6 +3,7 @@
 python -m benchmarks.partial_measure data FOLDER [--lines N]     makes the training data, and measures the model that
                                                                  completes the partial sentences
 python -m benchmarks.partial_measure crfsuite FOLDER             python-crfsuite on the completed sentences
+python -m benchmarks.partial_measure kytea FOLDER                KyTea on the partial sentences
 python -m benchmarks.partial_measure tagweave FOLDER [--data completed|partial] [--learner NAME] [--threads N]
 """
 
@@ -147,6 +148,18 @@ def crfsuite(folder: Path, iterations: int) -> dict[str, Any]:
     }
 
 
+def pointwise(folder: Path) -> dict[str, Any]:
+    """KyTea on the annotated corpus and the partial sentences, from the files to a model."""
+    from benchmarks import kytea
+
+    model = str(folder / "model.kytea")
+    begin = time.perf_counter()
+    kytea.train("-notags", "-tok", str(folder / SOURCE), "-part", str(folder / PARTIAL), "-model", model)
+    found = {"whole": time.perf_counter() - begin, "peak_megabytes": peak()}
+    segment = kytea.segmenter(model)
+    return {**found, **scores(lambda characters: bmes(segment(characters)), folder)}
+
+
 def by_model(model: ChainModel) -> Callable[[str], list[str]]:
     """A function from characters to letters."""
     from tagweave.corpus.sentence import Sentence
@@ -191,7 +204,7 @@ def _median(values: list[float]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["data", "crfsuite", "tagweave"])
+    parser.add_argument("what", choices=["data", "crfsuite", "kytea", "tagweave"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--lines", type=int, help="of the People's Daily")
     parser.add_argument("--data", choices=["completed", "partial"], default="partial")
@@ -203,6 +216,8 @@ def main() -> None:
         result = make_data(options.folder, options.lines, options.threads)
     elif options.what == "crfsuite":
         result = crfsuite(options.folder, options.iterations)
+    elif options.what == "kytea":
+        result = pointwise(options.folder)
     else:
         result = tagweave(options.folder, options.data, options.learner, options.iterations, options.threads)
     print(json.dumps(result))
