@@ -33,7 +33,6 @@ from tagweave.reproduce.tsuboi_2008.methods import (
     EVERYTHING,
     LINES,
     POINTWISE,
-    POINTWISE_SOURCE,
     PROPOSED,
     RANDOM,
     SOURCE,
@@ -144,14 +143,14 @@ def test_every_point_has_its_own_name() -> None:
         assert len({method.name for method in every}) == len(every) == len(LINES) + len(CURVES) * len(sizes)
 
 
-@pytest.mark.parametrize(
-    ("method", "same"), [(SOURCE, True), (POINTWISE_SOURCE, False), (EVERYTHING, False), (PROPOSED.at(5), False)]
-)
+@pytest.mark.parametrize(("method", "same"), [*((line, line == SOURCE) for line in LINES), (PROPOSED.at(5), False)])
 def test_models(method: Method, same: bool, domain: Domain) -> None:
     trial = Trial(domain, 0)
     model = trial.model(method)
     assert (model is trial.base) == same
     assert model.structure.transitions == (method.treatment != "pointwise")
+    words = model.encoder.lexicon.words
+    assert words == (tuple(sorted(domain.words)) if method.features else ())
 
 
 def test_marked_words_are_learnt(domain: Domain) -> None:
@@ -223,6 +222,7 @@ def test_what_a_result_depends_on(domain: Domain) -> None:
         description(domain, PROPOSED.at(10), 0),
         description(domain, ARGMAX.at(5), 0),
         description(domain, EVERYTHING, 0),
+        description(domain, replace(EVERYTHING, features=True), 0),
         description(replace(domain, words=domain.words[1:]), point, 0),
         description(replace(domain, asked=domain.test), point, 0),
         description(replace(domain, schedule=Schedule(4, 2)), point, 0),

@@ -16,6 +16,7 @@ class Method:
         choice: one of `adapt.choice.CHOICES`; "": no word is asked for.
         size: how many words are marked.
         everything: whether instead all of C1 is segmented.
+        features: whether the list is told as features, where its words begin, end and go on.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Method:
     choice: str = ""
     size: int = 0
     everything: bool = False
+    features: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,9 @@ CURVES = (PROPOSED, ARGMAX, POINTWISE, RANDOM, RANDOM_ARGMAX, RANDOM_POINTWISE, 
 SOURCE = Method("A alone")
 POINTWISE_SOURCE = Method("A alone, pointwise", "pointwise")
 EVERYTHING = Method("A and all of C1", everything=True)
-LINES = (SOURCE, POINTWISE_SOURCE, EVERYTHING)
+FEATURES = Method("A alone, the list as features", features=True)
+ALL_FEATURES = Method("A and all of C1, the list as features", everything=True, features=True)
+LINES = (SOURCE, POINTWISE_SOURCE, FEATURES, EVERYTHING, ALL_FEATURES)
 
 
 def methods(sizes: Sequence[int]) -> tuple[Method, ...]:

@@ -41,8 +41,8 @@ _LEARNER = (
     " lower on Zhuxian's development data, which no number here is of."
 )
 _FEATURES = (
-    "- Features: those of Liu et al. (2014), without a dictionary. The paper has n-grams of characters and their types,"
-    " and whether they stand in UniDic or in the list of terms."
+    "- Features: those of Liu et al. (2014). The paper has n-grams of characters and their types, and whether they"
+    " stand in UniDic or in the list of terms; here two lines below have the list as features, the others nothing of it."
 )
 
 Point = dict[str, Any]

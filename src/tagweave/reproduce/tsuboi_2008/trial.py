@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tagweave.adapt.annotator import Annotator
@@ -12,6 +13,7 @@ from tagweave.adapt.retrain import retrained
 from tagweave.adapt.rounds import Rounds
 from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
+from tagweave.encoding.presets import PRESETS
 from tagweave.learning.loop import Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.reproduce.tsuboi_2008.domain import Domain
@@ -42,12 +44,13 @@ class Trial:
         """
         if method.choice:
             return self.rounds.trained(method.choice, method.treatment, method.size, self.watcher)
+        base, recipe = (self.featured, self._featuring) if method.features else (self.base, self._recipe)
         if method.treatment == "marginal" and not method.everything:
-            return self.base
+            return base
         domain = self.domain
         asked = domain.asked if method.everything else Corpus((), domain.source.guideline)
-        given = self._recipe, domain.dev, domain.schedule, self.watcher
-        return retrained(method.treatment, self.base, domain.source, asked, *given)
+        given = recipe, domain.dev, domain.schedule, self.watcher
+        return retrained(method.treatment, base, domain.source, asked, *given)
 
     def questions(self, method: Method) -> tuple[int, int]:
         """How many questions it takes to have the words marked, and how many words are."""
@@ -63,8 +66,16 @@ class Trial:
     @cached_property
     def base(self) -> ChainModel:
         """CRF^S, the model of A alone, which all others need."""
+        return self._of_source(self._recipe)
+
+    @cached_property
+    def featured(self) -> ChainModel:
+        """The model of A alone that is told where words of the list stand."""
+        return self._of_source(self._featuring, self.domain.words)
+
+    def _of_source(self, recipe: Recipe, words: Sequence[str] = ()) -> ChainModel:
         domain = self.domain
-        fitted = fit([domain.source], self._recipe, domain.dev, domain.schedule, self.watcher)
+        fitted = fit([domain.source], recipe, domain.dev, domain.schedule, self.watcher, words)
         if fitted.outcome.interrupted:
             raise KeyboardInterrupt
         return fitted.model
@@ -72,3 +83,7 @@ class Trial:
     @property
     def _recipe(self) -> Recipe:
         return Recipe(Task("segment"), settings={"seed": self.seed}, threads=self.threads)
+
+    @property
+    def _featuring(self) -> Recipe:
+        return replace(self._recipe, templates=PRESETS["liu-2014-lexicon"])
