@@ -24,6 +24,7 @@ from tagweave.learning.loop import Iteration, Schedule
 from tagweave.reproduce.cache import Cache
 from tagweave.reproduce.comparison import Measured
 from tagweave.reproduce.run import run
+from tagweave.reproduce.tsuboi_2008 import figures
 from tagweave.reproduce.tsuboi_2008.cells import Cells, cells, description
 from tagweave.reproduce.tsuboi_2008.domain import Domain, split
 from tagweave.reproduce.tsuboi_2008.figures import draw
@@ -325,6 +326,18 @@ def test_findings_are_judged_over_all_sizes_and_at_the_largest(numbers: dict[str
 
 def test_a_page_is_drawn_from_its_numbers_alone(numbers: dict[str, Any], page: str, tmp_path: Path) -> None:
     assert "\n".join(lines(numbers, draw(numbers, tmp_path))) + "\n" == page
+
+
+def test_curves_begin_with_the_models_of_a(numbers: dict[str, Any], tmp_path: Path, monkeypatch: Any) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr(figures, "curve", lambda *arguments, **_: drawn.extend(arguments))
+    draw(numbers, tmp_path)
+    _, positions, series = drawn
+    assert list(positions) == [0, 5, 10]
+    begins = {name: numbers["lines"][name]["f"] for name in ("A alone", "A alone, pointwise")}
+    for name, each in series.items():
+        assert each.values[0] == begins["A alone, pointwise" if name.startswith("pointwise") else "A alone"]
+        assert each.values[1:] == [point["f"] for point in numbers["curves"][name]]
 
 
 def test_a_second_run_trains_nothing_and_keeps_the_discussion(folder: Path, page: str, monkeypatch: Any) -> None:

@@ -6,16 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from tagweave.evaluation.plots import Series, curve
-from tagweave.reproduce.tsuboi_2008.methods import SOURCE
+from tagweave.reproduce.tsuboi_2008.methods import CURVES, POINTWISE_SOURCE, SOURCE, Curve
 
 
 def draw(summary: dict[str, Any], folder: Path) -> list[str]:
-    """Draw the curves of a part into a folder, and give the file name; all begin with the model of A alone."""
-    begin = summary["lines"][SOURCE.name]["f"]
+    """Draw the curves of a part into a folder, and give the file name; all begin with a model of A alone."""
     series = {
-        name: Series([float("nan") if name.startswith("pointwise") else begin, *(point["f"] for point in points)])
-        for name, points in summary["curves"].items()
+        each.name: Series([_begin(each, summary), *(point["f"] for point in summary["curves"][each.name])])
+        for each in CURVES
     }
     file = f"tsuboi-2008-{summary['part']}.png"
     curve(folder / file, [0, *summary["sizes"]], series, score="F", axis="words marked", title="Figure 3")
     return [file]
+
+
+def _begin(each: Curve, summary: dict[str, Any]) -> float:
+    line = POINTWISE_SOURCE if each.treatment == POINTWISE_SOURCE.treatment else SOURCE
+    return float(summary["lines"][line.name]["f"])

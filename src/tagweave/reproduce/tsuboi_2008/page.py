@@ -42,7 +42,7 @@ _LEARNER = (
 )
 _FEATURES = (
     "- Features: those of Liu et al. (2014). The paper has n-grams of characters and their types, and whether they"
-    " stand in UniDic or in the list of terms; here two lines below have the list as features, the others nothing of it."
+    " stand in UniDic or in the list of terms; here two lines below have the list as features, the others do not."
 )
 
 Point = dict[str, Any]
