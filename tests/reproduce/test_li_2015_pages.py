@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from result_pages import check_tables, rows
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.reproduce import recipe
@@ -40,21 +41,9 @@ def pages(folder: Path) -> Pages:
     }
 
 
-def rows(text: str, title: str) -> dict[str, list[str]]:
-    """The rows of the table below a heading, by their first cell."""
-    below = text.partition(f"### {title}")[2].partition("\n###")[0]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in below.splitlines() if line[:1] == "|"]
-    return {row[0]: row[1:] for row in cells[2:]}
-
-
 @pytest.mark.parametrize("part", PARTS)
 def test_tables_are_whole(part: str, pages: Pages) -> None:
-    text = pages[part][0]
-    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
-    assert len(tables) >= 3
-    for table in tables:
-        assert len({line.count("|") for line in table.splitlines()}) == 1, table
-    assert "nan" not in text
+    check_tables(pages[part][0], 3)
 
 
 @pytest.mark.parametrize("part", PARTS)

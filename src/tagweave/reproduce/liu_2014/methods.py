@@ -49,10 +49,12 @@ def natural_share(share: float) -> Method:
     return ALL if share == 1 else Method(f"+ PA (all), 1/{round(1 / share)}", (Source("all", share),))
 
 
+_PHRASE = 4  # characters: names of people have two or three, of things often several words
+
 BASELINE = Method("baseline")
 COLUMNS = Method("+ lexicon features", columns=True)
 LEXICON = Method("+ PA (lexicon)", (Source("lexicon"),))
-PHRASES = Method("+ PA (lexicon, long entries as phrases)", (Source("lexicon", phrases=4),))
+PHRASES = Method("+ PA (lexicon, long entries as phrases)", (Source("lexicon", phrases=_PHRASE),))
 BOTH = Method("+ PA (lexicon) + lexicon features", (Source("lexicon"),), columns=True)
 ALL = Method("+ PA (all)", (Source("all"),))
 RANDOM = Method("+ PA (random)", (Source("random"),))

@@ -20,8 +20,10 @@ _SELECTED = (
 _NOTES = {
     "lexicon": (
         _LEXICON,
-        "`+ lexicon features`: whether a word begins, goes on or ends at a character, of the lexicon or of the 8,000"
+        "`+ lexicon features`: how long a word is that begins, goes on or ends at a character, of the lexicon or of the 8,000"
         " most frequent words of the source corpus (5.1.3).",
+        "`long entries as phrases`: entries of four characters and more may be several words, so their inside is left"
+        " open, too; this is no part of the paper.",
         "The paper adapts from CTB to Zhuxian, with 32,023 raw sentences of it and a lexicon of 159 names. Here the"
         " source is the People's Daily, the raw sentences are those of Zhuxian's training data, and the lexicon is"
         " another one.",

@@ -8,9 +8,11 @@ from tagweave.reproduce.comparison import Finding
 from tagweave.reproduce.liu_2014.methods import (
     ALL,
     BASELINE,
+    BOTH,
     COLUMNS,
     COMBINED,
     LEXICON,
+    PHRASES,
     RANDOM,
     SELECTED,
     SHARES,
@@ -51,6 +53,7 @@ TABLES: dict[str, tuple[Table, ...]] = {
                 LEXICON.name: ("90.63", "84.88", "91.68", "74.99", "93.47", "85.63"),
             },
         ),
+        Table("Other ways to use the lexicon", ("lexicon",), (BASELINE, LEXICON, PHRASES, BOTH)),
     ),
     "raw-text": (
         Table(

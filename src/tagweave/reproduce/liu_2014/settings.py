@@ -17,9 +17,11 @@ from tagweave.reproduce.liu_2014.held_out import held_out, texts
 from tagweave.reproduce.liu_2014.methods import (
     ALL,
     BASELINE,
+    BOTH,
     COLUMNS,
     COMBINED,
     LEXICON,
+    PHRASES,
     RANDOM,
     SELECTED,
     SHARES,
@@ -34,7 +36,7 @@ RECIPE = Recipe(Task("segment"), settings={"rate": 0.05}, features="observed")
 SCHEDULE = Schedule(3)
 """How everything is trained, chosen on ZX dev: a fixed number of iterations, and no development data."""
 
-LEXICON_METHODS = (BASELINE, COLUMNS, LEXICON)
+LEXICON_METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH)
 RAW_TEXT_METHODS = (BASELINE, *map(lexicon_share, SHARES))
 NATURAL_METHODS = (BASELINE, ALL, RANDOM, SELECTED, *map(natural_share, SHARES[:-1]))
 COMBINED_METHODS = (BASELINE, LEXICON, SELECTED, COMBINED)

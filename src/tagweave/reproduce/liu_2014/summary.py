@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,13 @@ import numpy as np
 from tagweave.evaluation.score import f_of_counts, share_of_counts
 from tagweave.reproduce.comparison import TRIALS, Measured, against, judged
 from tagweave.reproduce.liu_2014.domain import Domain
-from tagweave.reproduce.liu_2014.methods import BASELINE, COLUMNS, RANDOM, Method
+from tagweave.reproduce.liu_2014.methods import BASELINE, COLUMNS, LEXICON, RANDOM, Method
 from tagweave.reproduce.liu_2014.paper import FINDINGS
 from tagweave.reproduce.run import Run, Setting
 from tagweave.reproduce.words import unknown_counts, word_counts
 
-REFERENCES = (BASELINE, COLUMNS, RANDOM)
-"""The methods that every other one is tested against."""
+REFERENCES = (BASELINE, COLUMNS, LEXICON, RANDOM)
+"""The methods that every other one that comes after them is tested against."""
 OOV = " OOV"
 """What the names of measures of unknown words end in; the others are F of words."""
 
@@ -47,12 +48,16 @@ def _of_setting(run: Run[Domain, Method], setting: Setting[Domain, Method], tria
             method.name: {
                 **_costs(run, setting, method),
                 "scores": {measure: each.to_json() for measure, each in found[method.name].items()},
-                "against": against(method.name, found, REFERENCES, trials),
+                "against": against(method.name, found, _before(method, setting.methods), trials),
             }
             for method in setting.methods
         },
         "findings": judged(FINDINGS[run.part], found, trials),
     }
+
+
+def _before(method: Method, methods: Sequence[Method]) -> list[Method]:
+    return [each for each in methods[: methods.index(method)] if each in REFERENCES]
 
 
 def measures(run: Run[Domain, Method], setting: Setting[Domain, Method], method: Method) -> dict[str, Measured]:
