@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from tagweave.adapt.task import Task
 from tagweave.cli.labelling import without_blanks
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.segmented import BLANKS
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.evidence import allowed_sets
 from tagweave.encoding.presets import PRESETS
 from tagweave.encoding.templates import Templates
+from tagweave.evidence.runs import joined
 from tagweave.labels.coding import CODINGS
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
@@ -70,10 +72,12 @@ def model(templates: str, coding: str, licensed: bool = False, seed: int = 0) ->
     return ChainModel(structure, encoder, weights, "segment", coding)
 
 
-def expected(whole: ChainModel, lines: list[str]) -> list[str]:
-    """The lines by `Tagger`, blanks being evidence."""
+def expected(whole: ChainModel, lines: list[str], whole_runs: bool = True) -> list[str]:
+    """The lines by `Tagger`, blanks and runs being evidence."""
     task, tagger = Task("segment", whole.coding), Tagger(whole)
-    given_lines = Corpus(tuple(without_blanks(Sentence(tuple(line))) for line in lines), "segmentation", "character")
+    given_lines = Corpus(
+        tuple(without_blanks(Sentence(tuple(line)), whole_runs) for line in lines), "segmentation", "character"
+    )
     evidence = [s.layers["segmentation"] for s in task.prepare(given_lines)]
     pairs = zip(given_lines, evidence, strict=True)
     corpus = Corpus(tuple(replace(s, layers={"seg": layer}) for s, layer in pairs), "seg", "character")
@@ -83,21 +87,50 @@ def expected(whole: ChainModel, lines: list[str]) -> list[str]:
 CHARACTERS = st.sampled_from(
     "今天气好学，。１1ABé,ＡＢaｱアﾊハＱQ｡Ｚ𠀀𠀁年一二鱻龘ぁァ \t\u3000\u00a0\u2028\ufeff\U0010ffff"
 ) | st.characters(exclude_characters="\n\r\0", exclude_categories=("Cs",))
-LINES = st.lists(st.text(CHARACTERS, max_size=12), max_size=6)
+RUNS = st.sampled_from(
+    ["http://a.cn/b", "www.a.cn", "a.b@c.cn", "1,234", "don't", "１２．５％", "A－1", "12:30", "'a-"]
+)
+LINES = st.lists(st.lists(st.text(CHARACTERS, max_size=8) | RUNS, max_size=4).map("".join), max_size=6)
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.sampled_from(sorted(TEMPLATES)), st.sampled_from(CODINGS), st.booleans(), st.integers(0, 1), LINES)
+@given(
+    st.sampled_from(sorted(TEMPLATES)), st.sampled_from(CODINGS), st.booleans(), st.integers(0, 1), st.booleans(), LINES
+)
 def test_words_are_those_of_the_tagger(
-    templates: str, coding: str, licensed: bool, seed: int, lines: list[str]
+    templates: str, coding: str, licensed: bool, seed: int, whole_runs: bool, lines: list[str]
 ) -> None:
     whole = model(templates, coding, licensed, seed)
-    assert list(segmenter(templates, coding, licensed, seed).segment(lines)) == expected(whole, lines)
+    found = list(segmenter(templates, coding, licensed, seed, whole_runs).segment(lines))
+    assert found == expected(whole, lines, whole_runs)
 
 
 @cache
-def segmenter(templates: str, coding: str, licensed: bool = False, seed: int = 0) -> Segmenter:
-    return Segmenter(model(templates, coding, licensed, seed))
+def segmenter(templates: str, coding: str, licensed: bool = False, seed: int = 0, whole_runs: bool = True) -> Segmenter:
+    return Segmenter(model(templates, coding, licensed, seed), whole_runs=whole_runs)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sampled_from(CODINGS), st.integers(0, 1), LINES)
+def test_text_stays_and_no_word_begins_inside_a_run(coding: str, seed: int, lines: list[str]) -> None:
+    found = list(segmenter("liu-2014", coding, seed=seed).segment(lines))
+    for line, words in zip(lines, found, strict=True):
+        kept = [at for at, character in enumerate(line) if character not in BLANKS]
+        assert words.replace(" ", "") == "".join(line[at] for at in kept)
+        inside = joined(line)
+        starts = np.cumsum([0, *map(len, words.split(" "))])[:-1] if words else []
+        assert not any(inside[kept[start]] for start in starts)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(CODINGS), LINES)
+def test_the_tagger_has_the_same_switch(coding: str, lines: list[str]) -> None:
+    whole = model("liu-2014", coding)
+    sentences = [Sentence(tuple(c for c in line if c not in BLANKS)) for line in lines]
+    tagger = Tagger(whole)
+    for whole_runs in (False, True):
+        found = [" ".join(tagger.words(each).forms) for each in tagger.tag(sentences, whole_runs)]
+        assert found == expected(whole, ["".join(each.forms) for each in sentences], whole_runs)
 
 
 def unfit(change: str) -> ChainModel:

@@ -134,6 +134,12 @@ Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- i
 Guideline = Annotated[str | None, typer.Option(metavar="G", help="The guideline to label under.")]
 Guidelines = Annotated[list[str] | None, typer.Option(metavar="G", help="The guideline to label under (repeatable).")]
 Threads = Annotated[int, typer.Option(min=1, metavar="N", help="How many threads share the work.")]
+SplitRuns = Annotated[
+    bool,
+    typer.Option(
+        "--split-runs", help="Let the model split Latin words, numbers, URLs and e-mail addresses of raw text."
+    ),
+]
 InputFormat = Annotated[
     str | None, typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name hides it.")
 ]

@@ -265,7 +265,7 @@ def _placed(pairs: NDArray[np.int64], first: int) -> tuple[NDArray[np.uint64], n
 
 
 def _labels(model: ChainModel) -> kernels.Labels:
-    """Transition scores and what blanks allow, padded to four labels.
+    """Transition scores and what blanks and runs allow, padded to four labels.
 
     Raises:
         UnfitModelError: the transitions are not those of the coding.
@@ -283,8 +283,10 @@ def _labels(model: ChainModel) -> kernels.Labels:
     letters = [split_label(name)[0] for name in names]
     begins = [letter in "BS" for letter in letters] + [False] * (LANES - len(names))
     ends = [letter in "ES|" for letter in letters] + [False] * (LANES - len(names))
-    cut = Sentence(("a", "b"), {SEGMENTATION: (("B", "S"), ("E", "S"))})
-    after, before = (_allowed(names, each) for each in recode(cut, "coded", model.coding).layers["coded"])
+    after, before = np.zeros((3, LANES), np.float32), np.zeros((3, LANES), np.float32)
+    for known, sides in ((kernels.BOUNDARY, (("E", "S"), ("B", "S"))), (kernels.INSIDE, (("B", "M"), ("M", "E")))):
+        layer = recode(Sentence(("a", "b"), {SEGMENTATION: sides}), "coded", model.coding).layers["coded"]
+        before[known], after[known] = (_allowed(names, each) for each in layer)
     return kernels.Labels(transition.reshape(-1), begin, end, after, before, np.array(begins), np.array(ends))
 
 

@@ -15,9 +15,10 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.evidence import allowed_sets
+from tagweave.evidence.runs import segmentation
 from tagweave.kernels import emission
 from tagweave.kernels.blas import one_blas_thread
-from tagweave.labels.coding import as_layer, to_words
+from tagweave.labels.coding import SEGMENTATION, as_layer, recode, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
 from tagweave.models.chain import ChainModel
@@ -58,16 +59,24 @@ class Tagger:
         """The guidelines of all layers that come out, the tagger's own first."""
         return tuple(dict.fromkeys((self.guideline, *self._others)))
 
-    def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    def tag(self, sentences: Iterable[Sentence], whole_runs: bool = False) -> Iterator[Sentence]:
         """The sentences with the best labels in the layer of the tagger's guideline, in order, block by block.
+
+        Args:
+            sentences: of the model's tokens.
+            whole_runs: for a model of characters, whether no word begins inside a Latin word, a number, a URL or an
+                e-mail address (`tagweave.evidence.runs`).
 
         Raises:
             CorpusError: a sentence for which the coding of the model's labels has no sequence.
+            ValueError: whole runs, and a model of words.
         """
+        if whole_runs and not self.model.coding:
+            raise ValueError("found a model of words, expected one of characters for whole runs")
         for block in _blocks(sentences):
-            encoded = self.model.encoder.encode(block, self.threads)
+            encoded, sets = self._with_runs(block) if whole_runs else self._encoded(block, None, None)
             with one_blas_thread():
-                labels = self.model.best(encoded, threads=self.threads)
+                labels = self.model.best(encoded, None if sets is None else sets.masks, self.threads)
             yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
 
     def complete(self, corpus: Corpus) -> Corpus:
@@ -180,6 +189,15 @@ class Tagger:
         if layer is None:
             return self.model.encoder.encode(block, self.threads), None
         return self._evidence(block, layer, covered)
+
+    def _with_runs(self, block: Sequence[Sentence]) -> tuple[Encoded, LabelSets]:
+        """The sentences with what runs tell, and nothing else, as evidence."""
+        tags = self.guideline if self.model.task == "segtag" else None  # of which nothing is known
+        known = (Sentence(s.forms, {SEGMENTATION: segmentation(s.forms)}, place=s.place) for s in block)
+        coded = [recode(sentence, self.guideline, self.model.coding, tags) for sentence in known]
+        sets = LabelSets(self.model.structure.space)
+        allow = allowed_sets(coded, sets, self.model.structure.scheme)
+        return self.model.encoder.encode(block, self.threads).with_evidence(allow).in_scope(sets.masks), sets
 
     def _evidence(
         self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
