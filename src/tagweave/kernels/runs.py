@@ -33,7 +33,7 @@ def _binds(points, classes, at, before):
     sign = classes[points[at]]
     after = classes[points[at + 1]] if at + 1 < points.shape[0] else np.uint8(0)
     if before == LETTER:
-        return sign == HYPHEN and (after & _ALIKE) != 0 or sign == APOSTROPHE and after == LETTER
+        return (sign == HYPHEN and (after & _ALIKE) != 0) or (sign == APOSTROPHE and after == LETTER)
     if before != DIGIT or after != DIGIT:
         return False
     if sign == COMMA:
