@@ -82,6 +82,13 @@ def of_sample(name: str, guideline: str, layer: str = "") -> Corpus:
     return load(f"{guideline}={sample.path(name)}{layer and '#'}{layer}")
 
 
+def new_words(known: Corpus, *corpora: Corpus) -> tuple[str, ...]:
+    """The words of two characters and more that a corpus lacks, sorted: a lexicon, where the sample has no other."""
+    seen = {form for sentence in known for form in sentence.forms}
+    forms = {form for corpus in corpora for sentence in corpus for form in sentence.forms}
+    return tuple(sorted(form for form in forms - seen if len(form) > 1))
+
+
 def share_of(corpus: Corpus, share: float, seed: int) -> Corpus:
     """A random share of the sentences, in their order."""
     return corpus.with_sentences(drawn(corpus.sentences, share, seed))

@@ -20,8 +20,8 @@ _SELECTED = (
 _NOTES = {
     "lexicon": (
         _LEXICON,
-        "`+ lexicon features`: how long a word is that begins, goes on or ends at a character, of the lexicon or of the 8,000"
-        " most frequent words of the source corpus (5.1.3).",
+        "`+ lexicon features`: how long a word is that begins, goes on or ends at a character, of the lexicon or of"
+        " the 8,000 most frequent words of the source corpus (5.1.3).",
         "`long entries as phrases`: entries of four characters and more may be several words, so their inside is left"
         " open, too; this is no part of the paper.",
         "The paper adapts from CTB to Zhuxian, with 32,023 raw sentences of it and a lexicon of 159 names. Here the"

@@ -11,7 +11,7 @@ from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.evidence.lexicon import Lexicon, read
 from tagweave.learning.loop import Schedule
-from tagweave.reproduce.corpora import cut, of_sample, read_parts, there
+from tagweave.reproduce.corpora import cut, new_words, of_sample, read_parts, there
 from tagweave.reproduce.liu_2014.domain import Domain
 from tagweave.reproduce.liu_2014.held_out import held_out, texts
 from tagweave.reproduce.liu_2014.methods import (
@@ -79,7 +79,8 @@ def _novel(folder: Path | None) -> Domain:
     """Zhuxian for a segmenter of the People's Daily, with a list of its names."""
     if folder is None:
         train, target = of_sample("pd.txt", "pd"), cut(of_sample("ctb.txt", "ctb"), 80, 100, 120)
-        return _domain("the sample corpus", train, target, _new_words(target[0], train), Schedule(2))
+        words = new_words(train, target[0])
+        return _domain("the sample corpus", train, target, Lexicon(words, (None,) * len(words)), Schedule(2))
     lexicon = read(str(there(folder / "zh" / "lexicons") / "zhuxian-names.txt"))
     train = read_parts(there(folder / "zh" / "pd199801"), "pd").train
     return _domain("zh/pd199801 to zh/zx", train, list(read_parts(there(folder / "zh" / "zx"), "ctb")), lexicon)
@@ -100,14 +101,6 @@ def _domain(name: str, train: Corpus, target: list[Corpus], lexicon: Lexicon, sc
     own, dev, test = target
     raw = tuple("".join(sentence.forms) for sentence in own)
     return Domain(name, train, {"dev": dev, "test": test}, raw, lexicon, Pages(), RECIPE, schedule)
-
-
-def _new_words(corpus: Corpus, known: Corpus) -> Lexicon:
-    """The words of two characters and more that the other corpus lacks: the sample has no list of names."""
-    seen = {form for sentence in known for form in sentence.forms}
-    new = {form for sentence in corpus for form in sentence.forms if len(form) > 1 and form not in seen}
-    words = tuple(sorted(new))
-    return Lexicon(words, (None,) * len(words))
 
 
 def _page_sentences() -> Corpus:

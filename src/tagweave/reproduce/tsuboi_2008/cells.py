@@ -10,16 +10,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
 from tagweave import __version__
-from tagweave.adapt.task import Task
-from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Sentence
 from tagweave.learning.loop import Watcher
-from tagweave.models.chain import ChainModel
-from tagweave.models.tagger import Tagger
 from tagweave.reproduce.cache import Cache, Result
 from tagweave.reproduce.tsuboi_2008.domain import Domain
 from tagweave.reproduce.tsuboi_2008.methods import Method
 from tagweave.reproduce.tsuboi_2008.trial import Trial
+from tagweave.reproduce.words import segmented
 
 
 @dataclass
@@ -87,10 +83,3 @@ def description(domain: Domain, method: Method, seed: int) -> Result:
         "method": asdict(method),
         "seed": seed,
     }
-
-
-def segmented(model: ChainModel, gold: Corpus, threads: int = 1) -> list[str]:
-    """The words that a model finds in the raw text of a corpus: of every sentence their lengths, as one string."""
-    tagger, coded = Tagger(model, threads), Task("segment").prepare(gold)
-    found = tagger.tag([Sentence(sentence.forms) for sentence in coded])
-    return [" ".join(str(len(form)) for form in tagger.words(sentence).forms) for sentence in found]

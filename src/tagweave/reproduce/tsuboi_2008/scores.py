@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 
 import numpy as np
 
-from tagweave.evaluation.score import f_of_counts
-from tagweave.evaluation.segmentation import Segmentation
-from tagweave.evaluation.words import WordScores, word_scores
+from tagweave.corpus.corpus import Corpus
+from tagweave.evaluation.score import f_of_counts, share_of_counts
 from tagweave.reproduce.cache import Result
 from tagweave.reproduce.comparison import Measured
 from tagweave.reproduce.run import Run
 from tagweave.reproduce.tsuboi_2008.domain import Domain
 from tagweave.reproduce.tsuboi_2008.methods import Method
+from tagweave.reproduce.words import unknown_counts, word_counts
 
 
 @dataclass(frozen=True)
@@ -38,28 +37,16 @@ def scored(run: Run[Domain, Method]) -> dict[str, list[Scored]]:
     found: dict[str, list[Scored]] = {method.name: [] for method in run.settings[0].methods}
     for setting in run.settings:
         domain = setting.draw(0)
-        gold = [Segmentation(sentence.forms) for sentence in domain.test]
         known = frozenset(form for sentence in domain.source for form in sentence.forms)
         for method in setting.methods:
-            found[method.name].append(_scored(gold, known, run.of(setting, method)))
+            found[method.name].append(_scored(domain.test, known, run.of(setting, method)))
     return found
 
 
-def _scored(gold: Sequence[Segmentation], known: frozenset[str], results: list[Result]) -> Scored:
-    scores = [word_scores(gold, list(_cut(gold, result["test"])), known) for result in results]
-    counts = np.stack([each.counts for each in scores])
-    return Scored(Measured(counts, f_of_counts), [_recall(each) for each in scores], results)
-
-
-def _cut(gold: Sequence[Segmentation], lengths: Sequence[str]) -> Iterator[Segmentation]:
-    """The text of the gold standard in words of these lengths."""
-    for sentence, line in zip(gold, lengths, strict=True):
-        text, ends = "".join(sentence.forms), accumulate(map(int, line.split(" ")), initial=0)
-        yield Segmentation(tuple(text[a:b] for a, b in pairwise(ends)))
-
-
-def _recall(scores: WordScores) -> float:
-    return 100 * scores.oov.value if scores.oov else float("nan")
+def _scored(gold: Corpus, known: frozenset[str], results: list[Result]) -> Scored:
+    words = np.stack([word_counts(gold, result["test"]) for result in results])
+    unknown = np.stack([unknown_counts(gold, result["test"], known) for result in results])
+    return Scored(Measured(words, f_of_counts), Measured(unknown, share_of_counts).values, results)
 
 
 def pooled(folds: Sequence[Measured], one_test: bool) -> Measured:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.evidence.lexicon import read
 from tagweave.learning.loop import Schedule
-from tagweave.reproduce.corpora import of_sample, share_of, there
+from tagweave.reproduce.corpora import new_words, of_sample, share_of, there
 from tagweave.reproduce.run import Setting
 from tagweave.reproduce.tsuboi_2008.domain import Domain, split
 from tagweave.reproduce.tsuboi_2008.methods import Method, methods
@@ -63,7 +62,7 @@ def _sample() -> list[Fold]:
     """The sample of one guideline for that of another: the words are those that the source lacks."""
     source, dev = split(of_sample("pd.txt", "words"), 0.8)
     one, other = split(of_sample("ctb.txt", "words"), 0.5)
-    words = _new_words([one, other], source)
+    words = new_words(source, one, other)
     domains = [
         Domain(f"the sample corpus {number}", source, dev, asked, test, words, QUICK)
         for number, (asked, test) in enumerate([(one, other), (other, one)], 1)
@@ -80,12 +79,6 @@ def _folds(domains: Sequence[Domain], sizes: Sequence[int]) -> list[Fold]:
 
 def _drawn(domain: Domain, _seed: int) -> Domain:
     return domain
-
-
-def _new_words(corpora: Sequence[Corpus], source: Corpus) -> tuple[str, ...]:
-    known = {form for sentence in source for form in sentence.forms}
-    new = {form for corpus in corpora for sentence in corpus for form in sentence.forms} - known
-    return tuple(sorted(form for form in new if len(form) > 1))
 
 
 PARTS: dict[str, Callable[[Path | None], list[Fold]]] = {"chinese": _chinese, "japanese": _japanese}
