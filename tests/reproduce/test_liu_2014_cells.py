@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
 from tagweave.evidence.lexicon import Lexicon
 from tagweave.evidence.select import marked_words
 from tagweave.learning.loop import Iteration, Schedule
 from tagweave.reproduce.cache import Cache
-from tagweave.reproduce.corpora import digest, drawn
+from tagweave.reproduce.corpora import digest, drawn, new_words
 from tagweave.reproduce.liu_2014 import domain as domains
 from tagweave.reproduce.liu_2014.cells import Cell
 from tagweave.reproduce.liu_2014.domain import Domain
@@ -100,6 +102,12 @@ def test_a_share_is_drawn_in_order(items: list[int], share: float, seed: int) ->
     assert len(found) == round(share * len(items))
     rest = iter(items)
     assert all(item in rest for item in found)
+
+
+def test_words_that_a_corpus_lacks() -> None:
+    corpora = [Corpus((Sentence(forms),)) for forms in (("甲乙", "丙"), ("丁", "甲乙", "丙丁"), ("乙乙", "丙丁"))]
+    assert new_words(*corpora) == ("丙丁", "乙乙")
+    assert new_words(corpora[0]) == ()
 
 
 def test_shares_of_raw_text_and_of_pages(sample: Domain) -> None:
