@@ -34,7 +34,7 @@ _ITEM = re.compile(r"(\\.|[^\\|\- /])((?:/(?:\\.|[^\\|\- ?/])*)*)([|\- ?]|\Z)", 
 _LEVEL = re.compile(r"/((?:\\.|[^\\/])*)", re.DOTALL)
 _ALTERNATIVE = re.compile(r"(?:\\.|[^\\&])+", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_SPECIAL = re.compile(r"[\\|\- ?/&]")
+_SPECIAL = re.compile("[\\\\|\\- ?/&\ufeff]")  # U+FEFF would be no character at the beginning of a file
 
 
 def _left_by(before: str, after: str) -> Candidates:

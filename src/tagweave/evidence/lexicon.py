@@ -7,8 +7,9 @@ UTF-8, one entry a line, in any of these forms:
     word FREQUENCY              the frequency is not used
     word FREQUENCY TAG          jieba's form, its fields separated by blanks
 
-Lines of nothing but blanks are skipped, and so is a byte order mark. Entries of one word are one entry, with the tags
-of all of them; a line without tags adds none. No entry contains a blank: words do not.
+Lines of nothing but blanks are skipped, and so are byte order marks, at every line's beginning: files may be joined.
+Entries of one word are one entry, with the tags of all of them; a line without tags adds none. No entry contains a
+blank: words do not.
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ def parse(lines: Iterable[str], path: str = "") -> Lexicon:
     """The lexicon of these lines. Raises CorpusError as `read`."""
     entries: dict[str, Candidates] = {}
     for number, line in enumerate(lines, 1):
+        line = line.removeprefix("\ufeff")  # noqa: PLW2901
         if not line.strip(BLANKS):
             continue
         word, tags = _entry(line, path, number)
