@@ -83,7 +83,7 @@ class Cell:
         if fitted.outcome.interrupted:
             raise KeyboardInterrupt
         model = fitted.model
-        found = {part: segmented(model, gold, self.threads) for part, gold in self.domain.gold.items()}
+        found = {part: segmented(model, gold, self.threads, whole_runs=True) for part, gold in self.domain.gold.items()}
         return {
             "sentences": sum(len(each.corpus) for each in self.partial),
             "marked": sum(each.marked for each in self.partial),

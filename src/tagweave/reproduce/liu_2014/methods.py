@@ -41,7 +41,8 @@ SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 
 def lexicon_share(share: float) -> Method:
     """Partial annotation of a share of the raw sentences."""
-    return LEXICON if share == 1 else Method(f"+ PA (lexicon), 1/{round(1 / share)}", (Source("lexicon", share),))
+    source = Source("lexicon", share, _PHRASE)
+    return PHRASES if share == 1 else Method(f"+ PA (lexicon, phrases), 1/{round(1 / share)}", (source,))
 
 
 def natural_share(share: float) -> Method:
@@ -54,9 +55,9 @@ _PHRASE = 4  # characters: names of people have two or three, of things often se
 BASELINE = Method("baseline")
 COLUMNS = Method("+ lexicon features", columns=True)
 LEXICON = Method("+ PA (lexicon)", (Source("lexicon"),))
-PHRASES = Method("+ PA (lexicon, long entries as phrases)", (Source("lexicon", phrases=_PHRASE),))
-BOTH = Method("+ PA (lexicon) + lexicon features", (Source("lexicon"),), columns=True)
+PHRASES = Method("+ PA (lexicon, phrases)", (Source("lexicon", phrases=_PHRASE),))
+BOTH = Method("+ PA (lexicon, phrases) + lexicon features", (Source("lexicon", phrases=_PHRASE),), columns=True)
 ALL = Method("+ PA (all)", (Source("all"),))
 RANDOM = Method("+ PA (random)", (Source("random"),))
 SELECTED = Method("+ PA (selected)", (Source("selected"),))
-COMBINED = Method("+ PA (lexicon + selected)", (Source("lexicon"), Source("selected")))
+COMBINED = Method("+ PA (lexicon, phrases + selected)", (Source("lexicon", phrases=_PHRASE), Source("selected")))

@@ -13,6 +13,10 @@ _LEXICON = (
     "`+ PA (lexicon)`: the words of a lexicon of the target domain, found in raw sentences of that domain by forward"
     " and backward maximum matching, both (2.1); the rest of these sentences is left open."
 )
+_PHRASES = (
+    "`phrases`: entries of four characters and more may be several words, so their inside is left open, too; this is no"
+    " part of the paper."
+)
 _SELECTED = (
     "`+ PA (selected)`: the sentences of pages that mark a word of two characters and more which occurs in raw text of"
     " the target domain (2.2)"
@@ -22,22 +26,21 @@ _NOTES = {
         _LEXICON,
         "`+ lexicon features`: how long a word is that begins, goes on or ends at a character, of the lexicon or of"
         " the 8,000 most frequent words of the source corpus (5.1.3).",
-        "`long entries as phrases`: entries of four characters and more may be several words, so their inside is left"
-        " open, too; this is no part of the paper.",
+        _PHRASES,
         "The paper adapts from CTB to Zhuxian, with 32,023 raw sentences of it and a lexicon of 159 names. Here the"
         " source is the People's Daily, the raw sentences are those of Zhuxian's training data, and the lexicon is"
         " another one.",
     ),
     "raw-text": (
         _LEXICON,
+        _PHRASES,
         "A seed also draws the share of the raw sentences. The paper has 1,000 to 32,000 of them; here are fewer.",
     ),
     "natural": (
         f"`+ PA (all)`: all sentences of pages whose markup tells of a word. {_SELECTED}. `+ PA (random)`: as many,"
         " drawn by the seed.",
-        "The pages are documentation of web frameworks in Markdown; the paper has the Chinese Wikipedia. It finds words"
-        " of Latin letters and numbers with regular expressions before it segments; here that is left to the model, and"
-        " pages tell that such a run is no more than one word.",
+        "The pages are documentation of web frameworks in Markdown; the paper has the Chinese Wikipedia. As in the"
+        " paper, Latin words and numbers are found before text is segmented, and not split (`tagweave.evidence.runs`).",
         "The sentences of the pages themselves that serve as test data are harvested for no target. The raw text of"
         " that target is the text of all pages, so `selected` are there those sentences that mark any word of two"
         " characters and more.",

@@ -45,7 +45,7 @@ TABLES: dict[str, tuple[Table, ...]] = {
         Table(
             "Table 4: a lexicon as features, and as partial annotation",
             ("lexicon",),
-            (BASELINE, COLUMNS, LEXICON),
+            (BASELINE, COLUMNS, LEXICON, PHRASES),
             ("ZX F", "ZX OOV", "medicine F", "medicine OOV", "computer F", "computer OOV"),
             {
                 BASELINE.name: ("87.50", "73.65", "91.36", "72.95", "93.16", "84.02"),
@@ -53,7 +53,7 @@ TABLES: dict[str, tuple[Table, ...]] = {
                 LEXICON.name: ("90.63", "84.88", "91.68", "74.99", "93.47", "85.63"),
             },
         ),
-        Table("Other ways to use the lexicon", ("lexicon",), (BASELINE, LEXICON, PHRASES, BOTH)),
+        Table("Both ways together", ("lexicon",), (BASELINE, COLUMNS, PHRASES, BOTH)),
     ),
     "raw-text": (
         Table(
@@ -82,11 +82,11 @@ TABLES: dict[str, tuple[Table, ...]] = {
         Table(
             "Table 7: both sources",
             ("zx",),
-            (BASELINE, LEXICON, SELECTED, COMBINED),
+            (BASELINE, PHRASES, SELECTED, COMBINED),
             ("medicine F", "computer F"),
             {
                 BASELINE.name: ("91.36", "93.16"),
-                LEXICON.name: ("91.68", "93.47"),
+                PHRASES.name: ("91.68", "93.47"),
                 SELECTED.name: ("92.47", "93.93"),
                 COMBINED.name: ("92.63", "94.07"),
             },
@@ -102,6 +102,8 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
         Finding("Lexicon features are better than the baseline (Table 4).", COLUMNS, BASELINE, +1, 2.86),
         Finding("Partial annotation is better than lexicon features (Table 4).", LEXICON, COLUMNS, +1, 0.27),
         Finding("It finds more unknown words than these do (Table 4).", LEXICON, COLUMNS, +1, 4.19, "test OOV"),
+        Finding("Where long entries are phrases, it is better than lexicon features.", PHRASES, COLUMNS, +1, 0.27),
+        Finding("It then finds more unknown words than these do.", PHRASES, COLUMNS, +1, 4.19, "test OOV"),
     ),
     "raw-text": (
         Finding(
@@ -137,8 +139,8 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
             natural_share(SHARES[0]),
             +1,
         ),
-        Finding("A lexicon is better than the baseline (Table 7, computer).", LEXICON, BASELINE, +1, 0.31),
-        Finding("Both sources are better than the lexicon alone (Table 7, computer).", COMBINED, LEXICON, +1, 0.60),
+        Finding("A lexicon is better than the baseline (Table 7, computer).", PHRASES, BASELINE, +1, 0.31),
+        Finding("Both sources are better than the lexicon alone (Table 7, computer).", COMBINED, PHRASES, +1, 0.60),
         Finding("They are better than the pages alone (Table 7, computer).", COMBINED, SELECTED, +1, 0.14),
     ),
 }

@@ -32,14 +32,14 @@ from tagweave.reproduce.liu_2014.methods import (
 from tagweave.reproduce.liu_2014.pages import Pages, harvested, raw_text
 from tagweave.reproduce.run import Setting
 
-RECIPE = Recipe(Task("segment"), settings={"rate": 0.05}, features="observed")
+RECIPE = Recipe(Task("segment"), settings={"rate": 0.05})
 SCHEDULE = Schedule(3)
 """How everything is trained, chosen on ZX dev: a fixed number of iterations, and no development data."""
 
 LEXICON_METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH)
 RAW_TEXT_METHODS = (BASELINE, *map(lexicon_share, SHARES))
 NATURAL_METHODS = (BASELINE, ALL, RANDOM, SELECTED, *map(natural_share, SHARES[:-1]))
-COMBINED_METHODS = (BASELINE, LEXICON, SELECTED, COMBINED)
+COMBINED_METHODS = (BASELINE, PHRASES, SELECTED, COMBINED)
 
 _SAMPLE_PAGES = Path(__file__).with_name("sample")
 _NO_WORDS = Lexicon((), ())

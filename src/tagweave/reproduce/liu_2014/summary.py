@@ -10,12 +10,12 @@ import numpy as np
 from tagweave.evaluation.score import f_of_counts, share_of_counts
 from tagweave.reproduce.comparison import TRIALS, Measured, against, judged
 from tagweave.reproduce.liu_2014.domain import Domain
-from tagweave.reproduce.liu_2014.methods import BASELINE, COLUMNS, LEXICON, RANDOM, Method
+from tagweave.reproduce.liu_2014.methods import BASELINE, COLUMNS, LEXICON, PHRASES, RANDOM, Method
 from tagweave.reproduce.liu_2014.paper import FINDINGS
 from tagweave.reproduce.run import Run, Setting
 from tagweave.reproduce.words import unknown_counts, word_counts
 
-REFERENCES = (BASELINE, COLUMNS, LEXICON, RANDOM)
+REFERENCES = (BASELINE, COLUMNS, LEXICON, PHRASES, RANDOM)
 """The methods that every other one that comes after them is tested against."""
 OOV = " OOV"
 """What the names of measures of unknown words end in; the others are F of words."""
