@@ -11,7 +11,7 @@ import pytest
 from result_pages import check_tables, rows
 
 from tagweave.reproduce.liu_2014.figures import draw
-from tagweave.reproduce.liu_2014.methods import BASELINE, COLUMNS, LEXICON, SELECTED
+from tagweave.reproduce.liu_2014.methods import BASELINE, COLUMNS, COMBINED, LEXICON, PHRASES, SELECTED
 from tagweave.reproduce.liu_2014.page import lines
 from tagweave.reproduce.liu_2014.recipe import reproduce
 from tagweave.reproduce.liu_2014.settings import PARTS
@@ -62,7 +62,7 @@ def test_the_numbers_of_the_paper_stand_beside_ours(pages: Pages) -> None:
     text, numbers = pages["lexicon"]
     (setting,) = numbers["settings"]
     table = rows(text, "Table 4")
-    assert list(table) == [BASELINE.name, COLUMNS.name, LEXICON.name]
+    assert list(table) == [BASELINE.name, COLUMNS.name, LEXICON.name, PHRASES.name]
     assert table[LEXICON.name][-6:-4] == ["90.63", "84.88"]
     scores = setting["methods"][LEXICON.name]["scores"]
     found = [f"**{scores[name]['mean']:.2f}**" for name in ("dev", "dev OOV", "test", "test OOV")]
@@ -85,7 +85,7 @@ def test_numbers_of_sentences_and_spans(pages: Pages) -> None:
     row = rows(section(text, "Wikipedia"), "Tables 5 and 6")["+ PA (all)"]
     assert row[:2] == [str(number) for number in settings["udc"]["natural"]]
     both = settings["zx"]["methods"]
-    parts = [both[name]["sentences"][0] for name in ("+ PA (lexicon)", "+ PA (selected)", "+ PA (lexicon + selected)")]
+    parts = [both[name]["sentences"][0] for name in (PHRASES.name, SELECTED.name, COMBINED.name)]
     assert parts[0] + parts[1] == parts[2]
 
 
@@ -133,7 +133,7 @@ def test_partial_annotation_is_tested_against_baseline_and_features(pages: Pages
 def test_findings(pages: Pages) -> None:
     text, numbers = pages["lexicon"]
     findings = {found["text"]: found for found in numbers["settings"][0]["findings"]}
-    assert len(findings) == 5
+    assert len(findings) == 7
     unknown = findings["It finds more unknown words (Table 4)."]
     assert (unknown["paper"], unknown["measure"]) == (11.23, "test OOV")
     assert f"| {unknown['text']} | +11.23 | test OOV | {unknown['difference']:+.2f} |" in text
