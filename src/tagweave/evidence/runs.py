@@ -12,7 +12,7 @@ import re
 import unicodedata
 from functools import cache
 from string import ascii_letters, digits
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 
 _POINTS = 0x110000
 _LETTERS = ("Lu", "Ll", "Lt", "Mn")  # letters that have case, and marks on them
-_SIGNS = {"APOSTROPHE": "'’", "HYPHEN": "-‐", "POINT": "./·∶", "PERCENT": "%‰"}
+_SIGNS = {"APOSTROPHE": "'’", "HYPHEN": "-‐", "POINT": "·∶", "SLASH": "/", "DOT": ".", "PERCENT": "%‰", "AT": "@"}
 _ASCII_SIGNS = {"COMMA": ",", "COLON": ":"}  # the full-width ones stand between clauses, also after a digit
 
-_TRACES = ("//", "／／", "@", "＠", "www", "WWW", "ｗｗｗ", "ＷＷＷ")
 # Full-width forms that are no punctuation of Chinese sentences, with the colon for the sake of schemes
 _FORMS = {ord(sign) + 0xFEE0: sign for sign in ascii_letters + digits + ":/.@-_~%&=#+"}
 _ADDRESS = re.compile(
@@ -54,8 +53,9 @@ def joined(text: str, points: NDArray[np.uint32] | None = None) -> NDArray[np.bo
     if points is None:
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     inside = np.zeros(len(points), np.bool_)
-    join_runs(points, _classes(), inside)
-    for start, stop in _addresses(text):
+    traces = np.empty(len(points), np.int64)
+    found = join_runs(points, _classes(), inside, traces)
+    for start, stop in _addresses(text, traces[:found].tolist()):
         inside[start + 1 : stop] = True
     return inside
 
@@ -67,24 +67,16 @@ def segmentation(characters: Sequence[str]) -> Layer:
     return segmentation_layer(["-" if inside else " " for inside in joined("".join(characters))[1:].tolist()])
 
 
-def _addresses(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of URLs and e-mail addresses."""
-    for start, stop in _lines_with_traces(text):
+def _addresses(text: str, traces: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The spans of URLs and e-mail addresses in the lines where a trace stands."""
+    stop = -1
+    for trace in traces:
+        if trace < stop:
+            continue
+        start, stop = text.rfind("\n", 0, trace) + 1, text.find("\n", trace)
+        stop = len(text) if stop < 0 else stop
         for found in _ADDRESS.finditer(text[start:stop].translate(_FORMS)):
             yield start + found.start(), start + found.end()
-
-
-def _lines_with_traces(text: str) -> set[tuple[int, int]]:
-    """The lines, from and to, in which an address may stand."""
-    lines = set()
-    for trace in _TRACES:
-        at = text.find(trace)
-        while at >= 0:
-            stop = text.find("\n", at)
-            stop = len(text) if stop < 0 else stop
-            lines.add((text.rfind("\n", 0, at) + 1, stop))
-            at = text.find(trace, stop)
-    return lines
 
 
 @cache
@@ -92,13 +84,9 @@ def _classes() -> NDArray[np.uint8]:
     """uint8[0x110000], what each code point is to `tagweave.kernels.runs`."""
     from tagweave.kernels import runs
 
-    classes = np.zeros(_POINTS, np.uint8)
-    categories: list[tuple[tuple[str, ...], Any]] = [(_LETTERS, runs.LETTER), (("Nd",), runs.DIGIT)]
-    for point in range(_POINTS):
-        category = unicodedata.category(chr(point))
-        for names, number in categories:
-            if category in names:
-                classes[point] = number
+    of_category = {**dict.fromkeys(_LETTERS, runs.LETTER), "Nd": runs.DIGIT}
+    categories = map(unicodedata.category, map(chr, range(_POINTS)))
+    classes = np.fromiter((of_category.get(category, 0) for category in categories), np.uint8, _POINTS)
     for name, signs in _SIGNS.items():
         variants = [chr(point) for point in range(0xFF00, 0xFFF0) if folded(chr(point)) in signs]
         classes[[ord(sign) for sign in [*signs, *variants]]] = getattr(runs, name)
