@@ -44,16 +44,13 @@ def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> 
         spans = matcher.spans(code_points(text))
         is_phrase = matcher.is_phrase(spans)
         marks = word_marks(len(text), spans.start, spans.stop, is_phrase)
+        tags = _tags(len(text), spans.only(~is_phrase), matcher.tags) if matcher.has_tags else None
         ends = np.cumsum([len(line) + 1 for line in block])
         last = np.searchsorted(spans.start, ends).tolist()
         begin = first = 0
         for line, end, until in zip(block, ends.tolist(), last, strict=True):
-            given = marks[begin : end - 1]
-            sentence = _sentence(line, given, Place(path, number))
-            if matcher.has_tags:
-                words = spans.only(slice(first, until))
-                words = words.only(~is_phrase[first:until])
-                sentence = sentence.with_layer(TAG, _tag_layer(line, begin, words, matcher.tags))
+            of_line = slice(begin, end - 1)
+            sentence = _sentence(line, marks[of_line], tags and tags[of_line], Place(path, number))
             yield Annotated(sentence, until - first)
             begin, first, number = end, until, number + 1
 
@@ -83,17 +80,22 @@ def word_marks(
     return marks.tobytes().decode("ascii")
 
 
-def _sentence(line: str, marks: str, place: Place) -> Sentence:
+def _sentence(line: str, marks: str, tags: list[Candidates] | None, place: Place) -> Sentence:
     if any(blank in line for blank in BLANKS):
         kept = [at for at, character in enumerate(line) if character not in BLANKS]
         followed = [at + 1 == len(line) or line[at + 1] in BLANKS for at in kept]
         marks = "".join("|" if blank else marks[at] for at, blank in zip(kept, followed, strict=True))
+        tags = tags and [tags[at] for at in kept]
         line = "".join(line[at] for at in kept)
-    return Sentence(tuple(line), {SEGMENTATION: segmentation_layer(marks[:-1]) if line else ()}, place=place)
+    layers = {SEGMENTATION: segmentation_layer(marks[:-1]) if line else ()}
+    if tags is not None:
+        layers[TAG] = tuple(tags)
+    return Sentence(tuple(line), layers, place=place)
 
 
-def _tag_layer(line: str, begin: int, spans: Spans, tags: Sequence[Candidates]) -> list[Candidates]:
-    layer: list[Candidates] = [None] * len(line)
+def _tags(length: int, spans: Spans, tags: Sequence[Candidates]) -> list[Candidates]:
+    """Per character of a text the tags of the word that it belongs to."""
+    found: list[Candidates] = [None] * length
     for start, stop, word in zip(spans.start.tolist(), spans.stop.tolist(), spans.word.tolist(), strict=True):
-        layer[start - begin : stop - begin] = [tags[word]] * (stop - start)
-    return [candidates for candidates, character in zip(layer, line, strict=True) if character not in BLANKS]
+        found[start:stop] = [tags[word]] * (stop - start)
+    return found

@@ -85,8 +85,9 @@ def parse(lines: Iterable[str], path: str = "") -> Lexicon:
         if not line.strip(BLANKS):
             continue
         word, tags = _entry(line, path, number)
-        known = entries.get(word)
-        entries[word] = known if tags is None else tuple(dict.fromkeys((*(known or ()), *tags)))
+        known = entries.setdefault(word, tags)
+        if known is not tags and tags is not None:
+            entries[word] = tuple(dict.fromkeys((*(known or ()), *tags)))
     return Lexicon(tuple(entries), tuple(entries.values()), path)
 
 
@@ -123,13 +124,13 @@ def _entry(line: str, path: str, number: int) -> tuple[str, Candidates]:
             raise CorpusError(f"the fields {line.strip(BLANKS)!r}", _FORMS, path, number)
     if len(tags) > 1:
         raise CorpusError(f"{len(fields)} fields", _FORMS, path, number)
-    if not word or any(blank in text for text in (word, *tags) for blank in _SPACES):
+    if tabbed and (not word or any(blank in text for text in (word, *tags) for blank in _SPACES)):
         raise CorpusError(f"the entry {line!r}", f"a word without blanks in it ({_FORMS})", path, number)
     return word, _candidates(tags[0], path, number) if tags else None
 
 
 def _candidates(field: str, path: str, number: int) -> Candidates:
-    tags = tuple(dict.fromkeys(field.split("|")))
+    tags = tuple(dict.fromkeys(field.split("|"))) if "|" in field or not field else (field,)
     if "" in tags:
         raise CorpusError(f"an empty tag in {field!r}", "tags separated by |", path, number)
     return tags

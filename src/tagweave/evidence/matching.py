@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,12 +71,13 @@ class LexiconMatcher:
 
         `None` where no lexicon gives tags, or they have none in common.
         """
-        given: dict[str, list[tuple[str, ...]]] = {}
+        given: dict[str, tuple[tuple[str, ...], ...]] = {}
         for lexicon in self.lexicons:
             for word, candidates in zip(lexicon.words, lexicon.tags, strict=True):
                 if candidates is not None:
-                    given.setdefault(word, []).append(candidates)
-        return tuple(self._joined(given[word]) if word in given else None for word in self.words)
+                    given[word] = (*given.get(word, ()), candidates)
+        joined = cache(self._joined)  # a few sets, of very many words
+        return tuple(joined(given[word]) if word in given else None for word in self.words)
 
     def is_phrase(self, spans: Spans) -> NDArray[np.bool_]:
         """bool[K]: which of the spans may be several words."""
