@@ -13,7 +13,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.workloads import corpora_folder
+from benchmarks.characters import corpora_folder
 from tagweave.adapt.coupled import Coupling, automatic_mapping, for_bundles, prepare_coupled
 from tagweave.adapt.fit import Problem, fit, prepare
 from tagweave.adapt.pruning import fit_pruning

@@ -1,7 +1,6 @@
 """One measurement of segmenting raw text in a process of its own: prints a JSON object on its last line.
 
 python -m benchmarks.raw_text_measure text FILE --megabytes N       lines of the People's Daily, repeated and shuffled
-python -m benchmarks.raw_text_measure model FILE                    a model of the task segment, trained on it
 python -m benchmarks.raw_text_measure PROGRAM FILE [--model FILE]   time a program on a text
 """
 
@@ -10,31 +9,26 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import resource
+import sys
 import time
 from collections.abc import Callable, Iterator
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks.workloads import attributes, corpora_folder
+from benchmarks.characters import attributes, f_score, words_of
+from benchmarks.raw_text_training import daily
 
-_SLOW = 20_000  # lines at most for programs of less than a million characters a second
-_TRAINING = 2000  # lines for python-crfsuite, whose speed does not depend on them
+_LINES = 20_000  # at most for the slow ones
 
 Lines = Callable[[Iterator[str]], Iterator[str]]
 
 
-def words(part: str, lines: int | None = None) -> list[list[str]]:
-    """The words of lines of the People's Daily."""
-    path = corpora_folder() / "zh" / "pd199801" / f"{part}.txt"
-    with path.open(encoding="utf-8") as file:
-        return [[token.rpartition("/")[0] for token in line.split()] for line in islice(file, lines)]
-
-
 def write_text(path: str, megabytes: float) -> None:
     """Raw text of about so many megabytes: all lines again and again, each time in another order."""
-    lines = ["".join(line) + "\n" for line in words("train")]
+    lines = ["".join(line) + "\n" for line in daily("train")]
     order, size = random.Random(0), 0
     with Path(path).open("w", encoding="utf-8") as file:
         while True:
@@ -44,20 +38,6 @@ def write_text(path: str, megabytes: float) -> None:
                 size += len(line.encode())
                 if size >= megabytes * 1e6:
                     return
-
-
-def train(path: str, lines: int | None) -> None:
-    """A model of the default recipe, after five iterations."""
-    from tagweave.adapt.fit import fit
-    from tagweave.adapt.recipe import Recipe
-    from tagweave.adapt.task import Task
-    from tagweave.corpus.load import load
-    from tagweave.learning.loop import Schedule
-    from tagweave.models.storage import save_model
-
-    corpus = load(f"pd={corpora_folder() / 'zh' / 'pd199801' / 'train.txt'}")
-    corpus = corpus.with_sentences(islice(corpus, lines))
-    save_model(fit([corpus], Recipe(Task("segment")), None, Schedule(5)).model, path)
 
 
 def by_tagger(model: str) -> Lines:
@@ -71,11 +51,20 @@ def by_tagger(model: str) -> Lines:
 
 
 def by_vaporetto(model: str) -> Lines:
-    """vaporetto, its model decompressed."""
+    """vaporetto with a model of its own, decompressed, or one of KyTea's (`.kytea`)."""
     from vaporetto import Vaporetto
 
-    cut = Vaporetto(Path(model).read_bytes()).tokenize_to_string
+    make = Vaporetto.create_from_kytea_model if model.endswith(".kytea") else Vaporetto
+    cut = make(Path(model).read_bytes()).tokenize_to_string
     return lambda lines: map(cut, lines)
+
+
+def by_kytea(model: str) -> Lines:
+    """KyTea by its Python package."""
+    from benchmarks.kytea import segmenter
+
+    cut = segmenter(model)
+    return lambda lines: (" ".join(cut(line)) for line in lines)
 
 
 def by_rjieba(_model: str) -> Lines:
@@ -85,49 +74,47 @@ def by_rjieba(_model: str) -> Lines:
     return lambda lines: (" ".join(rjieba.cut(line)) for line in lines)
 
 
-def by_crfsuite(_model: str) -> Lines:
-    """python-crfsuite with character n-grams, made in Python."""
+def by_crfsuite(model: str) -> Lines:
+    """python-crfsuite, its features made in Python."""
     import pycrfsuite
 
-    trainer = pycrfsuite.Trainer("ap", verbose=False)
-    trainer.set_params({"max_iterations": 5})
-    for line in words("train", _TRAINING):
-        labels = [letter for word in line for letter in ["B"] + ["I"] * (len(word) - 1)]
-        trainer.append(attributes("segment", tuple("".join(line))), labels)
-    path = f"{_model}.crfsuite"
-    trainer.train(path)
     tagger = pycrfsuite.Tagger()
-    tagger.open(path)
-
-    def cut(line: str) -> str:
-        pairs = zip(line, tagger.tag(attributes("segment", tuple(line))), strict=True)
-        return "".join((" " if label == "B" else "") + character for character, label in pairs).strip()
-
-    return lambda lines: map(cut, lines)
+    tagger.open(model)
+    return lambda lines: (" ".join(words_of(line, tagger.tag(attributes(line)))) for line in lines)
 
 
 PROGRAMS: dict[str, Callable[[str], Lines]] = {
     "tagger": by_tagger,
     "vaporetto": by_vaporetto,
+    "kytea": by_kytea,
     "rjieba": by_rjieba,
     "python-crfsuite": by_crfsuite,
 }
+SLOW = ("tagger", "python-crfsuite", "kytea")
+"""Programs of about a million characters a second or less."""
 
 
 def timed(program: str, text: str, model: str) -> dict[str, Any]:
     """Seconds for a text through a program that takes lines, and the F of its words on the test data."""
     run = PROGRAMS[program](model)
-    slow = program in {"tagger", "python-crfsuite"}
+    slow = program in SLOW
     with Path(text).open(encoding="utf-8") as file:
-        lines = [line.rstrip("\n") for line in islice(file, _SLOW if slow else None)]
+        lines = [line.rstrip("\n") for line in islice(file, _LINES if slow else None)]
     next(run(iter(lines[:1])))
     begin = time.perf_counter()
     for _ in run(iter(lines)):
         pass
     seconds = time.perf_counter() - begin
-    gold = words("test")
-    found = [line.split(" ") for line in run("".join(line) for line in gold)]
+    gold = list(daily("test"))
+    found = [plain(program, line).split(" ") for line in run("".join(line) for line in gold)]
+    if any("".join(a) != "".join(b) for a, b in zip(gold, found, strict=True)):
+        sys.exit(f"{program} changes the text: its F would say nothing")
     return {"characters": sum(map(len, lines)) + len(lines), "seconds": seconds, "f": f_score(gold, found)}
+
+
+def plain(program: str, line: str) -> str:
+    """Words as they stand in the text: vaporetto puts a backslash before some characters."""
+    return re.sub(r"\\(.)", r"\1", line) if program == "vaporetto" else line
 
 
 def segmented(text: str, model: str, threads: int) -> dict[str, Any]:
@@ -150,38 +137,22 @@ def segmented(text: str, model: str, threads: int) -> dict[str, Any]:
         for block in segmenter.blocks(counted()):
             nowhere.write(block)
     seconds = time.perf_counter() - begin
-    gold = words("test")
+    gold = list(daily("test"))
     found = [line.split(" ") for line in segmenter.segment("".join(line) for line in gold)]
     return {"characters": characters, "seconds": seconds, "f": f_score(gold, found)}
 
 
-def f_score(gold: list[list[str]], found: list[list[str]]) -> float:
-    """The F measure of words, 0 to 1."""
-    right = sum(len(_spans(a) & _spans(b)) for a, b in zip(gold, found, strict=True))
-    return 2 * right / (sum(map(len, gold)) + sum(map(len, found)))
-
-
-def _spans(line: list[str]) -> set[tuple[int, int]]:
-    ends = [0]
-    for word in line:
-        ends.append(ends[-1] + len(word))
-    return set(pairwise(ends))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["text", "model", "tagweave", *PROGRAMS])
+    parser.add_argument("what", choices=["text", "tagweave", *PROGRAMS])
     parser.add_argument("file")
     parser.add_argument("--megabytes", type=float, default=50)
     parser.add_argument("--model", default="")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--lines", type=int, help="of training data")
     options = parser.parse_args()
     result: dict[str, Any] = {}
     if options.what == "text":
         write_text(options.file, options.megabytes)
-    elif options.what == "model":
-        train(options.file, options.lines)
     elif options.what == "tagweave":
         result = segmented(options.file, options.model, options.threads)
     else:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
+from benchmarks.characters import corpora_folder
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
@@ -28,14 +26,6 @@ class Workload:
     train: Corpus
     dev: Corpus
     recipe: Recipe
-
-
-def corpora_folder() -> Path:
-    """Where the corpora are; ends the program with a clear word where they are not."""
-    folder = Path(os.environ.get("TAGWEAVE_CORPORA", Path(__file__).parents[2] / "shared" / "corpora"))
-    if not folder.exists():
-        sys.exit(f"no corpora at {folder}: set TAGWEAVE_CORPORA to the folder that holds them")
-    return folder
 
 
 def workload(name: str, lines: int = LINES) -> Workload:

@@ -118,11 +118,13 @@ SCRIPTS = {
     "punctuation": ".,-!。，$😀",
     "han": "中国年月一𠀀",
     "hiragana": "あの",
-    "katakana": "アー",
+    "katakana": "アーｱ",
 }
 """The characters that the twin knows the class of."""
 ALPHABET = "".join(characters[:8] for characters in SCRIPTS.values())
 """What tests draw their tokens from."""
+HALF_WIDTH = str.maketrans("｡｢｣､ｦｱｲｶﾞﾟ￨", "。「」、ヲアイカ\u3099\u309a│")
+"""Half-width forms, and what they are the forms of."""
 _DATES = "年月日时時分秒"
 
 
@@ -154,6 +156,12 @@ def _is_punctuation(character: str) -> bool:
     return _script(character) == "punctuation"
 
 
+def folded(text: str) -> str:
+    """Full-width ASCII as ASCII, U+3000 as a space, half-width forms as full-width ones."""
+    wide = "".join(chr(ord(c) - 0xFEE0) if "！" <= c <= "～" else c for c in text.replace("\u3000", " "))
+    return wide.translate(HALF_WIDTH)
+
+
 def column(name: str, form: str) -> list[str]:
     """The values of a column for a form: none where it is absent, several only for a list column."""
     if name.startswith(("prefix_", "suffix_")):
@@ -165,6 +173,7 @@ def column(name: str, form: str) -> list[str]:
         "form": [form] if form else [],
         "final": [form] if form else [],
         "lower": [form.lower()] if form else [],
+        "folded": [folded(form)] if form else [],
         "first": [form[0]] if form else [],
         "last": [form[-1]] if form else [],
         "single": [form] if len(form) == 1 else [],

@@ -16,6 +16,7 @@ from tagweave.adapt.task import Task
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
+from tagweave.encoding.presets import PRESETS
 from tagweave.learning.loop import Schedule
 from tagweave.models.chain import ChainModel
 
@@ -107,3 +108,13 @@ def test_more_words_are_the_same_words_and_more(model: ChainModel, source: Corpu
         for before, after in zip(sentence.layers["segmentation"], known[sentence.place], strict=True):
             assert before is None or (after is not None and set(after) <= set(before))
     assert rounds.annotated("entropy", 2).guideline == source.guideline
+
+
+@pytest.mark.parametrize("treatment", TREATMENTS)
+def test_words_of_a_lexicon_come_from_the_model(source: Corpus, annotated: Corpus, treatment: str) -> None:
+    recipe = replace(RECIPE, templates=PRESETS["liu-2014-lexicon"])
+    model = fit([source], recipe, schedule=Schedule(2), lexicon=WORDS).model
+    again = retrained(treatment, model, source, annotated, recipe_of(model), schedule=Schedule(2))
+    assert again.encoder.lexicon.words == model.encoder.lexicon.words == tuple(sorted(w for w in WORDS if len(w) > 1))
+    plain = retrained(treatment, model, source, annotated, RECIPE, schedule=Schedule(1))
+    assert plain.encoder.lexicon.words == ()

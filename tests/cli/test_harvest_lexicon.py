@@ -54,6 +54,11 @@ def test_matching_and_minimum(run, files):
     assert lines(files) == ["研-究-生|命"]
 
 
+def test_phrases(run, files):
+    harvest(run, files, "--phrases", "3")
+    assert lines(files) == ["他 昨 天 在|图 书 馆|看 书 。", "我 们 明 天|开-会/n&v|。"]
+
+
 def test_streams(run, files):
     result = run("harvest", "lexicon", "--lexicon", files / "names.txt", "-", "-o", "-", stdin="我们开会\n好\n")
     assert result.stdout == "我 们|开-会/n&v\n"

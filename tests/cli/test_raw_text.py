@@ -12,7 +12,15 @@ from tagweave.corpus import text_blocks
 from tagweave.models import segmenter as segmenter_module
 from tagweave.models.characters import UnfitModelError
 
-LINES = ["今天早上我们看着他。", "", " ", "图\u3000书 馆\t里", "１９９８年1月ABC公司𠀀𠀀鱻鱻龘", "好" * 3000]
+LINES = [
+    "今天早上我们看着他。",
+    "",
+    " ",
+    "图\u3000书 馆\t里",
+    "１９９８年1月ABC公司𠀀𠀀鱻鱻龘",
+    "好" * 3000,
+    "见http://a.cn/b，1,234人",
+]
 
 
 @pytest.fixture
@@ -34,9 +42,11 @@ def test_tables_give_what_the_tagger_gives(run, segmenter, corpora, tmp_path, mo
     lines = (corpora / "dev.raw").read_text("utf-8").splitlines() + LINES
     file = write(tmp_path / "text.raw", lines)
     fast = run("tag", segmenter, file, "--threads", threads).stdout
-    assert fast.count("\n") == len(lines)
+    split = run("tag", segmenter, file, "--threads", threads, "--split-runs").stdout
+    assert fast.count("\n") == len(lines) and fast != split
     without_tables()
     assert run("tag", segmenter, file).stdout == fast
+    assert run("tag", segmenter, file, "--split-runs").stdout == split
 
 
 def test_files_gzip_byte_order_marks_and_line_ends(run, segmenter, tmp_path):

@@ -30,11 +30,20 @@ def test_the_sample(run: Run, tmp_path: Path) -> None:
     assert "iteration" not in again.stderr
 
 
+def test_a_part_of_another_paper(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("reproduce", "liu-2014", "--quick", "--only", "raw-text", "--seeds", 1)
+    assert {path.suffix for path in (tmp_path / "liu-2014").iterdir()} == {"", ".md", ".json", ".png"}
+    assert result.stdout == (tmp_path / "liu-2014" / "liu-2014-raw-text.md").read_text("utf-8") + "\n"
+    assert "1/6  raw-text, baseline, seed 0" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (("li-2016", "--quick"), "tagweave: unknown paper 'li-2016', expected li-2015"),
         (("li-2015", "--quick", "--only", "table3"), "tagweave: unknown part 'table3', expected one of tagging, "),
+        (("liu-2014", "--quick", "--only", "tagging"), "tagweave: unknown part 'tagging', expected one of lexicon, "),
         (("li-2015",), "tagweave: found no corpora, expected --corpora FOLDER, or --quick"),
         (("li-2015", "--corpora", "nowhere"), "tagweave: nowhere/zh/zx: found no such folder, expected train, dev and"),
     ],

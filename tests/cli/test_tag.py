@@ -105,10 +105,34 @@ def test_blanks_in_raw_text_are_boundaries(run, segmenter):
 
 
 def test_blanks_are_evidence():
-    sentence = labelling.without_blanks(Sentence(tuple(" ab c ")))
-    assert sentence.forms == ("a", "b", "c")
+    sentence = labelling.without_blanks(Sentence(tuple(" 今天 c ")))
+    assert sentence.forms == ("今", "天", "c")
     assert sentence.layers == {"segmentation": (("B", "S"), ("E", "S"), ("S",))}
     assert labelling.without_blanks(Sentence((" ",))).forms == ()
+
+
+def test_runs_are_evidence_unless_told_otherwise():
+    sentence = Sentence(tuple("a1 23b"))
+    layer = labelling.without_blanks(sentence).layers["segmentation"]
+    assert layer == (("B", "S"), ("E", "S"), ("B",), ("M", "E"), ("E", "S"))
+    sides = labelling.without_blanks(sentence, whole_runs=False).layers["segmentation"]
+    assert sides == (("B", "S"), ("E", "S"), ("B", "S"), None, ("E", "S"))
+
+
+@pytest.mark.parametrize("run_of_text", ["http://www.example.org/a?b=c", "a.b@c.cn", "１，２３４", "1,234.5%", "don't"])
+def test_runs_of_raw_text_stay_whole(run, segmenter, segtagger, run_of_text):
+    text = f"我们看{run_of_text}着\n"
+    whole = run_of_text if "，" not in run_of_text else "２３４"
+    for model in (segmenter, segtagger):
+        for command in ("tag", "complete"):
+            arguments = (command, model, "-", "--format", "raw", "--output-format", "segmented")
+            words = run(*arguments, stdin=text).stdout
+            assert words.replace(" ", "") == text and any(whole in word for word in words.split())
+            assert run(*arguments, "--split-runs", stdin=text).stdout.replace(" ", "") == text
+    rows = run("tag", segmenter, "--probabilities", stdin="看1998年\n").stdout.splitlines()
+    assert [row.split("\t")[1] in "ME" for row in rows[2:5]] == [True] * 3
+    sequences = [json.loads(line) for line in run("tag", segmenter, "--best", 99, stdin="1998年\n").stdout.splitlines()]
+    assert sorted(" ".join(each["tokens"]) for each in sequences) == ["1998 年", "1998年"]
 
 
 def test_words_are_segmented_anew_only_if_asked(run, segmenter, segtagger):

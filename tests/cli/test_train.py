@@ -178,7 +178,7 @@ def test_an_interrupt_in_the_first_iteration_writes_no_model(run, corpora, tmp_p
 
 
 def test_an_interrupt_before_training(run, corpora, tmp_path, monkeypatch):
-    def stop(*_arguments):
+    def stop(*_arguments, **_named):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tagweave.cli.methods.prepare", stop)

@@ -14,6 +14,7 @@ from tagweave.adapt.incomplete import STRATEGIES
 from tagweave.adapt.recipe import LEARNERS
 from tagweave.corpus.formats import FORMATS
 from tagweave.encoding.columns import LIST_COLUMNS, SCALAR_COLUMNS
+from tagweave.encoding.lexicon import LEXICON_COLUMNS
 from tagweave.encoding.presets import PRESETS
 
 _DOTTED = re.compile(r"`(tagweave(?:\.\w+)+)`")
@@ -102,5 +103,5 @@ def test_every_column_and_preset_is_described() -> None:
     text = text_of("docs/features.md")
     named = {name for row in table(section(text, "Columns")) for name in re.findall(r"`([\w]+)`", row[0])}
     numbered = {f"{kind}_{n}" for kind in ("prefix", "suffix") for n in range(1, 100)} & {*SCALAR_COLUMNS}
-    assert named - {"prefix_N", "suffix_N"} == {*SCALAR_COLUMNS, *LIST_COLUMNS} - numbered
+    assert named - {"prefix_N", "suffix_N"} == {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS} - numbered
     assert [row[0].strip("`") for row in table(section(text, "Presets"))] == list(PRESETS)

@@ -82,3 +82,10 @@ def test_codes_are_functions_of_the_content_alone() -> None:
     among = FormColumns(["", "x", "中国", "国"]).scalar("form")[2]
     assert alone == among
     assert FormColumns(["国中"]).scalar("form")[0] != alone
+
+
+@pytest.mark.parametrize("pair", [("A", "Ａ"), ("12%", "１２％"), (",", "，"), ("ア", "ｱ"), (" ", "\u3000")])
+def test_folded_forms_are_one(pair: tuple[str, str]) -> None:
+    codes = FormColumns(pair).scalar("folded")
+    assert codes[0] == codes[1] == FormColumns(pair[:1]).scalar("form")[0]
+    assert FormColumns(["A", "a", "ａ", "。", "."]).scalar("folded").tolist().count(codes[0]) == (pair[0] == "A")

@@ -65,7 +65,8 @@ def tsuboi_2008(words: Words, i: int) -> list[tuple[object, ...]]:
 
 
 def liu_2014(characters: Words, i: int) -> list[tuple[object, ...]]:
-    """Table 2."""
+    """Table 2, full-width and half-width forms being one character."""
+    characters = [naive.folded(character) for character in characters]
 
     def kind(s: int) -> str:
         if not 0 <= s < len(characters):
@@ -141,7 +142,7 @@ WORDS = [
     "一",
     "THE the . A.b",
 ]
-CHARACTERS = ["中中国1１", "9年1月中国国国。", "ab,c年!あ", "", "中", "ア中中ア中ab9", "中中国1１。"]
+CHARACTERS = ["中中国1１", "9年1月中国国国。", "ab,c年!あ", "", "中", "ア中中ｱ中ab9ＺZ", "中中国1１。"]
 
 
 def corpus(preset: str) -> list[list[str]]:
@@ -189,4 +190,5 @@ def test_the_number_of_templates_is_that_of_the_tables() -> None:
         "jiang-2015": 12,
         "sun-wan-2012": 9,
         "sun-wan-2012-subword": 12,
+        "liu-2014-lexicon": 29,  # three more for each of three characters: 5.1.3
     }

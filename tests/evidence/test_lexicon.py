@@ -6,8 +6,10 @@ import gzip
 
 import pytest
 
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.evidence.lexicon import Lexicon, parse, read
+from tagweave.corpus.sentence import Sentence
+from tagweave.evidence.lexicon import Lexicon, frequent_words, parse, read
 
 
 def entries(*lines: str) -> dict[str, tuple[str, ...] | None]:
@@ -81,3 +83,17 @@ def test_files_that_are_no_lexicons(tmp_path, content, found):
 def test_lexicons_that_cannot_be(words, tags):
     with pytest.raises(CorpusError):
         Lexicon(words, tags)
+
+
+def test_the_most_frequent_words_of_corpora():
+    one = Corpus((Sentence(("b", "a", "ccc")), Sentence(("b", "", ""))), "g")
+    two = Corpus((Sentence(("ccc", "d", "b")), Sentence(())), "h")
+    assert frequent_words([one, two], 99).words == ("b", "ccc", "a", "d")
+    assert frequent_words([two, one], 3).words == ("b", "ccc", "a")
+    assert frequent_words([one], 0).words == frequent_words([], 5).words == ()
+    assert frequent_words([one], 2).tags == (None, None)
+
+
+def test_characters_are_no_words_to_count():
+    with pytest.raises(CorpusError, match=r"^a\.kytea: found a corpus of characters, expected words"):
+        frequent_words([Corpus((Sentence(("a",)),), "g", "character", None, "a.kytea")], 1)

@@ -41,6 +41,27 @@ def test_tags_stand_at_every_character_of_a_word():
     assert "tag" not in layers("去开会了", "开会")
 
 
+def test_of_a_phrase_only_the_ends_are_known():
+    matcher = LexiconMatcher((parse(["图书馆\tn", "开会\tv", "去"]),), minimum=1, phrases=3)
+    ((sentence, words),) = annotated(["去图书馆开会"], matcher)
+    assert sentence.layers["segmentation"] == (("S",), ("B", "S"), None, ("E", "S"), ("B",), ("E",))
+    assert sentence.layers["tag"] == (None, None, None, None, ("v",), ("v",))
+    assert words == 3
+
+
+@given(st.text("甲乙丙", max_size=12), st.integers(1, 5))
+def test_phrases_leave_open_what_words_settle_and_nothing_else(line, phrases):
+    entries = parse(["甲乙", "乙丙甲", "丙甲乙甲", "丙"])
+    settled, opened = (
+        next(annotated([line], LexiconMatcher((entries,), minimum=1, phrases=each))).sentence.layers["segmentation"]
+        for each in (None, phrases)
+    )
+    every = {"B", "M", "E", "S"}
+    for at, (strict, free) in enumerate(zip(settled, opened, strict=True)):
+        assert set(strict or every) <= set(free or every), at
+    assert phrases <= 4 or settled == opened
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.evidence.lexicon import parse
-from tagweave.evidence.matching import LexiconMatcher, Spans, Trie, code_points, common, run_characters, united
+from tagweave.evidence.matching import LexiconMatcher, common, united
+from tagweave.kernels.trie import Spans, Trie, code_points, run_characters
 
 ALPHABET = "甲乙丙aB1\n"
 words = st.lists(st.text(ALPHABET.strip(), min_size=1, max_size=4), max_size=12, unique=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from functools import cache
 
@@ -14,11 +15,13 @@ from hypothesis import strategies as st
 from tagweave.adapt.task import Task
 from tagweave.cli.labelling import without_blanks
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.segmented import BLANKS
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.evidence import allowed_sets
 from tagweave.encoding.presets import PRESETS
 from tagweave.encoding.templates import Templates
+from tagweave.evidence.runs import joined
 from tagweave.labels.coding import CODINGS
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
@@ -31,12 +34,21 @@ from tagweave.models.segmenter import Segmenter
 from tagweave.models.structure import ChainStructure
 from tagweave.models.tagger import Tagger
 
-WORDS = ("今天 天气 好", "好 好 学习 ， 天天 向上 。", "１９９８ 年 1 月 ABC 公司", "一", "𠀀𠀁 é 𠀀", "")
+WORDS = (
+    "今天 天气 好",
+    "好 好 学习 ， 天天 向上 。",
+    "１９９８ 年 1 月 ABC 公司",
+    "ＡＢ ab ， , ア ｱ ｱ １1 ｡",
+    "一",
+    "𠀀𠀁 é 𠀀",
+    "",
+)
 TEMPLATES = {
     "liu-2014": PRESETS["liu-2014"].texts,
     "one character": ("form[0]", "type[-1]"),
     "backwards": ("form[1]", "form[0]", "form[1]==form[0]", "form[2]==form[0]", "script[1] type[0]"),
     "far": ("form[0]", "form[2] punctuation[2]", "form[-3] form[-1]", "date_class[1] date_class[3]"),
+    "folded and far": ("folded[0]", "folded[0] folded[2]", "folded[1]==folded[2]", "folded[0]==folded[2]", "script[0]"),
     "nothing here": ("form[0]", "form[1]", "form[-4]", "form[3] form[4]"),
 }
 LETTERS = {"BMES": "BMES", "BI": "BI", "boundary": "-|"}
@@ -61,10 +73,12 @@ def model(templates: str, coding: str, licensed: bool = False, seed: int = 0) ->
     return ChainModel(structure, encoder, weights, "segment", coding)
 
 
-def expected(whole: ChainModel, lines: list[str]) -> list[str]:
-    """The lines by `Tagger`, blanks being evidence."""
+def expected(whole: ChainModel, lines: list[str], whole_runs: bool = True) -> list[str]:
+    """The lines by `Tagger`, blanks and runs being evidence."""
     task, tagger = Task("segment", whole.coding), Tagger(whole)
-    given_lines = Corpus(tuple(without_blanks(Sentence(tuple(line))) for line in lines), "segmentation", "character")
+    given_lines = Corpus(
+        tuple(without_blanks(Sentence(tuple(line)), whole_runs) for line in lines), "segmentation", "character"
+    )
     evidence = [s.layers["segmentation"] for s in task.prepare(given_lines)]
     pairs = zip(given_lines, evidence, strict=True)
     corpus = Corpus(tuple(replace(s, layers={"seg": layer}) for s, layer in pairs), "seg", "character")
@@ -72,23 +86,53 @@ def expected(whole: ChainModel, lines: list[str]) -> list[str]:
 
 
 CHARACTERS = st.sampled_from(
-    "今天气好学，。１1ABé𠀀𠀁年一二鱻龘ぁァ \t\u3000\u00a0\u2028\ufeff\U0010ffff"
+    "今天气好学，。１1ABé,ＡＢaｱアﾊハＱQ｡Ｚ𠀀𠀁年一二鱻龘ぁァ \t\u3000\u00a0\u2028\ufeff\U0010ffff"
 ) | st.characters(exclude_characters="\n\r\0", exclude_categories=("Cs",))
-LINES = st.lists(st.text(CHARACTERS, max_size=12), max_size=6)
+RUNS = st.sampled_from(
+    ["http://a.cn/b", "www.a.cn", "a.b@c.cn", "1,234", "don't", "１２．５％", "A－1", "12:30", "'a-"]
+)
+LINES = st.lists(st.lists(st.text(CHARACTERS, max_size=8) | RUNS, max_size=4).map("".join), max_size=6)
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.sampled_from(sorted(TEMPLATES)), st.sampled_from(CODINGS), st.booleans(), st.integers(0, 1), LINES)
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(sorted(TEMPLATES)), st.sampled_from(CODINGS), st.booleans(), st.integers(0, 1), st.booleans(), LINES
+)
 def test_words_are_those_of_the_tagger(
-    templates: str, coding: str, licensed: bool, seed: int, lines: list[str]
+    templates: str, coding: str, licensed: bool, seed: int, whole_runs: bool, lines: list[str]
 ) -> None:
     whole = model(templates, coding, licensed, seed)
-    assert list(segmenter(templates, coding, licensed, seed).segment(lines)) == expected(whole, lines)
+    tool = copy(segmenter(templates, coding, licensed, seed))  # of the same tables, which take longest to make
+    tool.whole_runs = whole_runs
+    assert list(tool.segment(lines)) == expected(whole, lines, whole_runs)
 
 
 @cache
 def segmenter(templates: str, coding: str, licensed: bool = False, seed: int = 0) -> Segmenter:
     return Segmenter(model(templates, coding, licensed, seed))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sampled_from(CODINGS), st.integers(0, 1), LINES)
+def test_text_stays_and_no_word_begins_inside_a_run(coding: str, seed: int, lines: list[str]) -> None:
+    found = list(segmenter("liu-2014", coding, seed=seed).segment(lines))
+    for line, words in zip(lines, found, strict=True):
+        kept = [at for at, character in enumerate(line) if character not in BLANKS]
+        assert words.replace(" ", "") == "".join(line[at] for at in kept)
+        inside = joined(line)
+        starts = np.cumsum([0, *map(len, words.split(" "))])[:-1] if words else []
+        assert not any(inside[kept[start]] for start in starts)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(CODINGS), LINES)
+def test_the_tagger_has_the_same_switch(coding: str, lines: list[str]) -> None:
+    whole = model("liu-2014", coding)
+    sentences = [Sentence(tuple(c for c in line if c not in BLANKS)) for line in lines]
+    tagger = Tagger(whole)
+    for whole_runs in (False, True):
+        found = [" ".join(tagger.words(each).forms) for each in tagger.tag(sentences, whole_runs)]
+        assert found == expected(whole, ["".join(each.forms) for each in sentences], whole_runs)
 
 
 def unfit(change: str) -> ChainModel:
@@ -113,6 +157,8 @@ def test_models_that_tables_cannot_hold(change: str) -> None:
         ("form[0]", "form[0] form[3]"),
         ("form[0]", "form[0] type[1]"),
         ("form[0]", "lower[0]"),
+        ("form[0]", "folded[1]"),
+        ("folded[0]", "has_period[0]"),
         ("form[0]", "inner[0]"),
         ("form[0]", "final[0]"),
         ("form[0] form[1]",),

@@ -17,11 +17,14 @@ from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import accuracy
+from tagweave.evaluation.score import share_of_counts
 from tagweave.learning.loop import Iteration, Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.reproduce.cache import Cache
+from tagweave.reproduce.comparison import Measured
 from tagweave.reproduce.li_2015 import cells
 from tagweave.reproduce.li_2015.cells import Cell, certainties, shown, tags_of
+from tagweave.reproduce.li_2015.measures import measures
 from tagweave.reproduce.li_2015.methods import (
     BASELINE,
     COMPLETE,
@@ -36,9 +39,9 @@ from tagweave.reproduce.li_2015.methods import (
     Method,
 )
 from tagweave.reproduce.li_2015.pair import Pair, with_layers
-from tagweave.reproduce.li_2015.run import run
-from tagweave.reproduce.li_2015.scores import accuracies, compare, least_certain, right_and_scored
+from tagweave.reproduce.li_2015.scores import least_certain, right_and_scored
 from tagweave.reproduce.li_2015.settings import settings
+from tagweave.reproduce.run import run
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +254,7 @@ def test_counts_are_those_of_accuracy(sentences: list[list[tuple[str, str]]]) ->
     expected = accuracy(corpus(0), corpus(1))
     counts = right_and_scored(corpus(0), output)
     np.testing.assert_array_equal(counts, expected.counts)
-    assert accuracies(counts[None]) == [pytest.approx(100 * expected.tokens.value)]
+    assert Measured(counts[None], share_of_counts).values == [pytest.approx(100 * expected.tokens.value)]
 
 
 def test_positions_without_one_label_do_not_count() -> None:
@@ -275,31 +278,17 @@ def test_equally_certain_tokens_are_taken_in_their_order() -> None:
     assert least_certain([[0.5, 0.1], [0.5, 0.5]], 0.5).tolist() == [True, True, False, False]
 
 
-def test_methods_that_are_the_same_do_not_differ() -> None:
-    counts = np.array([[[3, 4], [1, 4]], [[2, 4], [2, 4]]])
-    assert compare(counts, counts, 100) == {"difference": 0, "p": [1, 1], "p_all": 1}
-
-
-def test_a_difference_in_every_seed_counts_once_a_sentence() -> None:
-    better = np.full((5, 4, 2), [9, 10])
-    worse = np.full((5, 4, 2), [5, 10])
-    found = compare(better, worse, 2000)
-    assert found["difference"] == pytest.approx(40)
-    assert found["p_all"] == pytest.approx(2 / 16, abs=0.03), "four sentences, however many seeds"
-    assert compare(worse, better, 2000)["difference"] == pytest.approx(-40)
-
-
 # all cells
 
 
 def test_a_run_has_every_cell_and_says_so(cache: Cache) -> None:
     said: list[str] = []
     chosen = settings("conversion", None)
-    found = run("conversion", chosen, 2, cache, say=said.append)
+    found = run("conversion", chosen, 2, lambda *cell: Cell(*cell, cache).result(), said.append)
     assert len(said) == len(found.results) == 2 * 2 * 4
     assert said[0] == "1/16  ctb-to-pd, baseline, seed 0"
     assert said[8].endswith("seed 1")
-    counts = found.counts(chosen[0], COUPLED)
+    counts = {name: each.counts for name, each in measures(found, chosen[0], COUPLED).items()}
     tokens = chosen[0].draw(0).target.test.tokens()
     assert {name: each.shape for name, each in counts.items()} == {
         "dev": (2, 10, 2),

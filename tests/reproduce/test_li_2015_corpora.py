@@ -13,9 +13,10 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping
+from tagweave.reproduce.corpora import Parts, cut, read_parts, share_of
 from tagweave.reproduce.li_2015.mappings import completed, mappings, often
 from tagweave.reproduce.li_2015.methods import SYSTEMS
-from tagweave.reproduce.li_2015.pair import Parts, cut, halves, read_parts, retagged, share_of, with_layers
+from tagweave.reproduce.li_2015.pair import halves, retagged, with_layers
 from tagweave.reproduce.li_2015.paper import FINDINGS, TABLES
 from tagweave.reproduce.li_2015.settings import PARTS, settings, simplified
 

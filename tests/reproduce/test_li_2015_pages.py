@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from result_pages import check_tables, rows
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.reproduce.li_2015 import recipe
+from tagweave.reproduce import recipe
 from tagweave.reproduce.li_2015.figures import draw
 from tagweave.reproduce.li_2015.page import lines
 from tagweave.reproduce.li_2015.recipe import reproduce
 from tagweave.reproduce.li_2015.settings import PARTS
-from tagweave.reproduce.li_2015.summary import verdict
 
 Pages = dict[str, tuple[str, dict[str, Any]]]
 
@@ -41,21 +41,9 @@ def pages(folder: Path) -> Pages:
     }
 
 
-def rows(text: str, title: str) -> dict[str, list[str]]:
-    """The rows of the table below a heading, by their first cell."""
-    below = text.partition(f"### {title}")[2].partition("\n###")[0]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in below.splitlines() if line[:1] == "|"]
-    return {row[0]: row[1:] for row in cells[2:]}
-
-
 @pytest.mark.parametrize("part", PARTS)
 def test_tables_are_whole(part: str, pages: Pages) -> None:
-    text = pages[part][0]
-    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
-    assert len(tables) >= 3
-    for table in tables:
-        assert len({line.count("|") for line in table.splitlines()}) == 1, table
-    assert "nan" not in text
+    check_tables(pages[part][0], 3)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -115,23 +103,6 @@ def test_findings(pages: Pages) -> None:
     assert (joint["paper"], joint["measure"]) == (-1.2, "test")
     assert rows(text, "What the paper finds")[joint["text"]][0] == "-1.20"
     assert {found["measure"] for found in pages["conversion"][1]["settings"][0]["findings"]} == {"hard"}
-
-
-@pytest.mark.parametrize(
-    ("sign", "difference", "p", "expected"),
-    [
-        (+1, 0.5, 0.01, "yes"),
-        (-1, -0.5, 0.01, "yes"),
-        (+1, 0.5, 0.05, "the same sign, not significant"),
-        (+1, -0.5, 0.5, "no, no significant difference"),
-        (-1, 0.0, 1.0, "no, no significant difference"),
-        (-1, 0.5, 0.01, "no, the reverse"),
-        (0, 0.5, 0.2, "yes"),
-        (0, 0.5, 0.04, "no"),
-    ],
-)
-def test_verdicts(sign: int, difference: float, p: float, expected: str) -> None:
-    assert verdict(sign, difference, p) == expected
 
 
 def test_sizes_and_samples_are_told(pages: Pages) -> None:

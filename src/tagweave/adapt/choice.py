@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.evidence.matching import Trie, code_points
+from tagweave.kernels.trie import Trie, code_points
 from tagweave.models.chain import ChainModel
 from tagweave.models.pieces import of_pieces
 from tagweave.models.spans import span_entropies, word_probabilities

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -87,6 +87,7 @@ def fit(
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
     watcher: Watcher | None = None,
+    lexicon: Iterable[str] = (),
 ) -> Fitted:
     """Fit a model to corpora that share a guideline.
 
@@ -97,12 +98,15 @@ def fit(
             improves.
         schedule: when training stops, and checkpoints.
         watcher: is told of every iteration.
+        lexicon: words, for a recipe with templates over the columns of a lexicon; the model keeps them.
 
     Raises:
+        TemplateError: such templates without words, or words without such templates.
         CorpusError: no sentence, no label, corpora of different guidelines, or evidence that contradicts itself.
         TrainingError: the learner diverged.
     """
-    return fit_problem(prepare(corpora, recipe), recipe, dev, schedule, watcher)
+    problem = prepare(corpora, recipe, encoder=recipe.encoder(lexicon))
+    return fit_problem(problem, recipe, dev, schedule, watcher)
 
 
 def fit_problem(
@@ -213,7 +217,7 @@ def prepare_in(
         raise CorpusError(found, expected)
     sentences = [_weighted(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
     scheme, sets = _scheme(recipe, space), LabelSets(space)
-    encoder = encoder or TemplateEncoder(recipe.chosen_templates())
+    encoder = encoder or recipe.encoder()
     encoded = encoder.encode(sentences, recipe.threads)
     encoder.freeze(encoded, recipe.minimum_count)
     encoded = with_evidence(encoded, corpora, sets, scheme)

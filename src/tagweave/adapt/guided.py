@@ -20,7 +20,6 @@ from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.templates import Templates
 from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.chain import ChainModel
@@ -113,7 +112,7 @@ def prepare_guided(corpora: Sequence[Corpus], guide: ChainModel, recipe: Recipe)
         found, expected = ("characters", "words") if guide.coding else ("words", "characters")
         raise CorpusError(f"a guide of {found}", f"one of {expected}, for the task {recipe.task.name}")
     recipe = with_guide(recipe, source)
-    encoder = GuidedEncoder(TemplateEncoder(recipe.chosen_templates()), guide)
+    encoder = GuidedEncoder(recipe.encoder(), guide)
     return prepare([_without(corpus, source) for corpus in corpora], recipe, encoder=encoder)
 
 

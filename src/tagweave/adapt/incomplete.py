@@ -55,15 +55,18 @@ def fit_incomplete(
     schedule: Schedule | None = None,
     watcher: Watcher | None = None,
     seed: int = 0,
+    lexicon: Sequence[str] = (),
 ) -> Fitted:
     """`fit`, after dealing with incomplete annotation by `strategy`.
+
+    Arguments are those of `fit`; `seed` is of the strategy `random`.
 
     Raises:
         ValueError: an unknown strategy.
         CorpusError: as `fit`; or nothing is left after discarding.
     """
-    corpora, recipe = treated(strategy, corpora, recipe, dev, schedule, seed)
-    return fit(corpora, recipe, dev, schedule, watcher)
+    corpora, recipe = treated(strategy, corpora, recipe, dev, schedule, seed, lexicon)
+    return fit(corpora, recipe, dev, schedule, watcher, lexicon)
 
 
 def treated(
@@ -73,6 +76,7 @@ def treated(
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
     seed: int = 0,
+    lexicon: Sequence[str] = (),
 ) -> tuple[Sequence[Corpus], Recipe]:
     """The corpora and the recipe with which `strategy` goes into an ordinary fit. Raises as `fit_incomplete`."""
     if strategy not in STRATEGIES:
@@ -80,7 +84,7 @@ def treated(
     if strategy == "pointwise":
         recipe = replace(recipe, transitions=False, edges=False)
     elif strategy == "argmax":
-        corpora = complete_by_argmax(corpora, recipe, dev, schedule)
+        corpora = complete_by_argmax(corpora, recipe, dev, schedule, lexicon)
     elif strategy == "discard":
         corpora = [_some_left(discard(corpus, recipe.task)) for corpus in corpora]
     elif strategy != "marginal":
@@ -166,7 +170,11 @@ _CHOICES = {"random": _random, "first": _first, "frequent": _frequent}
 
 
 def complete_by_argmax(
-    corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, schedule: Schedule | None
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    dev: Corpus | None,
+    schedule: Schedule | None,
+    lexicon: Sequence[str] = (),
 ) -> list[Corpus]:
     """Every position filled with its label in the best sequence that the annotation allows, under a first model.
 
@@ -178,10 +186,10 @@ def complete_by_argmax(
     plain = replace(schedule, checkpoint=None) if schedule else None
     if sum(map(len, full)) >= max(1, _ENOUGH * sum(map(len, corpora))):
         names = collect_names([sentence.layers.get(each.guideline, ()) for each in coded for sentence in each])
-        problem = prepare([corpus for corpus in full if len(corpus)], recipe, names)
+        problem = prepare([corpus for corpus in full if len(corpus)], recipe, names, recipe.encoder(lexicon))
     else:
         recipe = replace(recipe, transitions=False, edges=False)
-        problem = prepare(corpora, recipe)
+        problem = prepare(corpora, recipe, encoder=recipe.encoder(lexicon))
     first = fit_problem(problem, recipe, dev, plain)
     if first.outcome.interrupted:  # what the user wanted to stop is the whole of the training
         raise KeyboardInterrupt

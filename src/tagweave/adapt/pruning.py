@@ -14,7 +14,6 @@ from tagweave.adapt.jackknife import in_characters, jackknifed
 from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.loop import Schedule
 from tagweave.models.chain import ChainModel
@@ -38,7 +37,7 @@ class Pruning:
 
     def encoder(self, recipe: Recipe, space: LabelSpace) -> ProposingEncoder:
         """An encoder that has seen nothing yet, of the recipe's templates over a space of bundles."""
-        return ProposingEncoder(TemplateEncoder(recipe.chosen_templates()), space, self.models, self.threshold)
+        return ProposingEncoder(recipe.encoder(), space, self.models, self.threshold)
 
 
 def guidelines_of(corpora: Sequence[Corpus]) -> list[str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tagweave.adapt.task import Task
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.lexicon import LexiconColumns
 from tagweave.encoding.presets import PRESETS
 from tagweave.encoding.templates import Templates
 from tagweave.learning.conjugate import ConjugateGradient
@@ -76,6 +79,14 @@ class Recipe:
     def chosen_templates(self) -> Templates:
         """The templates, or the task's preset."""
         return self.templates or PRESETS["liu-2014" if self.task.of_characters else "li-2015"]
+
+    def encoder(self, lexicon: Iterable[str] = ()) -> TemplateEncoder:
+        """An encoder of the templates that has seen nothing yet, with the words that they look for.
+
+        Raises:
+            TemplateError: templates that look for words without any, or words without such templates.
+        """
+        return TemplateEncoder(self.chosen_templates(), lexicon=LexiconColumns(lexicon))
 
     def trainer(self) -> Trainer:
         """The learner with its settings."""

@@ -18,6 +18,7 @@ from tagweave.adapt.incomplete import treated
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
+from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.templates import Templates
 from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.chain import ChainModel
@@ -58,7 +59,7 @@ def retrained(
 
     Args:
         treatment: one of `TREATMENTS`.
-        model: of the source domain; it fills in what `argmax` needs.
+        model: of the source domain; it fills in what `argmax` needs, and has the words that templates look for.
         source: the corpus of the source domain.
         annotated: of characters, under the guideline of `source`; may be empty.
         recipe: how.
@@ -76,10 +77,18 @@ def retrained(
         _, recipe = treated("pointwise", corpora, recipe)
     elif treatment == "argmax":
         corpora = [source, *(completed(model, corpus, recipe) for corpus in corpora[1:])]
-    fitted = fit(corpora, recipe, dev, schedule, watcher)
+    fitted = fit(corpora, recipe, dev, schedule, watcher, _words(model, recipe))
     if fitted.outcome.interrupted:
         raise KeyboardInterrupt
     return fitted.model
+
+
+def _words(model: ChainModel, recipe: Recipe) -> tuple[str, ...]:
+    """The words of the model's lexicon, if the recipe has templates that look for some."""
+    encoder = model.encoder
+    if not isinstance(encoder, TemplateEncoder) or not recipe.chosen_templates().lexicon_columns:
+        return ()
+    return encoder.lexicon.words
 
 
 def completed(model: ChainModel, annotated: Corpus, recipe: Recipe) -> Corpus:

@@ -16,6 +16,7 @@ def complete(
     to: options.Guideline = None,
     format: options.InputFormat = None,  # noqa: A002
     output_format: options.OutputFormat = None,
+    split_runs: options.SplitRuns = False,
     threads: options.Threads = 1,
 ) -> None:
     """Fill in what a corpus leaves unknown or ambiguous, and never change what it says.
@@ -27,6 +28,5 @@ def complete(
     from tagweave.cli.labelling import Labelling
     from tagweave.cli.tag import open_tagger
 
-    write(
-        Labelling(open_tagger(model, [to] if to else (), threads), input, format), output, output_format, partial=True
-    )
+    tagger = open_tagger(model, [to] if to else (), threads)
+    write(Labelling(tagger, input, format, whole_runs=not split_runs), output, output_format, partial=True)

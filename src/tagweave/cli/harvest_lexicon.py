@@ -9,6 +9,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import as_option_error
+from tagweave.cli.selection import Like, Sample, Selection
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
@@ -30,10 +31,17 @@ def lexicon(
         typer.Option(metavar="agreement|forward|backward", help="Which maximum matching has to find a word."),
     ] = "agreement",
     minimum: Annotated[int, typer.Option(min=1, metavar="N", help="Leave out shorter entries.")] = 2,
+    phrases: Annotated[
+        int | None,
+        typer.Option(min=2, metavar="N", help="Entries of N characters and more may be several words."),
+    ] = None,
     agree: Annotated[
         str, typer.Option(metavar="all|any", help="Whether all lexicons have to find a word, or any.")
     ] = "all",
     every: Annotated[bool, typer.Option("--all", help="Write sentences in which nothing is found, too.")] = False,
+    like: Like = None,
+    sample: Sample = None,
+    seed: options.Seed = 0,
 ) -> None:
     """Mark the words of lexicons in raw text, and leave open what is between them: partial annotation to train on.
 
@@ -45,13 +53,14 @@ def lexicon(
     from tagweave.evidence.lexicon import read
     from tagweave.evidence.matching import LexiconMatcher
 
+    selection = Selection(tuple(like or ()), sample, seed, (*raw, *lexicons))
     with as_option_error():
-        matcher = LexiconMatcher((), matching, minimum, agree)
-    matcher = LexiconMatcher(tuple(read(path) for path in lexicons), matching, minimum, agree)
+        matcher = LexiconMatcher((), matching, minimum, agree, phrases)
+    matcher = LexiconMatcher(tuple(read(path) for path in lexicons), matching, minimum, agree, phrases)
     count = _Count()
     with written(output) as stream:
-        kytea.write(count.keep(_annotated(raw, matcher), every), stream)
-    typer.echo(count.line(output), err=True)
+        kytea.write(selection.of(count.keep(_annotated(raw, matcher), every)), stream)
+    typer.echo(count.line(output) + selection.line, err=True)
 
 
 def _annotated(paths: Iterable[str], matcher: LexiconMatcher) -> Iterator[Found]:

@@ -9,6 +9,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
+from tagweave.cli.selection import Like, Sample, Selection
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
@@ -31,6 +32,9 @@ def markup(
         bool, typer.Option("--free-pairs", help="Two marked Chinese characters are not taken for one word.")
     ] = False,
     every: Annotated[bool, typer.Option("--all", help="Write sentences without evidence, too.")] = False,
+    like: Like = None,
+    sample: Sample = None,
+    seed: options.Seed = 0,
 ) -> None:
     """Turn links, emphasis and headings of pages into boundaries of words: partial annotation to train on.
 
@@ -44,13 +48,15 @@ def markup(
 
     if format is not None and format not in FORMATS:
         raise OptionError(f"found --format {format}, expected one of {', '.join(FORMATS)}")
+    selection = Selection(tuple(like or ()), sample, seed, tuple(pages))
     files = [file for page in pages for file in find(page, format)]
     harvest = Harvest(words_of_two=not free_pairs, everything=every)
     with written(output) as stream:
-        kytea.write(_sentences(files, harvest, simplified), stream)
+        kytea.write(selection.of(_sentences(files, harvest, simplified)), stream)
     typer.echo(
         f"{output}: {len(files):,} pages, {harvest.sentences:,} sentences, {harvest.spans:,} marked spans"
-        f" ({harvest.spans_of_two:,} of two characters), {harvest.known:,} places between characters known",
+        f" ({harvest.spans_of_two:,} of two characters), {harvest.known:,} places between characters known"
+        f"{selection.line}",
         err=True,
     )
 

@@ -130,6 +130,8 @@ def _show_model(model: dict[str, Any]) -> None:
     for tried in about.get("rounds", ()):
         way = "filtered" if about["filter"] else f"predict-self {tried['predict_self']:g}"
         typer.echo(f"  round {tried['round']}, {way}: dev score {tried['dev_score']:.4f}")
+    for lexicon in about.get("lexicons", ()):
+        typer.echo(f"  with {lexicon['path']}: {lexicon['words']:,} words, sha256 {lexicon['sha256'][:12]}")
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
     facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
     facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []

@@ -1,7 +1,8 @@
 """A stream of sentences through a model: what the input says is evidence, what it leaves open is filled in.
 
 A model of words (task `tag`) reads sentences in any format with words. A model of characters (`segment`, `segtag`)
-reads raw text, KyTea's partial annotation, or words. Blanks in raw text are boundaries of words and no part of any.
+reads raw text, KyTea's partial annotation, or words. Blanks in raw text are boundaries of words and no part of any; no
+word begins inside a run of it, that is a Latin word, a number, a URL or an e-mail address.
 """
 
 from __future__ import annotations
@@ -41,12 +42,14 @@ class Labelling:
         argument: `PATH[#LAYER]` of the input; LAYER is the layer that is evidence and is filled in.
         format: of the input; `None`: told by the extension, for words by the first lines, else raw text.
         retag: whether what the layer says is put aside.
+        whole_runs: whether runs of raw text are kept whole.
     """
 
     tagger: Tagger
     argument: str
     format: str | None = None
     retag: bool = False
+    whole_runs: bool = True
 
     @property
     def of_characters(self) -> bool:
@@ -117,7 +120,7 @@ class Labelling:
 
         layer, unit = self.layer, format_named(self.input_format).unit
         if self.input_format == "raw":
-            given, layer = [without_blanks(sentence) for sentence in given], SEGMENTATION
+            given, layer = [without_blanks(sentence, self.whole_runs) for sentence in given], SEGMENTATION
         elif unit == "word":
             given = [s if layer in s.layers else s.with_layer(layer, (None,) * len(s)) for s in given]
         task = Task(self.tagger.model.task, self.tagger.model.coding)
@@ -129,9 +132,12 @@ class Labelling:
         return Corpus(tuple(sentences), self.tagger.guideline, "character")
 
 
-def without_blanks(sentence: Sentence) -> Sentence:
-    """A sentence of raw text without its blanks, and the boundaries that they are in the layer `segmentation`."""
+def without_blanks(sentence: Sentence, whole_runs: bool = True) -> Sentence:
+    """A sentence of raw text without its blanks; what they and runs tell is in the layer `segmentation`."""
+    from tagweave.evidence.runs import joined
+
     kept = [at for at, form in enumerate(sentence.forms) if form not in BLANKS]
-    boundaries = ["|" if after - before > 1 else " " for before, after in pairwise(kept)]
+    inside = joined("".join(sentence.forms)).tolist() if whole_runs else [False] * len(sentence)
+    boundaries = ["|" if after - before > 1 else "-" if inside[after] else " " for before, after in pairwise(kept)]
     layer = segmentation_layer(boundaries) if kept else ()
     return Sentence(tuple(sentence.forms[at] for at in kept), {SEGMENTATION: layer}, place=sentence.place)

@@ -22,6 +22,7 @@ from tagweave.adapt.subword import Stacking, fit_stack
 from tagweave.cli.coupling import CouplingOptions
 from tagweave.cli.errors import OptionError
 from tagweave.cli.guidelines import COUPLED, GUIDED, ITERATE, MERGED, ORDINARY, SUBWORD, TRANSFORM, TrainingData
+from tagweave.cli.lexicons import LexiconFiles
 from tagweave.cli.summary import mapping_lines, sample_line, summary
 from tagweave.cli.transformation import Transformation, transformed
 from tagweave.corpus.corpus import Corpus
@@ -38,6 +39,7 @@ _OPTIONS = {
     "rounds": (ITERATE,),
     "predict-self": (ITERATE,),
     "filter": (ITERATE,),
+    "lexicon": (ORDINARY, MERGED),
 }
 """The methods for which an option is; the others are for `coupled`."""
 
@@ -57,6 +59,7 @@ class Work:
         stacking: for the method `subword`.
         transformation: for the method `iterate`.
         log: where iterations are written as JSON lines.
+        lexicons: whose words are features.
     """
 
     data: TrainingData
@@ -68,11 +71,12 @@ class Work:
     schedule: Schedule
     stacking: Stacking
     transformation: Transformation
-    log: str | None = None
+    log: str | None
+    lexicons: LexiconFiles
 
     def about(self) -> dict[str, Any]:
         """What a model keeps of the way in which it was trained."""
-        told = {"method": self.data.method, "incomplete": self.incomplete, "seed": self.seed}
+        told = {"method": self.data.method, "incomplete": self.incomplete, "seed": self.seed, **self.lexicons.about()}
         of_method = {COUPLED: self.coupling.about(), SUBWORD: self.stacking.about()}
         return {**told, **of_method.get(self.data.method, {})}
 
@@ -95,8 +99,11 @@ class Work:
         return method[self.data.method]()
 
     def _ordinary(self) -> Fitted:
-        corpora, recipe = treated(self.incomplete, self.data.corpora, self.recipe, self.dev, self.schedule, self.seed)
-        return self._fit(prepare(corpora, recipe), corpora, recipe)
+        words = self.lexicons.words
+        corpora, recipe = treated(
+            self.incomplete, self.data.corpora, self.recipe, self.dev, self.schedule, self.seed, words
+        )
+        return self._fit(prepare(corpora, recipe, encoder=recipe.encoder(words)), corpora, recipe)
 
     def _merged(self) -> Fitted:
         """The target's corpora come first, and the numbers of the sample go with them."""
@@ -104,7 +111,8 @@ class Work:
         order = sorted(range(len(given)), key=lambda i: given[i].guideline != target)
         recipe = replace(self.recipe, sample=tuple(self.recipe.sample[i] for i in order if self.recipe.sample))
         corpora = merged(self.data.targets, self.data.sources)
-        return self._fit(prepare(corpora, recipe), corpora, recipe)
+        problem = prepare(corpora, recipe, encoder=recipe.encoder(self.lexicons.words))
+        return self._fit(problem, corpora, recipe)
 
     def _guided(self) -> Fitted:
         data = self.data

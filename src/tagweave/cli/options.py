@@ -119,12 +119,21 @@ Preset = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Feature templates of a paper: li-2015, tsuboi-2008, liu-2014, jiang-2015, sun-wan-2012 (repeatable)."
-        " Default: li-2015 for words, liu-2014 for characters.",
+        help="Feature templates of a paper: li-2015, tsuboi-2008, liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012"
+        " (repeatable). Default: li-2015 for words, liu-2014 for characters.",
     ),
 ]
 TemplateText = Annotated[
     list[str] | None, typer.Option(metavar="TEXT", help="A feature template, as 'form[-1] form[0]' (repeatable).")
+]
+Lexicons = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--lexicon",
+        metavar="FILE",
+        help="Words, one a line, as features of characters: where words of the lexicon stand (repeatable). Default of"
+        " --preset with it: liu-2014-lexicon.",
+    ),
 ]
 Learner = Annotated[str, typer.Option(metavar="NAME", help="adagrad, lbfgs, sgd, rprop, cg, perceptron.")]
 Settings = Annotated[
@@ -159,6 +168,12 @@ Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- i
 Guideline = Annotated[str | None, typer.Option(metavar="G", help="The guideline to label under.")]
 Guidelines = Annotated[list[str] | None, typer.Option(metavar="G", help="The guideline to label under (repeatable).")]
 Threads = Annotated[int, typer.Option(min=1, metavar="N", help="How many threads share the work.")]
+SplitRuns = Annotated[
+    bool,
+    typer.Option(
+        "--split-runs", help="Let the model split Latin words, numbers, URLs and e-mail addresses of raw text."
+    ),
+]
 InputFormat = Annotated[
     str | None, typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name hides it.")
 ]

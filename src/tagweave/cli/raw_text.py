@@ -29,7 +29,7 @@ def write_segmented(labelling: Labelling, output: str, format: str | None) -> bo
     if tagger.guidelines != (tagger.model.structure.space.views[0].guideline,):
         return False
     try:
-        segmenter = Segmenter(tagger.model, tagger.threads)
+        segmenter = Segmenter(tagger.model, tagger.threads, labelling.whole_runs)
     except UnfitModelError:
         return False
     with written(output) as stream:

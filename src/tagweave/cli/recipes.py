@@ -46,20 +46,23 @@ def _number(name: str, value: str, kind: str) -> int | float:
         raise OptionError(f"found --set {name}={value}, expected {expected}") from None
 
 
-def chosen_templates(presets: Sequence[str], templates: Sequence[str]) -> Templates | None:
+def chosen_templates(presets: Sequence[str], templates: Sequence[str], lexicon: bool = False) -> Templates | None:
     """The templates of all presets and the single ones, each once; `None` where nothing is chosen.
+
+    With a `lexicon` and nothing chosen they are the preset for one.
 
     Raises:
         OptionError: an unknown preset.
-        TemplateError: a template that cannot be read.
+        TemplateError: a template that cannot be read; or as `Templates.check_lexicon`.
     """
     from tagweave.encoding.presets import PRESETS
     from tagweave.encoding.templates import Templates
 
     texts = dict.fromkeys(text for name in presets for text in _preset(name, PRESETS).texts) | dict.fromkeys(templates)
     if not texts:
-        return None
+        return PRESETS["liu-2014-lexicon"] if lexicon else None
     chosen = Templates(tuple(texts))
+    chosen.check_lexicon(lexicon)
     _ = chosen.families  # read them now: a mistake must not come after minutes of loading
     return chosen
 

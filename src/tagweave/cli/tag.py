@@ -30,6 +30,7 @@ def tag(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Rows of token, label and its marginal probability instead of text.")
     ] = False,
+    split_runs: options.SplitRuns = False,
     best: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="JSON lines of the K best sequences and their probabilities.")
     ] = None,
@@ -38,8 +39,9 @@ def tag(
     """Label text, a stream of any length in constant memory.
 
     A model of words reads words in any format; a token that has a label keeps it, one with several gets one of them. A
-    model that segments reads raw text, one sentence a line, and writes words. Blanks in raw text are boundaries. Labels
-    of several --to belong together; columns and CoNLL-U have a place for them.
+    model that segments reads raw text, one sentence a line, and writes words. Blanks in raw text are boundaries; Latin
+    words, numbers, URLs and e-mail addresses stay whole. Labels of several --to belong together; columns and CoNLL-U
+    have a place for them.
 
     --probabilities writes rows `token TAB label TAB probability` and an empty line after each sentence. Tokens of a
     segmenter are characters, or the pieces of words that its taggers cut. --best writes a JSON object a sequence:
@@ -55,7 +57,7 @@ def tag(
         raise OptionError("found --output-format with --probabilities or --best, expected it without")
     if (probabilities or best) and len(to or ()) > 1:
         raise OptionError("found --probabilities or --best with several --to, expected one")
-    labelling = Labelling(open_tagger(model, to or (), threads), input, format, retag)
+    labelling = Labelling(open_tagger(model, to or (), threads), input, format, retag, not split_runs)
     with _retag_suggested():
         if probabilities:
             write_lines(output, probability_rows(labelling))

@@ -42,6 +42,7 @@ def train(
     incomplete: options.Incomplete = "marginal",
     preset: options.Preset = None,
     template: options.TemplateText = None,
+    lexicon: options.Lexicons = None,
     learner: options.Learner = "adagrad",
     settings: options.Settings = None,
     features: options.Features = None,
@@ -73,6 +74,7 @@ def train(
     from tagweave.adapt.task import Task
     from tagweave.cli.coupling import coupling_options
     from tagweave.cli.guidelines import METHODS, training_data
+    from tagweave.cli.lexicons import read_lexicons
     from tagweave.cli.methods import Work, check_options, say, usual_sample
     from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings, sample_sizes
     from tagweave.cli.training_files import read_corpus, run_identity
@@ -84,7 +86,8 @@ def train(
     if incomplete not in STRATEGIES:
         raise OptionError(f"unknown strategy {incomplete!r}, expected one of {', '.join(STRATEGIES)}")
     chosen = learner_settings(learner, settings or (), seed)
-    templates = chosen_templates(preset or (), template or ())
+    templates = chosen_templates(preset or (), template or (), bool(lexicon))
+    lexicons = read_lexicons(lexicon or (), task)
     with as_option_error():
         words = Task(task, coding)
         recipe = Recipe(words, templates, learner, chosen, features, min_count, precision=precision, threads=threads)
@@ -97,20 +100,28 @@ def train(
     data = training_data(files[: len(corpora)], files[len(corpora) :], method)
     check_options(data.method, {"incomplete": incomplete != STRATEGIES[0], "sample": sample, "mapping": mapping})
     check_options(data.method, {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "views": views})
-    check_options(data.method, {"prune": prune is not None, "folds": folds, "retrain": retrain})
+    check_options(data.method, {"prune": prune is not None, "lexicon": lexicon, "folds": folds, "retrain": retrain})
     check_options(data.method, {"guide": guide, "rounds": rounds, "predict-self": predict_self, "filter": filter})
     transforming = transformation(rounds, predict_self, filter)
     stacking = Stacking(folds or FOLDS, characters=retrain, pieces=retrain, seed=seed)
     dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None
     sizes = [len(corpus) for corpus in data.corpora]
     recipe = replace(recipe, sample=sample_sizes(sample, learner, sizes, usual_sample(data)))
-    how = (data.method, coupling.to_json(), stacking.about(), transforming.to_json(), incomplete, seed)
+    how = (
+        data.method,
+        coupling.to_json(),
+        stacking.about(),
+        transforming.to_json(),
+        incomplete,
+        seed,
+        *lexicons.digests,
+    )
     run = run_identity(data.files, dev_file, recipe.to_json(), *how)
     schedule = Schedule(iterations, patience, Path(f"{model}.checkpoint"), resume, run)
     for note in data.notes:
         say(note)
     dev_corpus = dev_file.corpus if dev_file else None
-    work = Work(data, dev_corpus, recipe, coupling, incomplete, seed, schedule, stacking, transforming, log)
+    work = Work(data, dev_corpus, recipe, coupling, incomplete, seed, schedule, stacking, transforming, log, lexicons)
     _Training(work, dev_file, Path(model)).run()
 
 

@@ -14,6 +14,7 @@ the tag to every character that is known to belong to the word.
 from __future__ import annotations
 
 import re
+from functools import cache, lru_cache
 from sys import intern
 from typing import IO, TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from tagweave.corpus.output import checked, layer_to_write
 from tagweave.corpus.sentence import Candidates, Layer, Place, Sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 SEGMENTATION = "segmentation"
 TAG = "tag"
@@ -34,7 +35,8 @@ _ITEM = re.compile(r"(\\.|[^\\|\- /])((?:/(?:\\.|[^\\|\- ?/])*)*)([|\- ?]|\Z)", 
 _LEVEL = re.compile(r"/((?:\\.|[^\\/])*)", re.DOTALL)
 _ALTERNATIVE = re.compile(r"(?:\\.|[^\\&])+", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_SPECIAL = re.compile(r"[\\|\- ?/&]")
+_SPECIAL = re.compile("[\\\\|\\- ?/&\ufeff]")  # U+FEFF would be no character at the beginning of a file
+_EDGE = ("S",)  # as if a word of one character stood before the first one, and after the last one
 
 
 def _left_by(before: str, after: str) -> Candidates:
@@ -128,63 +130,81 @@ def write(sentences: Iterable[Sentence], stream: IO[str], segmentation: str = SE
             words whose end is known.
     """
     for sentence in sentences:
-        if (long := next((form for form in sentence.forms if len(form) != 1), None)) is not None:
+        if set(map(len, sentence.forms)) - {1}:
+            long = next(form for form in sentence.forms if len(form) != 1)
             raise CorpusError(f"the form {long!r}", "forms of one character in KyTea's format", *sentence.place)
-        boundaries = _boundaries(sentence, layer_to_write(sentence, segmentation))
-        fields = _fields(sentence, boundaries, tag)
-        texts = zip(sentence.forms, fields, [*boundaries, ""] if sentence.forms else [], strict=True)
-        line = "".join(_SPECIAL.sub(r"\\\g<0>", form) + field + boundary for form, field, boundary in texts)
+        try:
+            line = _line(sentence.forms, sentence.layers, layer_to_write(sentence, segmentation), tag)
+        except CorpusError as error:
+            raise CorpusError(error.found, error.expected, *sentence.place) from None
         stream.write(checked(line, sentence) + "\n")
 
 
-def _boundaries(sentence: Sentence, layer: Layer) -> list[str]:
-    sides = [_sides(sentence, candidates) for candidates in layer]
-    if not sides:
+def _line(forms: Sequence[str], layers: Mapping[str, Layer], layer: Layer, tag: str) -> str:
+    marks = _boundaries(layer)
+    pieces = [""] * (3 * len(forms))
+    pieces[::3] = forms if _SPECIAL.search("".join(forms)) is None else map(_escaped, forms)
+    if tag in layers:
+        pieces[1::3] = _fields(layers, marks, tag)
+    pieces[2::3] = marks
+    return "".join(pieces[:-1])
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+def _boundaries(layer: Layer) -> list[str]:
+    """What stands after each of the characters, the last one of which ends a word."""
+    if not layer:
         return []
-    lefts = [left for left, _ in sides[1:]] + [{_BOUNDARY}]
-    rights = [right for _, right in sides]
-    boundaries = []
-    for position, (right, left) in enumerate(zip(rights, lefts, strict=True)):
-        both = right & left if position or _BOUNDARY in sides[0][0] else set()
-        if not both:
-            found = f"contradicting labels at character {position + 1}: {layer[position]}"
-            raise CorpusError(found, "labels B, M, E, S that can follow each other in whole words", *sentence.place)
-        boundaries.append(both.pop() if len(both) == 1 else _UNKNOWN)
-    return boundaries[:-1]
+    marks = [*map(_between, (_EDGE, *layer), (*layer, _EDGE))]
+    if "" in marks:
+        at = max(marks.index(""), 1)
+        found = f"contradicting labels at character {at}: {layer[at - 1]}"
+        raise CorpusError(found, "labels B, M, E, S that can follow each other in whole words")
+    return marks[1:]
 
 
-def _sides(sentence: Sentence, candidates: Candidates) -> tuple[set[str], set[str]]:
+@cache
+def _between(before: Candidates, after: Candidates) -> str:
+    """The mark between two characters, "" where their labels contradict each other."""
+    both = _sides(before)[1] & _sides(after)[0]
+    return _UNKNOWN if len(both) > 1 else "".join(both)
+
+
+def _sides(candidates: Candidates) -> tuple[set[str], set[str]]:
     labels = set(_SIDES if candidates is None else candidates)
     if not labels <= _SIDES.keys():
-        raise CorpusError(f"the segmentation {candidates}", "labels B, M, E, S", *sentence.place)
+        raise CorpusError(f"the segmentation {candidates}", "labels B, M, E, S")
     left, right = {_SIDES[label][0] for label in labels}, {_SIDES[label][1] for label in labels}
     if len(labels) != len(left) * len(right):
         expected = "candidates that boundaries can express (B|S, M|E, B|M, E|S, or one)"
-        raise CorpusError(f"the segmentation {candidates}", expected, *sentence.place)
+        raise CorpusError(f"the segmentation {candidates}", expected)
     return left, right
 
 
-def _fields(sentence: Sentence, boundaries: Sequence[str], tag: str) -> list[str]:
+def _fields(layers: Mapping[str, Layer], marks: Sequence[str], tag: str) -> list[str]:
     """The tag field that follows each character: `/first/second`, without empty levels at its end."""
     levels: list[list[str]] = []
-    ends = [boundary == _BOUNDARY for boundary in boundaries] + [True] * bool(sentence.forms)
-    while (layer := sentence.layers.get(name := _level_name(tag, len(levels)))) is not None:
-        words = [candidates if end else None for candidates, end in zip(layer, ends, strict=True)]
-        if _spread(words, boundaries) != layer:
+    while (layer := layers.get(name := _level_name(tag, len(levels)))) is not None:
+        words = [candidates if mark == _BOUNDARY else None for candidates, mark in zip(layer, marks, strict=True)]
+        if _spread(words, marks) != layer:
             expected = "the same tag on all characters of a word, and none where the end of the word is unknown"
-            raise CorpusError(f"tags in layer {name!r} that are not tags of words", expected, *sentence.place)
-        levels.append([_level(word, sentence) for word in words])
-    return [_join(fields) for fields in zip(*levels, strict=True)] if levels else [""] * len(sentence)
+            raise CorpusError(f"tags in layer {name!r} that are not tags of words", expected)
+        levels.append([*map(_field, words)])
+    return levels[0] if len(levels) == 1 else [*map(_join, zip(*levels, strict=True))]
 
 
 def _join(fields: Sequence[str]) -> str:
     known = max((level + 1 for level, field in enumerate(fields) if field), default=0)
-    return "".join(f"/{field}" for field in fields[:known])
+    return "".join(field or "/" for field in fields[:known])
 
 
-def _level(candidates: Candidates, sentence: Sentence) -> str:
+@lru_cache(1 << 12)
+def _field(candidates: Candidates) -> str:
     if candidates is None:
         return ""
     if "" in candidates:
-        raise CorpusError("an empty label", "labels of at least one character", *sentence.place)
-    return "&".join(_SPECIAL.sub(r"\\\g<0>", label) for label in candidates)
+        raise CorpusError("an empty label", "labels of at least one character")
+    return "/" + "&".join(map(_escaped, candidates))

@@ -13,6 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.width import folded
+
 Codes = NDArray[np.uint64]
 Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -81,6 +83,10 @@ class FormColumns:
     def lower(self) -> Codes:
         """The form in lower case."""
         return FormColumns([form.lower() for form in self._forms]).form()
+
+    def folded(self) -> Codes:
+        """The form with full-width and half-width characters made one."""
+        return FormColumns([folded(form) for form in self._forms]).form()
 
     def prefix(self, length: int) -> Codes:
         """The first `length` characters, absent where the form is shorter."""
@@ -181,6 +187,7 @@ def _is_punctuation(character: str) -> bool:
 SCALAR_COLUMNS: dict[str, Callable[[FormColumns], Codes]] = {
     "form": FormColumns.form,
     "lower": FormColumns.lower,
+    "folded": FormColumns.folded,
     "first": _affix("prefix", 1),
     "last": _affix("suffix", 1),
     "single": FormColumns.single,

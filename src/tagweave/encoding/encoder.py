@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.columns import LIST_COLUMNS, FormColumns
 from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.index import FeatureIndex
+from tagweave.encoding.lexicon import LEXICON_COLUMNS, LexiconColumns
 from tagweave.encoding.templates import Template, Templates, seed_of
 from tagweave.kernels import hashing
 
@@ -41,12 +42,22 @@ class TemplateEncoder:
         templates: what features look at.
         index: a frozen index; a growing one is made when left out.
         windows: int64[F], how many tokens see each feature of `index`.
+        lexicon: the words that templates over its columns look at.
+
+    Raises:
+        TemplateError: templates over the columns of a lexicon without words for them, or words without such templates.
     """
 
     def __init__(
-        self, templates: Templates, index: FeatureIndex | None = None, windows: NDArray[np.int64] | None = None
+        self,
+        templates: Templates,
+        index: FeatureIndex | None = None,
+        windows: NDArray[np.int64] | None = None,
+        lexicon: LexiconColumns | None = None,
     ) -> None:
         self.templates = templates
+        self.lexicon = LexiconColumns() if lexicon is None else lexicon
+        templates.check_lexicon(bool(self.lexicon.words))
         self.index = FeatureIndex() if index is None else index
         self.windows = np.zeros(0, np.int64) if windows is None else windows
         families = templates.families
@@ -63,7 +74,8 @@ class TemplateEncoder:
         """The features of sentences, with no evidence: every token allows every label. One thread does it.
 
         Raises:
-            CorpusError: a template asks for a column that a sentence does not have.
+            CorpusError: a template asks for a column that a sentence does not have, or looks for the words of a lexicon
+                in tokens that are no characters.
         """
         tokens = self._tokens(sentences)
         grams = self._grams(tokens)
@@ -115,7 +127,24 @@ class TemplateEncoder:
             column_ids, distinct = _number(_column(sentences, name), int(ptr[-1]))
             sources.append(column_ids)
             values.append(distinct)
-        return _Tokens(ptr, forms, FormColumns(forms), np.stack(sources), values)
+        columns = FormColumns(forms)
+        sources += self._lexicon_sources(sentences, columns, form_ids, ptr)
+        return _Tokens(ptr, forms, columns, np.stack(sources), values)
+
+    def _lexicon_sources(
+        self,
+        sentences: Sequence[Sentence],
+        columns: FormColumns,
+        form_ids: NDArray[np.int32],
+        ptr: NDArray[np.int64],
+    ) -> list[NDArray[np.int32]]:
+        """Of every column of the lexicon that templates ask for, which entry of its table a token has."""
+        if not self.templates.lexicon_columns:
+            return []
+        if (columns.length != 1).any():
+            _raise_no_characters(sentences)
+        lengths = self.lexicon.lengths(columns.points[form_ids], ptr)
+        return [lengths[LEXICON_COLUMNS.index(name)] for name in self.templates.lexicon_columns]
 
     def _grams(self, tokens: _Tokens) -> NDArray[np.int32]:
         families = self.templates.families
@@ -151,11 +180,15 @@ class TemplateEncoder:
     def _source(self, column: str) -> int:
         if column.startswith("user:"):
             return 2 + self.templates.user_columns.index(column.removeprefix("user:"))
+        if column in LEXICON_COLUMNS:
+            return 2 + len(self.templates.user_columns) + self.templates.lexicon_columns.index(column)
         return 1 if column == "final" else 0
 
     def _table(self, column: str, tokens: _Tokens) -> Codes:
         if column.startswith("user:"):
             return FormColumns(tokens.values[self._source(column) - 2]).form()
+        if column in LEXICON_COLUMNS:
+            return self.lexicon.codes()
         return tokens.columns.scalar(column)
 
     def _inside(self, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
@@ -179,7 +212,7 @@ class TemplateEncoder:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model on disk keeps of the encoder."""
-        return {"index.codes": self.index.codes(), "index.windows": self.windows}
+        return {"index.codes": self.index.codes(), "index.windows": self.windows, **self.lexicon.arrays()}
 
 
 def _number(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
@@ -202,6 +235,12 @@ def _column(sentences: Sequence[Sentence], name: str) -> Iterable[str]:
             known = ", ".join(sorted(sentence.columns)) or "none"
             raise CorpusError(f"columns {known}", f"a column {name!r}, which a template asks for", *sentence.place)
         yield from sentence.columns[name]
+
+
+def _raise_no_characters(sentences: Sequence[Sentence]) -> NoReturn:
+    sentence, form = next((each, form) for each in sentences for form in each.forms if len(form) != 1)
+    expected = "characters, in which templates look for words of a lexicon"
+    raise CorpusError(f"the token {form!r}", expected, *sentence.place)
 
 
 def _inside_codes(template: Template, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:

@@ -2,8 +2,8 @@
 
 A template is text: terms joined by blanks, each a column and an offset: `form[-1] form[0]` is the bigram of the word
 and the one before it; `form[0]==form[1]` is whether a token is repeated. Columns are derived from the form of a token
-(see `columns`), or are columns of the corpus (`user:NAME`). A list column (`prefix`, `inner`) gives one feature per
-entry.
+(see `columns`), are columns of the corpus (`user:NAME`), or tell where words of a lexicon stand (see `lexicon`). A list
+column (`inner`, `repeat`) gives one feature per entry.
 
 Templates that are shifts of one another share their features: `form[-1]`, `form[0]`, `form[1]` are one *family*, a gram
 whose weights stand side by side for the three tokens that see it. Templates that look at nothing but the form of the
@@ -18,6 +18,7 @@ from functools import cached_property
 from hashlib import blake2b
 
 from tagweave.encoding.columns import LIST_COLUMNS, SCALAR_COLUMNS
+from tagweave.encoding.lexicon import LEXICON_COLUMNS
 
 _PLACE = r"(?P<column>[a-z_0-9]+|user:[^\[\]=\s]+)\[(?P<offset>[+-]?\d+)\]"
 _TERM = re.compile(_PLACE + r"(==(?P=column)\[(?P<other>[+-]?\d+)\])?")
@@ -38,7 +39,8 @@ class Term:
     @property
     def depends_on_form_only(self) -> bool:
         """Whether the value is a function of the token's own form."""
-        return self.offset == self.reach == 0 and not self.column.startswith("user:") and self.column != "final"
+        of_form = self.column in SCALAR_COLUMNS or self.column in LIST_COLUMNS
+        return self.offset == self.reach == 0 and of_form and self.column != "final"
 
     def __str__(self) -> str:
         place = f"{self.column}[{self.offset}]"
@@ -74,7 +76,7 @@ class Template:
     def _check(self, text: str) -> None:
         if not self.terms:
             raise TemplateError("an empty template, expected COLUMN[OFFSET] ...")
-        known = {*SCALAR_COLUMNS, *LIST_COLUMNS}
+        known = {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS}
         for term in self.terms:
             if not term.column.startswith("user:") and term.column not in known:
                 raise TemplateError(f"unknown column {term.column!r} in {text!r}, expected {', '.join(sorted(known))}")
@@ -169,6 +171,26 @@ class Templates:
         """The names of the corpus columns that templates ask for, sorted."""
         names = {term.column for template in self.parsed for term in template.terms}
         return tuple(sorted(name.removeprefix("user:") for name in names if name.startswith("user:")))
+
+    @cached_property
+    def lexicon_columns(self) -> tuple[str, ...]:
+        """The columns of a lexicon that templates ask for, in the order of `LEXICON_COLUMNS`."""
+        names = {term.column for template in self.parsed for term in template.terms}
+        return tuple(name for name in LEXICON_COLUMNS if name in names)
+
+    def check_lexicon(self, given: bool) -> None:
+        """Nothing, if there is a lexicon, that is words of two characters or more, where templates look at one.
+
+        Raises:
+            TemplateError: templates without words, or words without templates.
+        """
+        if self.lexicon_columns and not given:
+            found = f"found templates over {', '.join(self.lexicon_columns)}"
+            raise TemplateError(f"{found}, expected a lexicon with words of two characters or more for them")
+        if given and not self.lexicon_columns:
+            raise TemplateError(
+                f"found a lexicon, expected templates that look at it, over {', '.join(LEXICON_COLUMNS)}"
+            )
 
 
 def _runs(offsets: list[int]) -> list[list[int]]:

@@ -7,12 +7,14 @@ UTF-8, one entry a line, in any of these forms:
     word FREQUENCY              the frequency is not used
     word FREQUENCY TAG          jieba's form, its fields separated by blanks
 
-Lines of nothing but blanks are skipped, and so is a byte order mark. Entries of one word are one entry, with the tags
-of all of them; a line without tags adds none. No entry contains a blank: words do not.
+Lines of nothing but blanks are skipped, and so are byte order marks, at every line's beginning: files may be joined.
+Entries of one word are one entry, with the tags of all of them; a line without tags adds none. No entry contains a
+blank: words do not.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,7 @@ from tagweave.corpus.text_file import read_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Candidates
 
 _FORMS = "word, word TAB TAG|TAG, word FREQUENCY, or word FREQUENCY TAG"
@@ -78,12 +81,32 @@ def parse(lines: Iterable[str], path: str = "") -> Lexicon:
     """The lexicon of these lines. Raises CorpusError as `read`."""
     entries: dict[str, Candidates] = {}
     for number, line in enumerate(lines, 1):
+        line = line.removeprefix("\ufeff")  # noqa: PLW2901
         if not line.strip(BLANKS):
             continue
         word, tags = _entry(line, path, number)
-        known = entries.get(word)
-        entries[word] = known if tags is None else tuple(dict.fromkeys((*(known or ()), *tags)))
+        known = entries.setdefault(word, tags)
+        if known is not tags and tags is not None:
+            entries[word] = tuple(dict.fromkeys((*(known or ()), *tags)))
     return Lexicon(tuple(entries), tuple(entries.values()), path)
+
+
+def frequent_words(corpora: Iterable[Corpus], count: int) -> Lexicon:
+    """The `count` most frequent words of corpora, the most frequent first, equally frequent ones in alphabetic order.
+
+    With those of its own field they are the lexicon of liu-2014, 5.1.3.
+
+    Raises:
+        CorpusError: a corpus of characters, whose words are not told.
+    """
+    counts: Counter[str] = Counter()
+    for corpus in corpora:
+        if corpus.unit == "character":
+            raise CorpusError("a corpus of characters", "words, to count them", corpus.path)
+        for sentence in corpus:
+            counts.update(sentence.forms)
+    words = sorted((word for word in counts if word), key=lambda word: (-counts[word], word))[:count]
+    return Lexicon(tuple(words), (None,) * len(words))
 
 
 def _entry(line: str, path: str, number: int) -> tuple[str, Candidates]:
@@ -101,13 +124,13 @@ def _entry(line: str, path: str, number: int) -> tuple[str, Candidates]:
             raise CorpusError(f"the fields {line.strip(BLANKS)!r}", _FORMS, path, number)
     if len(tags) > 1:
         raise CorpusError(f"{len(fields)} fields", _FORMS, path, number)
-    if not word or any(blank in text for text in (word, *tags) for blank in _SPACES):
+    if tabbed and (not word or any(blank in text for text in (word, *tags) for blank in _SPACES)):
         raise CorpusError(f"the entry {line!r}", f"a word without blanks in it ({_FORMS})", path, number)
     return word, _candidates(tags[0], path, number) if tags else None
 
 
 def _candidates(field: str, path: str, number: int) -> Candidates:
-    tags = tuple(dict.fromkeys(field.split("|")))
+    tags = tuple(dict.fromkeys(field.split("|"))) if "|" in field or not field else (field,)
     if "" in tags:
         raise CorpusError(f"an empty tag in {field!r}", "tags separated by |", path, number)
     return tags

@@ -7,96 +7,21 @@ certain than where only one does, and so it is where several lexicons agree.
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Candidates
 from tagweave.evidence.lexicon import Lexicon
-
-_POINTS = 0x110000
-_RUN = ("Lu", "Ll", "Lt", "Nd", "Mn")
+from tagweave.kernels.trie import Spans, Trie
 
 SCHEMES = ("agreement", "forward", "backward")
 """Which maximum matching has to find a word; `agreement`: both."""
 AGREES = ("all", "any")
 """How many of the lexicons have to find a word."""
-
-
-class Spans(NamedTuple):
-    """Words in a text, from left to right.
-
-    points[start[k]:stop[k]] is the word with the number word[k]; int64[K], int64[K], int32[K].
-    """
-
-    start: NDArray[np.int64]
-    stop: NDArray[np.int64]
-    word: NDArray[np.int32]
-
-    def only(self, chosen: slice | NDArray[Any]) -> Spans:
-        """Some of the spans, by a slice, a mask or their numbers."""
-        return Spans(self.start[chosen], self.stop[chosen], self.word[chosen])
-
-
-def code_points(text: str) -> NDArray[np.uint32]:
-    """uint32[n], one a character."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-@cache
-def run_characters() -> NDArray[np.bool_]:
-    """bool[code points]: letters that have case, digits, and marks on them, of which several in a row are one run."""
-    category = unicodedata.category
-    return np.fromiter((category(chr(point)) in _RUN for point in range(_POINTS)), np.bool_, _POINTS)
-
-
-class Trie:
-    """The words of a lexicon, laid out for `tagweave.kernels.matching`.
-
-    Args:
-        words: different, non-empty.
-        numbers: what a match of each word is called.
-    """
-
-    def __init__(self, words: Sequence[str], numbers: Sequence[int]) -> None:
-        from tagweave.kernels.matching import NONE, count_nodes, grow
-
-        order = sorted(range(len(words)), key=words.__getitem__)
-        points = code_points("".join(words[i] for i in order))
-        lengths = np.fromiter((len(words[i]) for i in order), np.int64, len(order))
-        ptr = np.concatenate([[0], np.cumsum(lengths)])
-        common, counts = np.zeros(len(order), np.int64), np.zeros(lengths.max(initial=0) + 2, np.int64)
-        count_nodes(points, ptr, common, counts)
-        size, following = int(counts.sum()), np.cumsum(counts) - counts
-        following = np.append(following, size)
-        self.root = np.full(_POINTS, NONE, np.int32)
-        self.label, self.word = np.empty(size, np.int32), np.empty(size, np.int32)
-        self.child = np.empty(size + 1, np.int32)
-        chosen = np.array([numbers[i] for i in order], np.int32)
-        grow(points, ptr, common, following, chosen, self.label, self.child, self.word, self.root)
-
-    def match(self, points: NDArray[np.uint32]) -> Spans:
-        """The words that maximum matching finds from left to right, none overlapping another."""
-        from tagweave.kernels.matching import match
-
-        return self._spans(match, points, len(points))
-
-    def occurrences(self, points: NDArray[np.uint32]) -> Spans:
-        """All occurrences of all words in the text, overlapping others or not."""
-        from tagweave.kernels.matching import occurrences
-
-        return self._spans(occurrences, points, len(points))
-
-    def _spans(self, kernel: Callable[..., int], points: NDArray[np.uint32], room: int) -> Spans:
-        """What a kernel of the trie finds, with room for so many spans at first."""
-        spans = Spans(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32))
-        found = kernel(points, run_characters(), self.root, self.label, self.child, self.word, *spans)
-        return spans.only(slice(found)) if found <= room else self._spans(kernel, points, found)
 
 
 @dataclass(frozen=True)
@@ -111,6 +36,8 @@ class LexiconMatcher:
         scheme: one of `SCHEMES`.
         minimum: entries of fewer characters are not used.
         agree: one of `AGREES`. With `any`, words of different lexicons that overlap are left out.
+        phrases: entries of so many characters and more may be several words: where one begins and ends a word does,
+            but nothing is said of its inside, nor of its tags. `None`: every entry is one word.
 
     Raises:
         ValueError: an unknown scheme or agreement.
@@ -120,6 +47,7 @@ class LexiconMatcher:
     scheme: str = "agreement"
     minimum: int = 2
     agree: str = "all"
+    phrases: int | None = None
 
     def __post_init__(self) -> None:
         if self.scheme not in SCHEMES:
@@ -143,12 +71,18 @@ class LexiconMatcher:
 
         `None` where no lexicon gives tags, or they have none in common.
         """
-        given: dict[str, list[tuple[str, ...]]] = {}
+        given: dict[str, tuple[tuple[str, ...], ...]] = {}
         for lexicon in self.lexicons:
             for word, candidates in zip(lexicon.words, lexicon.tags, strict=True):
                 if candidates is not None:
-                    given.setdefault(word, []).append(candidates)
-        return tuple(self._joined(given[word]) if word in given else None for word in self.words)
+                    given[word] = (*given.get(word, ()), candidates)
+        joined = cache(self._joined)  # a few sets, of very many words
+        return tuple(joined(given[word]) if word in given else None for word in self.words)
+
+    def is_phrase(self, spans: Spans) -> NDArray[np.bool_]:
+        """bool[K]: which of the spans may be several words."""
+        longest = np.inf if self.phrases is None else self.phrases - 1
+        return np.asarray(spans.stop - spans.start > longest)
 
     def _joined(self, sets: Sequence[tuple[str, ...]]) -> Candidates:
         named = dict.fromkeys(tag for candidates in sets for tag in candidates)

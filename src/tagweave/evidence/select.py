@@ -16,7 +16,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.kytea import SEGMENTATION
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.text_blocks import line_blocks
-from tagweave.evidence.matching import Trie, code_points
+from tagweave.kernels.trie import Trie, code_points
 
 _LETTER: dict[Candidates, str] = {("B",): "B", ("M",): "M", ("E",): "E"}
 _WORD = re.compile("BM*E")

@@ -1,4 +1,4 @@
-"""Numba functions over arrays, nothing else.
+"""Numba functions over arrays, and what lays arrays out for them; nothing else.
 
 Every kernel is compiled on its first call and kept in `__pycache__`. Numba notices an edit of the file that defines a
 kernel, but not of a kernel that it calls in another file, so the compiled code is dropped when any kernel file changed.

@@ -134,3 +134,19 @@ def occurrences(points, joined, root, label, child, word, starts, stops, words):
             node = _child(label, child, node, points[j])
             j += 1
     return found
+
+
+@kernel
+def longest(starts, stops, most, lengths):
+    """The longest word that begins at, is strictly around, and ends at each character; 0 where there is none.
+
+    starts, stops int64[K]       words, overlapping or not: those of two points and more
+    most                         longer words count as of so many points
+    lengths       int32[3, n]    (out) zeros before
+    """
+    for k in range(starts.shape[0]):
+        length = min(stops[k] - starts[k], most)
+        lengths[0, starts[k]] = max(lengths[0, starts[k]], length)
+        lengths[2, stops[k] - 1] = max(lengths[2, stops[k] - 1], length)
+        for i in range(starts[k] + 1, stops[k] - 1):
+            lengths[1, i] = max(lengths[1, i], length)

@@ -22,6 +22,7 @@ from tagweave.kernels.instructions import prefetch
 from tagweave.kernels.lanes import LANES, add_window, step
 
 GROUP = 1 << 9  # characters looked up at a time, whole lines: what is written about them stays in the cache
+BOUNDARY, INSIDE = 1, 2  # what is known of the place before a character, 0 where nothing is
 NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
 BLANK = np.uint16(0xFFFF)
 
@@ -54,12 +55,14 @@ class Slot(NamedTuple):
 class Entries(NamedTuple):
     """What characters are to the slots.
 
-    `number` uint16[0x110000] is the entry of a code point, or BLANK; `classes` uint16 the class of an entry; entries
+    `number` uint16[0x110000] is the entry of a code point, or BLANK; two of them are the same character where `same`,
+    uint32[0x110000 + pads], is; variants of one have one entry. `classes` uint16 is the class of an entry; entries
     from `known` on stand for all characters of a class that no weight knows. `pads` uint16: `lead` entries before a
     line, and those behind it.
     """
 
     number: Any
+    same: Any
     classes: Any
     kinds: int
     known: int
@@ -68,8 +71,9 @@ class Entries(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Scores float32 of transitions [from * 4 + to], of first and last labels, and at blanks: after one and before one.
+    """Scores float32 of transitions [from * 4 + to], of first and last labels, and what known places allow.
 
+    `after` and `before`, [3, 4], are the scores of labels after and before a place of which that is known.
     `begins` and `ends`, bool[4], tell whether a label is of the first, or of the last character of a word.
     """
 
@@ -127,27 +131,29 @@ def place_pairs(pairs, shift, table, row):
 
 
 @kernel
-def _number(points, start, e, numbers, seen, breaks, ends):
+def _number(points, joined, start, e, numbers, seen, known, ends):
     """The characters of whole lines from `start`, up to a group, as entries with pads. Returns next start and lines.
 
-    seen[i] is the code point of entry i, breaks[i] whether a blank stands before it; the entries of line l, pads and
-    all, are ends[l - 1] .. ends[l] - 1.
+    seen[i] is the code point of entry i, known[i] what is known of the place before it: a blank is a boundary, and
+    joined[c] tells that no word begins at character c. The entries of line l, pads and all, are
+    ends[l - 1] .. ends[l] - 1.
     """
     trail, at, lines = e.pads.shape[0] - e.lead, _U(0), 0
     while start < points.shape[0] and at < GROUP:
         at = _pad(e.pads, 0, e.lead, numbers, seen, at)
-        blank = False
+        blank = 0
         while points[_U(start)] != _LINE:
             point = points[_U(start)]
             start += 1
             if e.number[_U(point)] == BLANK:
-                blank = True
+                blank = BOUNDARY
                 continue
-            numbers[at], seen[at], breaks[at] = e.number[_U(point)], point, blank
-            blank = False
+            numbers[at], seen[at] = e.number[_U(point)], point
+            known[at] = blank if blank else joined[_U(start - 1)] * INSIDE
+            blank = 0
             at += _U(1)
         start += 1
-        breaks[at] = False
+        known[at] = 0
         at = _pad(e.pads, e.lead, trail, numbers, seen, at)
         ends[lines] = at
         lines += 1
@@ -183,7 +189,7 @@ def _look_up(slot, e, numbers, seen, count, rows):
             if found != NOTHING:
                 row = np.int64(found & np.uint64(0xFFFFFFFF))
         if row < 0:
-            same = _U(seen[_U(p)] == seen[_U(p + reach)])
+            same = _U(here == there and e.same[_U(seen[_U(p)])] == e.same[_U(seen[_U(p + reach)])])
             of_classes = _U(e.classes[_U(here)]) * _U(e.kinds) + _U(e.classes[_U(there)])
             row = np.int64(slot.otherwise[of_classes * _U(2) + same])
         rows[_U(p)] = row * width
@@ -201,7 +207,7 @@ def _last(delta, end):
 
 
 @kernel
-def _forward(slots, labels, rows, breaks, first, last, back):
+def _forward(slots, labels, rows, known, first, last, back):
     """The recurrence over entries first .. last - 1; back[4 * at + y] is the best label before label y.
 
     Returns the best last label.
@@ -213,10 +219,10 @@ def _forward(slots, labels, rows, breaks, first, last, back):
         add_window(score, alone.weights, rows[0], at + _U(alone.high), _U(alone.window))
         add_window(score, near.weights, rows[1], at + _U(near.high), _U(near.window))
         add_window(score, far.weights, rows[2], at + _U(far.high), _U(far.window))
-        if breaks[at]:
-            score += labels.after
-        if breaks[at + _U(1)]:
-            score += labels.before
+        if known[at]:
+            score += labels.after[_U(known[at])]
+        if known[at + _U(1)]:
+            score += labels.before[_U(known[at + _U(1)])]
         if at == _U(first):
             delta[:] = score + labels.start
         else:
@@ -266,21 +272,22 @@ def _write(seen, breaks, first, last, out, at):
 
 
 @kernel
-def segment(points, e, slots, labels, out):
+def segment(points, joined, e, slots, labels, out):
     """Segment lines of code points, uint32, each with its line break, to UTF-8 in `out`, which has room.
 
-    Returns how many bytes were written.
+    joined, bool, is where no word may begin. Returns how many bytes were written.
     """
     size = points.shape[0] + e.pads.shape[0] * (points.shape[0] + 1)
     size = min(size, points.shape[0] + e.pads.shape[0] * (GROUP + 1)) + 1
-    numbers, seen, breaks = np.empty(size, np.uint16), np.empty(size, np.uint32), np.zeros(size, np.bool_)
+    numbers, seen, known = np.empty(size, np.uint16), np.empty(size, np.uint32), np.zeros(size, np.uint8)
+    breaks = np.empty(size, np.bool_)
     rows, back = np.empty((3, size), np.uint32), np.empty(LANES * size, np.uint8)
     ends = np.empty(GROUP + 1, np.int64)
     alone, near, far = slots
     trail = e.pads.shape[0] - e.lead
     start, written = 0, _U(0)
     while start < points.shape[0]:
-        start, lines = _number(points, start, e, numbers, seen, breaks, ends)
+        start, lines = _number(points, joined, start, e, numbers, seen, known, ends)
         count = ends[lines - 1]
         rows[0, :count] = numbers[:count]
         rows[0, :count] *= np.uint32(alone.width)
@@ -290,7 +297,7 @@ def segment(points, e, slots, labels, out):
         for line in range(lines):
             first, last = begin + e.lead, ends[line] - trail
             if last > first:
-                label = _forward(slots, labels, rows, breaks, first, last, back)
+                label = _forward(slots, labels, rows, known, first, last, back)
                 _mark_words(labels, label, first, last, back, breaks)
             written = _write(seen, breaks, first, last, out, written)
             begin = ends[line]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tagweave.encoding.attributes import AttributeEncoder
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.index import FeatureIndex
+from tagweave.encoding.lexicon import LexiconColumns
 from tagweave.encoding.templates import Templates
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace, View
@@ -61,7 +62,8 @@ def _encoder(description: dict[str, Any], arrays: Arrays, space: LabelSpace) -> 
     windows = arrays["index.windows"]
     if len(index) != len(windows):
         raise ValueError(f"{len(windows)} windows where the index has {len(index)} features")
-    encoder = TemplateEncoder(Templates(tuple(description["templates"])), index, windows)
+    templates, lexicon = Templates(tuple(description["templates"])), LexiconColumns.of_arrays(arrays)
+    encoder = TemplateEncoder(templates, index, windows, lexicon)
     if "guide" in description:
         return GuidedEncoder(encoder, assemble(description["guide"], unnested(arrays, "guide")))
     if "proposals" in description:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.segmented import BLANKS
-from tagweave.encoding.columns import LIST_COLUMNS, FormColumns
+from tagweave.corpus.width import folded_points
+from tagweave.encoding.columns import SCALAR_COLUMNS, FormColumns
 from tagweave.kernels.hashing import OUTSIDE
 from tagweave.kernels.raw_text import BLANK
 
@@ -21,6 +22,8 @@ Codes = NDArray[np.uint64]
 POINTS = sys.maxunicode + 1
 _FOREIGN = int(OUTSIDE) + (1 << 32)  # codes of characters that no feature knows begin here
 _MOST_CLASSES = 64
+IDENTITIES = ("form", "folded")
+"""The columns that tell characters apart; the first one where templates look at neither."""
 _WITHOUT_CLASS = ("Cn", "Co", "Cs")  # unassigned, private, surrogates: no column tells one from another
 
 
@@ -32,17 +35,22 @@ class UnfitModelError(ValueError):
 class Characters:
     """Entries: known characters and pads, then one for each class of unknown characters.
 
-    A class is what the columns other than `form` say of a character. Every pad is a class of its own.
+    A class is what the columns other than the identity say of a character. Every pad is a class of its own. Where the
+    identity is `folded`, a full-width and a half-width form are one character with one entry.
 
     Attributes:
+        identity: one of `IDENTITIES`, the column that tells characters apart.
+        same: uint32[0x110000 + pads], characters are the same where this is; a pad is like no other.
         number: uint16[0x110000], the entry of every code point, or BLANK.
-        values: per column uint64[entries], its codes. The form of a class is that of a character like no other.
+        values: per column uint64[entries], its codes. The identity of a class is that of a character like no other.
         classes: uint16[entries].
         known: how many entries are known characters or pads.
         pads: uint16, the entries outside a sentence: so many before it, in order, and those after it.
         kinds: how many classes there are.
     """
 
+    identity: str
+    same: NDArray[np.uint32]
     number: NDArray[np.uint16]
     values: dict[str, Codes]
     classes: NDArray[np.uint16]
@@ -51,20 +59,22 @@ class Characters:
     kinds: int
 
     @classmethod
-    def of(cls, columns: Iterable[str], known: NDArray[np.int64], lead: int, trail: int) -> Characters:
+    def of(cls, columns: Collection[str], known: NDArray[np.int64], lead: int, trail: int) -> Characters:
         """The entries for templates over `columns`, where features know the code points `known`.
 
         Args:
             columns: the names of columns.
-            known: rising code points.
+            known: rising code points, each the one that its variants are folded to.
             lead, trail: how many pads stand before and after a sentence.
 
         Raises:
-            UnfitModelError: a column that tells too many characters apart, is of the corpus, or is a list.
+            UnfitModelError: a column that tells too many characters apart, is of the corpus, or is a list; both
+                identities; or `folded`, with a column that tells variants of one character apart.
         """
+        identity = identity_of(columns)
         points = _plain_points()
         columns_of = FormColumns([chr(point) for point in points])
-        codes = {name: columns_of.scalar(_checked(name)) for name in sorted(set(columns) - {"form"})}
+        codes = {name: columns_of.scalar(_checked(name)) for name in sorted(set(columns) - {identity})}
         class_of, first = _classes(codes, len(points))
         distances = [*range(lead, 0, -1), *range(1000, 1000 + trail)]
         outside = np.array([int(OUTSIDE) + distance for distance in distances], np.uint64)
@@ -73,17 +83,22 @@ class Characters:
             raise UnfitModelError(f"found {len(known)} characters in the model, expected fewer than 65,000")
         foreign = np.arange(kinds, dtype=np.uint64) + np.uint64(_FOREIGN)
         of_known = FormColumns([chr(point) for point in known])
-        values = {"form": np.concatenate([of_known.form(), outside, foreign])}
+        values = {identity: np.concatenate([of_known.scalar(identity), outside, foreign])}
         for name in codes:
             values[name] = np.concatenate([of_known.scalar(name), outside, codes[name][first]])
         number = np.full(POINTS, size + class_of[-1], np.uint16)
         number[points] = size + class_of
+        variants = canonical(identity)
+        if not np.array_equal(number, number[variants]):
+            raise UnfitModelError("found a column that tells full-width from half-width forms, expected none")
         pad_classes = kinds + np.arange(len(outside))
         classes = np.concatenate([number[known] - size, pad_classes, np.arange(kinds)]).astype(np.uint16)
         number[known] = np.arange(len(known))
+        number = number[variants]
         number[[ord(blank) for blank in BLANKS]] = BLANK
         pads = len(known) + np.arange(len(outside), dtype=np.uint16)
-        return cls(number, values, classes, size, pads.astype(np.uint16), kinds + len(outside))
+        same = np.concatenate([variants, POINTS + np.arange(len(outside), dtype=np.uint32)])
+        return cls(identity, same, number, values, classes, size, pads.astype(np.uint16), kinds + len(outside))
 
     def representatives(self) -> tuple[NDArray[np.int64], dict[str, Codes]]:
         """int64[kinds], an entry of every class, and the columns of another character of each, with a form of its own.
@@ -94,8 +109,25 @@ class Characters:
         foreign = np.arange(self.known, len(self.classes))
         entries = np.concatenate([foreign, np.arange(self.known - pads, self.known)])
         others = {name: codes[entries].copy() for name, codes in self.values.items()}
-        others["form"][: len(foreign)] += np.uint64(1 << 32)
+        others[self.identity][: len(foreign)] += np.uint64(1 << 32)
         return entries, others
+
+
+def identity_of(columns: Collection[str]) -> str:
+    """The column among them that tells characters apart.
+
+    Raises:
+        UnfitModelError: there are two.
+    """
+    found = [name for name in IDENTITIES if name in columns]
+    if len(found) > 1:
+        raise UnfitModelError(f"found templates over {' and '.join(found)}, expected one of them")
+    return found[0] if found else IDENTITIES[0]
+
+
+def canonical(identity: str) -> NDArray[np.uint32]:
+    """uint32[0x110000]: the code point that stands for all that the column `identity` takes as the same."""
+    return folded_points() if identity == "folded" else np.arange(POINTS, dtype=np.uint32)
 
 
 @cache
@@ -106,7 +138,7 @@ def _plain_points() -> NDArray[np.int64]:
 
 
 def _checked(column: str) -> str:
-    if column.startswith("user:") or column == "final" or column in LIST_COLUMNS:
+    if column not in SCALAR_COLUMNS or column == "final":
         raise UnfitModelError(f"found a template over {column!r}, expected columns of single characters")
     return column
 

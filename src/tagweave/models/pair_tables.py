@@ -23,7 +23,7 @@ from tagweave.kernels.lanes import LANES
 from tagweave.labels.coding import SEGMENTATION, recode
 from tagweave.labels.scheme import TransitionScheme, split_label
 from tagweave.models.chain import ChainModel
-from tagweave.models.characters import POINTS, Characters, Codes, UnfitModelError
+from tagweave.models.characters import POINTS, Characters, Codes, UnfitModelError, canonical, identity_of
 from tagweave.models.emission import ViewEmission, emissions
 
 Floats = NDArray[np.float32]
@@ -54,10 +54,9 @@ class _Grams:
     def offsets(self) -> tuple[int, ...]:
         return tuple(sorted({at for term in self.terms for at in (term.offset, term.offset + term.reach)}))
 
-    @property
-    def of_forms(self) -> bool:
-        """Whether the gram tells characters apart, rather than classes of them."""
-        return any(term.column == "form" and not term.reach for term in self.terms)
+    def tells_apart(self, identity: str) -> bool:
+        """Whether the gram tells characters apart by this column, rather than classes of them."""
+        return any(term.column == identity and not term.reach for term in self.terms)
 
     def codes(self, column: Column) -> Codes:
         """The gram code of every combination of characters that `column` gives the codes of; 0 where absent."""
@@ -100,25 +99,26 @@ class PairTables:
         self._lead = max(0, *(-grams.low for grams in self._grams))
         self._trail = max(0, *(grams.high for grams in self._grams)) + max(_REACHES)
         columns = {term.column for grams in self._grams for term in grams.terms}
+        self._identity = identity_of(columns)
         self._characters = Characters.of(columns, self._known_points(), self._lead, self._trail)
         self.slots = (self._alone(), *(self._pairs(reach) for reach in _REACHES[1:]))
         if not self._seen.all():
             raise UnfitModelError(f"found {(~self._seen).sum()} features of other than known characters, expected none")
         c = self._characters
-        self.entries = kernels.Entries(c.number, c.classes, c.kinds, c.known, c.pads, self._lead)
+        self.entries = kernels.Entries(c.number, c.same, c.classes, c.kinds, c.known, c.pads, self._lead)
         self.labels = _labels(model)
 
     def _known_points(self) -> NDArray[np.int64]:
-        """The code points with a feature of their own, rising."""
-        term = Term("form", 0)
+        """The code points with a feature of their own, rising; of variants of one, what they are folded to."""
+        term = Term(self._identity, 0)
         found = np.zeros(POINTS, bool)
         forms = np.empty(POINTS, np.uint64)
-        points = np.arange(POINTS)
-        hashing.hash_spans(points, points, points + 1, np.uint64(0), forms)
+        points, variants = np.arange(POINTS), canonical(self._identity)
+        hashing.hash_spans(variants, points, points + 1, np.uint64(0), forms)
         for grams in self._grams:
             if grams.terms == (term,):
                 found |= self._index.ids(grams.codes(lambda _column, _offset: forms)) >= 0
-        return np.flatnonzero(found)
+        return np.flatnonzero(found & (variants == points))
 
     def _of_reach(self, reach: int) -> list[_Grams]:
         offsets = (0, reach) if reach else (0,)
@@ -138,12 +138,12 @@ class PairTables:
         """The slot of pairs: the rows of pairs of classes first, then those of the pairs that features know."""
         grams, values = self._of_reach(reach), self._characters.values
         low, high = _bounds(grams)
-        pairs = self._known_pairs([each for each in grams if each.of_forms])
+        pairs = self._known_pairs([each for each in grams if each.tells_apart(self._identity)])
         by_class, of_class = self._class_pairs()
         rows = np.zeros((len(of_class) + len(pairs), high - low + 1, LANES))
         first, second = np.divmod(pairs, self._characters.known)
         for each in grams:
-            if not each.of_forms:
+            if not each.tells_apart(self._identity):
                 self._add(rows[: len(of_class)], each, high, each.codes(by_class))
             self._add(rows[len(of_class) :], each, high, each.codes(_column(values, first, second)))
         table, shift = _placed(pairs, len(of_class))
@@ -152,11 +152,11 @@ class PairTables:
     def _known_pairs(self, grams: list[_Grams]) -> NDArray[np.int64]:
         """a * known + b of every pair of entries that a feature knows, those of early features first."""
         known = self._characters.known
-        forms, bits = self._characters.values["form"][:known], _marked(self._index.codes())
+        forms, bits = self._characters.values[self._identity][:known], _marked(self._index.codes())
         pairs, ids = [], []
         step = max(1, _PAIRS_AT_ONCE // known)
         for each in grams:
-            if [(term.column, term.offset) for term in each.terms] != [("form", at) for at in each.offsets]:
+            if [(term.column, term.offset) for term in each.terms] != [(self._identity, at) for at in each.offsets]:
                 raise UnfitModelError("found a template of characters and classes, expected one or the other")
             for low in range(0, known, step):
                 high = min(low + step, known)
@@ -265,7 +265,7 @@ def _placed(pairs: NDArray[np.int64], first: int) -> tuple[NDArray[np.uint64], n
 
 
 def _labels(model: ChainModel) -> kernels.Labels:
-    """Transition scores and what blanks allow, padded to four labels.
+    """Transition scores and what blanks and runs allow, padded to four labels.
 
     Raises:
         UnfitModelError: the transitions are not those of the coding.
@@ -283,8 +283,10 @@ def _labels(model: ChainModel) -> kernels.Labels:
     letters = [split_label(name)[0] for name in names]
     begins = [letter in "BS" for letter in letters] + [False] * (LANES - len(names))
     ends = [letter in "ES|" for letter in letters] + [False] * (LANES - len(names))
-    cut = Sentence(("a", "b"), {SEGMENTATION: (("B", "S"), ("E", "S"))})
-    after, before = (_allowed(names, each) for each in recode(cut, "coded", model.coding).layers["coded"])
+    after, before = np.zeros((3, LANES), np.float32), np.zeros((3, LANES), np.float32)
+    for known, sides in ((kernels.BOUNDARY, (("E", "S"), ("B", "S"))), (kernels.INSIDE, (("B", "M"), ("M", "E")))):
+        layer = recode(Sentence(("a", "b"), {SEGMENTATION: sides}), "coded", model.coding).layers["coded"]
+        before[known], after[known] = (_allowed(names, each) for each in layer)
     return kernels.Labels(transition.reshape(-1), begin, end, after, before, np.array(begins), np.array(ends))
 
 

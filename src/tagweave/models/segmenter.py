@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from tagweave.corpus.text_blocks import line_blocks
+from tagweave.evidence.runs import joined
 from tagweave.kernels import raw_text
 from tagweave.models.chain import ChainModel
 from tagweave.models.pair_tables import PairTables
@@ -19,20 +20,22 @@ _CHARACTERS = 1 << 18  # of lines segmented at a time
 class Segmenter:
     """Segments lines of raw text as `Tagger` does, many times faster, on arrays of code points.
 
-    Blanks (space, tab, U+3000) are boundaries of words. Weights are float32, and summed in another order than in
+    Blanks (space, tab, U+3000) are boundaries of words, and no word begins inside a run: a Latin word, a number, a URL
+    or an e-mail address (`tagweave.evidence.runs`). Weights are float32, and summed in another order than in
     `Tagger`: where two segmentations have the same score but for rounding, the other one may come out.
 
     Args:
         model: a model of the task `segment`. Its tables are made here, which takes a second or a few.
         threads: how many threads share the work.
+        whole_runs: whether runs are kept whole; else the model may split them.
 
     Raises:
         UnfitModelError: a model of another task, with a guide, of bundled labels, or with templates other than of one
             character, of two neighbours and of two with one between. `Tagger` runs it.
     """
 
-    def __init__(self, model: ChainModel, threads: int = 1) -> None:
-        self.threads = threads
+    def __init__(self, model: ChainModel, threads: int = 1, whole_runs: bool = True) -> None:
+        self.threads, self.whole_runs = threads, whole_runs
         self._tables = PairTables(model)
 
     def segment(self, lines: Iterable[str]) -> Iterator[str]:
@@ -69,8 +72,9 @@ class Segmenter:
             raise ValueError("found text without a line break at its end, expected whole lines")
         encoded, tables = text.encode("utf-32-le"), self._tables
         points = np.frombuffer(encoded, np.uint32)
+        inside = joined(text, points) if self.whole_runs else np.zeros(len(points), np.bool_)
         out = np.empty(5 * len(points), np.uint8)  # a character has four bytes at most, and a blank
-        written = raw_text.segment(points, tables.entries, tables.slots, tables.labels, out)
+        written = raw_text.segment(points, inside, tables.entries, tables.slots, tables.labels, out)
         return out[:written].tobytes()
 
 

@@ -15,9 +15,10 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.evidence import allowed_sets
+from tagweave.evidence.runs import segmentation
 from tagweave.kernels import emission
 from tagweave.kernels.blas import one_blas_thread
-from tagweave.labels.coding import as_layer, to_words
+from tagweave.labels.coding import SEGMENTATION, as_layer, recode, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
 from tagweave.models.chain import ChainModel
@@ -64,17 +65,26 @@ class Tagger:
         """The sentences whose tokens the model labels, with `layer` as evidence: pieces, for a model of pieces."""
         return self.model.encoder.tokens(sentences, self.threads, layer)
 
-    def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    def tag(self, sentences: Iterable[Sentence], whole_runs: bool = False) -> Iterator[Sentence]:
         """The sentences with the best labels in the layer of the tagger's guideline, in order, block by block.
+
+        Args:
+            sentences: of the model's tokens.
+            whole_runs: for a model of characters, whether no word begins inside a Latin word, a number, a URL or an
+                e-mail address (`tagweave.evidence.runs`).
 
         Raises:
             CorpusError: a sentence for which the coding of the model's labels has no sequence.
+            ValueError: whole runs, and a model of words.
         """
+        if whole_runs and not self.model.coding:
+            raise ValueError("found a model of words, expected one of characters for whole runs")
+        layer = self.guideline if whole_runs else None
         for given in _blocks(sentences):
-            block = self.tokens(given)
-            encoded = self.model.encoder.encode(block, self.threads)
+            block = self.tokens(list(map(self._with_runs, given)) if whole_runs else given, layer)
+            encoded, sets = self._encoded(block, layer, None)
             with one_blas_thread():
-                labels = self.model.best(encoded, threads=self.threads)
+                labels = self.model.best(encoded, None if sets is None else sets.masks, self.threads)
             yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
 
     def complete(self, corpus: Corpus) -> Corpus:
@@ -189,6 +199,15 @@ class Tagger:
         if layer is None:
             return self.model.encoder.encode(block, self.threads), None
         return self._evidence(block, layer, covered)
+
+    def _with_runs(self, sentence: Sentence) -> Sentence:
+        """The sentence with what runs tell, and no other evidence."""
+        tags = self.guideline if self.model.task == "segtag" else None  # of which nothing is known
+        known = Sentence(sentence.forms, {SEGMENTATION: segmentation(sentence.forms)}, place=sentence.place)
+        told = recode(known, self.guideline, self.model.coding, tags).layers[self.guideline]
+        views = self.model.structure.space.guidelines
+        others = {name: layer for name, layer in sentence.layers.items() if name not in views}
+        return replace(sentence, layers={**others, self.guideline: told})
 
     def _evidence(
         self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None

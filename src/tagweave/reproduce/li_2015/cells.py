@@ -7,7 +7,7 @@ again. No text of a corpus is stored, only tags.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -181,6 +181,11 @@ class Cell:
 def _tags(corpus: Corpus) -> list[str]:
     """The tags of every sentence as one string."""
     return [" ".join(labels_of(sentence, corpus.guideline)) for sentence in corpus]
+
+
+def cells(cache: Cache, threads: int, watcher: Watcher | None) -> Callable[[Pair, Method, int], Result]:
+    """What gives the result of a method on the corpora of a seed."""
+    return lambda pair, method, seed: Cell(pair, method, seed, cache, threads, watcher).result()
 
 
 def certainties(model: ChainModel, corpus: Corpus, threads: int = 1) -> list[list[float]]:

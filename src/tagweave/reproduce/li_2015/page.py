@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from tagweave.reproduce.li_2015.paper import TABLES, Printed, Table
 from tagweave.reproduce.li_2015.scores import HARD, SHARE
-from tagweave.reproduce.page import table
+from tagweave.reproduce.page import cost, findings, number_range, opening, significance, table
 
 _TITLES = {
     "tagging": "Tables 3, 4 and 6",
@@ -59,9 +57,7 @@ _MEASURES = {"test": "all tokens", HARD: f"the {SHARE:.0%} of the tokens of whic
 
 def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     """The page, line by line."""
-    yield f"# Li et al. (2015): {_TITLES[summary['part']]}"
-    yield f"\nWritten by\n\n    {summary['command']}\n"
-    yield "Every number down to the discussion is of that run, or from the paper where it says so.\n"
+    yield from opening(f"Li et al. (2015): {_TITLES[summary['part']]}", summary["command"])
     for note in _NOTES[summary["part"]]:
         yield f"{note}\n"
     yield from _setup(summary)
@@ -71,8 +67,8 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
         for each in TABLES[summary["part"]]:
             for measure in _measures(setting):
                 yield from _table(each, setting, measure)
-        yield from _findings(setting)
-        yield from _cost(setting)
+        yield from findings(setting["findings"])
+        yield from cost(setting["methods"])
     if plots:
         yield "\n## Plots\n"
         yield from (f"![{plot}]({plot})" for plot in plots)
@@ -88,10 +84,7 @@ def _setup(summary: dict[str, Any]) -> Iterator[str]:
         "- Scores are accuracies x 100, means over the seeds; in brackets each seed. A seed draws the order of"
         " sentences and what Algorithm 1 draws."
     )
-    yield (
-        f"- p: two-sided, paired randomisation over test sentences, {summary['trials']:,} trials; over all seeds, a"
-        " sentence is exchanged in all of them at once. In brackets p of each seed."
-    )
+    yield significance(summary["trials"])
 
 
 def _sizes(setting: dict[str, Any]) -> Iterator[str]:
@@ -134,7 +127,8 @@ def _row(name: str, found: dict[str, Any], measure: str, references: Sequence[st
     accuracy = found["accuracy"]
     ours = accuracy[measure]
     values = ", ".join(f"{value:.2f}" for value in ours["values"])
-    cells = [name, _range(found["labels"]), f"{accuracy['dev']['mean']:.2f}", f"**{ours['mean']:.2f}**", f"({values})"]
+    means = f"{accuracy['dev']['mean']:.2f}", f"**{ours['mean']:.2f}**"
+    cells = [name, number_range(found["labels"]), *means, f"({values})"]
     for reference in references:
         test = found["against"].get(reference, {}).get(measure)
         each = ", ".join(f"{p:.4f}" for p in test["p"]) if test else ""
@@ -142,31 +136,6 @@ def _row(name: str, found: dict[str, Any], measure: str, references: Sequence[st
     return cells
 
 
-def _range(numbers: Sequence[int]) -> str:
-    return f"{min(numbers):,}" if len(set(numbers)) == 1 else f"{min(numbers):,} to {max(numbers):,}"
-
-
 def _paper(printed: Printed) -> list[str]:
     scores = ["-" if value is None else f"{value:.2f}" for value in (printed.dev, printed.test)]
     return ["-" if printed.labels is None else f"{printed.labels:,}", *scores]
-
-
-def _findings(setting: dict[str, Any]) -> Iterator[str]:
-    yield "### What the paper finds, and whether it is so here\n"
-    rows = []
-    for found in setting["findings"]:
-        paper = "-" if found["paper"] is None else f"{found['paper']:+.2f}"
-        numbers = [f"{found['difference']:+.2f}", f"{found['p_all']:.4f}"]
-        rows.append([found["text"], paper, found["measure"], *numbers, found["here"]])
-    yield from table(["the paper", "its difference", "measured on", "difference here", "p", "so here"], rows)
-
-
-def _cost(setting: dict[str, Any]) -> Iterator[str]:
-    yield "### Cost\n"
-    rows = []
-    for name, found in setting["methods"].items():
-        iterations = [len(history) for history in found["history"]]
-        minutes = np.mean(found["seconds"]) / 60
-        weights = f"{np.mean(found['weights']) / 1e6:.1f}"
-        rows.append([name, _range(found["labels"]), weights, _range(iterations), f"{minutes:.1f}"])
-    yield from table(["method", "labels", "weights, millions", "iterations", "minutes, all in all"], rows)

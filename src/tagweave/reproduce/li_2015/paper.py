@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tagweave.reproduce.comparison import Finding
 from tagweave.reproduce.li_2015.methods import (
     BASELINE,
     COMPLETE,
@@ -44,25 +45,6 @@ class Table(NamedTuple):
     title: str
     methods: tuple[Method, ...]
     printed: dict[str, Printed]
-
-
-class Finding(NamedTuple):
-    """What the paper says of two methods.
-
-    Attributes:
-        text: the statement.
-        first, second: the methods; `first` is better where `sign` is +1, worse where it is -1.
-        sign: -1 or +1; 0: there is hardly a difference.
-        difference: of accuracy on the test data, where the paper has it.
-        measure: on which of our measures it is tested.
-    """
-
-    text: str
-    first: Method
-    second: Method
-    sign: int
-    difference: float | None = None
-    measure: str = "test"
 
 
 _BASELINE = Printed(94.28, 94.10, 33)

@@ -1,20 +1,15 @@
-"""Scores of the cells: right and scored tokens of every sentence, for every seed, and whether two methods differ."""
+"""Scores of a cell: right and scored tokens of every sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.evaluation.score import share_of_counts
-from tagweave.evaluation.significance import randomisation_tests
-
-Counts = NDArray[np.int64]
-"""int64[seeds, S, 2]: right and scored tokens."""
+from tagweave.evaluation.score import Counts
 
 HARD = "hard"
 SHARE = 0.2  # of the tokens that are hard
@@ -46,15 +41,3 @@ def least_certain(certainty: Sequence[Sequence[float]], share: float = SHARE) ->
     chosen = np.zeros(len(values), bool)
     chosen[np.argsort(values, kind="stable")[: round(share * len(values))]] = True
     return chosen
-
-
-def accuracies(counts: Counts) -> list[float]:
-    """The accuracy of every seed, x 100."""
-    return [100 * float(share_of_counts(seed.sum(axis=0))) for seed in counts]
-
-
-def compare(first: Counts, second: Counts, trials: int = 10_000) -> dict[str, Any]:
-    """Two methods, the same seeds: the mean difference of accuracies (x 100), p of every seed, and p over all seeds."""
-    differences = [a - b for a, b in zip(accuracies(first), accuracies(second), strict=True)]
-    p, p_all = randomisation_tests(first, second, share_of_counts, trials)
-    return {"difference": float(np.mean(differences)), "p": p, "p_all": p_all}

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.load import load
 from tagweave.learning.loop import Schedule
+from tagweave.reproduce.corpora import Parts, cut, of_sample, read_parts, share_of, there
 from tagweave.reproduce.li_2015.methods import (
     BASELINE,
     COMPLETE,
@@ -30,7 +28,8 @@ from tagweave.reproduce.li_2015.methods import (
     TWO_STAGE,
     Method,
 )
-from tagweave.reproduce.li_2015.pair import Pair, Parts, cut, halves, read_parts, retagged, share_of
+from tagweave.reproduce.li_2015.pair import Pair, halves, retagged
+from tagweave.reproduce.run import Setting
 
 SCHEDULE = Schedule(30, 5)
 QUICK = Schedule(3, 2)
@@ -45,26 +44,10 @@ WEIGHTING = (BASELINE, FEW_SOURCES, COUPLED, MANY_SOURCES)
 CONVERSION = (BASELINE, TWO_STAGE, COUPLED, COMPLETE)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Corpora, and the methods that are compared on them.
-
-    Attributes:
-        name: in file names.
-        title: in the page.
-        draw: the corpora of a seed; their test data are always the same.
-        methods: the rivals.
-        conversion: whether the other side of the test data is given.
-    """
-
-    name: str
-    title: str
-    draw: Callable[[int], Pair]
-    methods: tuple[Method, ...]
-    conversion: bool = False
+Rivals = Setting[Pair, Method]
 
 
-def settings(part: str, folder: Path | None) -> list[Setting]:
+def settings(part: str, folder: Path | None) -> list[Rivals]:
     """The settings of a part of `PARTS`, on the corpora of a folder or, without one, on the bundled sample.
 
     Raises:
@@ -74,17 +57,17 @@ def settings(part: str, folder: Path | None) -> list[Setting]:
     return PARTS[part](folder)
 
 
-def _tagging(folder: Path | None) -> list[Setting]:
+def _tagging(folder: Path | None) -> list[Rivals]:
     pair = _chinese(folder)
     return [Setting("tagging", f"Tagging: {pair.name}", lambda _seed: pair, TAGGING)]
 
 
-def _mappings(folder: Path | None) -> list[Setting]:
+def _mappings(folder: Path | None) -> list[Rivals]:
     pair = _chinese(folder)
     return [Setting("mappings", f"Mapping functions: {pair.name}", lambda _seed: pair, MAPPINGS)]
 
 
-def _weighting(folder: Path | None) -> list[Setting]:
+def _weighting(folder: Path | None) -> list[Rivals]:
     pair = _chinese(folder)
     return [
         Setting("weighting", f"Sentences of the source corpus an iteration: {pair.name}", lambda _: pair, WEIGHTING)
@@ -94,17 +77,17 @@ def _weighting(folder: Path | None) -> list[Setting]:
 def _chinese(folder: Path | None) -> Pair:
     """CTB tags for Zhuxian, from PD tags for the People's Daily."""
     if folder is None:
-        target = Parts(*cut(_sample("ctb.txt", "ctb"), 80, 100, 120))
-        source = Parts(*cut(_sample("pd.txt", "pd"), 100, 120, 120))
+        target = Parts(*cut(of_sample("ctb.txt", "ctb"), 80, 100, 120))
+        source = Parts(*cut(of_sample("pd.txt", "pd"), 100, 120, 120))
         return Pair("the sample corpus, PD to CTB", target, source, (80, 60), QUICK)
     target, source = (
-        read_parts(_there(folder / "zh" / "zx"), "ctb"),
-        read_parts(_there(folder / "zh" / "pd199801"), "pd"),
+        read_parts(there(folder / "zh" / "zx"), "ctb"),
+        read_parts(there(folder / "zh" / "pd199801"), "pd"),
     )
     return Pair("zh/pd199801 to zh/zx", target, source, (len(target.train), _PARAGRAPHS), SCHEDULE)
 
 
-def _english(folder: Path | None) -> list[Setting]:
+def _english(folder: Path | None) -> list[Rivals]:
     pair = _chinese(None) if folder is None else _brown_to_wsj(folder)
     titles = {0.1: f"A random tenth of the target corpus: {pair.name}", 1.0: f"The whole target corpus: {pair.name}"}
     return [
@@ -120,8 +103,8 @@ def _with_share(pair: Pair, share: float, seed: int) -> Pair:
 
 
 def _brown_to_wsj(folder: Path) -> Pair:
-    target = read_parts(_there(folder / "en" / "wsj"), "ptb")
-    source = Parts(*map(simplified, read_parts(_there(folder / "en" / "brown"), "brown")))
+    target = read_parts(there(folder / "en" / "wsj"), "ptb")
+    source = Parts(*map(simplified, read_parts(there(folder / "en" / "brown"), "brown")))
     return Pair("en/brown to en/wsj", target, source, (len(target.train), SOURCES), SCHEDULE)
 
 
@@ -134,7 +117,7 @@ def simplified(brown: Corpus) -> Corpus:
     return retagged(brown, {tag: re.sub(r"(?<=.)(-(tl|hl|nc))+$", "", tag.removeprefix("fw-")) for tag in tags})
 
 
-def _conversion(folder: Path | None) -> list[Setting]:
+def _conversion(folder: Path | None) -> list[Rivals]:
     sides = ("ctb", "pd") if folder is None else ("upos", "xpos")
     read = {side: _both(folder, side) for side in sides}
     return [
@@ -143,7 +126,6 @@ def _conversion(folder: Path | None) -> list[Setting]:
             f"{a.upper()} to {b.upper()}: {_name(folder)}",
             _halved(read[b], a, b, folder),
             CONVERSION,
-            True,
         )
         for a, b in (sides, sides[::-1])
     ]
@@ -152,8 +134,8 @@ def _conversion(folder: Path | None) -> list[Setting]:
 def _both(folder: Path | None, side: str) -> Parts:
     """Corpora with both layers, one of them their own."""
     if folder is None:
-        return Parts(*cut(_sample("both.tsv", side, side), 40, 50, 60))
-    return read_parts(_there(folder / "zh" / "udc"), side, side)
+        return Parts(*cut(of_sample("both.tsv", side, side), 40, 50, 60))
+    return read_parts(there(folder / "zh" / "udc"), side, side)
 
 
 def _name(folder: Path | None) -> str:
@@ -173,18 +155,7 @@ def _halved(parts: Parts, given: str, wanted: str, folder: Path | None) -> Calla
     return draw
 
 
-def _sample(name: str, guideline: str, layer: str = "") -> Corpus:
-    return load(f"{guideline}={sample.path(name)}{layer and '#'}{layer}")
-
-
-def _there(folder: Path) -> Path:
-    if not folder.is_dir():
-        expected = "train, dev and test of that corpus; --corpora names the folder of all, --quick takes the sample"
-        raise CorpusError("no such folder", expected, str(folder))
-    return folder
-
-
-PARTS: dict[str, Callable[[Path | None], list[Setting]]] = {
+PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
     "tagging": _tagging,
     "mappings": _mappings,
     "weighting": _weighting,

@@ -1,0 +1,84 @@
+"""Which of the harvested sentences are kept: those that matter to a target text, and of these a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tagweave.cli.errors import OptionError
+from tagweave.corpus.text_file import STANDARD_STREAM, read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tagweave.corpus.sentence import Sentence
+
+Like = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--like", metavar="RAW", help="Keep the sentences that mark a word which occurs in this raw text (repeatable)."
+    ),
+]
+Sample = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Keep so many sentences, drawn at random among those left.")
+]
+
+
+@dataclass
+class Selection:
+    """What `--like`, `--sample` and `--seed` keep. With none of them sentences pass one by one, else all are held.
+
+    Args:
+        like: files of raw text; none: every sentence is kept.
+        size: how many sentences are drawn; `None`: no sample.
+        seed: of the sample.
+        inputs: what the sentences are harvested from.
+
+    Attributes:
+        kept: how many sentences were kept.
+
+    Raises:
+        OptionError: standard input is to be read twice.
+        OSError: raw text that cannot be opened; it is read only when all sentences have come.
+    """
+
+    like: tuple[str, ...]
+    size: int | None
+    seed: int
+    inputs: tuple[str, ...]
+    kept: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        if (*self.like, *self.inputs).count(STANDARD_STREAM) > 1:
+            raise OptionError("found - several times, expected it once: standard input is read once")
+        for path in self.like:
+            if path != STANDARD_STREAM:
+                Path(path).open("rb").close()
+
+    def of(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Those that are kept, in their order. Raises CorpusError, OSError as `read_lines` of the raw text."""
+        for sentence in self._selected(sentences) if self._chooses else sentences:
+            self.kept += 1
+            yield sentence
+
+    @property
+    def _chooses(self) -> bool:
+        return bool(self.like) or self.size is not None
+
+    def _selected(self, sentences: Iterable[Sentence]) -> Iterable[Sentence]:
+        from tagweave.corpus.corpus import Corpus
+        from tagweave.corpus.kytea import SEGMENTATION
+        from tagweave.evidence.select import sampled, selected
+
+        corpus = Corpus(tuple(sentences), SEGMENTATION, "character")
+        if self.like:
+            corpus = selected(corpus, (line for path in self.like for line in read_lines(path)))
+        return corpus if self.size is None else sampled(corpus, self.size, self.seed)
+
+    @property
+    def line(self) -> str:
+        """What is said at the end, after what was found."""
+        return f"; {self.kept:,} sentences kept" if self._chooses else ""

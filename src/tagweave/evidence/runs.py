@@ -1,0 +1,95 @@
+"""Latin words, numbers, URLs and e-mail addresses in raw text: no word begins inside of one.
+
+That is evidence like any other, a mark "no boundary" at a place between two characters. Where a run begins and ends is
+left open, for guidelines differ there: one has 1998 and 年, the other 1998年. Words of letters and numbers are told by
+the characters around a place (`tagweave.kernels.runs`); addresses are rare, and looked for only in lines where a trace
+of one stands.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from string import ascii_letters, digits
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.kytea import segmentation_layer
+from tagweave.corpus.width import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tagweave.corpus.sentence import Layer
+
+_POINTS = 0x110000
+_LETTERS = ("Lu", "Ll", "Lt", "Mn")  # letters that have case, and marks on them
+_SIGNS = {"APOSTROPHE": "'’", "HYPHEN": "-‐", "POINT": "·∶", "SLASH": "/", "DOT": ".", "PERCENT": "%‰", "AT": "@"}
+_ASCII_SIGNS = {"COMMA": ",", "COLON": ":"}  # the full-width ones stand between clauses, also after a digit
+
+# Full-width forms that are no punctuation of Chinese sentences, with the colon for the sake of schemes
+_FORMS = {ord(sign) + 0xFEE0: sign for sign in ascii_letters + digits + ":/.@-_~%&=#+"}
+_ADDRESS = re.compile(
+    r"""(?:(?<![a-z])[a-z]{2,15}://|(?<![a-z0-9])www\.)   # RFC 3986; www. is told without a scheme
+        [a-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*[a-z0-9\-_~/#@$&+=%]
+      | (?<![a-z0-9])[a-z0-9][a-z0-9._%+\-]{0,63}@(?:[a-z0-9\-]{1,63}\.)+[a-z]{2,63}  # RFC 5321, without quotes
+    """,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+
+
+def joined(text: str, points: NDArray[np.uint32] | None = None) -> NDArray[np.bool_]:
+    """bool[n]: whether a character stands inside a run together with the one before it, so that no word begins there.
+
+    Args:
+        text: one line or several.
+        points: its code points, where they are at hand.
+    """
+    from tagweave.kernels.runs import join_runs
+
+    if points is None:
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    inside = np.zeros(len(points), np.bool_)
+    traces = np.empty(len(points), np.int64)
+    found = join_runs(points, _classes(), inside, traces)
+    for start, stop in _addresses(text, traces[:found].tolist()):
+        inside[start + 1 : stop] = True
+    return inside
+
+
+def segmentation(characters: Sequence[str]) -> Layer:
+    """What runs tell of the characters of a sentence: sets of B, M, E and S, as in the layer `segmentation`."""
+    if not characters:
+        return ()
+    return segmentation_layer(["-" if inside else " " for inside in joined("".join(characters))[1:].tolist()])
+
+
+def _addresses(text: str, traces: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The spans of URLs and e-mail addresses in the lines where a trace stands."""
+    stop = -1
+    for trace in traces:
+        if trace < stop:
+            continue
+        start, stop = text.rfind("\n", 0, trace) + 1, text.find("\n", trace)
+        stop = len(text) if stop < 0 else stop
+        for found in _ADDRESS.finditer(text[start:stop].translate(_FORMS)):
+            yield start + found.start(), start + found.end()
+
+
+@cache
+def _classes() -> NDArray[np.uint8]:
+    """uint8[0x110000], what each code point is to `tagweave.kernels.runs`."""
+    from tagweave.kernels import runs
+
+    of_category = {**dict.fromkeys(_LETTERS, runs.LETTER), "Nd": runs.DIGIT}
+    categories = map(unicodedata.category, map(chr, range(_POINTS)))
+    classes = np.fromiter((of_category.get(category, 0) for category in categories), np.uint8, _POINTS)
+    for name, signs in _SIGNS.items():
+        variants = [chr(point) for point in range(0xFF00, 0xFFF0) if folded(chr(point)) in signs]
+        classes[[ord(sign) for sign in [*signs, *variants]]] = getattr(runs, name)
+    for name, signs in _ASCII_SIGNS.items():
+        classes[[ord(sign) for sign in signs]] = getattr(runs, name)
+    return classes

@@ -1,0 +1,62 @@
+"""The sentences of pages, with what their markup tells of words, and how many spans it sets off in each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.kytea import SEGMENTATION
+from tagweave.evidence.markup import Harvest
+from tagweave.evidence.page import find, read
+
+NOTHING = Corpus((), SEGMENTATION, "character")
+
+
+@dataclass(frozen=True)
+class Pages:
+    """What was found in pages.
+
+    Attributes:
+        corpus: sentences of characters of which the markup tells something.
+        spans: by its text, how many spans a sentence has.
+    """
+
+    corpus: Corpus = NOTHING
+    spans: dict[str, int] | None = None
+
+    def spans_of(self, corpus: Corpus) -> int:
+        """How many spans some of the sentences have."""
+        known = self.spans or {}
+        return sum(known["".join(sentence.forms)] for sentence in corpus)
+
+
+def harvested(folder: Path, kept_out: Collection[str] = ()) -> Pages:
+    """The sentences of the pages of a folder, but for some texts.
+
+    Raises:
+        CorpusError: no pages, or one that cannot be read.
+        OSError: a file cannot be read.
+    """
+    harvest, sentences, spans = Harvest(), [], {}
+    for path, name in find(str(folder)):
+        before = harvest.spans
+        for sentence in harvest.of(read(path, name), path):
+            text = "".join(sentence.forms)
+            if text not in kept_out and text not in spans:
+                sentences.append(sentence)
+                spans[text] = harvest.spans - before
+            before = harvest.spans
+    return Pages(Corpus(tuple(sentences), SEGMENTATION, "character", None, str(folder)), spans)
+
+
+def raw_text(folder: Path) -> tuple[str, ...]:
+    """The text of the pages of a folder, sentence by sentence, each once. Raises as `harvested`."""
+    return tuple(dict.fromkeys(_texts(find(str(folder)))))
+
+
+def _texts(files: Iterable[tuple[str, str]]) -> Iterable[str]:
+    for path, name in files:
+        for sentence in Harvest(everything=True).of(read(path, name), path):
+            yield "".join(sentence.forms)

@@ -1,0 +1,143 @@
+"""Models that look at the words of a lexicon: kept on disk with their words, used without the lexicon's file."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from model_parts import parts, rewrite
+
+from tagweave.adapt.fit import Fitted, fit
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.task import Task
+from tagweave.corpus import sample
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import load
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.presets import PRESETS
+from tagweave.encoding.templates import TemplateError
+from tagweave.evidence.lexicon import frequent_words
+from tagweave.learning.loop import Schedule
+from tagweave.models.characters import UnfitModelError
+from tagweave.models.segmenter import Segmenter
+from tagweave.models.storage import ModelFileError, load_model, save_model
+from tagweave.models.tagger import Tagger
+
+SHORT = Schedule(3)
+RECIPE = Recipe(Task("segment"), PRESETS["liu-2014-lexicon"], settings={"seed": 1})
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    whole = load(f"g={sample.path('pd.txt')}")
+    return whole.with_sentences(whole.sentences[:40])
+
+
+@pytest.fixture(scope="module")
+def words(corpus: Corpus) -> tuple[str, ...]:
+    return frequent_words([corpus], 60).words
+
+
+@pytest.fixture(scope="module")
+def fitted(corpus: Corpus, words: tuple[str, ...]) -> Fitted:
+    return fit([corpus], RECIPE, schedule=SHORT, lexicon=words)
+
+
+@pytest.fixture(scope="module")
+def raw() -> list[Sentence]:
+    whole = load(f"g={sample.path('ctb.txt')}")
+    return [Sentence(s.forms) for s in Task("segment").prepare(whole.with_sentences(whole.sentences[40:80]))]
+
+
+def test_a_saved_model_needs_no_lexicon(fitted: Fitted, raw: list[Sentence], tmp_path: Path) -> None:
+    save_model(fitted.model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert loaded.encoder.lexicon.words == fitted.model.encoder.lexicon.words
+    assert list(Tagger(loaded).tag(raw)) == list(Tagger(fitted.model).tag(raw))
+    save_model(loaded, tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_order_and_repeats_of_the_words_change_nothing(
+    corpus: Corpus, words: tuple[str, ...], fitted: Fitted, tmp_path: Path
+) -> None:
+    other = fit([corpus], RECIPE, schedule=SHORT, lexicon=(*reversed(words), *words, "一"))
+    save_model(fitted.model, tmp_path / "a")
+    save_model(other.model, tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_word_that_the_model_is_told_of_is_found() -> None:
+    """No character occurs twice, so nothing but the lexicon tells where the words of the last sentence are."""
+    fresh = map(chr, range(0x4E00, 0x9FFF))
+    sentences = [
+        Sentence(tuple("".join(islice(fresh, length)) for length in shape))
+        for shape in [*product((1, 2), repeat=4)] * 4 + [(1, 2, 2, 1, 2)]
+    ]
+    words = [form for sentence in sentences for form in sentence.forms]
+    model = fit([Corpus(tuple(sentences[:-1]), "g")], RECIPE, schedule=Schedule(5), lexicon=words).model
+    asked = Sentence(tuple("".join(sentences[-1].forms)))
+    tagger = Tagger(model)
+    assert tagger.words(next(tagger.tag([asked]))).forms == sentences[-1].forms
+
+
+def test_tables_refuse_such_a_model(fitted: Fitted) -> None:
+    with pytest.raises(
+        UnfitModelError, match="found a template over 'lexicon_begins', expected columns of single char"
+    ):
+        Segmenter(fitted.model)
+
+
+def test_words_and_templates_belong_together(corpus: Corpus) -> None:
+    with pytest.raises(
+        TemplateError, match="found templates over lexicon_begins, lexicon_inside, lexicon_ends, expected"
+    ):
+        fit([corpus], RECIPE, schedule=SHORT)
+    with pytest.raises(TemplateError, match="found a lexicon, expected templates"):
+        fit([corpus], Recipe(Task("segment")), schedule=SHORT, lexicon=["我们"])
+
+
+def _no_words(arrays: dict[str, Any]) -> None:
+    del arrays["lexicon.words"]
+
+
+def _no_list(arrays: dict[str, Any]) -> None:
+    arrays["lexicon.words"] = _json({"甲乙": 1})
+
+
+def _no_strings(arrays: dict[str, Any]) -> None:
+    arrays["lexicon.words"] = _json(["甲乙", 3])
+
+
+def _no_json(arrays: dict[str, Any]) -> None:
+    arrays["lexicon.words"] = arrays["lexicon.words"][:-1]
+
+
+def _json(value: Any) -> Any:
+    return np.frombuffer(json.dumps(value).encode(), np.uint8)
+
+
+@pytest.mark.parametrize("damage", [_no_words, _no_list, _no_strings, _no_json], ids=lambda each: each.__name__)
+def test_words_that_are_none_are_refused(fitted: Fitted, damage: Any, tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    save_model(fitted.model, path)
+    description, arrays = parts(path)
+    damage(arrays)
+    rewrite(path, description, arrays)
+    with pytest.raises(ModelFileError, match="parts do not fit"):
+        load_model(path)
+
+
+def test_hostile_words_reach_no_kernel(fitted: Fitted, raw: list[Sentence], tmp_path: Path) -> None:
+    """Empty, repeated and unsorted words, and halves of surrogate pairs, are no danger to the trie."""
+    path = tmp_path / "m"
+    save_model(fitted.model, path)
+    description, arrays = parts(path)
+    arrays["lexicon.words"] = _json(["", "乙甲", "甲乙", "甲乙", "\ud800\udc00", "甲", "\U0010ffff\U0010ffff"])
+    rewrite(path, description, arrays)
+    strange = Sentence(("\U0010ffff", "\U0010ffff", "\ud800"))
+    assert len(list(Tagger(load_model(path)).tag([*raw, strange]))) == len(raw) + 1
