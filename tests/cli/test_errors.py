@@ -11,6 +11,7 @@ from tagweave.cli.errors import OptionError, as_option_error, message
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Place, Sentence
+from tagweave.encoding.presets import PRESETS
 from tagweave.learning.checkpoint import CheckpointError
 from tagweave.models.objective import ContradictionError
 from tagweave.models.storage import load_model
@@ -36,11 +37,7 @@ OPTIONS = [
     ((*TRAIN, "--set", "rate"), "found --set rate, expected NAME=VALUE"),
     ((*TRAIN, "--set", "rate=fast"), "found --set rate=fast, expected a number"),
     ((*TRAIN, "--set", "batch=1.5"), "found --set batch=1.5, expected a whole number"),
-    (
-        (*TRAIN, "--preset", "x"),
-        "unknown preset 'x', expected one of li-2015, tsuboi-2008, liu-2014, jiang-2015, sun-wan-2012,"
-        " sun-wan-2012-subword",
-    ),
+    ((*TRAIN, "--preset", "x"), f"unknown preset 'x', expected one of {', '.join(PRESETS)}"),
     (
         (*TRAIN, "--template", "form"),
         "found 'form' in template 'form', expected COLUMN[OFFSET] or COLUMN[OFFSET]==COLUMN[OFFSET]",

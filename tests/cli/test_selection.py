@@ -51,11 +51,11 @@ def test_without_options_all_are_kept_and_nothing_more_is_said(markup):
     assert lines == FOUND and said.endswith("places between characters known")
 
 
-def test_sentences_that_mark_a_word_of_the_target(markup, tmp_path):
+def test_sentences_that_mark_a_span_of_the_target(markup, tmp_path):
     target = write(tmp_path / "target.raw", ["图书馆里", "我在北京。"])
-    assert markup("--like", target) == ([FOUND[0], FOUND[2]], "2 sentences kept")
-    # the inside of a span of three characters is open: no word is marked
-    assert markup("--like", write(tmp_path / "library.raw", ["图书馆"])) == ([], "0 sentences kept")
+    library = "在|图 书 馆|看 书 。"  # its inside is open, but it is marked
+    assert markup("--like", target) == ([FOUND[0], FOUND[2], library], "3 sentences kept")
+    assert markup("--like", write(tmp_path / "library.raw", ["图书馆"])) == ([library], "1 sentences kept")
 
 
 def test_several_targets(markup, tmp_path):

@@ -124,6 +124,71 @@ def test_round_trip(line):
     assert written(read_one(line)) == line + "\n"
 
 
+def naive(line: str) -> list[tuple[str, str, str]]:
+    """Of every character itself, its tag field and the mark after it, read one after the other."""
+    items, at = [], 0
+
+    def escaped() -> str:
+        nonlocal at
+        text = line[at : at + 2] if line[at] == "\\" else line[at]
+        at += len(text)
+        if text == "\\":
+            raise ValueError("nothing escaped")
+        return text
+
+    while at < len(line):
+        if line[at] in "|- /":
+            raise ValueError("no character")
+        character, field = escaped()[-1], ""
+        while at < len(line) and (line[at] == "/" or (field and line[at] not in "|- ?")):
+            field += escaped()
+        mark = line[at : at + 1]
+        at += 1
+        if (mark not in tuple("|- ?") and mark) or bool(mark) == (at >= len(line)) or (field and mark not in ("|", "")):
+            raise ValueError("not between two characters")
+        items.append((character, field, mark))
+    return items
+
+
+@given(st.text("ab|- ?/\\", max_size=8) | partial_lines())
+def test_what_is_read_is_what_one_reads_character_by_character(line):
+    try:
+        items = naive(line)
+    except ValueError:
+        with pytest.raises(CorpusError, match=r"made-up.part:1: found "):
+            read_one(line)
+        return
+    sentence = read_one(line)
+    assert sentence.forms == tuple(character for character, _, _ in items)
+    marks = [mark.replace("?", " ") for _, _, mark in items[:-1]]
+    assert sentence.layers["segmentation"] == (kytea.segmentation_layer(marks) if items else ())
+    told = [len(field.replace("/", "")) > 0 for _, field, _ in items]
+    known = [
+        any(sentence.layers[name][at] for name in sentence.layers if name != "segmentation") for at in range(len(items))
+    ]
+    for at, (_, _, mark) in enumerate(items):
+        assert known[at] == (known[at + 1] if mark == "-" else told[at])
+
+
+def test_what_reading_would_take_for_a_byte_order_mark_is_escaped():
+    sentence = Sentence(("\ufeff", "a"))
+    assert written(sentence) == "\\\ufeff a\n"
+    assert read_one("\\\ufeff a").forms == sentence.forms
+
+
+@given(st.text("ab|- ?/&\\山", max_size=8))
+def test_an_error_does_not_depend_on_what_was_read_before(line):
+    def error() -> str:
+        try:
+            return str(read_one(line).layers)
+        except CorpusError as found:
+            return str(found)
+
+    first = error()
+    list(kytea.read(["a/N|b", "a/N&V"]))
+    assert error() == first
+
+
 @given(st.lists(st.none() | st.sets(st.sampled_from("BMES"), min_size=1).map(tuple), min_size=1, max_size=4))
 def test_writing_keeps_the_allowed_sequences_or_refuses(layer):
     """What is read again allows exactly the same segmentations; other sets of labels are refused."""

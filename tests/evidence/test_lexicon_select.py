@@ -10,7 +10,7 @@ from tagweave.corpus import text_blocks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.kytea import SEGMENTATION, read
 from tagweave.corpus.sentence import Sentence
-from tagweave.evidence.select import marked_words, occurring, sampled, selected, without_duplicates
+from tagweave.evidence.select import marked_spans, occurring, sampled, selected, without_duplicates
 
 words = st.lists(st.text("甲乙aB", min_size=1, max_size=4), max_size=10)
 lines = st.lists(st.text("甲乙aB ", max_size=12), max_size=6)
@@ -31,6 +31,9 @@ def texts(some: Corpus) -> list[str]:
         ("甲|乙-丙-丁|戊-己", ["乙丙丁", "戊己"]),
         ("甲 乙|丙-丁 戊", []),
         ("甲-乙", ["甲乙"]),
+        ("甲|乙 丙|丁", ["乙丙"]),
+        ("甲|乙 丙 丁|戊-己 庚|辛-壬", ["乙丙丁", "戊己庚", "辛壬"]),
+        ("甲 乙|丙|丁 戊", []),
         ("甲|乙|丙", []),
         ("|".join("甲乙丙"), []),
         ("甲 乙-丙|丁", []),
@@ -38,14 +41,14 @@ def texts(some: Corpus) -> list[str]:
         ("", []),
     ],
 )
-def test_only_whole_words_are_marked(text, marked):
+def test_what_is_set_off_is_marked(text, marked):
     (sentence,) = corpus(text)
-    assert marked_words(sentence) == marked
+    assert marked_spans(sentence) == marked
 
 
 def test_a_sentence_without_the_layer_marks_nothing():
-    assert marked_words(Sentence(("甲", "乙"))) == []
-    assert marked_words(Sentence(("甲", "乙"), {"pd": (("B",), ("E",))}), "pd") == ["甲乙"]
+    assert marked_spans(Sentence(("甲", "乙"))) == []
+    assert marked_spans(Sentence(("甲", "乙"), {"pd": (("B",), ("E",))}), "pd") == ["甲乙"]
 
 
 def cut_out(word: str, line: str) -> bool:

@@ -14,7 +14,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.evidence.lexicon import Lexicon
-from tagweave.evidence.select import marked_words
+from tagweave.evidence.select import marked_spans
 from tagweave.learning.loop import Iteration, Schedule
 from tagweave.reproduce.cache import Cache
 from tagweave.reproduce.corpora import digest, drawn, new_words
@@ -77,8 +77,8 @@ def test_partial_annotation_has_the_guideline_of_the_source(kind: str, sample: D
 
 def test_words_of_the_lexicon_are_marked_in_raw_text(sample: Domain) -> None:
     corpus, marked = of(sample, "lexicon")
-    found = [word for sentence in corpus for word in marked_words(sentence, "segmentation")]
-    assert set(found) <= set(sample.lexicon.words)
+    spans = [span for sentence in corpus for span in marked_spans(sentence, "segmentation")]
+    found = [span for span in spans if span in sample.lexicon.words]  # the others stand between two of these
     assert 0.8 * marked < len(found) <= marked
     texts = {"".join(sentence.forms) for sentence in corpus}
     assert texts <= set(sample.raw)
@@ -92,8 +92,10 @@ def test_long_entries_as_phrases_leave_their_inside_open() -> None:
         PARTS["lexicon"](None)[0].draw(0), raw=("他在图书馆里高兴",), lexicon=Lexicon(words, (None,) * len(words))
     )
     (whole,), (open_,) = (partial(domain, *each.partial, 0).corpus for each in (LEXICON, PHRASES))
-    assert marked_words(whole, "segmentation") == ["图书馆里", "高兴"]
-    assert marked_words(open_, "segmentation") == ["高兴"]
+    for sentence in (whole, open_):
+        assert marked_spans(sentence, "segmentation") == ["图书馆里", "高兴"]
+    assert whole.layers["segmentation"][3:5] == (("M",), ("M",))
+    assert open_.layers["segmentation"][3:5] == (None, None)
 
 
 @given(st.lists(st.integers(), max_size=40), st.sampled_from(SHARES), st.integers(0, 9))
@@ -129,7 +131,7 @@ def test_random_sentences_are_as_many_as_selected_ones(sample: Domain) -> None:
 def test_selected_sentences_mark_a_word_of_the_target(sample: Domain) -> None:
     raw, chosen = "\n".join(sample.raw), of(sample, "selected").corpus
     for sentence in sample.natural.corpus:
-        has = any(word in raw for word in marked_words(sentence, "segmentation"))
+        has = any(word in raw for word in marked_spans(sentence, "segmentation"))
         assert has == (sentence.forms in {s.forms for s in chosen})
 
 
@@ -147,7 +149,7 @@ def test_pages_are_harvested_with_their_spans(tmp_path: Path) -> None:
     found = harvested(tmp_path)
     assert found.spans == {"标题": 1, "我在北京看电影。": 2, "他在上海。": 1}
     assert found.spans_of(found.corpus) == 4
-    assert [word for s in found.corpus for word in marked_words(s, "segmentation")] == ["标题", "北京", "电影", "上海"]
+    assert [word for s in found.corpus for word in marked_spans(s, "segmentation")] == ["标题", "北京", "电影", "上海"]
     assert raw_text(tmp_path) == ("标题", "我在北京看电影。", "没有别的。", "他在上海。")
 
 

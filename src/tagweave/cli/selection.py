@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Like = Annotated[
     list[str] | None,
     typer.Option(
-        "--like", metavar="RAW", help="Keep the sentences that mark a word which occurs in this raw text (repeatable)."
+        "--like", metavar="RAW", help="Keep the sentences that mark a span which occurs in this raw text (repeatable)."
     ),
 ]
 Sample = Annotated[

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from itertools import chain
 from sys import intern
 from typing import IO, TYPE_CHECKING
 
@@ -58,32 +59,55 @@ def read(lines: Iterable[str], path: str = "", segmentation: str = SEGMENTATION,
     """
     for number, line in enumerate(lines, 1):
         place = Place(path, number)
-        characters, fields, boundaries = _parse(line, place)
-        layers = {segmentation: segmentation_layer(boundaries) if characters else ()}
-        levels = [_LEVEL.findall(field) for field in fields]
-        depth = max((level for texts in levels for level, text in enumerate(texts, 1) if text), default=1)
-        for level in range(depth):
-            words = [_candidates(texts[level], place) if level < len(texts) else None for texts in levels]
-            layers[_level_name(tag, level)] = _spread(words, boundaries)
+        try:
+            characters, fields, boundaries = _parse(line)
+            layers = {segmentation: segmentation_layer(boundaries) if characters else ()}
+            for level, words in enumerate(_words(fields)):
+                layers[_level_name(tag, level)] = _spread(words, boundaries)
+        except CorpusError as error:
+            raise CorpusError(error.found, error.expected, *place) from None
         yield Sentence(tuple(characters), layers, place=place)
 
 
-def _parse(line: str, place: Place) -> tuple[list[str], list[str], list[str]]:
+def _parse(line: str) -> tuple[list[str], list[str], list[str]]:
     """The T characters, the T tag fields that follow them, and the T - 1 boundaries between them."""
-    characters, fields, boundaries, position = [], [], [], 0
+    items = _ITEM.findall(line)
+    if not items or items[-1][2] or sum(map(len, chain.from_iterable(items))) < len(line):
+        _check(line)
+    if "/" in line and any(field and mark not in (_BOUNDARY, "") for _, field, mark in items):
+        _check(line)
+    characters = [item[0] for item in items]
+    if "\\" in line:
+        characters = [_unescaped(character) for character in characters]
+    boundaries = [_UNKNOWN if item[2] == _SKIPPED else item[2] for item in items[:-1]]
+    return [*map(intern, characters)], [item[1] for item in items], boundaries
+
+
+def _check(line: str) -> None:
+    """Nothing, if there is nothing wrong with the line."""
+    position = 0
     while position < len(line):
         item = _ITEM.match(line, position)
         if item is None or (item.end() == len(line) and item[3]):
             found = f"{line[position : position + 8]!r} at character {position + 1}"
-            raise CorpusError(found, "a character, its /TAG if any, and one of | - ? blank before the next", *place)
+            raise CorpusError(found, "a character, its /TAG if any, and one of | - ? blank before the next")
         if item[2] and item[3] not in (_BOUNDARY, ""):
             found = f"the tag {item[2]!r} at character {item.start(2) + 1} without a boundary after it"
-            raise CorpusError(found, "a tag only where a word ends", *place)
-        characters.append(intern(_ESCAPE.sub(r"\1", item[1])))
-        fields.append(item[2])
-        boundaries.append(_UNKNOWN if item[3] == _SKIPPED else item[3])
+            raise CorpusError(found, "a tag only where a word ends")
         position = item.end()
-    return characters, fields, boundaries[:-1]
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(r"\1", text)
+
+
+def _words(fields: Sequence[str]) -> Iterator[list[Candidates]]:
+    """Per level of tags those that each field tells; one level at least."""
+    different = {field: _LEVEL.findall(field) for field in dict.fromkeys(fields)}
+    depth = max((level for texts in different.values() for level, text in enumerate(texts, 1) if text), default=1)
+    for level in range(depth):
+        told = {field: _candidates(*texts[level : level + 1]) for field, texts in different.items()}
+        yield [*map(told.__getitem__, fields)]
 
 
 def segmentation_layer(boundaries: Sequence[str]) -> Layer:
@@ -92,17 +116,16 @@ def segmentation_layer(boundaries: Sequence[str]) -> Layer:
     return tuple(_CANDIDATES[sides] for sides in zip(before, after, strict=True))
 
 
-def _candidates(field: str, place: Place) -> Candidates:
+@lru_cache(1 << 12)
+def _candidates(field: str = "") -> Candidates:
     if not field:
         return None
     pieces = _ALTERNATIVE.findall(field)
     if len("&".join(pieces)) != len(field):
-        raise CorpusError(
-            f"an empty alternative in the tag {field!r}", "alternatives A&B, or \\& for the character", *place
-        )
-    candidates = tuple(intern(_ESCAPE.sub(r"\1", piece)) for piece in pieces)
+        raise CorpusError(f"an empty alternative in the tag {field!r}", "alternatives A&B, or \\& for the character")
+    candidates = tuple(intern(_unescaped(piece)) for piece in pieces)
     if len(set(candidates)) != len(candidates):
-        raise CorpusError(f"a repeated alternative in the tag {field!r}", "each alternative once", *place)
+        raise CorpusError(f"a repeated alternative in the tag {field!r}", "each alternative once")
     return candidates
 
 
@@ -113,6 +136,8 @@ def _level_name(tag: str, level: int) -> str:
 def _spread(words: Sequence[Candidates], boundaries: Sequence[str]) -> Layer:
     """What stands at the last character of each word, at every character that is joined to it."""
     layer = list(words)
+    if not any(layer):
+        return tuple(layer)
     for position in range(len(layer) - 2, -1, -1):
         if boundaries[position] == _INSIDE:
             layer[position] = layer[position + 1]

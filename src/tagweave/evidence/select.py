@@ -1,14 +1,14 @@
 """Which partially annotated sentences to train on (liu-2014, section 2.2).
 
-Free annotation comes from everywhere, and words are split otherwise elsewhere. Sentences that mark a word of the target
+Free annotation comes from everywhere, and words are split otherwise elsewhere. Sentences that mark a span of the target
 text are likely to be of its field and to split it as the target does; a random sample as large is what they are to be
 compared with (section 5.2.1).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,18 +17,32 @@ from tagweave.corpus.kytea import SEGMENTATION
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.text_blocks import line_blocks
 from tagweave.kernels.trie import Trie, code_points
-
-_LETTER: dict[Candidates, str] = {("B",): "B", ("M",): "M", ("E",): "E"}
-_WORD = re.compile("BM*E")
+from tagweave.labels.coding import letters
 
 
-def marked_words(sentence: Sentence, layer: str = SEGMENTATION) -> list[str]:
-    """The words of two characters and more that the evidence of a sentence of characters settles, in order.
+def marked_spans(sentence: Sentence, layer: str = SEGMENTATION) -> list[str]:
+    """What the evidence of a sentence of characters sets off, in order, if it has two characters or more.
 
-    Words of one character are everywhere, and say nothing of a field.
+    That is what stands between two boundaries that are known, with none between them: a word of a lexicon, a span of
+    markup, and also what is between two of these. At the ends of the sentence, which are boundaries anyway, it is only
+    what is known to be one word.
     """
-    letters = "".join(_LETTER.get(candidates, " ") for candidates in sentence.layers.get(layer, ()))
-    return ["".join(sentence.forms[word.start() : word.end()]) for word in _WORD.finditer(letters)]
+    known = sentence.layers.get(layer, ())
+    size = len(known)
+    places = (at for at in range(1, size) if _are(known[at - 1], "ES") or _are(known[at], "BS"))
+    return [
+        "".join(sentence.forms[start:stop])
+        for start, stop in pairwise([0, *places, size])
+        if stop - start > 1 and ((start and stop < size) or known[start:stop] == _word(stop - start))
+    ]
+
+
+def _are(candidates: Candidates, expected: str) -> bool:
+    return candidates is not None and set(candidates) <= set(expected)
+
+
+def _word(length: int) -> tuple[Candidates, ...]:
+    return tuple((letter,) for letter in letters(length))
 
 
 def occurring(words: Iterable[str], lines: Iterable[str]) -> frozenset[str]:
@@ -44,15 +58,15 @@ def occurring(words: Iterable[str], lines: Iterable[str]) -> frozenset[str]:
 
 
 def selected(corpus: Corpus, target: Iterable[str]) -> Corpus:
-    """The sentences of a corpus of characters that mark a word which occurs in the target's raw text.
+    """The sentences of a corpus of characters that mark a span which occurs in the target's raw text.
 
     Args:
         corpus: partially annotated, its guideline a segmentation in the letters B, M, E, S.
         target: lines of raw text.
     """
-    marked = [marked_words(sentence, corpus.guideline) for sentence in corpus]
-    known = occurring((word for words in marked for word in words), target)
-    kept = (sentence for sentence, words in zip(corpus, marked, strict=True) if not known.isdisjoint(words))
+    marked = [marked_spans(sentence, corpus.guideline) for sentence in corpus]
+    known = occurring((span for spans in marked for span in spans), target)
+    kept = (sentence for sentence, spans in zip(corpus, marked, strict=True) if not known.isdisjoint(spans))
     return corpus.with_sentences(kept)
 
 

@@ -18,7 +18,7 @@ _PHRASES = (
     " part of the paper."
 )
 _SELECTED = (
-    "`+ PA (selected)`: the sentences of pages that mark a word of two characters and more which occurs in raw text of"
+    "`+ PA (selected)`: the sentences of pages that mark a span of two characters and more which occurs in raw text of"
     " the target domain (2.2)"
 )
 _NOTES = {
@@ -42,7 +42,7 @@ _NOTES = {
         "The pages are documentation of web frameworks in Markdown; the paper has the Chinese Wikipedia. As in the"
         " paper, Latin words and numbers are found before text is segmented, and not split (`tagweave.evidence.runs`).",
         "The sentences of the pages themselves that serve as test data are harvested for no target. The raw text of"
-        " that target is the text of all pages, so `selected` are there those sentences that mark any word of two"
+        " that target is the text of all pages, so `selected` are there those sentences that mark any span of two"
         " characters and more.",
         "For Table 7, the pages have no lexicon of their own that is free, so both sources are put together for"
         " Zhuxian: its names in its raw sentences, and the sentences of pages selected by its raw text.",

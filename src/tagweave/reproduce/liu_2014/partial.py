@@ -49,7 +49,7 @@ def _all(domain: Domain, source: Source, seed: int) -> Partial:
 
 
 def _selected(domain: Domain, source: Source, seed: int) -> Partial:
-    """Those that mark a word of the target domain's raw text (2.2)."""
+    """Those that mark a span of the target domain's raw text (2.2)."""
     return _of_pages(domain, share_of(selected(domain.natural.corpus, domain.raw), source.share, seed))
 
 
