@@ -1,0 +1,62 @@
+"""The methods that are compared, by the names that they have in the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+LEVELS = ("characters", "guided", "pieces")
+"""CTag, feature stacking (4.3), and sub-word tagging (4.4)."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A model of the target guideline.
+
+    Attributes:
+        name: in the tables.
+        level: one of `LEVELS`.
+        characters: whether the tagger of characters, alone or below the pieces, learns from D', the source corpus as
+            feature stacking relabels it (section 5), too.
+        pieces: whether the model of pieces learns from D'', the source corpus as such a model relabels it, too.
+        tags: whether the model of pieces sees the tags of the source tagger, or its words alone (6.2).
+        target, source: the share of the sentences of each corpus.
+        given: whether the source annotation of the test data is given (6.4) or predicted.
+    """
+
+    name: str
+    level: str
+    characters: bool = False
+    pieces: bool = False
+    tags: bool = True
+    target: float = 1.0
+    source: float = 1.0
+    given: bool = False
+
+
+CHARACTERS = Method("CTag", "characters")
+GUIDED = Method("feature stacking", "guided")
+PIECES = Method("sub-word", "pieces")
+UNTAGGED = Method("sub-word, boundaries only", "pieces", tags=False)
+
+CHARACTERS_AGAIN = Method("CTag, D + D'", "characters", characters=True)
+PIECES_ON_AGAIN = Method("sub-word, CTag of D + D'", "pieces", characters=True)
+PIECES_AGAIN = Method("sub-word, D + D''", "pieces", pieces=True)
+BOTH_AGAIN = Method("sub-word, D + D'', CTag of D + D'", "pieces", characters=True, pieces=True)
+
+GUIDED_GIVEN = replace(GUIDED, name="feature stacking, source given", given=True)
+PIECES_GIVEN = replace(PIECES, name="sub-word, source given", given=True)
+
+SOURCE_SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
+"""Of the source sentences (Table 3)."""
+TARGET_SHARES = (0.25, 0.5)
+"""Of the target sentences, beside all of the source; the paper has one half of both (Table 3)."""
+
+
+def with_source(method: Method, share: float) -> Method:
+    """The method with a share of the source corpus."""
+    return method if share == 1 else replace(method, name=f"{method.name}, {share:.0%} of the source", source=share)
+
+
+def with_target(method: Method, share: float) -> Method:
+    """The method with a share of the target corpus."""
+    return method if share == 1 else replace(method, name=f"{method.name}, {share:.0%} of the target", target=share)
