@@ -13,7 +13,9 @@ from tagweave.cli.errors import OptionError
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Whose experiments: li-2015, liu-2014 or tsuboi-2008.")],
+    paper: Annotated[
+        str, typer.Argument(metavar="PAPER", help="Whose experiments: li-2015, liu-2014, sun-wan-2012 or tsuboi-2008.")
+    ],
     corpora: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", envvar="TAGWEAVE_CORPORA", help="The folder of the corpora."),

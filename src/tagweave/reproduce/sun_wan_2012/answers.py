@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def _words(text: str, line: str, guideline: str) -> Sentence:
     ends = np.cumsum([0, *(int(length) for length, _, _ in parts)]).tolist()
     if ends[-1] != len(text):
         raise ValueError(f"found words of {ends[-1]} characters, expected {len(text)}")
-    forms = tuple(text[start:end] for start, end in zip(ends, ends[1:], strict=False))
+    forms = tuple(text[start:end] for start, end in pairwise(ends))
     return Sentence(forms, {guideline: as_layer(tag for _, _, tag in parts)})
 
 

@@ -109,9 +109,9 @@ class Cascade:
             corpora = [(self.target, columns("target"))]
             return self._trainer.pieces([*corpora, self._converted_pieces(characters)] if more else corpora)
 
-        how = {"characters": characters, "pieces": more, "tags": tags, "folds": self.pair.folds}
+        how: dict[str, Any] = {"characters": characters, "pieces": more, "tags": tags, "folds": self.pair.folds}
         how |= {"large_folds": self.pair.large_folds} if characters or more else {}
-        return self._step("sub-word", ("target", "source"), asked or self._shown, train, columns, **how)
+        return self._step("sub-word", ("target", "source"), asked or self._shown, train, columns, how=how)
 
     def folds(self, corpora: Asked, again: bool = False) -> list[Labels]:
         """What taggers of the other folds say of the characters of corpora, which are trained on together.
@@ -169,9 +169,9 @@ class Cascade:
         """D'' of section 5: as sub-word tagging relabels it. In its columns is noise, as there will be in use."""
         found = self.pieces(characters, asked=("source",))["source"]
         if characters:
-            own = {self.target.guideline: self.folds(("target", "source"), again=True)[1]}
+            own: Columns = {self.target.guideline: self.folds(("target", "source"), again=True)[1]}
         else:
-            own = self._target_column("source", characters)  # of taggers that have not seen this text
+            own = self._target_column("source", characters)  # of a tagger that has not seen this text
         (noisy,) = self.folds(("source",))
         return answered_words(self.source, found, self.target.guideline), {**own, self.source.guideline: noisy}
 
@@ -225,7 +225,7 @@ class Cascade:
         train: Callable[[], Fitted],
         columns: Callable[[str], Columns] = lambda text: {},
         texts: dict[str, Corpus] | None = None,
-        **how: Any,
+        how: dict[str, Any] | None = None,
     ) -> Result:
         """A training: what it says of texts that are asked for, from the cache or from a run."""
 
@@ -245,7 +245,7 @@ class Cascade:
             }
 
         return self.cache.result(
-            f"{self.pair.name} {name} {self.seed}", self._description(name, needs, asked, how), run
+            f"{self.pair.name} {name} {self.seed}", self._description(name, needs, asked, how or {}), run
         )
 
     def _description(self, name: str, needs: Asked, asked: Asked, how: dict[str, Any]) -> Result:

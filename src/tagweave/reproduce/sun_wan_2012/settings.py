@@ -81,7 +81,7 @@ def _given(folder: Path | None) -> list[Rivals]:
         train, test = (read_twice(there(folder / "ja"), _SHORT, _LONG, part) for part in ("dev", "test"))
         schedule, folds = SMALL_SCHEDULE, FOLDS
     directions = (("second", train, test), ("first", train.reverse, test.reverse))
-    return [_direction(name, *twice, schedule, folds) for name, *twice in directions]
+    return [_direction(name, before, after, schedule, folds) for name, before, after in directions]
 
 
 def _direction(name: str, train: Twice, test: Twice, schedule: Schedule, folds: int) -> Rivals:
