@@ -14,7 +14,10 @@ from tagweave.cli.errors import OptionError
 
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(metavar="PAPER", help="Whose experiments: li-2015, liu-2014, sun-wan-2012 or tsuboi-2008.")
+        str,
+        typer.Argument(
+            metavar="PAPER", help="Whose experiments: jiang-2015, li-2015, liu-2014, sun-wan-2012 or tsuboi-2008."
+        ),
     ],
     corpora: Annotated[
         Path | None,

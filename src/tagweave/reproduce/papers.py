@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PAPERS = ("li-2015", "liu-2014", "sun-wan-2012", "tsuboi-2008")
+PAPERS = ("jiang-2015", "li-2015", "liu-2014", "sun-wan-2012", "tsuboi-2008")
 """Their short names."""
 
 

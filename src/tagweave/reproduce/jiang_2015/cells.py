@@ -1,0 +1,111 @@
+"""The cells of the experiments: what a method finds in the text that is measured on, as lengths of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tagweave import __version__
+from tagweave.learning.loop import Watcher
+from tagweave.reproduce.cache import Cache, Result
+from tagweave.reproduce.jiang_2015.adaptation import Adaptation
+from tagweave.reproduce.jiang_2015.decoding import seconds
+from tagweave.reproduce.jiang_2015.methods import ROUNDS, TIMED, WAYS_BACK, Method
+from tagweave.reproduce.jiang_2015.pair import Pair
+from tagweave.reproduce.jiang_2015.trainings import Trainings
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A method on the corpora of a seed.
+
+    The steps that it shares with other methods have results of their own in the cache, so none is done twice.
+
+    Attributes:
+        pair, method: on what, and how.
+        seed: of the order of sentences; the corpora are those of this seed already.
+        adaptation: the steps on this pair.
+    """
+
+    pair: Pair
+    method: Method
+    seed: int
+    adaptation: Adaptation
+
+    def result(self) -> Result:
+        """The result from the cache or, where it is not there, from a run.
+
+        Returns:
+            `dev`, `test` and `source test`, of every sentence the lengths of its words as one string; `weights` (how
+            many), `history` (the development score of every iteration) and `seconds` of the last of its trainings; and
+            if it transforms, `round` and `way back`, `sentences` (of the source that were used). Of the method
+            `decoding` instead for every one of `TIMED` its seconds, several times, and `characters`.
+
+        Raises:
+            CorpusError: a damaged file in the cache; and as `fit`.
+            KeyboardInterrupt: the user stopped a training.
+        """
+        cache = self.adaptation.trainings.cache
+        run = self._decoding if self.method.kind == "decoding" else self._run
+        return cache.result(f"{self.pair.name} {self.method.name} {self.seed}", self.description(), run)
+
+    def description(self) -> Result:
+        """What the result depends on."""
+        recipe = {name: value for name, value in self.pair.recipe.to_json().items() if name != "threads"}
+        return {
+            "version": __version__,
+            "pair": self.pair.name,
+            "method": [self.method.name, self.method.kind, self.method.round, self.method.way_back, self.method.filter],
+            "ways": [list(WAYS_BACK), ROUNDS],
+            "texts": self.pair.digests,
+            "recipe": recipe,
+            "schedule": [self.pair.schedule.iterations, self.pair.schedule.patience],
+            "seed": self.seed,
+        }
+
+    def _run(self) -> Result:
+        training = self.adaptation.of(self.method)
+        if self.method in TIMED:
+            training.keep()
+        found = {part: training.segmented(gold) for part, gold in self.pair.gold.items()}
+        return {**training.course(), **self._way(), **found}
+
+    def _way(self) -> Result:
+        if self.method.kind not in ("transformed", "best"):
+            return {}
+        way = self.adaptation.way(self.method)
+        led_back = self.adaptation.round(*way[:2]).source.led_back
+        used = sum(led_back) if way.filter else len(led_back)
+        return {"round": way.round, "way back": way.way_back, "sentences": used}
+
+    def _decoding(self) -> Result:
+        models = {method.name: self.adaptation.of(method).model for method in TIMED}
+        test = self.pair.target.test
+        characters = sum(len(form) for sentence in test for form in sentence.forms)
+        return {"seconds": seconds(models, test), "characters": characters}
+
+
+@dataclass
+class Cells:
+    """The cells of all methods; the steps of one pair are held at a time."""
+
+    cache: Cache
+    threads: int
+    watcher: Watcher | None
+    _last: Adaptation | None = None
+
+    def __call__(self, pair: Pair, method: Method, seed: int) -> Result:
+        """The result of a method on the corpora of a seed."""
+        return Cell(pair, method, seed, self._adaptation(pair, seed)).result()
+
+    def _adaptation(self, pair: Pair, seed: int) -> Adaptation:
+        last = self._last
+        if last is None or last.trainings.seed != seed or last.pair is not pair:
+            trainings = Trainings(pair.recipe, pair.schedule, seed, self.cache, self.threads, self.watcher)
+            self._last = last = Adaptation(pair, trainings)
+        return last
+
+
+def cells(cache: Cache, threads: int, watcher: Watcher | None) -> Callable[[Pair, Method, int], Result]:
+    """As `tagweave.reproduce.recipe.Experiments.cells`."""
+    return Cells(cache, threads, watcher)

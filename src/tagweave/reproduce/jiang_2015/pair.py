@@ -1,0 +1,53 @@
+"""Two guidelines and their corpora, and how models of them are trained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from tagweave.adapt.recipe import Recipe
+from tagweave.corpus.corpus import Corpus
+from tagweave.learning.loop import Schedule
+from tagweave.reproduce.corpora import Parts, digest, share_of
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What models learn from, and what they are measured on.
+
+    Attributes:
+        name: where it is from.
+        target, source: fully segmented, of two guidelines.
+        recipe, schedule: of every training; development data tell which iteration is the best.
+    """
+
+    name: str
+    target: Parts
+    source: Parts
+    recipe: Recipe
+    schedule: Schedule
+
+    @cached_property
+    def gold(self) -> Mapping[str, Corpus]:
+        """What is measured on, by its name."""
+        return {"dev": self.target.dev, "test": self.target.test, "source test": self.source.test}
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """What tells the corpora from others."""
+        parts = {"target": self.target, "source": self.source}
+        return {
+            f"{side} {name}": digest(corpus)
+            for side, corpora in parts.items()
+            for name, corpus in zip(("train", "dev", "test"), corpora, strict=True)
+        }
+
+    def sizes(self) -> dict[str, dict[str, list[int]]]:
+        """How many sentences and words each corpus has."""
+        return {"target": self.target.sizes(), "source": self.source.sizes()}
+
+    def with_share(self, share: float, seed: int) -> Pair:
+        """With a random share of the target's training data."""
+        train = share_of(self.target.train, share, seed)
+        return self if share == 1 else replace(self, target=replace(self.target, train=train))

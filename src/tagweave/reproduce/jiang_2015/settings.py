@@ -1,0 +1,105 @@
+"""The recipes, the parts of the reproduction, and the corpora and methods of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from pathlib import Path
+
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.task import Task
+from tagweave.encoding.presets import PRESETS
+from tagweave.learning.loop import Schedule
+from tagweave.reproduce.corpora import Parts, cut, of_sample, read_parts, there
+from tagweave.reproduce.jiang_2015.methods import (
+    BASELINE,
+    DECODING,
+    FILTERED,
+    MERGING,
+    MODEL_1,
+    MODEL_2,
+    MODEL_3,
+    ROUNDS,
+    SOURCE,
+    TARGET_SHARES,
+    WAYS_BACK,
+    Method,
+    in_rounds,
+    way_back,
+)
+from tagweave.reproduce.jiang_2015.newspaper import in_sentences, some
+from tagweave.reproduce.jiang_2015.pair import Pair
+from tagweave.reproduce.run import Setting
+
+PERCEPTRON = Recipe(Task("segment"), PRESETS["jiang-2015"], "perceptron", guide="joined")
+"""That of the paper: Algorithm 1, Tables 1 and 3."""
+ADAGRAD = Recipe(Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05}, guide="window")
+RECIPES = {"perceptron": PERCEPTRON, "adagrad": ADAGRAD}
+TITLES = {"perceptron": "the averaged perceptron", "adagrad": "AdaGrad"}
+SCHEDULE = Schedule(10, 3)
+SPD = (20_000, 1_000, 1_000)
+"""Sentences of the source corpus (5.1)."""
+
+Draw = Callable[[str, float, int], Pair]
+"""From a learner, a share of the target's training data and a seed."""
+Rivals = Setting[Pair, Method]
+
+MODELS = (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, MODEL_3, DECODING)
+PREDICT_SELF = (
+    BASELINE,
+    MODEL_1,
+    *map(way_back, WAYS_BACK),
+    FILTERED,
+    *(in_rounds(number, True) for number in range(1, ROUNDS + 1)),
+    *(in_rounds(number, False) for number in range(1, ROUNDS + 1)),
+)
+SIZES = (BASELINE, MODEL_1, MODEL_2, in_rounds(1, True))
+
+
+def _of_learners(part: str, methods: tuple[Method, ...]) -> Callable[[Path | None], list[Rivals]]:
+    def settings(folder: Path | None) -> list[Rivals]:
+        draw = _pairs(folder)
+        return [
+            Setting(f"{part}-{name}", f"With {title}", partial(draw, name, 1.0), methods)
+            for name, title in TITLES.items()
+        ]
+
+    return settings
+
+
+def _sizes(folder: Path | None) -> list[Rivals]:
+    draw = _pairs(folder)
+    return [
+        Setting(f"sizes-{share:g}", f"{share:g} of the target corpus", partial(draw, "perceptron", share), SIZES)
+        for share in TARGET_SHARES
+    ]
+
+
+def _pairs(folder: Path | None) -> Draw:
+    """What draws a pair: from the folder of all corpora, or from the bundled sample."""
+    if folder is None:
+        return lru_cache(1)(_of_sample)
+    target = read_parts(there(folder / "zh" / "zx"), "ctb")
+    source = Parts(*map(in_sentences, read_parts(there(folder / "zh" / "pd199801"), "pd")))
+    name = "zh/pd199801 to zh/zx"
+
+    @lru_cache(1)
+    def draw(learner: str, share: float, seed: int) -> Pair:
+        drawn = Parts(*(some(corpus, count, seed) for corpus, count in zip(source, SPD, strict=True)))
+        return Pair(name, target, drawn, RECIPES[learner], SCHEDULE).with_share(share, seed)
+
+    return draw
+
+
+def _of_sample(learner: str, share: float, seed: int) -> Pair:
+    target = Parts(*cut(of_sample("ctb.txt", "ctb"), 60, 80, 100))
+    source = Parts(*(some(corpus, 60, seed) for corpus in cut(in_sentences(of_sample("pd.txt", "pd")), 80, 100, 120)))
+    return Pair("the sample corpus", target, source, RECIPES[learner], Schedule(2)).with_share(share, seed)
+
+
+PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
+    "models": _of_learners("models", MODELS),
+    "predict-self": _of_learners("predict-self", PREDICT_SELF),
+    "sizes": _sizes,
+}
+"""What a command may ask for: Tables 6, 8 and 12; Figures 7, 9 and 11; Figure 13."""
