@@ -15,7 +15,6 @@ Where a cheap model has to say something of another text later, it is fitted aga
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,7 +28,7 @@ from tagweave.learning.loop import Watcher
 from tagweave.reproduce.cache import Cache, Result
 from tagweave.reproduce.corpora import drawn
 from tagweave.reproduce.sun_wan_2012.answers import Labels, answered_words, character_labels, without_tags
-from tagweave.reproduce.sun_wan_2012.levels import Columns, Trainer, answers
+from tagweave.reproduce.sun_wan_2012.levels import Columns, Shown, Trainer, trained
 from tagweave.reproduce.sun_wan_2012.methods import Method
 from tagweave.reproduce.sun_wan_2012.pair import Pair
 
@@ -113,14 +112,13 @@ class Cascade:
         how |= {"large_folds": self.pair.large_folds} if characters or more else {}
         return self._step("sub-word", ("target", "source"), asked or self._shown, train, columns, how=how)
 
-    def folds(self, corpora: Asked, again: bool = False) -> list[Labels]:
+    def folds(self, corpora: Asked) -> list[Labels]:
         """What taggers of the other folds say of the characters of corpora, which are trained on together.
 
         Args:
             corpora: ("target",), ("source",), or both, with D' in place of the source.
-            again: the latter.
         """
-        training = self._training(again) if "target" in corpora else [self.source]
+        training = [self.source] if corpora == ("source",) else self._training("source" in corpora)
         count = self.pair.folds if corpora == ("target",) else self.pair.large_folds
         found: dict[Member, str] = {}
         for number, held_out in enumerate(members(training, count, self.seed)):
@@ -169,7 +167,7 @@ class Cascade:
         """D'' of section 5: as sub-word tagging relabels it. In its columns is noise, as there will be in use."""
         found = self.pieces(characters, asked=("source",))["source"]
         if characters:
-            own: Columns = {self.target.guideline: self.folds(("target", "source"), again=True)[1]}
+            own: Columns = {self.target.guideline: self.folds(("target", "source"))[1]}
         else:
             own = self._target_column("source", characters)  # of a tagger that has not seen this text
         (noisy,) = self.folds(("source",))
@@ -180,6 +178,9 @@ class Cascade:
     def _text(self, name: str) -> Corpus:
         own = {"target": self.target, "source": self.source, "given": self.pair.given}.get(name)
         return self.pair.gold[name] if own is None else own
+
+    def _texts(self, names: Asked) -> dict[str, Corpus]:
+        return {name: self._text(name) for name in names}
 
     def _source_column(self, text: str) -> Columns:
         """The source annotation where there is one, else what its tagger says."""
@@ -194,7 +195,7 @@ class Cascade:
         """What the tagger of characters says, or its like that has not seen the text."""
         guideline, corpora = self.target.guideline, ("target", "source") if again else ("target",)
         if text == "target":
-            return {guideline: self.folds(corpora, again)[0]}
+            return {guideline: self.folds(corpora)[0]}
         found = self.tagger(again, ("source",) if text == "source" else ())
         return {guideline: self._labels(self._text(text), found["test" if text == "given" else text], guideline)}
 
@@ -223,30 +224,18 @@ class Cascade:
         needs: Asked,
         asked: Asked,
         train: Callable[[], Fitted],
-        columns: Callable[[str], Columns] = lambda text: {},
+        columns: Callable[[str], Columns] = lambda _text: {},
         texts: dict[str, Corpus] | None = None,
         how: dict[str, Any] | None = None,
     ) -> Result:
         """A training: what it says of texts that are asked for, from the cache or from a run."""
 
-        def run() -> Result:
-            fitted, begin = train(), time.perf_counter()
-            if fitted.outcome.interrupted:
-                raise KeyboardInterrupt
-            model, shown = fitted.model, texts or {each: self._text(each) for each in asked}
-            found = {each: answers(model, text, columns(each), self.threads) for each, text in shown.items()}
-            trained = fitted.outcome.history[-1].seconds if fitted.outcome.history else 0.0
-            return {
-                "labels": len(model.structure.space),
-                "weights": len(model.weights),
-                "history": [iteration.loss for iteration in fitted.outcome.history],
-                "seconds": round(trained + time.perf_counter() - begin, 2),
-                **found,
-            }
+        def shown() -> Shown:
+            return {each: (text, columns(each)) for each, text in (texts or self._texts(asked)).items()}
 
-        return self.cache.result(
-            f"{self.pair.name} {name} {self.seed}", self._description(name, needs, asked, how or {}), run
-        )
+        description = self._description(name, needs, asked, how or {})
+        file = f"{self.pair.name} {name} {self.seed}"
+        return self.cache.result(file, description, lambda: trained(train, shown, self.threads))
 
     def _description(self, name: str, needs: Asked, asked: Asked, how: dict[str, Any]) -> Result:
         recipe = {key: value for key, value in self._trainer.recipe.to_json().items() if key != "threads"}

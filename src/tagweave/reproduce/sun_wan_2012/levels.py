@@ -6,7 +6,8 @@ tagger, which has been trained on nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tagweave.adapt.fit import Fitted, fit, prepare, prepare_corpora
@@ -20,10 +21,13 @@ from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import guide_column
 from tagweave.models.tagger import Tagger
+from tagweave.reproduce.cache import Result
 from tagweave.reproduce.sun_wan_2012.answers import Labels, answer
 
 Columns = Mapping[str, Labels]
 """By the name of a guideline, the labels of the characters of a corpus."""
+Shown = Mapping[str, tuple[Corpus, Columns]]
+"""By a name, texts as corpora of words, and what a model is shown of each beside its characters."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,31 @@ class Trainer:
         (first,) = corpus.sentences[:1]
         renamed = Sentence(first.forms, {guideline: first.layers[corpus.guideline]})
         return prepare([Corpus((renamed,), guideline)], self.recipe).model
+
+
+def trained(train: Callable[[], Fitted], shown: Callable[[], Shown], threads: int = 1) -> Result:
+    """Train a model, and keep what it says of texts in its place.
+
+    Returns:
+        `labels` and `weights` (how many), `history` (the loss of every iteration), `seconds` (of training and of
+        labelling); by the name of every text, what `answers` gives.
+
+    Raises:
+        KeyboardInterrupt: the user stopped the training.
+    """
+    fitted = train()
+    if fitted.outcome.interrupted:
+        raise KeyboardInterrupt
+    model, begin = fitted.model, time.perf_counter()
+    found = {name: answers(model, text, columns, threads) for name, (text, columns) in shown().items()}
+    seconds = fitted.outcome.history[-1].seconds + time.perf_counter() - begin
+    return {
+        "labels": len(model.structure.space),
+        "weights": len(model.weights),
+        "history": [iteration.loss for iteration in fitted.outcome.history],
+        "seconds": round(seconds, 2),
+        **found,
+    }
 
 
 def with_columns(words: Corpus, columns: Columns) -> Corpus:
