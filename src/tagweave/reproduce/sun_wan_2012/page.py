@@ -39,8 +39,8 @@ _NOTES = {
         _LEVELS,
         "`source given`: the same models, with the source annotation of the test data in place of the source tagger's"
         " (6.4). The paper has 3,561 words of Chinese that were annotated by hand under both guidelines. Here it is"
-        " Japanese (UD GSD, UPOS) in short and in long unit words: the development data train, each guideline on its"
-        " own half, which the seed draws. Sentences whose text is not the same in both are left out.",
+        " Japanese (UD GSD, UPOS) in short and in long unit words (suw, luw): the development data train, each"
+        " guideline on its own half, which the seed draws. Sentences whose text is not the same in both are left out.",
     ),
     "retraining": (
         _LEVELS,

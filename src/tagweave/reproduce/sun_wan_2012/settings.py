@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -60,6 +61,7 @@ def _chinese(methods: tuple[Method, ...]) -> Callable[[Path | None], list[Rivals
     return settings
 
 
+@cache  # the parts share what is read
 def _zhuxian(folder: Path) -> Pair:
     """Zhuxian under the CTB guideline, with the People's Daily as the source."""
     target = read_parts(there(folder / "zh" / "zx"), "ctb")
