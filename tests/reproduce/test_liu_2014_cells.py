@@ -151,6 +151,7 @@ def test_pages_are_harvested_with_their_spans(tmp_path: Path) -> None:
     assert found.spans_of(found.corpus) == 4
     assert [word for s in found.corpus for word in marked_spans(s, "segmentation")] == ["标题", "北京", "电影", "上海"]
     assert raw_text(tmp_path) == ("标题", "我在北京看电影。", "没有别的。", "他在上海。")
+    assert raw_text(tmp_path, {*found.spans}) == ("没有别的。",)
 
 
 def test_texts_are_kept_out_of_a_harvest(tmp_path: Path) -> None:

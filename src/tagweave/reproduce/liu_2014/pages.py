@@ -51,9 +51,9 @@ def harvested(folder: Path, kept_out: Collection[str] = ()) -> Pages:
     return Pages(Corpus(tuple(sentences), SEGMENTATION, "character", None, str(folder)), spans)
 
 
-def raw_text(folder: Path) -> tuple[str, ...]:
-    """The text of the pages of a folder, sentence by sentence, each once. Raises as `harvested`."""
-    return tuple(dict.fromkeys(_texts(find(str(folder)))))
+def raw_text(folder: Path, kept_out: Collection[str] = ()) -> tuple[str, ...]:
+    """The sentences of the pages of a folder, but for some texts, each once. Raises as `harvested`."""
+    return tuple(text for text in dict.fromkeys(_texts(find(str(folder)))) if text not in kept_out)
 
 
 def _texts(files: Iterable[tuple[str, str]]) -> Iterable[str]:

@@ -59,9 +59,10 @@ def _natural(folder: Path | None) -> list[Rivals]:
     pages = _SAMPLE_PAGES if folder is None else there(folder / "zh" / "markdown")
     own = _page_sentences() if folder is None else held_out(pages)
     natural, novel = harvested(pages, texts(own)), _novel(folder)
+    unmarked = raw_text(pages, {*(natural.spans or ()), *texts(own)})
     domains = {
         "udc": replace(_encyclopedia(folder, novel), natural=natural),
-        "pages": replace(novel, name=f"{novel.name}, pages", gold={"test": own}, raw=raw_text(pages), natural=natural),
+        "pages": replace(novel, name=f"{novel.name}, pages", gold={"test": own}, raw=unmarked, natural=natural),
         "zx": replace(novel, natural=natural),
     }
     return [
