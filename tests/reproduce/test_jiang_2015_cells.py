@@ -120,6 +120,8 @@ def test_the_best_lambda_and_the_best_round_are_those_of_development_data(cache:
     }
     assert found.best == (max(rounds, key=lambda number: rounds[number]), found.way_back, False)
     assert found.way(MODEL_3) == found.best
+    few = adaptation(replace(sample(), ways_back=(0.2, 0.0), rounds=1), cache)
+    assert few.best == (1, max((0.2, 0.0), key=lambda share: scores[share]), False)
     assert found.way(in_rounds(3, True)) == (3, found.way_back, False)
     assert found.way(way_back(0.7)) == (1, 0.7, False)
 
@@ -218,7 +220,7 @@ def test_sizes_share_the_source_model(tmp_path: Path) -> None:
         pair = setting.draw(0)
         sizes.append(len(pair.target.train))
         cells(pair, MODEL_1, 0)
-    assert sizes == [30, 60]
+    assert sizes == [16, 32]
     names = [path.name for path in tmp_path.iterdir()]
     assert len([name for name in names if name.startswith("source-model-course")]) == 1
     assert len([name for name in names if name.endswith(".model") and name.startswith("source-model")]) == 1

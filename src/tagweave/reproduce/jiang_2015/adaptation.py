@@ -16,7 +16,7 @@ from tagweave.adapt.guided import merged
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import f_of_counts
 from tagweave.reproduce.jiang_2015 import lines
-from tagweave.reproduce.jiang_2015.methods import ROUNDS, WAYS_BACK, Method
+from tagweave.reproduce.jiang_2015.methods import Method
 from tagweave.reproduce.jiang_2015.pair import Pair
 from tagweave.reproduce.jiang_2015.trainings import Side, Training, Trainings, Transformed
 from tagweave.reproduce.words import word_counts
@@ -93,12 +93,12 @@ class Adaptation:
     @cached_property
     def way_back(self) -> float:
         """The lambda that is best on development data after one transformation."""
-        return max(WAYS_BACK, key=lambda share: self.dev_score(self.transformed(Way(1, share))))
+        return max(self.pair.ways_back, key=lambda share: self.dev_score(self.transformed(Way(1, share))))
 
     @cached_property
     def best(self) -> Way:
         """Model 3: the rounds with the best lambda, and of these the one that is best on development data."""
-        ways = (Way(number, self.way_back) for number in range(1, ROUNDS + 1))
+        ways = (Way(number, self.way_back) for number in range(1, self.pair.rounds + 1))
         return max(ways, key=lambda way: self.dev_score(self.transformed(way)))
 
     def way(self, method: Method) -> Way:

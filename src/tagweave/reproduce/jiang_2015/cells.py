@@ -10,7 +10,7 @@ from tagweave.learning.loop import Watcher
 from tagweave.reproduce.cache import Cache, Result
 from tagweave.reproduce.jiang_2015.adaptation import Adaptation
 from tagweave.reproduce.jiang_2015.decoding import seconds
-from tagweave.reproduce.jiang_2015.methods import ROUNDS, TIMED, WAYS_BACK, Method
+from tagweave.reproduce.jiang_2015.methods import TIMED, Method
 from tagweave.reproduce.jiang_2015.pair import Pair
 from tagweave.reproduce.jiang_2015.trainings import Trainings
 
@@ -56,7 +56,7 @@ class Cell:
             "version": __version__,
             "pair": self.pair.name,
             "method": [self.method.name, self.method.kind, self.method.round, self.method.way_back, self.method.filter],
-            "ways": [list(WAYS_BACK), ROUNDS],
+            "ways": [list(self.pair.ways_back), self.pair.rounds],
             "texts": self.pair.digests,
             "recipe": recipe,
             "schedule": [self.pair.schedule.iterations, self.pair.schedule.patience],

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 WAYS_BACK = tuple(round(0.1 * step, 1) for step in range(11))
 """The values of lambda (Figure 9)."""
-ROUNDS = 5
+ROUNDS = 4
 """How often both corpora are transformed (Figures 7 and 11)."""
+_WAY_BACK = 0.3  # where no lambda is looked for
 TARGET_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 """Of the target's training data (Figure 13)."""
 
@@ -51,5 +52,6 @@ MODEL_1 = Method("Model 1", "guided")
 MODEL_2 = Method("Model 2", "transformed")
 MODEL_3 = Method("Model 3", "best")
 FILTERED = Method("filtering", "transformed", filter=True)
+ONE_ROUND = Method("Model 3, 1 round", "transformed", way_back=_WAY_BACK)
 DECODING = Method("decoding", "decoding")
 TIMED = (BASELINE, MERGING, MODEL_1, MODEL_2, MODEL_3)

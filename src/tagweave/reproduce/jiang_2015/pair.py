@@ -20,6 +20,8 @@ class Pair:
         name: where it is from.
         target, source: fully segmented, of two guidelines.
         recipe, schedule: of every training; development data tell which iteration is the best.
+        ways_back: the values of lambda of which the best on development data is looked for.
+        rounds: of so many rounds, the best is.
     """
 
     name: str
@@ -27,6 +29,8 @@ class Pair:
     source: Parts
     recipe: Recipe
     schedule: Schedule
+    ways_back: tuple[float, ...]
+    rounds: int
 
     @cached_property
     def gold(self) -> Mapping[str, Corpus]:

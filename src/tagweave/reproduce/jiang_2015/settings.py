@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 
+from tagweave.adapt.predict_self import SHARES
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task
 from tagweave.encoding.presets import PRESETS
@@ -19,6 +20,7 @@ from tagweave.reproduce.jiang_2015.methods import (
     MODEL_1,
     MODEL_2,
     MODEL_3,
+    ONE_ROUND,
     ROUNDS,
     SOURCE,
     TARGET_SHARES,
@@ -35,6 +37,8 @@ PERCEPTRON = Recipe(Task("segment"), PRESETS["jiang-2015"], "perceptron", guide=
 """That of the paper: Algorithm 1, Tables 1 and 3."""
 ADAGRAD = Recipe(Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05}, guide="window")
 RECIPES = {"perceptron": PERCEPTRON, "adagrad": ADAGRAD}
+WAYS = {"perceptron": (WAYS_BACK, ROUNDS), "adagrad": (SHARES, 2)}
+"""The values of lambda and the rounds of which Model 3 is the best: all of them, or the usual ones."""
 TITLES = {"perceptron": "the averaged perceptron", "adagrad": "AdaGrad"}
 SCHEDULE = Schedule(10, 3)
 SPD = (20_000, 1_000, 1_000)
@@ -53,15 +57,16 @@ PREDICT_SELF = (
     *(in_rounds(number, True) for number in range(1, ROUNDS + 1)),
     *(in_rounds(number, False) for number in range(1, ROUNDS + 1)),
 )
-SIZES = (BASELINE, MODEL_1, MODEL_2, in_rounds(1, True))
+SIZES = (BASELINE, MODEL_1, MODEL_2, ONE_ROUND)
 
 
-def _of_learners(part: str, methods: tuple[Method, ...]) -> Callable[[Path | None], list[Rivals]]:
+def _of_learners(
+    part: str, learners: Sequence[str], methods: tuple[Method, ...]
+) -> Callable[[Path | None], list[Rivals]]:
     def settings(folder: Path | None) -> list[Rivals]:
         draw = _pairs(folder)
         return [
-            Setting(f"{part}-{name}", f"With {title}", partial(draw, name, 1.0), methods)
-            for name, title in TITLES.items()
+            Setting(f"{part}-{name}", f"With {TITLES[name]}", partial(draw, name, 1.0), methods) for name in learners
         ]
 
     return settings
@@ -86,20 +91,22 @@ def _pairs(folder: Path | None) -> Draw:
     @lru_cache(1)
     def draw(learner: str, share: float, seed: int) -> Pair:
         drawn = Parts(*(some(corpus, count, seed) for corpus, count in zip(source, SPD, strict=True)))
-        return Pair(name, target, drawn, RECIPES[learner], SCHEDULE).with_share(share, seed)
+        return Pair(name, target, drawn, RECIPES[learner], SCHEDULE, *WAYS[learner]).with_share(share, seed)
 
     return draw
 
 
 def _of_sample(learner: str, share: float, seed: int) -> Pair:
-    target = Parts(*cut(of_sample("ctb.txt", "ctb"), 60, 80, 100))
-    source = Parts(*(some(corpus, 60, seed) for corpus in cut(in_sentences(of_sample("pd.txt", "pd")), 80, 100, 120)))
-    return Pair("the sample corpus", target, source, RECIPES[learner], Schedule(2)).with_share(share, seed)
+    target = Parts(*cut(of_sample("ctb.txt", "ctb"), 32, 48, 64))
+    source = Parts(*(some(corpus, 32, seed) for corpus in cut(in_sentences(of_sample("pd.txt", "pd")), 80, 100, 120)))
+    return Pair("the sample corpus", target, source, RECIPES[learner], Schedule(2), *WAYS[learner]).with_share(
+        share, seed
+    )
 
 
 PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
-    "models": _of_learners("models", MODELS),
-    "predict-self": _of_learners("predict-self", PREDICT_SELF),
+    "models": _of_learners("models", tuple(RECIPES), MODELS),
+    "predict-self": _of_learners("predict-self", ("perceptron",), PREDICT_SELF),
     "sizes": _sizes,
 }
 """What a command may ask for: Tables 6, 8 and 12; Figures 7, 9 and 11; Figure 13."""

@@ -1,0 +1,193 @@
+"""The pages of the reproduction of jiang-2015: their numbers, the paper's beside them, and what they say of both."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from result_pages import check_tables, rows
+
+from tagweave.reproduce.jiang_2015.figures import draw
+from tagweave.reproduce.jiang_2015.methods import (
+    BASELINE,
+    FILTERED,
+    MERGING,
+    MODEL_1,
+    MODEL_2,
+    MODEL_3,
+    SOURCE,
+    TARGET_SHARES,
+    in_rounds,
+    way_back,
+)
+from tagweave.reproduce.jiang_2015.page import lines
+from tagweave.reproduce.jiang_2015.recipe import reproduce
+from tagweave.reproduce.jiang_2015.settings import PARTS
+
+SEEDS = {"models": 2, "predict-self": 1, "sizes": 1}
+Pages = dict[str, tuple[str, dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the pages of all parts, of the sample."""
+    out = tmp_path_factory.mktemp("pages")
+    for part in PARTS:
+        (page,) = reproduce([part], None, SEEDS[part], out / "cache", out, "tagweave reproduce", trials=100)
+        assert page.name == f"jiang-2015-{part}.md"
+    return out
+
+
+@pytest.fixture(scope="module")
+def pages(folder: Path) -> Pages:
+    """Text and numbers of every part."""
+    names = {part: folder / f"jiang-2015-{part}" for part in PARTS}
+    return {
+        part: (
+            path.with_suffix(".md").read_text("utf-8"),
+            json.loads(path.with_suffix(".json").read_text("utf-8")),
+        )
+        for part, path in names.items()
+    }
+
+
+def section(text: str, title: str) -> str:
+    return text.partition(f"\n## {title}")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_tables_are_whole(part: str, pages: Pages) -> None:
+    check_tables(pages[part][0], 2)
+
+
+@pytest.mark.parametrize(("part", "count"), [("models", 2), ("predict-self", 2), ("sizes", 1)])
+def test_plots_are_there(part: str, count: int, pages: Pages, folder: Path) -> None:
+    plots = re.findall(r"!\[.*\]\((.*)\)", pages[part][0])
+    assert len(set(plots)) == count
+    for plot in plots:
+        assert (folder / plot).read_bytes().startswith(b"\x89PNG")
+
+
+def test_table_8_and_the_paper_beside_it(pages: Pages) -> None:
+    text, numbers = pages["models"]
+    table, setting = rows(section(text, "With the averaged"), "Table 8"), numbers["settings"][0]
+    assert list(table) == [method.name for method in (BASELINE, MERGING, MODEL_1, MODEL_2, MODEL_3)]
+    assert table[MODEL_1.name][-2:] == ["97.67", "4.39"]
+    for name, row in table.items():
+        found = setting["methods"][name]
+        means = [f"**{found['scores'][part]['mean']:.2f}**" for part in ("dev", "test")]
+        assert [cell.split(" ")[0] for cell in row[1:3]] == means
+        times = setting["decoding"]["seconds"][name]
+        assert len(times) == 2
+        assert row[5] == f"{sum(times) / 2:.3f}"
+    test = setting["methods"][MODEL_3.name]["against"][MODEL_1.name]["test"]
+    assert table[MODEL_3.name][4] == f"{test['difference']:+.2f}, {test['p_all']:.4f}"
+    assert table[BASELINE.name][3] == table[MODEL_1.name][4] == "-"
+
+
+def test_table_6_is_of_both_models_on_both_tests(pages: Pages) -> None:
+    text, numbers = pages["models"]
+    table, methods = rows(text, "Table 6"), numbers["settings"][0]["methods"]
+    assert list(table) == [BASELINE.name, SOURCE.name]
+    assert table[SOURCE.name][-2:] == ["91.23", "94.25"]
+    assert table[SOURCE.name][1].startswith(f"**{methods[SOURCE.name]['scores']['source test']['mean']:.2f}**")
+    assert "source test" not in methods[MODEL_2.name]["scores"]
+
+
+def test_what_a_user_asks_is_told(pages: Pages) -> None:
+    text, numbers = pages["models"]
+    for setting in numbers["settings"]:
+        times = setting["decoding"]["seconds"]
+        share = sum(times[MODEL_3.name]) / sum(times[MODEL_1.name])
+        assert f"Model 3 takes {100 * share:.0f} % of the time of Model 1" in text
+
+
+def test_table_12_has_what_changes(pages: Pages) -> None:
+    text, numbers = pages["models"]
+    found, table = numbers["settings"][0]["by tag"], rows(text, "Table 12")
+    assert list(table) == [row["tag"] for row in found]
+    assert "NN" in table
+    for row in found:
+        assert row["share"] > 1
+        assert abs(row["first"] - row["second"]) > 0.1
+        assert table[row["tag"]][3] == ("↑" if row["second"] > row["first"] else "↓")
+    assert table["NN"][-3:] == ["29.95", "97.79", "98.83"]
+
+
+def test_lambda_0_is_model_2_and_one_round(pages: Pages) -> None:
+    for setting in pages["predict-self"][1]["settings"]:
+        methods = setting["methods"]
+        assert methods[MODEL_2.name]["scores"] == methods[in_rounds(1, False).name]["scores"]
+        again = pages["models"][1]["settings"]
+        (same,) = (each for each in again if each["recipe"] == setting["recipe"])
+        for measure, scores in methods[MODEL_2.name]["scores"].items():
+            assert scores["values"] == same["methods"][MODEL_2.name]["scores"][measure]["values"][:1]
+
+
+def test_re_estimation_takes_the_best_lambda_of_every_seed(pages: Pages) -> None:
+    text, numbers = pages["predict-self"]
+    methods = numbers["settings"][0]["methods"]
+    chosen = methods[in_rounds(1, True).name]
+    every = [methods[way_back(step / 10).name]["scores"]["dev"]["values"] for step in range(11)]
+    for seed, (share, score) in enumerate(zip(chosen["way back"], chosen["scores"]["dev"]["values"], strict=True)):
+        assert score == max(values[seed] for values in every) == every[round(10 * share)][seed]
+    cell = rows(text, "Figures 7, 9 and 11")[in_rounds(1, True).name][0]
+    assert cell == "; ".join(dict.fromkeys(f"1, {share:g}" for share in chosen["way back"]))
+
+
+def test_filtering_uses_fewer_sentences(pages: Pages) -> None:
+    methods = pages["predict-self"][1]["settings"][0]["methods"]
+    assert max(methods[FILTERED.name]["sentences"]) < min(methods[MODEL_2.name]["sentences"])
+    assert "sentences" not in methods[BASELINE.name]
+
+
+def test_gains_by_size(pages: Pages) -> None:
+    text, numbers = pages["sizes"]
+    settings = numbers["settings"]
+    below = section(text, "What adaptation brings")
+    found = [line for line in below.splitlines() if line.startswith("|")][2:]
+    assert len(found) == len(settings) == len(TARGET_SHARES)
+    for line, setting in zip(found, settings, strict=True):
+        assert line.startswith(f"| {setting['sizes']['target']['train'][0]:,} |")
+        test = setting["methods"][MODEL_1.name]["against"][BASELINE.name]["test"]
+        assert f"| {test['difference']:+.2f}, {test['p_all']:.4f} |" in line
+
+
+def test_differences_are_those_of_the_means(pages: Pages) -> None:
+    for part, (_, numbers) in pages.items():
+        for setting in numbers["settings"]:
+            methods = setting["methods"]
+            for found in methods.values():
+                for reference, measures in found["against"].items():
+                    for measure, test in measures.items():
+                        means = [each["scores"][measure]["mean"] for each in (found, methods[reference])]
+                        assert test["difference"] == pytest.approx(means[0] - means[1])
+                        assert len(test["p"]) == SEEDS[part]
+                        assert all(0 < p <= 1 for p in [*test["p"], test["p_all"]])
+
+
+@pytest.mark.parametrize(("part", "counts"), [("models", [7, 7]), ("predict-self", [7]), ("sizes", [2] * 5)])
+def test_findings(part: str, counts: list[int], pages: Pages) -> None:
+    text, numbers = pages[part]
+    assert [len(setting["findings"]) for setting in numbers["settings"]] == counts
+    for setting in numbers["settings"]:
+        for found in setting["findings"]:
+            paper = "-" if found["paper"] is None else f"{found['paper']:+.2f}"
+            assert f"| {found['text']} | {paper} | {found['measure']} | {found['difference']:+.2f} |" in text
+
+
+def test_a_page_is_drawn_from_its_numbers_alone(pages: Pages, tmp_path: Path) -> None:
+    for text, numbers in pages.values():
+        again = json.loads(json.dumps(numbers))
+        assert "\n".join(lines(again, draw(again, tmp_path))) + "\n" == text
+
+
+def test_a_second_run_trains_nothing_and_keeps_the_discussion(folder: Path, pages: Pages, monkeypatch: Any) -> None:
+    page = folder / "jiang-2015-sizes.md"
+    page.write_text(pages["sizes"][0] + "\n## Discussion\n\nMine.\n", "utf-8")
+    monkeypatch.setattr("tagweave.reproduce.jiang_2015.cells.Cell._run", lambda _: pytest.fail("trained again"))
+    list(reproduce(["sizes"], None, 1, folder / "cache", folder, "tagweave reproduce", trials=100))
+    assert page.read_text("utf-8") == pages["sizes"][0] + "\n## Discussion\n\nMine.\n"
