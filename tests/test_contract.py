@@ -138,7 +138,9 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(task: str, kind: str, f
     assert loss == 0.0
     assert not gradient.any()
     objective.encoded = nothing  # also if it were not left out
-    assert objective.add_mistakes(weights, 0, len(nothing), gradient) == 0
+    before = weights.copy()
+    assert objective.correct(weights, gradient, 0, len(nothing), 1, 1) == 0
+    assert (weights == before).all()
     assert not gradient.any()
     assert 0 < len(problem.objective) <= count
 

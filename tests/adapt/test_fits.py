@@ -128,7 +128,7 @@ def test_weight_0_is_no_sentence(learner: str) -> None:
     alone = prepare([corpus("b/N c/V")], recipe, ("O",)).objective
     assert loss == pytest.approx(alone.loss_and_gradient(np.zeros(alone.size))[0])
     if learner == "perceptron":
-        assert problem.objective.add_mistakes(np.zeros(len(weights)), 0, 1, gradient * 0) == 0
+        assert problem.objective.correct(np.zeros(len(weights)), gradient * 0, 0, 1, 1, 0) == 0
 
 
 def test_the_perceptron_moves_by_the_weight() -> None:
@@ -136,9 +136,10 @@ def test_the_perceptron_moves_by_the_weight() -> None:
     found = []
     for weight in (1.0, 2.5):
         problem = prepare([replace(TRAIN, weight=weight)], recipe)
-        gradient = np.zeros(problem.objective.size)
-        problem.objective.add_mistakes(np.zeros(problem.objective.size), 0, len(problem.objective), gradient)
-        found.append(gradient)
+        weights, totals = np.zeros((2, problem.objective.size))
+        problem.objective.correct(weights, totals, 0, len(problem.objective), 5, 3)
+        np.testing.assert_array_equal(totals, 3 * weights)  # one step, and its number is 3
+        found.append(weights)
     assert found[0].any()
     np.testing.assert_allclose(found[1], 2.5 * found[0], atol=1e-12)
 

@@ -70,9 +70,40 @@ def test_best_sequences_of_some_sentences_touch_no_other(case: Case) -> None:
 
 def test_of_equal_sequences_the_one_with_the_smallest_labels_wins() -> None:
     labels = np.empty(3, np.int32)
-    zero = np.zeros(2)
-    assert decode.best_sequence(np.zeros((3, 2)), np.zeros((2, 2)), np.zeros((2, 2)), zero, zero, labels) == 0
+    zero, zeros = np.zeros(2), np.zeros((2, 2))
+    assert decode.best_sequence(np.zeros((3, 2)), zeros, zeros, zeros, zero, zero, labels) == 0
     assert labels.tolist() == [0, 0, 0]
+
+
+def every_source(scores: np.ndarray, transition: np.ndarray) -> np.ndarray:
+    """delta by the recurrence as it stands, in the type of the scores."""
+    delta = scores.copy()
+    for t in range(1, len(delta)):
+        delta[t] += (delta[t - 1][:, None] + transition).max(axis=0)
+    return delta
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([0.1, 1.0, 100.0]), st.sampled_from([np.float64, np.float32]))
+def test_labels_that_cannot_be_on_the_best_sequence_change_nothing_to_the_last_bit(
+    seed: int, spread: float, dtype: type
+) -> None:
+    """Where labels differ by more than transitions most of them are left out, and where they do not, none."""
+    rng = np.random.default_rng(seed)
+    labels, length = int(rng.integers(1, 50)), int(rng.integers(1, 12))
+    scores = rng.normal(0, spread, (length, labels)).astype(dtype)
+    scores[rng.random(scores.shape) < 0.2] = -np.inf
+    transition = np.where(rng.random((labels, labels)) < 0.1 * (seed % 2), -np.inf, rng.normal(size=(labels, labels)))
+    transition, zero = transition.astype(dtype), np.zeros(labels, dtype)
+    bounds, found = np.empty((2, labels), dtype), scores.copy()
+    decode.row_bounds(transition, bounds)
+    np.testing.assert_array_equal(bounds, [transition.max(axis=1), transition.min(axis=1)])
+    path = np.empty(length, np.int32)
+    best = decode.best_sequence(found, transition, transition.T.copy(), bounds, zero, zero, path)
+    expected = every_source(scores, transition)
+    np.testing.assert_array_equal(found, expected)
+    assert best == expected[-1].max()
+    assert (path >= 0).all() == (best > -np.inf)
 
 
 @settings(max_examples=100)

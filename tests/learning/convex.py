@@ -79,12 +79,18 @@ class Logistic:
         gradient -= (x * (y / (1 + np.exp(margins)))[:, None]).sum(axis=0).astype(self.dtype)
         return float("nan") if broken else float(np.logaddexp(0, -margins).sum())
 
-    def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
+    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
         self._count()
-        x, y = self.x[first:last], self.y[first:last]
-        wrong = np.where(x @ weights > 0, 1, -1) != y
-        gradient -= (x * (y * wrong)[:, None]).sum(axis=0).astype(self.dtype)
-        return int(wrong.sum())
+        mistakes = 0
+        for number, low in enumerate(range(first, last, batch)):
+            rows = slice(low, min(last, low + batch))
+            x, y = self.x[rows], self.y[rows]
+            wrong = np.where(x @ weights > 0, 1, -1) != y
+            move = (x * (y * wrong)[:, None]).sum(axis=0).astype(self.dtype)
+            weights += move
+            totals += (step + number) * move
+            mistakes += int(wrong.sum())
+        return mistakes
 
     def touched(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """One block for every entry that is not 0, repeats included."""

@@ -115,9 +115,9 @@ def test_the_perceptron_in_batches(seed: int, batch: int) -> None:
     for iteration in range(2):
         order = order_of(seed, iteration, len(objective))
         for low in range(0, len(order), batch):
-            update = np.zeros(objective.size)
-            objective.shuffled(order[low : low + batch]).add_mistakes(weights, 0, len(order[low : low + batch]), update)
-            weights = weights - update
+            x, y = objective.x[order[low : low + batch]], objective.y[order[low : low + batch]]
+            wrong = np.where(x @ weights > 0, 1, -1) != y
+            weights = weights + (x * (y * wrong)[:, None]).sum(axis=0)
             history.append(weights)
     found, _ = trained(AveragedPerceptron(batch, seed), objective, 2)
     np.testing.assert_allclose(found, np.mean(history, axis=0), rtol=1e-9, atol=1e-12)

@@ -11,6 +11,7 @@ import pytest
 from convex import SETTINGS, Logistic, order_of
 
 from tagweave.adapt.recipe import LEARNERS
+from tagweave.learning import perceptron
 from tagweave.learning.checkpoint import CheckpointError, load_checkpoint
 from tagweave.learning.loop import Iteration, Schedule, TrainingError, train
 from tagweave.learning.trainer import State
@@ -177,7 +178,8 @@ def test_a_checkpoint_is_not_read_unless_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("calls", range(1, 75, 7))
-def test_an_interrupted_pass_of_the_perceptron_has_its_average(calls: int) -> None:
+def test_an_interrupted_pass_of_the_perceptron_has_its_average(calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(perceptron, "_RUN", 1)
     objective = replace(Logistic.random(5), stop=calls)
     outcome = train(LEARNERS["perceptron"](), objective, np.zeros(objective.size), Schedule(50))
     assert outcome.interrupted

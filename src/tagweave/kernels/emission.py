@@ -120,28 +120,40 @@ def gram_gradient(gradient, ptr, cell, grams, low, high, lead, sentence_ptr, fir
 
 
 @kernel
+def _prefetch_kind(weights, ptr, kind_ptr, features, kind):
+    """Start loading the weights of a kind."""
+    for j in range(_U(kind_ptr[kind]), _U(kind_ptr[kind + _ONE])):
+        if features[j] >= 0:
+            soon = _U(ptr[_U(features[j])])
+            prefetch(weights, soon)
+            prefetch(weights, soon + _U(16))
+            prefetch(weights, soon + _U(32))
+
+
+@kernel
 def kind_scores(weights, ptr, cell, kind_ptr, features, values, kinds, scores):
     """scores[i] = the score of kinds[i]: float[len(kinds), Y], set, not added.
 
     kind_ptr int64[V + 1] and features int32 list the features of each kind; values is empty, or one factor a feature.
     """
-    dense = cell.shape[0] == 0
+    Y, flat = _U(scores.shape[1]), scores.reshape(-1)
     for i in range(_U(kinds.shape[0])):
         scores[i, :] = 0
+        if i + _ONE < _U(kinds.shape[0]):
+            _prefetch_kind(weights, ptr, kind_ptr, features, _U(kinds[i + _ONE]))
         kind = _U(kinds[i])
         for j in range(_U(kind_ptr[kind]), _U(kind_ptr[kind + _ONE])):
             if features[j] < 0:
                 continue
-            g = _U(features[j])
-            value = weights.dtype.type(values[j]) if values.shape[0] else weights.dtype.type(1)
-            start = _U(ptr[g])
-            stop = _U(ptr[g + _ONE])
-            if dense:
-                for y in range(stop - start):
-                    scores[i, y] += value * weights[start + y]
-            else:
+            start, stop = _U(ptr[_U(features[j])]), _U(ptr[_U(features[j]) + _ONE])
+            if values.shape[0]:
+                value = weights.dtype.type(values[j])
                 for q in range(start, stop):
-                    scores[i, _U(cell[q])] += value * weights[q]
+                    scores[i, _U(cell[q]) if cell.shape[0] else q - start] += value * weights[q]
+            elif stop - start == Y:
+                _add_run(flat, i * Y, weights, start, Y)
+            else:
+                _add_cells(weights, start, stop, cell, flat, i * Y, False)
 
 
 @kernel

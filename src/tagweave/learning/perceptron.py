@@ -13,10 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels import update
 from tagweave.learning.trainer import Objective, State, batches
 
 Floats = NDArray[Any]
+
+_RUN = 500  # steps between two moments at which training can be interrupted
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,11 @@ class AveragedPerceptron:
     def step(self, objective: Objective, state: State) -> None:
         """One pass; `loss` is the number of sentences with a mistake."""
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
-        gradient = np.zeros(objective.size, objective.dtype)
         weights, totals = state.weights, state.arrays["totals"]
         mistakes, step = 0, int(state.numbers["step"])
-        for first, last in batches(len(objective), self.batch):
-            if wrong := objective.add_mistakes(weights, first, last, gradient):
-                mistakes += wrong
-                update.average(weights, totals, gradient, *objective.touched(first, last), step)
-            step += 1
+        for first, last in batches(len(objective), _RUN * self.batch):
+            mistakes += objective.correct(weights, totals, first, last, self.batch, step)
+            step += -(-(last - first) // self.batch)
             state.numbers["step"] = step  # at once: an interrupted pass has an average, too
         state.loss = float(mistakes)
         state.iteration += 1

@@ -41,9 +41,10 @@ class Objective(Protocol):
         """The loss of sentences first .. last - 1; adds its gradient to `gradient`."""
         ...
 
-    def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
-        """Adds features(best sequence) - features(best sequence that the evidence allows) of each sentence whose best
-        sequence contradicts its evidence; returns how many do."""
+    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
+        """Takes from the weights features(best sequence) - features(best sequence that the evidence allows) of each
+        sentence whose best sequence contradicts its evidence, and `step` times as much from the totals; so for every
+        `batch` of sentences first .. last - 1, the next step each. Returns how many sentences contradict."""
         ...
 
     def touched(self, first: int, last: int) -> Blocks:

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import decode, emission, update
-from tagweave.models.emission import Tables, emissions, write_emission
+from tagweave.kernels.perceptron import correct
+from tagweave.models import perceptron
+from tagweave.models.emission import Tables, emissions
 from tagweave.models.lockstep import Batch, Workspace
 from tagweave.models.loss_sum import ContradictionError, LossSum
 from tagweave.models.sampling import Order, drawn, of_like_length
@@ -129,71 +131,27 @@ class ChainObjective:
             return gradient
         return self._scratch.setdefault(thread, np.zeros(self.size, self.dtype))
 
-    def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
-        """For each sentence whose best sequence contradicts its evidence, add features(best) - features(best allowed),
-        times the sentence's weight.
+    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
+        """Perceptron steps of `batch` sentences each over sentences first .. last - 1, in place (`kernels/perceptron`).
+
+        Where the best sequence of a sentence contradicts its evidence, the sentence's weight times features(best) -
+        features(best allowed) is taken from the weights, and so many times the number of the step from the totals.
+        Numbers count from `step`.
 
         Returns:
             How many sentences that are.
+        Raises:
+            ContradictionError: no label sequence agrees with the evidence of a mistaken sentence.
         """
-        scores = self._scores(weights, first, last)
-        transitions = self.structure.transition_scores(weights)
-        best = best_labels(scores.copy(), self.encoded, first, last, transitions)
-        tokens = slice(self.encoded.sentence_ptr[first], self.encoded.sentence_ptr[last])
-        allow = self.encoded.allow[tokens]
-        wrong = self.masks[allow, best] == 0
-        if not wrong.any():
-            return 0
-        decode.exclude(scores, allow, self.masks)
-        target = best_labels(scores, self.encoded, first, last, transitions)
-        ptr = self.encoded.sentence_ptr[first : last + 1] - tokens.start
-        mistaken = np.add.reduceat(np.concatenate([wrong, [False]]), np.minimum(ptr[:-1], len(wrong))) > 0
-        mistaken &= np.diff(ptr) > 0
-        mistaken &= self.encoded.weights[first:last] > 0
-        keep = np.repeat(mistaken, np.diff(ptr))
-        target = np.where(keep, target, best)
-        if (target < 0).any():
+        views = perceptron.views(self.structure, weights, totals)
+        base = perceptron.transitions(self.structure, self.dtype)
+        sentences = perceptron.sentences(self.encoded, self.masks, self._only)
+        mistakes, impossible = correct(views, base, sentences, first, last, batch, step)
+        if impossible >= 0:
             raise ContradictionError(
-                f"training sentences {first + 1} to {last}: no label sequence agrees with the annotation"
+                f"training sentence {impossible + 1}: no label sequence agrees with the annotation"
             )
-        self._add_path(gradient, first, last, best, keep, +1)
-        self._add_path(gradient, first, last, target, keep, -1)
-        return int(mistaken.sum())
-
-    def _scores(self, weights: Floats, first: int, last: int) -> Floats:
-        tokens = int(self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first])
-        scores = np.empty((tokens, len(self.structure.space)), self.dtype)
-        write_emission(emissions(self.structure, weights), self.encoded, first, last, scores)
-        return scores
-
-    def _add_path(
-        self,
-        gradient: Floats,
-        first: int,
-        last: int,
-        labels: NDArray[np.int32],
-        keep: NDArray[np.bool_],
-        sign: int,
-    ) -> None:
-        """Add sign * weight * the feature vector of a label sequence of those of sentences first .. last - 1 whose
-        tokens are to be kept."""
-        Y = len(self.structure.space)
-        times = np.repeat(sign * self.encoded.weights[first:last], self.encoded.lengths[first:last]) * keep
-        chosen = np.zeros((len(labels), Y), self.dtype)
-        chosen[np.arange(len(labels)), labels] = times
-        for view in emissions(self.structure, gradient):
-            view.add_gradient(self.encoded, first, last, None, chosen)
-        ptr = self.encoded.sentence_ptr[first : last + 1] - self.encoded.sentence_ptr[first]
-        filled = ptr[1:] > ptr[:-1]
-        starts, ends = ptr[:-1][filled], ptr[1:][filled] - 1
-        inside = np.ones(len(labels), bool)
-        inside[starts] = False
-        into = np.flatnonzero(inside)
-        pairs = np.bincount(labels[into - 1] * Y + labels[into], times[into], minlength=Y * Y).reshape(Y, Y)
-        start, end = (np.bincount(labels[at], times[at], minlength=Y) for at in (starts, ends))
-        self.structure.add_transition_gradient(
-            gradient, *(np.asarray(counts, self.dtype) for counts in (pairs, start, end))
-        )
+        return int(mistakes)
 
     def touched(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1 of the vector."""

@@ -1,0 +1,358 @@
+"""Steps of the averaged perceptron: every batch of sentences is decoded under the weights w before it,
+
+    best   = argmax_y score(x, y; w)        target = argmax_y score(x, y; w) over the y that the evidence allows
+
+and each sentence with weight c whose best sequence is not allowed moves the weights:
+
+    w += c (f(x, target) - f(x, best))      totals += c * step * (f(x, target) - f(x, best))
+
+The mean of the weights after n steps is w - totals / n (Daumé 2006, figure 2.3), so averaging costs nothing where
+nothing moves. The features of a token speak of its own label alone: where both sequences agree they cancel, and are not
+looked up.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.kernels import decode, emission, kernel, transitions
+from tagweave.kernels.instructions import prefetch
+
+_U = np.uintp
+_ONE = np.uintp(1)
+
+
+class Sentences(NamedTuple):
+    """Encoded sentences with evidence: the arrays of `Encoded`, and of their label sets.
+
+    `masks` [sets, Y] are 1 where a set allows a label, `only` int32[sets] is the label of a set of one, else -1.
+    `scope_ptr` is empty where all labels come into question.
+    """
+
+    ptr: NDArray[Any]
+    kinds: NDArray[Any]
+    kind_ptr: NDArray[Any]
+    kind_features: NDArray[Any]
+    kind_values: NDArray[Any]
+    grams: NDArray[Any]
+    lead: int
+    low: NDArray[Any]
+    high: NDArray[Any]
+    allow: NDArray[Any]
+    weights: NDArray[Any]
+    scope_ptr: NDArray[Any]
+    scope_labels: NDArray[Any]
+    masks: NDArray[Any]
+    only: NDArray[Any]
+
+
+class Weights(NamedTuple):
+    """The weights of one view, or what is gathered for their average."""
+
+    emission: NDArray[Any]
+    transition: NDArray[Any]
+    start: NDArray[Any]
+    end: NDArray[Any]
+
+
+class View(NamedTuple):
+    """The weights of one view, their totals, where they stand (`Layout`), and which labels project to which tag.
+
+    `whole`: every label is a tag of its own. `pairs` bool[tags, tags]: the transitions that have a weight.
+    """
+
+    weights: Weights
+    totals: Weights
+    ptr: NDArray[Any]
+    cell: NDArray[Any]
+    projection: NDArray[Any]
+    whole: bool
+    pairs: NDArray[Any]
+
+
+class Transitions(NamedTuple):
+    """What every transition score begins with: 0, or -inf where it is forbidden; and whether weights are added."""
+
+    score: NDArray[Any]
+    start: NDArray[Any]
+    end: NDArray[Any]
+    has_pairs: bool
+    has_edges: bool
+
+
+class Scores(NamedTuple):
+    """Transition scores [Y, Y], transposed too, their `row_bounds`, and the scores of first and last labels [Y]."""
+
+    score: NDArray[Any]
+    transposed: NDArray[Any]
+    bounds: NDArray[Any]
+    start: NDArray[Any]
+    end: NDArray[Any]
+
+
+class Moves(NamedTuple):
+    """Room for the weights that a sentence moves: where, and by how much."""
+
+    at: NDArray[Any]
+    by: NDArray[Any]
+
+
+@kernel
+def _sum_transitions(views, base, now):
+    """Set the transition scores to the sums over all views."""
+    score, transposed, _, start, end = now
+    for i in range(_U(score.shape[0])):
+        start[i], end[i] = base.start[i], base.end[i]
+        for j in range(_U(score.shape[1])):
+            score[i, j] = base.score[i, j]
+    for view in views:
+        if base.has_pairs and view.whole:
+            for i in range(_U(score.shape[0])):
+                for j in range(_U(score.shape[1])):
+                    score[i, j] += view.weights.transition[i, j]
+        elif base.has_pairs:
+            transitions.spread_pairs(view.weights.transition, view.projection, score)
+        if base.has_edges:
+            for i in range(_U(start.shape[0])):
+                start[i] += view.weights.start[_U(view.projection[i])]
+                end[i] += view.weights.end[_U(view.projection[i])]
+    for i in range(_U(score.shape[0])):
+        for j in range(_U(score.shape[1])):
+            transposed[j, i] = score[i, j]
+    decode.row_bounds(score, now.bounds)
+
+
+@kernel
+def _score(views, e, s, scores, room):
+    """Set scores [n, Y] to the emission scores of sentence s, -inf out of scope. room: n cells for every tag."""
+    kinds = e.kinds[e.ptr[s] : e.ptr[s + 1]]
+    first = True
+    for view in views:
+        n, tags = scores.shape[0], view.weights.start.shape[0]
+        own = scores if first and view.whole else room[: n * tags].reshape(n, tags)
+        emission.kind_scores(
+            view.weights.emission, view.ptr, view.cell, e.kind_ptr, e.kind_features, e.kind_values, kinds, own
+        )
+        emission.gram_scores(
+            view.weights.emission, view.ptr, view.cell, e.grams, e.low, e.high, e.lead, e.ptr, s, s + 1, own
+        )
+        if first and not view.whole:
+            scores[:] = 0
+        if not (first and view.whole):
+            emission.project(own, view.projection, scores)
+        first = False
+    if e.scope_ptr.shape[0]:
+        emission.exclude_outside(scores, e.scope_ptr[e.ptr[s] : e.ptr[s + 1] + 1], e.scope_labels)
+
+
+@kernel
+def _is_mistaken(labels, allow, masks):
+    """Whether a label is not allowed."""
+    for t in range(_U(labels.shape[0])):  # noqa: SIM110 - compiled code has no generators
+        if labels[t] < 0 or masks[_U(allow[t]), _U(labels[t])] == 0:
+            return True
+    return False
+
+
+@kernel
+def _is_one_sequence(allow, only):
+    """Whether the sets allow one label a token."""
+    for t in range(_U(allow.shape[0])):  # noqa: SIM110
+        if only[_U(allow[t])] < 0:
+            return False
+    return True
+
+
+@kernel
+def _only_sequence(delta, now, allow, only, labels):
+    """Set labels to the one sequence that the sets allow, -1 where it is forbidden.
+
+    delta are the scores that decoding leaves: -inf wherever the label itself is out of the question.
+    """
+    for t in range(_U(labels.shape[0])):
+        labels[t] = only[_U(allow[t])]
+    least = now.start[_U(labels[0])] + now.end[_U(labels[-1])]
+    for t in range(_U(labels.shape[0])):
+        least = min(least, delta[t, _U(labels[t])])
+        if t:
+            least = min(least, now.score[_U(labels[t - _ONE]), _U(labels[t])])
+    if least == -np.inf:
+        labels[:] = -1
+
+
+@kernel
+def _place(ptr, cell, g, at):
+    """Where the weight of feature g for a cell of its window stands; -1: it has none."""
+    start, stop = ptr[_U(g)], ptr[_U(g) + _ONE]
+    if cell.shape[0] == 0:  # all cells of every window, or no weight at all
+        return np.int64(start + at) if start < stop else np.int64(-1)
+    while start < stop:
+        middle = (start + stop) >> 1
+        if cell[_U(middle)] < at:
+            start = middle + 1
+        else:
+            stop = middle
+    found = start < ptr[_U(g) + _ONE] and cell[_U(start)] == at
+    return np.int64(start) if found else np.int64(-1)
+
+
+@kernel
+def _note(view, g, one, other, by, moves, count):
+    """Note that of feature g cell `one` loses and cell `other` gains; and have both loaded. Returns the next place."""
+    for at, sign in ((one, -by), (other, by)):
+        place = _place(view.ptr, view.cell, g, at)
+        if place >= 0:
+            moves.at[_U(count)] = place
+            moves.by[_U(count)] = sign
+            prefetch(view.weights.emission, _U(place))
+            prefetch(view.totals.emission, _U(place))
+            count += 1
+    return count
+
+
+@kernel
+def _note_token(view, e, t, row, best, target, weight, moves, count):
+    """Note the features of token t, whose first anchor is `row`, that move from tag `best` to `target`."""
+    tags = view.weights.start.shape[0]
+    kind = _U(e.kinds[_U(t)])
+    for f in range(_U(e.kind_ptr[kind]), _U(e.kind_ptr[kind + _ONE])):
+        if e.kind_features[f] >= 0:
+            by = weight * e.kind_values[f] if e.kind_values.shape[0] else weight
+            count = _note(view, e.kind_features[f], best, target, by, moves, count)
+    for k in range(e.grams.shape[1]):
+        for offset in range(e.low[k], e.high[k] + 1):
+            g = e.grams[_U(row + offset), _U(k)]
+            if g >= 0:
+                base = (e.high[k] - offset) * tags
+                count = _note(view, g, base + best, base + target, weight, moves, count)
+    return count
+
+
+@kernel
+def _move(weights, totals, at, by, step):
+    """weights[at] += by; totals[at] += step * by."""
+    weights[_U(at)] += weights.dtype.type(by)
+    totals[_U(at)] += by * step
+
+
+@kernel
+def _move_pair(view, before, label, by, step):
+    """The weight of a transition, if it has one."""
+    if view.pairs[before, label]:
+        view.weights.transition[before, label] += view.weights.transition.dtype.type(by)
+        view.totals.transition[before, label] += by * step
+
+
+@kernel
+def _move_sentence(view, base, e, s, best, target, step, moves):
+    """What the mistake of sentence s changes in one view."""
+    tag, by = view.projection, e.weights[s]
+    extra = (e.grams.shape[0] - e.ptr[-1]) // max(1, e.ptr.shape[0] - 1)
+    row = e.ptr[s] + s * extra + e.lead
+    count, before, before_target = 0, _U(0), _U(0)
+    for t in range(best.shape[0]):
+        one, other = _U(tag[_U(best[t])]), _U(tag[_U(target[t])])
+        if one != other:
+            count = _note_token(view, e, e.ptr[s] + t, row + t, one, other, by, moves, count)
+        if t and base.has_pairs and (one != other or before != before_target):
+            _move_pair(view, before, one, -by, step)
+            _move_pair(view, before_target, other, by, step)
+        if base.has_edges and t == 0:
+            _move(view.weights.start, view.totals.start, one, -by, step)
+            _move(view.weights.start, view.totals.start, other, by, step)
+        before, before_target = one, other
+    if base.has_edges:
+        _move(view.weights.end, view.totals.end, before, -by, step)
+        _move(view.weights.end, view.totals.end, before_target, by, step)
+    for i in range(_U(count)):
+        _move(view.weights.emission, view.totals.emission, moves.at[i], moves.by[i], step)
+
+
+@kernel
+def _longest(e, first, last):
+    """The tokens of the longest of sentences first .. last - 1, and the features of the one that has most."""
+    longest, most, windows = 1, 1, (e.high - e.low + 1).sum()
+    for s in range(first, last):
+        features = (e.ptr[s + 1] - e.ptr[s]) * windows
+        for t in range(_U(e.ptr[s]), _U(e.ptr[s + 1])):
+            features += e.kind_ptr[_U(e.kinds[t]) + _ONE] - e.kind_ptr[_U(e.kinds[t])]
+        longest, most = max(longest, e.ptr[s + 1] - e.ptr[s]), max(most, features)
+    return longest, most
+
+
+@kernel
+def _most_tags(views, labels):
+    """The largest number of tags of a view, or the number of labels."""
+    for view in views:
+        labels = max(labels, view.weights.start.shape[0])
+    return labels
+
+
+@kernel
+def _transitions(labels, dtype):
+    """Room for the transition scores of so many labels."""
+    score, transposed = np.empty((labels, labels), dtype), np.empty((labels, labels), dtype)
+    return Scores(score, transposed, np.empty((2, labels), dtype), np.empty(labels, dtype), np.empty(labels, dtype))
+
+
+@kernel
+def _decode(views, e, s, now, buffers, best, target):
+    """Set best and target int32[n] for sentence s. Returns whether it is mistaken; target is set only then."""
+    n, labels = best.shape[0], now.start.shape[0]
+    scores, again = buffers[0, : n * labels].reshape(n, labels), buffers[1, : n * labels].reshape(n, labels)
+    allow = e.allow[e.ptr[s] : e.ptr[s + 1]]
+    _score(views, e, s, scores, buffers[2])
+    is_one = _is_one_sequence(allow, e.only)
+    if not is_one:
+        for i in range(_U(n * labels)):
+            buffers[1, i] = buffers[0, i]
+    decode.best_sequence(scores, now.score, now.transposed, now.bounds, now.start, now.end, best)
+    if not _is_mistaken(best, allow, e.masks):
+        return False
+    if is_one:
+        _only_sequence(scores, now, allow, e.only, target)
+    else:
+        decode.exclude(again, allow, e.masks)
+        decode.best_sequence(again, now.score, now.transposed, now.bounds, now.start, now.end, target)
+    return True
+
+
+@kernel
+def correct(views, base, e, first, last, batch, step):
+    """Steps `step` and on, of `batch` sentences each, over sentences first .. last - 1.
+
+    Returns:
+        How many sentences were mistaken, and the number of a sentence whose evidence allows no sequence, else -1.
+    """
+    longest, most = _longest(e, first, last)
+    now, moves = (
+        _transitions(base.start.shape[0], base.score.dtype),
+        Moves(np.empty(2 * most, np.int64), np.empty(2 * most)),
+    )
+    buffers = np.empty((3, longest * _most_tags(views, base.start.shape[0])), base.score.dtype)
+    ptr = e.ptr[first : last + 1] - e.ptr[first]
+    best = np.empty(ptr[-1], np.int32)
+    target, mistaken = np.empty_like(best), np.zeros(last - first, np.bool_)
+    mistakes, has_moved = 0, True
+    for low in range(0, last - first, batch):
+        high = min(last - first, low + batch)
+        if has_moved:
+            _sum_transitions(views, base, now)
+        has_moved = False
+        for s in range(low, high):
+            if ptr[s + 1] > ptr[s] and e.weights[first + s] > 0:
+                here = slice(ptr[s], ptr[s + 1])
+                mistaken[s] = _decode(views, e, first + s, now, buffers, best[here], target[here])
+                if mistaken[s] and (best[ptr[s]] < 0 or target[ptr[s]] < 0):
+                    return mistakes, first + s
+        for s in range(low, high):
+            if mistaken[s]:
+                here = slice(ptr[s], ptr[s + 1])
+                for view in views:
+                    _move_sentence(view, base, e, first + s, best[here], target[here], step, moves)
+                mistakes, has_moved = mistakes + 1, True
+        step += 1
+    return mistakes, -1

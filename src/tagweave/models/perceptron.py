@@ -1,0 +1,72 @@
+"""Steps of the perceptron on encoded sentences: what the kernel is given of a structure and its sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.encoding.encoded import Encoded
+from tagweave.kernels import perceptron as kernels
+from tagweave.models.structure import ChainStructure, ViewWeights
+
+Floats = NDArray[Any]
+
+
+def views(structure: ChainStructure, weights: Floats, totals: Floats) -> tuple[kernels.View, ...]:
+    """The views that have weights, that of whole labels first, with arrays of the same types."""
+    ptr = np.result_type(*(layout.ptr for _, layout in structure.weighted))
+    cell = np.result_type(*(layout.cell for _, layout in structure.weighted))
+    found = []
+    for i, (view, layout) in enumerate(structure.weighted):
+        pairs = np.ones((len(view.names),) * 2, bool)
+        if structure.licensed_transitions is not None:
+            pairs = np.ascontiguousarray(structure.licensed_transitions[i])
+        found.append(
+            kernels.View(
+                _parts(structure.split(weights)[i]),
+                _parts(structure.split(totals)[i]),
+                layout.ptr.astype(ptr, copy=False),
+                layout.cell.astype(cell, copy=False),
+                view.projection,
+                view.is_identity,
+                pairs,
+            )
+        )
+    return tuple(sorted(found, key=lambda view: not view.whole))
+
+
+def _parts(weights: ViewWeights) -> kernels.Weights:
+    return kernels.Weights(weights.emission, weights.transition, weights.start, weights.end)
+
+
+def transitions(structure: ChainStructure, dtype: type[np.floating[Any]]) -> kernels.Transitions:
+    """What transition scores begin with."""
+    scheme = structure.scheme
+    score, start, end = (
+        np.where(allowed, 0, -np.inf).astype(dtype) for allowed in (scheme.transition, scheme.start, scheme.end)
+    )
+    return kernels.Transitions(score, start, end, structure.transitions, structure.edges)
+
+
+def sentences(encoded: Encoded, masks: Floats, only: NDArray[np.int32]) -> kernels.Sentences:
+    """The sentences, with their label sets."""
+    e, scope = encoded, encoded.scope
+    return kernels.Sentences(
+        e.sentence_ptr,
+        e.kinds,
+        e.kind_ptr,
+        e.kind_features,
+        e.kind_values,
+        e.grams,
+        e.lead,
+        e.low,
+        e.high,
+        e.allow,
+        e.weights,
+        np.zeros(0, np.int64) if scope is None else scope.ptr,
+        np.zeros(0, np.int32) if scope is None else scope.labels,
+        masks,
+        only,
+    )

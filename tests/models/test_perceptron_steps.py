@@ -1,0 +1,204 @@
+"""Steps of the perceptron against decoding by enumeration, with features by their texts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from problems import PAIRS, TEMPLATES, TEXTS, Problem, bundles, plain
+
+import naive
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.space import LabelSpace
+from tagweave.models.loss_sum import ContradictionError
+from tagweave.models.objective import ChainObjective
+from tagweave.models.perceptron import views
+
+Labels = tuple[int, ...]
+SEED = st.integers(0, 10_000)
+SWITCHES = st.fixed_dictionaries(
+    {name: st.booleans() for name in ("licensed", "transitions", "edges", "licensed_transitions", "weighted", "scoped")}
+)
+SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
+
+
+# The twin
+
+
+def add_path(problem: Problem, vector: NDArray[Any], sentence: int, labels: Labels, by: float) -> None:
+    """Add `by` times the features of a label sequence."""
+    structure = problem.structure
+    texts = naive.features(TEMPLATES.texts, problem.sentences[sentence].forms)
+    numbered = zip(structure.space.views, problem.weight_numbers, structure.split(vector), strict=True)
+    for i, (view, number_of, part) in enumerate(numbered):
+        tags = [int(view.projection[y]) for y in labels]
+        for features, tag in zip(texts, tags, strict=True):
+            for text in features:
+                if (text, tag) in number_of:
+                    vector[number_of[text, tag]] += by
+        licensed = structure.licensed_transitions
+        for pair in pairwise(tags):
+            if structure.transitions and (licensed is None or licensed[i][pair]):
+                part.transition[pair] += by
+        if structure.edges:
+            part.start[tags[0]] += by
+            part.end[tags[-1]] += by
+
+
+def mistake(problem: Problem, sentence: int) -> tuple[Labels, Labels] | None:
+    """The best sequence and the best that the evidence allows, if they differ; `ValueError` where it allows none."""
+    free, restricted = (problem.chains(only)[sentence] for only in (False, True))
+    if free is None or restricted is None:
+        return None
+    best = best_of(free)
+    tokens = slice(problem.encoded.sentence_ptr[sentence], problem.encoded.sentence_ptr[sentence + 1])
+    if problem.masks[problem.encoded.allow[tokens], best].all():
+        return None
+    return best, best_of(restricted)
+
+
+def best_of(chain: naive.Chain) -> Labels:
+    """The best sequence, of a chain that has just one."""
+    first, *others = naive.k_best(chain, 2)
+    assume(not others or first[0] - others[0][0] > 1e-6)
+    return first[1]
+
+
+def corrected(problem: Problem, batch: int, step: int) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Weights, totals and mistakes after one pass over the sentences that say anything."""
+    weights, totals, mistakes = problem.weights, np.zeros(problem.structure.size), 0
+    informative = np.flatnonzero(problem.encoded.informative()).tolist()
+    try:
+        for low in range(0, len(informative), batch):
+            moved = np.zeros(problem.structure.size)
+            for sentence in informative[low : low + batch]:
+                if found := mistake(problem, sentence):
+                    by = problem.sentences[sentence].weight
+                    add_path(problem, moved, sentence, found[0], -by)
+                    add_path(problem, moved, sentence, found[1], by)
+                    mistakes += 1
+            problem.weights = problem.weights + moved
+            totals += step * moved
+            step += 1
+        return problem.weights, totals, mistakes
+    finally:
+        problem.weights = weights
+
+
+def check(problem: Problem, batch: int, step: int = 5) -> None:
+    objective, weights = problem.objective(), problem.weights.copy()
+    totals = np.zeros_like(weights)
+    try:
+        expected, expected_totals, mistakes = corrected(problem, batch, step)
+    except ValueError:
+        with pytest.raises(ContradictionError, match="training sentence"):
+            objective.correct(weights, totals, 0, len(objective), batch, step)
+        return
+    assert objective.correct(weights, totals, 0, len(objective), batch, step) == mistakes
+    np.testing.assert_allclose(weights, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(totals, expected_totals, rtol=1e-9, atol=1e-8)
+
+
+# Against enumeration
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS, SPACES, SEED, SWITCHES, st.integers(1, 3))
+def test_a_pass(texts: list[list[str]], space: LabelSpace, seed: int, switches: dict[str, bool], batch: int) -> None:
+    check(Problem(texts, space, seed, **switches), batch)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXTS, SEED, st.booleans())
+def test_what_a_scheme_forbids_is_neither_best_nor_a_target(texts: list[list[str]], seed: int, licensed: bool) -> None:
+    scheme = TransitionScheme.of("BMES", tuple("BMES"))
+    check(Problem(texts, LabelSpace.plain("seg", "BMES"), seed, licensed, scheme=scheme), 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(TEXTS, SEED, st.sampled_from([plain(), bundles()]))
+def test_views_in_another_order_say_the_same(texts: list[list[str]], seed: int, space: LabelSpace) -> None:
+    turned = LabelSpace(space.names, space.views[::-1])
+    problem = Problem(texts, turned, seed)
+    assert views(problem.structure, problem.weights, problem.weights)[0].whole
+    check(problem, 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(TEXTS, SEED, st.integers(1, 4), st.integers(1, 4))
+def test_a_pass_in_parts_is_the_same_pass(texts: list[list[str]], seed: int, batch: int, cut: int) -> None:
+    problem = Problem([*texts, ["a", "B"], ["Aa"]], plain(), seed)
+    objective, found = problem.objective(), []
+    for parts in (1, 2):
+        weights, totals = problem.weights.copy(), np.zeros(problem.structure.size)
+        middle = min(cut * batch, len(objective)) if parts == 2 else 0
+        mistakes = objective.correct(weights, totals, 0, middle, batch, 0)
+        mistakes += objective.correct(weights, totals, middle, len(objective), batch, -(-middle // batch))
+        found.append((weights, totals, mistakes))
+    assert found[0][2] == found[1][2]
+    np.testing.assert_array_equal(found[0][:2], found[1][:2])
+
+
+# What must hold
+
+
+def test_the_only_sequence_is_the_target_whatever_it_scores() -> None:
+    problem = Problem([["a", "B", "Aa"]], plain(), 0)
+    numbers = [problem.sets.of_labels([y]) for y in (2, 0, 3)]
+    masks = problem.sets.masks
+    encoded = replace(problem.encoded, allow=np.array(numbers, np.int32))
+    objective = ChainObjective(problem.structure, encoded, masks)
+    weights, totals = np.zeros((2, problem.structure.size))
+    assert objective.correct(weights, totals, 0, 1, 1, 0) == 1
+    expected = np.zeros(problem.structure.size)
+    add_path(problem, expected, 0, (2, 0, 3), 1)
+    add_path(problem, expected, 0, (0, 0, 0), -1)
+    np.testing.assert_array_equal(weights, expected)
+    assert not totals.any()  # it was step 0
+
+
+def test_an_only_sequence_that_is_forbidden_is_a_contradiction() -> None:
+    problem = Problem([["a", "B"], ["a", "B"]], LabelSpace.plain("seg", "BMES"), 0)
+    problem.structure = replace(problem.structure, scheme=TransitionScheme.of("BMES", tuple("BMES")))
+    single, begin, end = (problem.sets.of_labels([y]) for y in (3, 0, 2))
+    allow = np.array([begin, end, single, end], np.int32)
+    objective = ChainObjective(problem.structure, replace(problem.encoded, allow=allow), problem.sets.masks)
+    weights, totals = np.zeros((2, problem.structure.size))
+    with pytest.raises(ContradictionError, match="training sentence 2: no label sequence"):
+        objective.correct(weights, totals, 0, 2, 1, 0)
+
+
+def test_a_sentence_of_weight_0_moves_nothing_and_is_no_mistake() -> None:
+    problem = Problem([["a", "B", "Aa", "B"]] * 3, plain(), 1)
+    allow = np.full(problem.encoded.tokens, problem.sets.of_labels([1]), np.int32)
+    encoded = replace(problem.encoded, allow=allow, weights=np.zeros(3))
+    objective = ChainObjective(problem.structure, encoded, problem.sets.masks)
+    weights, totals = problem.weights.copy(), np.zeros(problem.structure.size)
+    assert objective.correct(weights, totals, 0, 3, 1, 1) == 0
+    np.testing.assert_array_equal(weights, problem.weights)
+
+
+def test_nothing_to_correct_is_no_step() -> None:
+    problem = Problem([["a"]], bundles(PAIRS), 0)
+    weights, totals = problem.weights.copy(), np.zeros(problem.structure.size)
+    assert problem.objective().correct(weights, totals, 0, 0, 1, 0) == 0
+    np.testing.assert_array_equal(weights, problem.weights)
+
+
+@settings(max_examples=30, deadline=None)
+@given(TEXTS, SEED, SPACES)
+def test_single_precision(texts: list[list[str]], seed: int, space: LabelSpace) -> None:
+    """Weights of whole numbers, as the perceptron's are, come out the same in both."""
+    problem, found = Problem(texts, space, seed), []
+    for dtype in (np.float32, np.float64):
+        weights, totals = np.round(4 * problem.weights).astype(dtype), np.zeros(problem.structure.size)
+        objective = problem.objective(dtype=dtype)
+        mistakes = [objective.correct(weights, totals, 0, len(objective), 1, step) for step in (0, 10)]
+        found.append([weights.astype(np.float64), totals, np.resize(mistakes, len(totals))])
+    np.testing.assert_array_equal(found[0], found[1])
