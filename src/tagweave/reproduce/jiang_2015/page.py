@@ -26,8 +26,7 @@ _NOTES = {
     "models": (
         _PAIR,
         _MODELS,
-        "Beside the paper's learner and features stand others, which are better here; there lambda is 0 or 0.3, and"
-        " there are 1 or 2 rounds.",
+        "Beside the paper's learner and features stand others, which are better here; there lambda is 0 or 0.3.",
     ),
     "predict-self": (
         _PAIR,

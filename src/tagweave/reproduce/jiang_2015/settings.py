@@ -37,8 +37,8 @@ PERCEPTRON = Recipe(Task("segment"), PRESETS["jiang-2015"], "perceptron", guide=
 """That of the paper: Algorithm 1, Tables 1 and 3."""
 ADAGRAD = Recipe(Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05}, guide="window")
 RECIPES = {"perceptron": PERCEPTRON, "adagrad": ADAGRAD}
-WAYS = {"perceptron": (WAYS_BACK, ROUNDS), "adagrad": (SHARES, 2)}
-"""The values of lambda and the rounds of which Model 3 is the best: all of them, or the usual ones."""
+WAYS = {"perceptron": (WAYS_BACK, ROUNDS), "adagrad": (SHARES, ROUNDS)}
+"""The values of lambda, all or the usual ones, and the rounds of which Model 3 is the best."""
 TITLES = {"perceptron": "the averaged perceptron", "adagrad": "AdaGrad"}
 SCHEDULE = Schedule(10, 3)
 SPD = (20_000, 1_000, 1_000)
