@@ -72,11 +72,11 @@ def page(found: dict[str, dict[str, Any]], lines: int | None) -> list[str]:
         f"Written by `python -m benchmarks.perceptron` ({platform.machine()}, Python {platform.python_version()}).",
         f"Training data are {corpus}. Characters have the features of jiang-2015, Table 1;",
         "words their own form, those of both neighbours, and prefixes and suffixes of up to three characters. Both",
-        "programs make as many passes over the same sentences and return averaged weights. python-crfsuite has weights",
-        "for observed pairs of feature and label, in float64; tagweave for these or for all pairs, its default up to",
-        "64 labels, in float32. Times are of the processor, one thread: a pass is the median after the first; in all is",
-        "from sentences in memory to a model. What the compiler does once is not counted. Scores, on development data,",
-        "are F of words (with their tags, for Zhuxian), or accuracy.",
+        "programs make as many passes over the same sentences and return averaged weights. python-crfsuite has",
+        "weights for observed pairs of feature and label, in float64; tagweave for these or for all pairs, its",
+        "default up to 64 labels, in float32. Times are of the processor, one thread: a pass is the median after",
+        "the first; in all is from sentences in memory to a model. What the compiler does once is not counted.",
+        "Scores, on development data, are F of words (with their tags, for Zhuxian), or accuracy.",
         "",
     ]
     for name, rows in found.items():

@@ -96,7 +96,7 @@ def test_labels_that_cannot_be_on_the_best_sequence_change_nothing_to_the_last_b
     transition = np.where(rng.random((labels, labels)) < 0.1 * (seed % 2), -np.inf, rng.normal(size=(labels, labels)))
     transition, zero = transition.astype(dtype), np.zeros(labels, dtype)
     bounds, found = np.empty((2, labels), dtype), scores.copy()
-    decode.row_bounds(transition, bounds)
+    decode.row_bounds(transition.T.copy(), bounds)
     np.testing.assert_array_equal(bounds, [transition.max(axis=1), transition.min(axis=1)])
     path = np.empty(length, np.int32)
     best = decode.best_sequence(found, transition, transition.T.copy(), bounds, zero, zero, path)

@@ -34,12 +34,20 @@ def _drop_stale_code() -> None:
 _drop_stale_code()
 
 
-def kernel(function: Callable[..., Any], reassociate: bool = False) -> Callable[..., Any]:
+def kernel(function: Callable[..., Any], reassociate: bool = False, inlined: bool = False) -> Callable[..., Any]:
     """Compile `function` lazily, without the interpreter lock, with the compiled code kept on disk.
 
     No fast math: it turns log-sum-exp of (-inf, -inf) into nan. `reassociate` lets a sum be taken in any order, which
-    is what it needs to become vector code.
+    is what it needs to become vector code. `inlined` puts the function into its callers whatever its size: an array is
+    seven arguments of a call, which costs more than a few steps of a loop.
     """
     fastmath = {"reassoc", "nsz"} if reassociate else False
-    compiled: Callable[..., Any] = njit(nogil=True, cache=True, error_model="numpy", fastmath=fastmath)(function)
+    compiled: Callable[..., Any] = njit(
+        nogil=True, cache=True, error_model="numpy", fastmath=fastmath, forceinline=inlined
+    )(function)
     return compiled
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`kernel` of a function that is put into its callers."""
+    return kernel(function, inlined=True)

@@ -15,7 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inlined, kernel
+
+_U = np.uintp
+_ONE = np.uintp(1)
 
 
 @kernel
@@ -29,14 +32,51 @@ def exclude(scores, allow, masks):
 
 
 @kernel
-def row_bounds(transition, bounds):
-    """Set bounds [2, Y] to the largest and the smallest transition score from each label."""
+def row_bounds(transposed, bounds):
+    """Set bounds [2, Y] to the largest and the smallest transition score from each label; transposed [to, from]."""
     bounds[0, :] = -np.inf
     bounds[1, :] = np.inf
-    for i in range(transition.shape[0]):
-        for j in range(transition.shape[1]):
-            bounds[0, i] = max(bounds[0, i], transition[i, j])
-            bounds[1, i] = min(bounds[1, i], transition[i, j])
+    for j in range(_U(transposed.shape[0])):
+        for i in range(_U(transposed.shape[1])):
+            bounds[0, i] = max(bounds[0, i], transposed[j, i])
+            bounds[1, i] = min(bounds[1, i], transposed[j, i])
+
+
+@inlined
+def _step(scores, t, transition, bounds, reach):
+    """One step of the recurrence, of scores[t]. Returns the only label that can stand before t, or -1."""
+    Y, before = _U(scores.shape[1]), t - _ONE
+    least = scores.dtype.type(-np.inf)
+    for i in range(Y):
+        least = max(least, scores[before, i] + bounds[1, i])
+    count, only = 0, -1
+    for i in range(Y):
+        d = scores[before, i]
+        if d + bounds[0, i] >= least and d > -np.inf:
+            if count == 0:
+                only = np.int64(i)
+                for j in range(Y):
+                    reach[j] = d + transition[i, j]
+            else:
+                for j in range(Y):
+                    reach[j] = max(reach[j], d + transition[i, j])
+            count += 1
+    for j in range(Y):
+        scores[t, j] += reach[j] if count else -np.inf
+    return only if count == 1 else -1
+
+
+@inlined
+def _best_before(delta, into):
+    """The first label i with the largest delta[i] + into[i], -1 if all are -inf."""
+    top = delta.dtype.type(-np.inf)
+    for i in range(_U(delta.shape[0])):
+        top = max(top, delta[i] + into[i])
+    if top > -np.inf:
+        for i in range(_U(delta.shape[0])):
+            if delta[i] + into[i] == top:
+                return np.int64(i)
+    return -1
 
 
 @kernel
@@ -50,19 +90,8 @@ def best_sequence(scores, transition, transposed, bounds, start, end, labels):
     reach = np.empty(Y, scores.dtype)
     for j in range(Y):
         scores[0, j] += start[j]
-    for t in range(1, L):
-        least = scores.dtype.type(-np.inf)
-        for i in range(Y):
-            least = max(least, scores[t - 1, i] + bounds[1, i])
-        for j in range(Y):
-            reach[j] = -np.inf
-        for i in range(Y):
-            d = scores[t - 1, i]
-            if d > -np.inf and d + bounds[0, i] >= least:
-                for j in range(Y):
-                    reach[j] = max(reach[j], d + transition[i, j])
-        for j in range(Y):
-            scores[t, j] += reach[j]
+    for t in range(_ONE, _U(L)):
+        labels[t] = _step(scores, t, transition, bounds, reach)  # kept here until the path is known
     best = scores.dtype.type(-np.inf)
     label = -1
     for j in range(Y):
@@ -70,15 +99,9 @@ def best_sequence(scores, transition, transposed, bounds, start, end, labels):
             best = scores[L - 1, j] + end[j]
             label = j
     for t in range(L - 1, -1, -1):
-        labels[t] = label
+        only, labels[t] = labels[t], label
         if t > 0 and label >= 0:
-            into = transposed[label]
-            top = scores.dtype.type(-np.inf)
-            label = -1
-            for i in range(Y):
-                if scores[t - 1, i] + into[i] > top:
-                    top = scores[t - 1, i] + into[i]
-                    label = i
+            label = only if only >= 0 else _best_before(scores[t - 1], transposed[label])
     return best
 
 
@@ -87,7 +110,7 @@ def best_sequences(scores, transition, transposed, start, end, sentence_ptr, fir
     """`best_sequence` of sentences first .. last - 1, with their scores float[n, Y] (overwritten), labels int32[n]."""
     base = sentence_ptr[first]
     bounds = np.empty((2, transition.shape[0]), transition.dtype)
-    row_bounds(transition, bounds)
+    row_bounds(transposed, bounds)
     for s in range(first, last):
         low, high = sentence_ptr[s] - base, sentence_ptr[s + 1] - base
         if high > low:

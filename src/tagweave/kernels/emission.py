@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inlined, kernel
 from tagweave.kernels.instructions import add_lanes, prefetch
 
 _U = np.uintp
@@ -28,7 +28,7 @@ _ONE = np.uintp(1)
 _AHEAD = 8
 
 
-@kernel
+@inlined
 def _add_run(target, to, source, at, count):
     """target[to + i] += source[at + i] for i < count."""
     i = _U(0)
@@ -43,7 +43,7 @@ def _add_run(target, to, source, at, count):
         i += _ONE
 
 
-@kernel
+@inlined
 def _add_cells(weights, start, stop, cell, flat, into, backwards):
     """Weights to the cells that they are for, or backwards."""
     if backwards:

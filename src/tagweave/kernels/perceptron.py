@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels import decode, emission, kernel, transitions
+from tagweave.kernels import decode, emission, inlined, kernel, transitions
 from tagweave.kernels.instructions import prefetch
 
 _U = np.uintp
@@ -122,10 +122,10 @@ def _sum_transitions(views, base, now):
     for i in range(_U(score.shape[0])):
         for j in range(_U(score.shape[1])):
             transposed[j, i] = score[i, j]
-    decode.row_bounds(score, now.bounds)
+    decode.row_bounds(transposed, now.bounds)
 
 
-@kernel
+@inlined
 def _score(views, e, s, scores, room):
     """Set scores [n, Y] to the emission scores of sentence s, -inf out of scope. room: n cells for every tag."""
     kinds = e.kinds[e.ptr[s] : e.ptr[s + 1]]
@@ -148,7 +148,7 @@ def _score(views, e, s, scores, room):
         emission.exclude_outside(scores, e.scope_ptr[e.ptr[s] : e.ptr[s + 1] + 1], e.scope_labels)
 
 
-@kernel
+@inlined
 def _is_mistaken(labels, allow, masks):
     """Whether a label is not allowed."""
     for t in range(_U(labels.shape[0])):  # noqa: SIM110 - compiled code has no generators
@@ -157,7 +157,7 @@ def _is_mistaken(labels, allow, masks):
     return False
 
 
-@kernel
+@inlined
 def _is_one_sequence(allow, only):
     """Whether the sets allow one label a token."""
     for t in range(_U(allow.shape[0])):  # noqa: SIM110
@@ -166,7 +166,7 @@ def _is_one_sequence(allow, only):
     return True
 
 
-@kernel
+@inlined
 def _only_sequence(delta, now, allow, only, labels):
     """Set labels to the one sequence that the sets allow, -1 where it is forbidden.
 
@@ -183,7 +183,7 @@ def _only_sequence(delta, now, allow, only, labels):
         labels[:] = -1
 
 
-@kernel
+@inlined
 def _place(ptr, cell, g, at):
     """Where the weight of feature g for a cell of its window stands; -1: it has none."""
     start, stop = ptr[_U(g)], ptr[_U(g) + _ONE]
@@ -199,7 +199,7 @@ def _place(ptr, cell, g, at):
     return np.int64(start) if found else np.int64(-1)
 
 
-@kernel
+@inlined
 def _note(view, g, one, other, by, moves, count):
     """Note that of feature g cell `one` loses and cell `other` gains; and have both loaded. Returns the next place."""
     for at, sign in ((one, -by), (other, by)):
@@ -213,7 +213,7 @@ def _note(view, g, one, other, by, moves, count):
     return count
 
 
-@kernel
+@inlined
 def _note_token(view, e, t, row, best, target, weight, moves, count):
     """Note the features of token t, whose first anchor is `row`, that move from tag `best` to `target`."""
     tags = view.weights.start.shape[0]
@@ -231,14 +231,14 @@ def _note_token(view, e, t, row, best, target, weight, moves, count):
     return count
 
 
-@kernel
+@inlined
 def _move(weights, totals, at, by, step):
     """weights[at] += by; totals[at] += step * by."""
     weights[_U(at)] += weights.dtype.type(by)
     totals[_U(at)] += by * step
 
 
-@kernel
+@inlined
 def _move_pair(view, before, label, by, step):
     """The weight of a transition, if it has one."""
     if view.pairs[before, label]:
@@ -246,7 +246,7 @@ def _move_pair(view, before, label, by, step):
         view.totals.transition[before, label] += by * step
 
 
-@kernel
+@inlined
 def _move_sentence(view, base, e, s, best, target, step, moves):
     """What the mistake of sentence s changes in one view."""
     tag, by = view.projection, e.weights[s]
@@ -298,7 +298,7 @@ def _transitions(labels, dtype):
     return Scores(score, transposed, np.empty((2, labels), dtype), np.empty(labels, dtype), np.empty(labels, dtype))
 
 
-@kernel
+@inlined
 def _decode(views, e, s, now, buffers, best, target):
     """Set best and target int32[n] for sentence s. Returns whether it is mistaken; target is set only then."""
     n, labels = best.shape[0], now.start.shape[0]
