@@ -81,6 +81,12 @@ class FittedParser:
     outcome: Outcome
     unused: int
 
+    def notes(self) -> list[str]:
+        """What a user should know of the training data."""
+        if not self.unused:
+            return []
+        return [f"{self.unused} sentences left out: no projective tree agrees with their annotation"]
+
 
 def fit_parser(
     corpora: Sequence[Corpus],
@@ -124,7 +130,7 @@ def usual_templates(sentences: Iterable[Sentence]) -> ArcTemplates:
     known = [name for name in _LAYERS if all(any(s.layers.get(name, ())) for s in sentences if len(s))]
     if not known:
         raise CorpusError("sentences without tags", "a layer upos or xpos", *(sentences[0].place if sentences else ()))
-    return arc_preset(*known)
+    return arc_preset(known[0], known[1] if len(known) > 1 else None)
 
 
 def fit_labels(sentences: Sequence[Sentence], layer: str, templates: ArcTemplates) -> ArcLabels | None:

@@ -159,7 +159,7 @@ def _matrix(sentence: Sentence, layer: str, heads: NDArray[np.int32]) -> NDArray
     allowed = np.ones((n, n), np.uint8)
     for m in np.flatnonzero(heads != ANY).tolist():
         allowed[:, m] = 0
-        allowed[[arc.head for arc in sentence.heads[layer][m - 1] or ()], m] = 1
+        allowed[[arc.head or 0 for arc in sentence.heads[layer][m - 1] or ()], m] = 1
     allowed[:, 0] = 0
     np.fill_diagonal(allowed, 0)
     return allowed.reshape(-1)

@@ -16,7 +16,7 @@ _LEFT = np.uint64(0xA0761D6478BD642F)
 
 @kernel
 def arc_features(codes, sizes, ptr, heads, rows, features):
-    """features int32[N, F] = the rows of the arcs to heads int32[N], from the codes of `kernels.arcs` (without between)."""
+    """features int32[N, F] = the rows of the arcs to heads int32[N], from codes as `kernels.arcs` has them."""
     T, U, V = sizes[0], sizes[1], sizes[2]
     mask = np.uint64(rows - 1)
     token = 0

@@ -2,11 +2,12 @@
 
     score(h, m) = sum_t W[row, 0] + W[row, bin(|h - m|)],    row = H_t[h] + M_t[m] + D[direction]   (mod rows)
 
-over the templates t that look at head and modifier: the hash of a feature is a sum, of a code of the head's side and one
-of the modifier's, so each side is hashed once a token and an arc costs an addition. A feature and the same feature with
-the distance of the arc stand in one row of W, a line of the cache. Templates that look at one side alone are summed up
-beforehand, for each token, direction and distance. Templates over a token between the two (McDonald et al. 2005) count
-once for each distinct value, and have one weight without distance: W is read as one vector, at H + B + M + D.
+over the templates t that look at head and modifier: the hash of a feature is a sum, of a code of the head's side and
+one of the modifier's, so each side is hashed once a token and an arc costs an addition. A feature and the same feature
+with the distance of the arc stand in one row of W, inside a line of the cache. Templates that look at one side alone
+are summed up beforehand, for each token, direction and distance. Templates over a token between the two (McDonald et
+al. 2005) count once for each distinct value, and have one weight without distance: W is read as one vector, at
+H + B + M + D.
 
 A sentence of L tokens has L + 1 positions, 0 is the root, and (L + 1)^2 arcs; scores[h, m] row by row, one sentence
 behind the other.
@@ -112,7 +113,7 @@ def _add_between(codes, sizes, p, between, count):
 
 @kernel
 def score_arcs(weights, codes, sizes, ptr, scores):
-    """Set scores of all arcs of the sentences of `ptr`; what is no arc (a head of its own, a head of the root) gets 0."""
+    """Set the scores of all arcs of the sentences of `ptr`; what is no arc (a loop, a head of the root) gets 0."""
     T, B = sizes[0], sizes[3]
     rows = np.uint64(weights.shape[0] - 1)
     flat = weights.reshape(-1)

@@ -40,13 +40,13 @@ class ArcLabels:
     def best(
         self, encoded: EncodedArcs, heads: NDArray[np.int32], allowed: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int32]:
-        """int32[N]: the best relation of every token to its head, of those that `allowed` bool[N, Y] leaves, if given."""
+        """int32[N]: the best relation of every token to its head, of those that `allowed` bool[N, Y] leaves."""
         features = arc_rows(self.templates, encoded, heads, len(self.weights))
         scores = np.empty((len(heads), len(self.names)), self.weights.dtype)
         arc_labels.score_labels(self.weights, features, scores)
         if allowed is not None:
             scores[~allowed] = -np.inf
-        return scores.argmax(axis=1).astype(np.int32)
+        return np.asarray(scores.argmax(axis=1), np.int32)
 
 
 def arc_rows(templates: ArcTemplates, encoded: EncodedArcs, heads: NDArray[np.int32], rows: int) -> NDArray[np.int32]:

@@ -43,8 +43,8 @@ class Parser:
     def complete(self, sentences: Iterable[Sentence], layer: str | None = None) -> Iterator[Sentence]:
         """The sentences with what a head layer (the model's own, if none is named) leaves open filled in.
 
-        What is given is never changed: of several heads or relations one is chosen, and where a whole tree is given that
-        is not projective, it stays.
+        What is given is never changed: of several heads or relations one is chosen, and a whole tree that is given
+        stays even if it is not projective.
 
         Raises:
             CorpusError: as `parse`; or arcs of which no projective tree has one a token, while some are unknown.

@@ -94,8 +94,8 @@ class TreeObjective:
         return loss
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
-        """For each sentence whose best tree contradicts its evidence, add features(best) - features(best allowed), times
-        the sentence's weight.
+        """For each sentence whose best tree contradicts its evidence, add features(best) - features(best allowed),
+        times the sentence's weight.
 
         Returns:
             How many sentences that are.
@@ -192,7 +192,10 @@ class TreeObjective:
             self._seen = np.zeros(self.features.rows, np.int32)
         self._calls += 1
         sizes = self.features.templates.sizes
-        return arcs.touched_rows(batch.codes, sizes, batch.ptr, difference, threshold, self._seen, self._calls)
+        rows: NDArray[np.int64] = arcs.touched_rows(
+            batch.codes, sizes, batch.ptr, difference, threshold, self._seen, self._calls
+        )
+        return rows
 
 
 def best_heads(scores: Floats, batch: ArcBatch, single_root: bool) -> NDArray[np.int32]:
