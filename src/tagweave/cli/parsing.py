@@ -86,8 +86,8 @@ class ParserTraining:
         dev = read_corpus(with_head_layer(self.dev), PARSE, self.format) if self.dev else None
         run = run_identity(files, dev, recipe.to_json(), PARSE, self.seed)
         schedule = Schedule(self.iterations, self.patience, Path(f"{self.model}.checkpoint"), self.resume, run)
-        corpora = [file.called(files[0].guideline).corpus for file in files]
-        dev_corpus = dev and dev.called(files[0].guideline).corpus
+        corpora = [_called(file.corpus, files[0].guideline) for file in files]
+        dev_corpus = dev and _called(dev.corpus, files[0].guideline)
         with ExitStack() as stack:
             fitted = fit_parser(corpora, recipe, dev_corpus, schedule, self._watcher(stack))
         about = {
@@ -126,6 +126,19 @@ class ParserTraining:
             raise typer.Exit(INTERRUPTED)
         if schedule.checkpoint:
             schedule.checkpoint.unlink(missing_ok=True)
+
+
+def _called(corpus: Corpus, guideline: str) -> Corpus:
+    """The corpus with its head layer under another name."""
+    if corpus.guideline == guideline:
+        return corpus
+    own = corpus.guideline
+
+    def renamed(sentence: Sentence) -> Sentence:
+        heads = {guideline if name == own else name: layer for name, layer in sentence.heads.items()}
+        return replace(sentence, heads=heads)
+
+    return replace(corpus.map(renamed), guideline=guideline)
 
 
 def is_parser(model: str) -> bool:
