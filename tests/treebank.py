@@ -15,9 +15,7 @@ def sentence(tags: str, heads: Sequence[int], rng: random.Random | None = None) 
     """A sentence of these tags and heads, each arc with the relation of its modifier's tag."""
     rng = rng or random.Random(0)
     forms = tuple(rng.choice(WORDS[tag]) for tag in tags)
-    arcs: tuple[ArcCandidates, ...] = tuple(
-        (Arc(head, RELATIONS[tag]),) for tag, head in zip(tags, heads, strict=True)
-    )
+    arcs: tuple[ArcCandidates, ...] = tuple((Arc(head, RELATIONS[tag]),) for tag, head in zip(tags, heads, strict=True))
     return Sentence(forms, {"upos": tuple((tag,) for tag in tags)}, heads={"head": arcs})
 
 

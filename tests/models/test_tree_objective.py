@@ -122,7 +122,9 @@ def test_unknown_heads_cost_exactly_nothing_in_a_batch_of_others() -> None:
 def test_evidence_of_every_head_is_no_evidence() -> None:
     given = sentence("DNV", [2, 3, 0])
     every = [tuple(Arc(h, None) for h in range(4) if h != m) for m in (1, 2, 3)]
-    assert objective([with_evidence(given, *every)]).loss_and_gradient(random_weights())[0] == pytest.approx(0, abs=1e-9)
+    assert objective([with_evidence(given, *every)]).loss_and_gradient(random_weights())[0] == pytest.approx(
+        0, abs=1e-9
+    )
 
 
 @settings(max_examples=40, deadline=None)
@@ -184,7 +186,9 @@ def test_threads_share_a_pass() -> None:
 def test_contradictions_are_named() -> None:
     crossing = sentence("NNNN", [3, 4, 0, 3])
     with pytest.raises(ContradictionError, match="no projective tree"):
-        objective([with_evidence(crossing, *crossing.heads["head"][:2], None, None)]).loss_and_gradient(random_weights())
+        objective([with_evidence(crossing, *crossing.heads["head"][:2], None, None)]).loss_and_gradient(
+            random_weights()
+        )
 
 
 @pytest.mark.parametrize("learner", [AdaGrad(rate=0.02), AveragedPerceptron(), SGD(c2=0.01), LBFGS(c2=0.1)])

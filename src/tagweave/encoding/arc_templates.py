@@ -123,19 +123,23 @@ _AFFIXES = "h.L h.P|m.L m.P|h.L h.P m.P|h.P m.L m.P|h.L m.L|h.L h.P m.L m.P"
 _COARSE = "h.C m.C|h.W m.C|h.C m.W|h.C h.P m.C|h.C m.C m.P|h.C b.C m.C|h.C h.C+1 m.C-1 m.C|h.C-1 h.C m.C m.C+1"
 
 
-def arc_preset(tag: str, coarse: str | None = None, affixes: bool = True) -> ArcTemplates:
-    """jiang-2015, Table 2, over forms and the layer `tag`; with the tags between (McDonald et al. 2005).
+_FEATS = "h.F h.P|m.F m.P|h.F h.P m.P|h.P m.F m.P|h.F m.F|h.F h.P m.F m.P|h.W m.F|h.F m.W"
+
+
+def arc_preset(tag: str, coarse: str | None = None, feats: bool = False) -> ArcTemplates:
+    """jiang-2015, Table 2, over forms and the layer `tag`; with the tags between (McDonald et al. 2005), and the last
+    character of a form beside the form.
 
     Args:
         tag: the layer of tags.
         coarse: a layer of coarser tags.
-        affixes: whether the last character of a form stands in for the form.
+        feats: whether there is a column `feats`.
     """
-    shorts = "|".join([_JIANG, _BETWEEN, *([_AFFIXES] if affixes else []), *([_COARSE] if coarse else [])])
-    names = {"W": "form", "P": tag, "L": "last", "C": coarse}
+    parts = [_JIANG, _BETWEEN, _AFFIXES, *([_COARSE] if coarse else []), *([_FEATS] if feats else [])]
+    names = {"W": "form", "P": tag, "L": "last", "C": coarse, "F": "user:feats"}
 
     def written(term: str) -> str:
         side, _, short = term.partition(".")
         return f"{side}.{names[short[0]]}[{int(short[1:] or 0)}]"
 
-    return ArcTemplates(tuple(" ".join(map(written, text.split())) for text in shorts.split("|")))
+    return ArcTemplates(tuple(" ".join(map(written, text.split())) for text in "|".join(parts).split("|")))
