@@ -55,10 +55,12 @@ class Forest:
 
 
 @st.composite
-def forests(draw: st.DrawFn, longest: int = 5, spread: float = 3.0, free: bool = False, most: int = 3) -> Forest:
-    """Sentences of 0 .. longest words; evidence from everything to nothing, unless `free`."""
+def forests(
+    draw: st.DrawFn, longest: int = 5, spread: float = 3.0, free: bool = False, most: int = 3, shortest: int = 0
+) -> Forest:
+    """Sentences of shortest .. longest words; evidence from everything to nothing, unless `free`."""
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    lengths = draw(st.lists(st.integers(0, longest), min_size=1, max_size=most))
+    lengths = draw(st.lists(st.integers(shortest, longest), min_size=1, max_size=most))
     kept = 1.0 if free else draw(st.sampled_from([1.0, 0.8, 0.5, 0.2]))
     scores = [random.normal(size=(n + 1, n + 1)) * spread for n in lengths]
     allowed = [(random.random((n + 1, n + 1)) < kept).astype(np.uint8) for n in lengths]

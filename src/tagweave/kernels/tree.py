@@ -1,7 +1,7 @@
 """Max-product over projective dependency trees, under evidence: the best tree of each sentence.
 
-Eisner's recurrence (1996, algorithm of bare-bones dependency parsing) over words 1 .. n and the root 0, s[h, m] the score
-of the arc from head h to modifier m, -inf where the evidence excludes it:
+Eisner's recurrence (1996, "Three new probabilistic models for dependency parsing") over words 1 .. n and the root 0, with
+s[h, m] the score of the arc from head h to modifier m, -inf where the evidence excludes it:
 
     S[i, j] = max_{i <= k < j} R[i, k] + L[k+1, j]         two halves that meet, yet without an arc
     r[i, j] = S[i, j] + s[i, j]                            l[i, j] = S[i, j] + s[j, i]
@@ -56,13 +56,13 @@ def best_heads(scores, ptr, lengths, single_root, heads):
         if n > 0:
             arcs = scores[ptr[s] : ptr[s] + (n + 1) * (n + 1)].reshape((n + 1, n + 1))
             charts = space[: 4 * (n + 2) * (n + 2)].reshape((4, n + 2, n + 2))
-            _fill(arcs, single_root, charts, rows)
+            fill(arcs, single_root, charts, rows)
             _trace(arcs, single_root, charts, stack, heads[token : token + n])
         token += n
 
 
 @kernel
-def _fill(scores, single_root, charts, rows):
+def fill(scores, single_root, charts, rows):
     """Fill R, L, r, l = charts for one sentence; rows are the cells (i, x) of S, L and R that still grow."""
     R, L, r, l = charts[0], charts[1], charts[2], charts[3]  # noqa: E741 - the recurrence's name
     split, left, right = rows[0], rows[1], rows[2]
@@ -101,24 +101,35 @@ def _push(rightmost, leftmost, outward, L, l, R, first, N, split, left, right): 
 
 
 @kernel
+def best_total(scores, single_root, n, charts):
+    """The score of the best tree from full charts; -inf where none is allowed."""
+    L, R = charts[1], charts[0]
+    if not single_root:
+        return R[0, n]
+    best = scores.dtype.type(-np.inf)
+    for m in range(1, n + 1):
+        best = max(best, scores[0, m] + L[1, m] + R[m, n])
+    return best
+
+
+@kernel
 def _trace(scores, single_root, charts, stack, heads):
     """The heads of the best tree from full charts."""
     R, L, r, l = charts[0], charts[1], charts[2], charts[3]  # noqa: E741
     n = heads.shape[0]
     heads[:] = -1
     size = 0
+    best = best_total(scores, single_root, n, charts)
+    if best == -np.inf:
+        return
     if single_root:
-        best, child = scores.dtype.type(-np.inf), 0
-        for m in range(1, n + 1):
-            value = scores[0, m] + L[1, m] + R[m, n]
-            if value > best:
-                best, child = value, m
-        if child == 0:
-            return
+        child = 1
+        while child < n and not scores[0, child] + L[1, child] + R[child, n] >= best:
+            child += 1
         heads[child - 1] = 0
         size = _put(stack, size, _LEFT, 1, child)
         size = _put(stack, size, _RIGHT, child, n)
-    elif R[0, n] > -np.inf:
+    else:
         size = _put(stack, size, _RIGHT, 0, n)
     while size > 0:
         size -= 1

@@ -1,20 +1,21 @@
 """Sum-product over projective dependency trees, under evidence: log Z and the probability of every arc.
 
-The recurrence of `kernels.tree` with sums for maxima and products for sums. With p[h, m] = exp(s[h, m] - shift[m]), exactly
-0 where the evidence excludes an arc:
+The recurrence of `kernels.tree` with sums for maxima and products for sums. With p[h, m] = exp(s[h, m] - shift[m]), and
+exactly 0 where the evidence excludes an arc:
 
     S[i, j] = sum_k R[i, k] L[k+1, j]            r[i, j] = S[i, j] p[i, j]        l[i, j] = S[i, j] p[j, i]
     R[i, j] = sum_m r[i, m] R[m, j]              L[i, j] = sum_m L[i, m] l[m, j]
     Z       = R[0, n],  or with one child of the root  sum_m p[0, m] L[1, m] R[m, n]
 
-Every tree has one head for every word, so shifts, the best score into each word, change Z by a factor alone: log Z gets their
-sum back. What follows from a cell, d log Z / d cell, is found by running the pushes backwards; the probability of an
-arc is its cell times that. The evidence is in p alone: one recurrence gives Z of all trees and Z of those that are allowed.
+The derivative of log Z in each cell is found by running the pushes backwards; times the cell of an arc it is the arc's
+probability. The evidence is in p alone: one recurrence gives Z of all trees and Z of those that are allowed.
 
-Range. With A[m] = sum_h p[h, m], a cell is at most the product of A over its words, what completes it to trees at most
-that over all others. So what is lost below the smallest number is harmless if Z is not as small beside the product of all
-A; and nothing is lost at all if no cell is very small. Where neither holds (scores of some hundred nats that disagree with
-every tree, or hundreds of words), `kernels.tree_logarithms` does the sentence again.
+Range. Every tree has one head for every word, so a shift changes Z by a factor, and log Z gets it back: it makes the best
+potential of each word 1. With A[m] = sum_h p[h, m], a cell is at most the product of A over its words, and what completes
+it to trees at most that over all others. So what falls below the smallest number is harmless unless Z is as small beside
+the product of all A; and nothing falls there at all if no cell is very small. Where neither holds, because strong scores
+disagree with every tree, the sentence is done again with shifts that make Z about 1; and where that does not help, in
+logarithms (`kernels.tree_logarithms`).
 """
 
 from __future__ import annotations
@@ -25,14 +26,17 @@ from functools import partial
 import numpy as np
 
 from tagweave.kernels import kernel
+from tagweave.kernels.projective import is_projective, is_tree
+from tagweave.kernels.tree import best_total, fill
 from tagweave.kernels.tree_logarithms import log_marginals
 
 _U = np.uintp
 _ONE = np.uintp(1)
-_LARGEST = 1e200  # of a cell; its derivative times it then still says what 1e-100 of the probability is
+_LOG_TREES = math.log(6.75)  # there are fewer projective trees of n words than exp of n times this
+_LARGEST = 1e200  # of a cell: of its probability no more than 1e-100 is lost where its derivative underflows
 _LEAST = 1e-100  # of a cell that is not 0: products of three of them are not 0 either
 _LOG_SHARE = -575.0  # log 1e-250, of Z in the product of all A
-CHARTS = 9
+_CHARTS = 8
 
 
 @kernel
@@ -46,7 +50,7 @@ def marginals(scores, allowed, ptr, lengths, single_root, marginal, log_z):
     longest = 0
     for s in range(lengths.shape[0]):
         longest = max(longest, lengths[s])
-    space = np.empty(CHARTS * (longest + 2) ** 2)
+    space = np.empty(_CHARTS * (longest + 2) ** 2)
     rows = np.empty((3, longest + 2))
     for s in range(lengths.shape[0]):
         n = lengths[s]
@@ -56,82 +60,135 @@ def marginals(scores, allowed, ptr, lengths, single_root, marginal, log_z):
 
 
 @kernel
+def entropies(scores, ptr, lengths, marginal, log_z, entropy):
+    """Set entropy float64[B], in nats, of the trees of each sentence, from its log Z and marginals; nan where there are none.
+
+    H = log Z - sum over arcs of P(arc) s(arc), since the score of a tree is the sum of its arcs' scores.
+    """
+    for s in range(lengths.shape[0]):
+        expected = 0.0
+        for a in range(ptr[s], ptr[s] + (lengths[s] + 1) ** 2):
+            if marginal[a] > 0:
+                expected += marginal[a] * scores[a]
+        entropy[s] = log_z[s] - expected if log_z[s] > -np.inf else np.nan
+
+
+@kernel
 def _sentence(scores, allowed, n, single_root, space, rows, marginal):
     """log Z of one sentence; sets its marginals."""
     marginal[:] = 0
     if n == 0:
         return 0.0
-    charts = space[: CHARTS * (n + 2) * (n + 2)].reshape((CHARTS, n + 2, n + 2))
-    p = charts[0]
-    shift, log_product, narrow = _potentials(scores, allowed, n, p)
+    charts = space[: _CHARTS * (n + 2) * (n + 2)].reshape((_CHARTS, n + 2, n + 2))
+    p, out = charts[0], marginal.reshape((n + 1, n + 1))
+    shift, allows = _shifted(scores, allowed, n, p, rows)
     if shift == -np.inf:  # a word without any head
-        return -np.inf
-    out = marginal.reshape((n + 1, n + 1))
-    least, largest = _inside(n, single_root, charts, rows)
-    total = _total(n, single_root, charts)
-    lossless = not narrow and least > _LEAST
-    if lossless and total == 0:
-        return -np.inf
-    if largest < _LARGEST and total > 0 and (lossless or math.log(total) - log_product > _LOG_SHARE):
-        _outside(n, single_root, total, charts, rows, out)
-        return shift + math.log(total)
-    _shifted(scores, allowed, n, p)
-    total = log_marginals(n, single_root, charts, out)
-    return shift + total
+        return shift
+    if allows == n:
+        return shift if _take_only_heads(n, single_root, p, out) else -np.inf
+    total, gauge = 1.0, 0.0
+    for attempt in range(2):
+        if attempt == 1:
+            _shifted(scores, allowed, n, p, rows)
+            gauge = _gauge(n, single_root, total, charts, rows)
+            if gauge == -np.inf:
+                return gauge
+        log_product, least, largest = _potentials(n, gauge, p, rows)
+        if largest < _LARGEST:
+            least, largest = _inside(n, single_root, charts, rows, least, largest)
+            total = _total(n, single_root, charts)
+            if total == 0 and least > _LEAST:
+                return -np.inf
+            lost_nothing = least > _LEAST or (total > 0 and math.log(total) - log_product > _LOG_SHARE)
+            if lost_nothing and largest < _LARGEST:
+                _outside(n, single_root, total, charts, rows, out)
+                return shift + n * gauge + math.log(total)
+    _shifted(scores, allowed, n, p, rows)
+    return shift + log_marginals(n, single_root, charts, out)
 
 
 @kernel
-def _best_into(scores, allowed, n, m):
-    """The largest score of an arc into word m; -inf where none is allowed."""
-    top = -np.inf
+def _shifted(scores, allowed, n, p, rows):
+    """Set p[h, m] = s[h, m] - the best score into m, -inf where an arc is excluded.
+
+    Returns the sum of the best scores, -inf if a word has no head, and the number of arcs that are not excluded.
+    """
+    best = rows[0]
+    best[: n + 1] = -np.inf
+    allows = 0
     for h in range(n + 1):
-        a = h * (n + 1) + m
-        if h != m and (allowed.shape[0] == 0 or allowed[a]):
-            top = max(top, np.float64(scores[a]))
-    return top
+        for m in range(n + 1):
+            a = h * (n + 1) + m
+            value = -np.inf
+            if m > 0 and m != h and (allowed.shape[0] == 0 or allowed[a]):
+                value = np.float64(scores[a])
+            p[h, m] = value
+            allows += value > -np.inf
+            best[m] = max(best[m], value)
+    total = 0.0
+    for m in range(1, n + 1):
+        total += best[m]
+    if total > -np.inf:
+        best[0] = 0.0
+        for h in range(n + 1):
+            for m in range(n + 1):
+                p[h, m] -= best[m]
+    return total, allows
 
 
 @kernel
-def _shifted(scores, allowed, n, p):
-    """p[h, m] = s[h, m] - shift[m], -inf where an arc is excluded."""
+def _take_only_heads(n, single_root, p, marginal):
+    """Where every word has one head left: set their marginals to 1 if they are a projective tree; whether they are."""
+    heads = np.empty(n, np.int32)
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            if p[h, m] > -np.inf:
+                heads[m - 1] = h
+    if not is_tree(heads, single_root) or not is_projective(heads):
+        return False
     for m in range(1, n + 1):
-        top = _best_into(scores, allowed, n, m)
-        p[m, 0] = -np.inf
-        for h in range(n + 1):
-            a = h * (n + 1) + m
-            p[h, m] = scores[a] - top if h != m and (allowed.shape[0] == 0 or allowed[a]) else -np.inf
+        marginal[heads[m - 1], m] = 1
+    return True
 
 
 @kernel
-def _potentials(scores, allowed, n, p):
-    """Set p. Returns the sum of all shifts, log of the product of all A, and whether a potential is very small."""
-    shifts, log_product, narrow = 0.0, 0.0, False
-    for m in range(1, n + 1):
-        top = _best_into(scores, allowed, n, m)
-        if top == -np.inf:
-            return top, 0.0, False
-        shifts += top
-        total = 0.0
-        p[m, 0] = 0.0
-        for h in range(n + 1):
-            a = h * (n + 1) + m
-            p[h, m] = 0.0
-            if h != m and (allowed.shape[0] == 0 or allowed[a]) and scores[a] > -np.inf:
-                value = math.exp(scores[a] - top)
-                narrow |= value < _LEAST
+def _gauge(n, single_root, total, charts, rows):
+    """What to take from all scores, logarithms in charts[0], so that Z is near 1; -inf where there is no tree."""
+    if not total < np.inf:
+        return _LOG_TREES
+    if total > 0:
+        return math.log(total) / n
+    fill(charts[0][: n + 1, : n + 1], single_root, charts[1:5], rows)
+    return best_total(charts[0], single_root, n, charts[1:5]) / n
+
+
+@kernel
+def _potentials(n, gauge, p, rows):
+    """p = exp(p - gauge). Returns log of the product of all A, and the least potential that is not excluded, and the largest."""
+    totals = rows[0]
+    totals[:] = 0.0
+    least, largest = np.inf, 0.0
+    for h in range(n + 1):
+        for m in range(n + 1):
+            if p[h, m] > -np.inf:
+                value = math.exp(p[h, m] - gauge)
                 p[h, m] = value
-                total += value
-        log_product += math.log(total)
-    return shifts, log_product, narrow
+                totals[m] += value
+                least, largest = min(least, value), max(largest, value)
+            else:
+                p[h, m] = 0.0
+    log_product = 0.0
+    for m in range(1, n + 1):
+        log_product += math.log(totals[m])
+    return log_product, least, largest
 
 
 @kernel
-def _inside(n, single_root, charts, rows):
-    """Fill R, L, r, l, S = charts[1:6]. Returns the least cell that is not 0, and the largest."""
-    p, R, L, r, l, S = charts[0], charts[1], charts[2], charts[3], charts[4], charts[5]  # noqa: E741
+def _inside(n, single_root, charts, rows, least, largest):
+    """Fill R, L, r, l = charts[1:5]. Returns the least and largest of all cells that are not 0, and of what was given."""
+    p, R, L, r, l = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741 - the recurrence's name
     split, left, right = rows[0], rows[1], rows[2]
     N = _U(n + 1)
-    least, largest = np.inf, 0.0
     for row in range(n, 0 if single_root else -1, -1):
         i = _U(row)
         R[i, i] = 1.0
@@ -143,7 +200,7 @@ def _inside(n, single_root, charts, rows):
         for j in range(i + _ONE, N):
             outward, inward = split[j] * p[i, j], split[j] * p[j, i]
             rightmost, leftmost = right[j] + outward, left[j] + inward
-            S[i, j], R[i, j], L[i, j], r[i, j], l[i, j] = split[j], rightmost, leftmost, outward, inward
+            R[i, j], L[i, j], r[i, j], l[i, j] = rightmost, leftmost, outward, inward
             for value in (split[j], outward, inward, rightmost, leftmost):
                 largest = max(largest, value)
                 if value > 0:
@@ -176,12 +233,12 @@ def _total(n, single_root, charts):
 
 @kernel
 def _outside(n, single_root, total, charts, rows, marginal):
-    """From the charts of `_inside`, set marginal float[n + 1, n + 1]. dR, dL, dl = charts[6:9] are derivatives.
+    """From the charts of `_inside`, set marginal float[n + 1, n + 1]. dR, dL, dl = charts[5:8] are derivatives.
 
     Derivatives of a cell that no tree reaches have no bound: they may be inf, and inf * 0 nan, so they are never used.
     """
-    p, R, L, r, l, S = charts[0], charts[1], charts[2], charts[3], charts[4], charts[5]  # noqa: E741
-    dR, dL, dl = charts[6], charts[7], charts[8]
+    p, R, L, r, l = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741 - the recurrence's name
+    dR, dL, dl = charts[5], charts[6], charts[7]
     split, left, right = rows[0], rows[1], rows[2]
     for i in range(n + 1):
         for j in range(i, n + 1):
