@@ -17,6 +17,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.encoding.arc_templates import ArcTemplates
 from tagweave.encoding.digest import digest_of
+from tagweave.encoding.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels, LabelObjective
 from tagweave.models.parser import Parser
@@ -25,13 +26,14 @@ from tagweave.models.tree import TreeModel
 from tagweave.models.tree_storage import load_parser, save_parser
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0]", "m.form[0]"))
+RELATIONS = RelationTemplates(("h.upos[0] m.last[0]", "m.form[0] p.upos[0] d", "g.upos[0]"))
 NAMES = ("det", "obj", "punct", "root")
 
 
 def random_model(seed: int = 0, labels: bool = True) -> TreeModel:
     rng = np.random.default_rng(seed)
     features = ArcFeatures(TEMPLATES, 32)
-    of_arcs = ArcLabels(TEMPLATES, NAMES, rng.normal(size=(16, 4)).astype(np.float32)) if labels else None
+    of_arcs = ArcLabels(RELATIONS, NAMES, rng.normal(size=(16, 4)).astype(np.float32)) if labels else None
     return TreeModel(features, rng.normal(size=features.size).astype(np.float32), of_arcs, about={"seed": seed})
 
 
@@ -157,6 +159,7 @@ CHANGES = {
     "more relations": lambda d, a: d.update(relations=[*NAMES, "more"]),
     "rows of relations": lambda d, a: a.update(relation_weights=a["relation_weights"][:-1].copy()),
     "relations between": lambda d, a: d.update(relation_templates=["h.upos[0] b.upos[0] m.upos[0]"]),
+    "no templates of relations": lambda d, a: d.update(relation_templates=[]),
     "root": lambda d, a: d.update(single_root="yes"),
     "no guideline": lambda d, a: d.pop("guideline"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.arc_templates import ArcTemplates, arc_preset
 from tagweave.encoding.arcs import EncodedArcs, encode_arcs
+from tagweave.encoding.relation_templates import RelationTemplates, relation_preset
 from tagweave.learning.loop import Outcome, Schedule, Watcher, train
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.trainer import Trainer
@@ -27,7 +28,7 @@ from tagweave.models.tree_objective import TreeObjective
 _LAYERS = ("xpos", "upos")
 _ADAGRAD = {"rate": 0.05, "initial": 1.0}
 """Test UAS of zh/udc after six passes: 81.2, where the learner's usual settings, made for chains, give 78."""
-_LABEL_ROWS = 1 << 16
+_LABEL_ROWS = 1 << 17
 _LABEL_PASSES = 6
 _LABEL_BATCH = 64
 
@@ -118,37 +119,52 @@ def fit_parser(
         raise CorpusError("no head that is known", "trees, or parts of trees", corpora[0].path if corpora else "")
     evaluate = None if dev is None else _DevScore(model, dev, recipe.threads)
     outcome = train(recipe.trainer(), objective, model.weights, schedule or Schedule(), evaluate, watcher)
-    model = replace(model, weights=np.asarray(outcome.weights, dtype), labels=fit_labels(sentences, layer, templates))
+    model = replace(model, weights=np.asarray(outcome.weights, dtype))
+    relations = relation_preset(templates, next(iter(tag_layers(sentences)), "form"))
+    model = replace(model, labels=fit_labels(sentences, layer, relations, model.best(encoded, True)))
     about = {"recipe": recipe.to_json(), "dev_score": outcome.score, "iterations": outcome.iterations}
     return FittedParser(replace(model, about=about), outcome, int((~usable).sum()))
 
 
-def usual_templates(sentences: Iterable[Sentence]) -> ArcTemplates:
+def usual_templates(sentences: Sequence[Sentence]) -> ArcTemplates:
     """jiang-2015, Table 2, over the finest tags that every sentence has, with coarser ones and `feats` if there are any.
 
     Raises:
         CorpusError: sentences without tags.
     """
-    sentences = list(sentences)
-    known = [name for name in _LAYERS if all(any(s.layers.get(name, ())) for s in sentences if len(s))]
+    known = tag_layers(sentences)
     if not known:
         raise CorpusError("sentences without tags", "a layer upos or xpos", *(sentences[0].place if sentences else ()))
     feats = all("feats" in s.columns for s in sentences) and any(set(s.columns["feats"]) - {"_"} for s in sentences)
     return arc_preset(known[0], known[1] if len(known) > 1 else None, feats)
 
 
-def fit_labels(sentences: Sequence[Sentence], layer: str, templates: ArcTemplates) -> ArcLabels | None:
-    """A classifier of the relations of arcs whose head is known; `None` where no relation is."""
+def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
+    """The layers of tags that every sentence has, the finest first."""
+    return [name for name in _LAYERS if all(any(s.layers.get(name, ())) for s in sentences if len(s))]
+
+
+def fit_labels(
+    sentences: Sequence[Sentence], layer: str, templates: RelationTemplates, heads: NDArray[np.int32]
+) -> ArcLabels | None:
+    """A classifier of the relations of arcs; `None` where no relation is known.
+
+    Args:
+        sentences: N tokens.
+        layer: the head layer.
+        templates: of relations.
+        heads: int32[N], the trees that a parser chooses under the evidence, for heads that are not known; -1 for none.
+    """
     names = sorted({a.relation for s in sentences for c in s.heads.get(layer, ()) for a in c or () if a.relation})
     if not names:
         return None
-    own = ArcTemplates(tuple(t.text for t in templates.parsed if not t.is_between))
-    encoded = encode_arcs(sentences, own, layer)
-    heads = np.delete(encoded.heads, encoded.position_ptr[:-1])
-    labels = ArcLabels(own, tuple(names), np.zeros((_LABEL_ROWS, len(names)), np.float32))
+    encoded = encode_arcs(sentences, ArcTemplates(()), layer, templates.columns)
+    known = np.delete(encoded.heads, encoded.position_ptr[:-1])
+    heads = np.where(known >= 0, known, heads)
+    labels = ArcLabels(templates, tuple(names), np.zeros((_LABEL_ROWS, len(names)), np.float32))
     allowed = allowed_labels(sentences, layer, heads, labels)
     allowed[heads < 0] = True
-    rows = arc_rows(own, encoded, heads, _LABEL_ROWS)
+    rows = arc_rows(templates, encoded, heads, _LABEL_ROWS)
     weights = np.repeat(encoded.weights, encoded.lengths)
     objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS)
     if not len(objective):

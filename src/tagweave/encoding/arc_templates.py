@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tagweave.encoding.columns import SCALAR_COLUMNS
 from tagweave.encoding.templates import TemplateError, seed_of
 
-_TERM = re.compile(r"(?P<side>[hmb])\.(?P<column>[^\[\]\s]+)\[(?P<offset>[+-]?\d+)\]")
+_TERM = re.compile(r"(?P<side>[a-z])\.(?P<column>[^\[\]\s]+)\[(?P<offset>[+-]?\d+)\]")
 SIDES = "hmb"
 
 ArcTerm = tuple[str, int]
@@ -40,15 +40,10 @@ class ArcTemplate:
         Raises:
             TemplateError: a term of another form, nothing but tokens between, or these with one end only.
         """
-        terms: dict[str, list[ArcTerm]] = {side: [] for side in SIDES}
-        for part in text.split():
-            match = _TERM.fullmatch(part)
-            if not match:
-                raise TemplateError(f"found {part!r} in template {text!r}, expected h, m or b, as in h.xpos[0]")
-            terms[match["side"]].append((match["column"], int(match["offset"])))
-        if not terms["h"] and not terms["m"]:
+        terms = parse_terms(text, SIDES)
+        if "h" not in terms and "m" not in terms:
             raise TemplateError(f"found the template {text!r}, expected a term of the head or of the modifier")
-        return cls(text, tuple(tuple(terms[side]) for side in SIDES))
+        return cls(text, tuple(tuple(terms.get(side, ())) for side in SIDES))
 
     @property
     def is_between(self) -> bool:
@@ -59,6 +54,22 @@ class ArcTemplate:
     def is_pair(self) -> bool:
         """Whether it looks at head and modifier, and at nothing between."""
         return bool(self.sides[0] and self.sides[1] and not self.sides[2])
+
+
+def parse_terms(text: str, sides: str) -> dict[str, list[ArcTerm]]:
+    """The terms of every side that a template names, in the order in which it first names them.
+
+    Raises:
+        TemplateError: a term of another form, or of another side.
+    """
+    terms: dict[str, list[ArcTerm]] = {}
+    for part in text.split():
+        match = _TERM.fullmatch(part)
+        if not match or match["side"] not in sides:
+            expected = f"SIDE.COLUMN[OFFSET] with a side of {', '.join(sides)}"
+            raise TemplateError(f"found {part!r} in template {text!r}, expected {expected}")
+        terms.setdefault(match["side"], []).append((match["column"], int(match["offset"])))
+    return terms
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ class EncodedArcs:
 
     Attributes:
         position_ptr: int64[S + 1], the first position (the root) of every sentence.
-        columns: uint64[N + S, C], the codes of the columns of the templates, by position.
+        names: the C columns.
+        columns: uint64[N + S, C], their codes by position.
         heads: int32[N + S], by position the head that is known; `ANY` where all are allowed (and at roots), `SEVERAL`
             where some are.
         allowed: bool[cells], by head and modifier, what evidence allows, for sentences of which more is known than
@@ -39,6 +40,7 @@ class EncodedArcs:
     """
 
     position_ptr: NDArray[np.int64]
+    names: tuple[str, ...]
     columns: NDArray[np.uint64]
     heads: NDArray[np.int32]
     allowed_ptr: NDArray[np.int64]
@@ -52,6 +54,15 @@ class EncodedArcs:
     def lengths(self) -> NDArray[np.int64]:
         """int64[S], the tokens of each sentence."""
         return np.diff(self.position_ptr) - 1
+
+    def placed(self, terms: NDArray[np.int64], columns: Sequence[str]) -> NDArray[np.int64]:
+        """Terms int64[R, J, 2], whose columns are numbers into `columns`, with the numbers that they have here.
+
+        Raises:
+            ValueError: a column that is not here.
+        """
+        numbers = np.array([*(self.names.index(name) for name in columns), -1], np.int64)
+        return np.stack([numbers[terms[:, :, 0]], terms[:, :, 1]], axis=2)
 
     def cells(self, first: int, last: int) -> NDArray[np.int64]:
         """int64[n + 1]: where the cells of sentences first .. last - 1 begin, the first at 0."""
@@ -80,8 +91,10 @@ class EncodedArcs:
         )
 
 
-def encode_arcs(sentences: Sequence[Sentence], templates: ArcTemplates, layer: str | None = None) -> EncodedArcs:
-    """The columns of sentences, with the evidence of a head layer, if one is named.
+def encode_arcs(
+    sentences: Sequence[Sentence], templates: ArcTemplates, layer: str | None = None, more: Sequence[str] = ()
+) -> EncodedArcs:
+    """The columns of sentences that templates look at, then `more`; with the evidence of a head layer, if one is named.
 
     Raises:
         CorpusError: a template asks for a column or a layer that a sentence does not have.
@@ -90,8 +103,9 @@ def encode_arcs(sentences: Sequence[Sentence], templates: ArcTemplates, layer: s
     ptr = pointers(lengths + 1)
     is_token = np.ones(int(ptr[-1]), bool)
     is_token[ptr[:-1]] = False
-    columns = np.full((len(is_token), len(templates.columns)), ROOT)
-    for at, codes in enumerate(_columns(sentences, templates.columns, int(lengths.sum()))):
+    names = tuple(dict.fromkeys([*templates.columns, *more]))
+    columns = np.full((len(is_token), len(names)), ROOT)
+    for at, codes in enumerate(_columns(sentences, names, int(lengths.sum()))):
         columns[is_token, at] = codes
     heads = np.full(len(is_token), ANY, np.int32)
     allowed: list[NDArray[np.uint8]] = []
@@ -101,7 +115,7 @@ def encode_arcs(sentences: Sequence[Sentence], templates: ArcTemplates, layer: s
     weights = np.array([sentence.weight for sentence in sentences], np.float64)
     sizes = np.array([len(each) for each in allowed] or [0] * len(sentences), np.int64)
     cells = np.concatenate([np.zeros(0, np.uint8), *allowed])
-    return EncodedArcs(ptr, columns, heads, pointers(sizes), cells, weights)
+    return EncodedArcs(ptr, names, columns, heads, pointers(sizes), cells, weights)
 
 
 def _columns(sentences: Sequence[Sentence], names: Sequence[str], count: int) -> Iterable[NDArray[np.uint64]]:

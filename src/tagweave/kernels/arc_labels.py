@@ -12,23 +12,62 @@ from tagweave.kernels import kernel
 
 _U = np.uintp
 _LEFT = np.uint64(0xA0761D6478BD642F)
+_DISTANCE = np.uint64(0xE7037ED1A0B428DB)
 
 
 @kernel
-def arc_features(codes, sizes, ptr, heads, rows, features):
-    """features int32[N, F] = the rows of the arcs to heads int32[N], from codes as `kernels.arcs` has them."""
-    T, U, V = sizes[0], sizes[1], sizes[2]
-    mask = np.uint64(rows - 1)
+def tree_places(ptr, heads, places):
+    """places int32[N, 7] = the positions that stand around every token in its tree, -1 where there is none: its head,
+    itself, the modifiers before and after it on the same side of the head, its own first modifier to the left and last
+    one to the right, and the head of its head.
+
+    ptr int64[S + 1] are the roots, heads int32[N] by token, 0 the root (as are negative ones).
+    """
+    places[:] = -1
     token = 0
     for s in range(ptr.shape[0] - 1):
-        for m in range(1, ptr[s + 1] - ptr[s]):
-            h, q = ptr[s] + max(0, heads[token]), ptr[s] + m
-            direction = _LEFT if h > q else np.uint64(0)
-            for t in range(T):
-                features[token, t] = (codes[h, t] + codes[q, T + t] + direction) & mask
-            for r in range(2 * T, 2 * T + U + V):
-                features[token, r - T] = (codes[h if r < 2 * T + U else q, r] + direction) & mask
-            token += 1
+        low, n = ptr[s], ptr[s + 1] - ptr[s] - 1
+        latest = np.full((2, n + 1), -1, np.int64)  # the last modifier of every head so far, to its right and left
+        for m in range(1, n + 1):
+            own = token + m - 1
+            h = max(0, heads[own])
+            left = 1 if m < h else 0
+            places[own, 0], places[own, 1] = low + h, low + m
+            before = latest[left, h]
+            if before >= 0:
+                places[own, 2] = low + before
+                places[token + before - 1, 3] = low + m
+            elif left:
+                places[token + h - 1, 4] = low + m
+            if h > 0:
+                if not left:
+                    places[token + h - 1, 5] = low + m
+                places[own, 6] = low + max(0, heads[token + h - 1])
+            latest[left, h] = m
+        token += n
+
+
+@kernel
+def relation_features(codes, ptr, sides, with_distance, places, rows, features):
+    """features int32[N, F] = the rows of weights of every token's arc: sums of codes of the places that a template sees.
+
+    codes uint64[P, R] by position; ptr int64[F + 1], sides int64[R] and with_distance bool[F] say what a template is.
+    """
+    mask = np.uint64(rows - 1)
+    for a in range(places.shape[0]):
+        h, m = places[a, 0], places[a, 1]
+        direction = _LEFT if m < h else np.uint64(0)
+        distance = abs(h - m)
+        step = np.uint64(distance if distance <= 5 else 6 if distance <= 10 else 7) * _DISTANCE
+        for f in range(ptr.shape[0] - 1):
+            code = direction
+            for r in range(ptr[f], ptr[f + 1]):
+                place = places[a, sides[r]]
+                if place >= 0:
+                    code += codes[place, r]
+            if with_distance[f]:
+                code += step
+            features[a, f] = code & mask
 
 
 @kernel

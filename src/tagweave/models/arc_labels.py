@@ -2,7 +2,7 @@
 
     score(y | h, m) = sum_t W[row_t(h, m), y]        loss = log Z(all relations) - log Z(those that the evidence allows)
 
-Its features are those of pairs and of one side alone, with the direction of the arc, as `kernels.arcs` hashes them.
+Since the tree is known, its features see what stands around an arc in it (`encoding.relation_templates`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.arc_templates import ArcTemplates
 from tagweave.encoding.arcs import EncodedArcs
+from tagweave.encoding.relation_templates import PLACES, RelationTemplates
 from tagweave.kernels import arc_labels, arcs
 from tagweave.models.sampling import drawn
 
@@ -28,12 +28,12 @@ class ArcLabels:
     """Relations and the weights of their features.
 
     Attributes:
-        templates: of pairs and of one side alone.
+        templates: of relations.
         names: the Y relations.
         weights: float[rows, Y], rows a power of two.
     """
 
-    templates: ArcTemplates
+    templates: RelationTemplates
     names: tuple[str, ...]
     weights: Floats
 
@@ -49,14 +49,18 @@ class ArcLabels:
         return np.asarray(scores.argmax(axis=1), np.int32)
 
 
-def arc_rows(templates: ArcTemplates, encoded: EncodedArcs, heads: NDArray[np.int32], rows: int) -> NDArray[np.int32]:
+def arc_rows(
+    templates: RelationTemplates, encoded: EncodedArcs, heads: NDArray[np.int32], rows: int
+) -> NDArray[np.int32]:
     """int32[N, F]: the rows of weights of every token's arc to its head (0 the root)."""
     terms, seeds = templates.codes
     codes: Codes = np.empty((len(encoded.columns), len(seeds)), np.uint64)
+    terms = encoded.placed(terms, templates.columns)
     arcs.side_codes(encoded.columns, encoded.position_ptr, terms, seeds, codes)
-    pairs, of_head, of_modifier, _ = templates.sizes.tolist()
-    features = np.empty((len(heads), pairs + of_head + of_modifier), np.int32)
-    arc_labels.arc_features(codes, templates.sizes, encoded.position_ptr, heads, rows, features)
+    places = np.empty((len(heads), len(PLACES)), np.int32)
+    arc_labels.tree_places(encoded.position_ptr, heads, places)
+    features = np.empty((len(heads), len(templates.parsed)), np.int32)
+    arc_labels.relation_features(codes, *templates.grams, places, rows, features)
     return features
 
 

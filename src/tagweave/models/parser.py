@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
-from tagweave.encoding.arcs import EncodedArcs, encode_arcs
+from tagweave.encoding.arcs import EncodedArcs
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.tree import TreeModel
 
@@ -36,7 +36,7 @@ class Parser:
             CorpusError: a sentence without the tags or columns that the model looks at.
         """
         for block in _blocks(sentences):
-            encoded = encode_arcs(block, self.model.features.templates)
+            encoded = self.model.encode(block)
             heads = self.model.best(encoded, threads=self.threads)
             yield from self._with_arcs(block, encoded, heads, None)
 
@@ -51,7 +51,7 @@ class Parser:
         """
         layer = layer or self.model.guideline
         for block in _blocks(sentences):
-            encoded = encode_arcs(block, self.model.features.templates, layer)
+            encoded = self.model.encode(block, layer)
             heads = self.model.best(encoded, True, self.threads)
             known = np.delete(encoded.heads, encoded.position_ptr[:-1])
             heads = np.where(heads < 0, known, heads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.arcs import EncodedArcs
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.arcs import EncodedArcs, encode_arcs
 from tagweave.kernels import tree
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
@@ -48,6 +49,11 @@ class TreeModel:
         aligned = space[start : start + self.weights.nbytes].view(self.weights.dtype)
         aligned[:] = self.weights
         return aligned
+
+    def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
+        """The sentences with all columns that the model looks at, and the evidence of a layer. Raises as `encode_arcs`."""
+        more = () if self.labels is None else self.labels.templates.columns
+        return encode_arcs(sentences, self.features.templates, layer, more)
 
     def best(self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1) -> NDArray[np.int32]:
         """int32[N]: the heads of the best trees, under the evidence if it is to be heeded; -1 where none is allowed."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.encoding.arc_templates import ArcTemplates
+from tagweave.encoding.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.description import Arrays
@@ -70,9 +71,9 @@ def _labels(description: dict[str, Any], arrays: Arrays) -> ArcLabels:
     if not names or not all(isinstance(name, str) and name for name in names):
         raise ValueError("relations without names")
     _check(weights, (_power_of_two(len(weights)), len(names)))
-    templates = _templates(description["relation_templates"])
-    if templates.sizes[3]:
-        raise ValueError("templates of relations that look at the tokens between")
+    templates = RelationTemplates(tuple(description["relation_templates"]))
+    if not templates.parsed:
+        raise ValueError("no templates of relations")
     return ArcLabels(templates, names, weights)
 
 
