@@ -55,7 +55,7 @@ def test_evidence_of_one_tree_is_that_tree(forest: Forest, data: st.DataObject) 
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("n", [30, 120])
 def test_cycles_within_cycles(n: int, single_root: bool) -> None:
-    """Words in pairs, pairs of pairs and so on are bound the closer the smaller they are; a planted tree is above all."""
+    """Words in pairs, pairs of pairs and so on, the smaller the more closely bound; then a planted tree above all."""
     random = np.random.default_rng(n)
     words = np.arange(n + 1)
     near = [(words[:, None] >> level) == (words >> level) for level in range(8)]

@@ -110,7 +110,7 @@ def test_lifting_known_heads_leaves_heads_above_or_unknown(heads: list[int]) -> 
     assert projective.is_projective(array(result))
     assert (lifts == 0) == (list(result) == heads)
     for m, (before, after) in enumerate(zip(heads, result, strict=True), 1):
-        assert after == -1 or after == before or after in [*_above(heads, m), 0]
+        assert after in [-1, before, 0, *_above(heads, m)]
         assert before != -1 or after == -1
 
 

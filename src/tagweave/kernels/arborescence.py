@@ -2,14 +2,14 @@
 
 From a word, the best arc into it is followed backwards, then the best one into the word that it comes from, and so on:
 
-    to the root, or to a word that is connected to it     the whole path is connected, and the next word begins one
-    to a word of the path                                  this cycle C becomes one word c, with arcs
-                                                           s[h, c] = max_{v in C} s[h, v] - s[best(v), v]    into it, and
-                                                           s[c, m] = max_{v in C} s[v, m]                    out of it
+    to the root, or to a word connected to it       the whole path is connected, and the next word begins one
+    to a word of the path                           this cycle C becomes one word c, with arcs
+                                                    s[h, c] = max_{v in C} s[h, v] - s[best(v), v]    into it, and
+                                                    s[c, m] = max_{v in C} s[v, m]                    out of it
 
-Each step reads a row or unites rows, so all of it is O(n^2). In the end an arc into a united word breaks the cycle where it
-enters. If the root may have one child alone, all its arcs are made worse by more than trees can differ, so that the best
-tree has as few children of the root as there can be (Stanojevic and Cohen 2021, "A root of a problem", section 4).
+Each step reads a row or unites rows, so all of it is O(n^2). In the end an arc into a united word breaks the cycle
+where it enters. If the root may have one child alone, all its arcs are made worse by more than trees can differ, so
+that the best tree has as few children of the root as there can be (Stanojevic and Cohen 2021, "A root of a problem").
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _transpose(scores, single_root, into, ends):
 
 @kernel
 def _connect(into, ends, heads):
-    """Connect all words to the root; whether they can be. Row and column of a united word are those of its first one."""
+    """Connect all words to the root; whether they can be. A united word has the row and column of its first one."""
     N = into.shape[0]
     # nodes: words, then what cycles become. Of each: what it is united in, and the arc that was chosen into it
     parent = np.full(2 * N, -1, np.int32)
@@ -150,7 +150,7 @@ def _unite(into, ends, cycle, best, active):
 
 @kernel
 def _expand(nodes, parent, chosen, heads):
-    """Take the cycles apart, the last one first: the arc into a united word replaces the one into the part that it enters."""
+    """Take cycles apart, the last one first: an arc into a united word replaces the one into that part of it."""
     settled = np.zeros(nodes, np.bool_)
     for top in range(nodes - 1, 0, -1):
         if settled[top]:

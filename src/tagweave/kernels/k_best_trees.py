@@ -90,10 +90,8 @@ def _trace(single_root, rank, source, ranks, stack, heads):
             size = _put(stack, size, _LEFT, at + 1, j, b)
         elif kind == _RIGHT:
             heads[at - 1] = i
-            if single_root and i == 0:
-                size = _put(stack, size, _LEFT, 1, at, a)
-            else:
-                size = _put(stack, size, _SPLIT, i, at, a)
+            is_whole = single_root and i == 0
+            size = _put(stack, size, _LEFT if is_whole else _SPLIT, 1 if is_whole else i, at, a)
             size = _put(stack, size, _RIGHT, at, j, b)
         else:
             heads[at - 1] = j

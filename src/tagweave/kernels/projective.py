@@ -1,8 +1,8 @@
 """Projectivity of given trees, and what trees become that are not projective.
 
-Heads are int32, of words 1 .. n in heads[0 .. n-1]: 0 is the root, -1 unknown. An arc is projective if all words between
-its ends are below its head. A tree whose root stands before its first word is projective if, and only if, no two of its
-arcs cross.
+Heads are int32, of words 1 .. n in heads[0 .. n-1]: 0 is the root, -1 unknown. An arc is projective if all words
+between its ends are below its head. A tree whose root stands before its first word is projective if, and only if, no
+two of its arcs cross.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def has_cycle(heads):
 @kernel
 def is_projective(heads):
     """Whether no two known arcs cross; of a tree, whether it is projective."""
-    for m in range(1, heads.shape[0] + 1):
-        if heads[m - 1] >= 0 and _is_crossed(heads, m):
-            return False
-    return True
+    m = 1
+    while m <= heads.shape[0] and not (heads[m - 1] >= 0 and _is_crossed(heads, m)):
+        m += 1
+    return m > heads.shape[0]
 
 
 @kernel
@@ -58,11 +58,10 @@ def _is_crossed(heads, m):
         other = heads[k - 1]
         if other >= 0 and (other < low or other > high):
             return True
-    # an arc from between its ends to a word outside
+    inner = False  # an arc from between its ends to a word outside
     for k in range(1, heads.shape[0] + 1):
-        if (k < low or k > high) and low < heads[k - 1] < high:
-            return True
-    return False
+        inner |= (k < low or k > high) and low < heads[k - 1] < high
+    return inner
 
 
 @kernel
@@ -90,12 +89,12 @@ def _is_lifted(heads, m):
 
 @kernel
 def projectivise(heads):
-    """Lift arcs, in place, until none is crossed. Returns how often, -1 (and changes nothing) if there is a cycle.
+    """Lift arcs, in place, until none is crossed. Returns how often; -1 (and changes nothing) if there is a cycle.
 
-    Lifting gives a word the head of its head; the shortest arc that is not projective is lifted first, of equal ones the
-    leftmost (Nivre and Nilsson 2005, "Pseudo-projective dependency parsing", the smallest transformation, without
-    their labels). A tree with one child of the root keeps one. Where heads are unknown, what is lifted to an unknown head
-    is unknown, and so becomes the shortest of arcs that still cross: evidence gets weaker, never contradictory.
+    Lifting gives a word the head of its head; the shortest arc that is not projective is lifted first, of equal ones
+    the one into the leftmost word (Nivre and Nilsson 2005, "Pseudo-projective dependency parsing", section 2, without
+    their labels). A tree with one child of the root keeps one. Where heads are unknown, what is lifted to an unknown
+    head becomes unknown, and so does the shortest of arcs that still cross: evidence gets weaker, never contradictory.
     """
     if has_cycle(heads):
         return -1

@@ -1,7 +1,7 @@
 """Max-product over projective dependency trees, under evidence: the best tree of each sentence.
 
-Eisner's recurrence (1996, "Three new probabilistic models for dependency parsing") over words 1 .. n and the root 0, with
-s[h, m] the score of the arc from head h to modifier m, -inf where the evidence excludes it:
+The recurrence of Eisner (1996, "Three new probabilistic models for dependency parsing"), over words 1 .. n and the root
+0; s[h, m] is the score of the arc from head h to modifier m, -inf where the evidence excludes it:
 
     S[i, j] = max_{i <= k < j} R[i, k] + L[k+1, j]         two halves that meet, yet without an arc
     r[i, j] = S[i, j] + s[i, j]                            l[i, j] = S[i, j] + s[j, i]

@@ -1,4 +1,4 @@
-"""Sum-product over one sentence's projective trees in logarithms: slower than `kernels.tree_sums`, for scores of any range.
+"""Sum-product over a sentence's projective trees in logarithms: for any range of scores, but slower than `tree_sums`.
 
 With (+) the logarithm of the sum of exponentials, and the names of `kernels.tree`:
 

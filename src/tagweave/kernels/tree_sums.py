@@ -8,14 +8,14 @@ exactly 0 where the evidence excludes an arc:
     Z       = R[0, n],  or with one child of the root  sum_m p[0, m] L[1, m] R[m, n]
 
 The derivative of log Z in each cell is found by running the pushes backwards; times the cell of an arc it is the arc's
-probability. The evidence is in p alone: one recurrence gives Z of all trees and Z of those that are allowed.
+probability. The evidence is in p alone: one recurrence gives Z of all trees, and Z of those that are allowed.
 
-Range. Every tree has one head for every word, so a shift changes Z by a factor, and log Z gets it back: it makes the best
-potential of each word 1. With A[m] = sum_h p[h, m], a cell is at most the product of A over its words, and what completes
-it to trees at most that over all others. So what falls below the smallest number is harmless unless Z is as small beside
-the product of all A; and nothing falls there at all if no cell is very small. Where neither holds, because strong scores
-disagree with every tree, the sentence is done again with shifts that make Z about 1; and where that does not help, in
-logarithms (`kernels.tree_logarithms`).
+Range. Every tree has one head for every word, so a shift changes Z by a factor, and log Z gets it back: it makes the
+best potential of each word 1. With A[m] = sum_h p[h, m], a cell is at most the product of A over its words, and what
+completes it to trees at most that over all others. So what falls below the smallest number is harmless unless Z is as
+small beside the product of all A; and nothing falls there at all if no cell is very small. Where neither holds, because
+strong scores disagree with every tree, the sentence is done again with shifts that make Z about 1; and where that does
+not help, in logarithms (`kernels.tree_logarithms`).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _CHARTS = 8
 def marginals(scores, allowed, ptr, lengths, single_root, marginal, log_z):
     """Set marginal[arc] = P(arc) and log_z float64[B]; -inf and all 0 where no tree is allowed.
 
-    scores float32 or float64 (flat, as in `kernels.tree`, whose single_root, ptr and lengths these are); a score of -inf
-    excludes an arc, too. allowed uint8 or bool (flat), or empty: everything is. marginal float (flat), 0 in column 0 and
-    on the diagonal. The gradient of log Z(all) - log Z(allowed) is the difference of two such marginals.
+    scores float32 or float64 (flat, as in `kernels.tree`, whose single_root, ptr and lengths these are); a score of
+    -inf excludes an arc, too. allowed uint8 or bool (flat), or empty: everything is. marginal float (flat), 0 in column
+    0 and on the diagonal. The gradient of log Z(all) - log Z(allowed) is the difference of two such marginals.
     """
     longest = 0
     for s in range(lengths.shape[0]):
@@ -61,7 +61,7 @@ def marginals(scores, allowed, ptr, lengths, single_root, marginal, log_z):
 
 @kernel
 def entropies(scores, ptr, lengths, marginal, log_z, entropy):
-    """Set entropy float64[B], in nats, of the trees of each sentence, from its log Z and marginals; nan where there are none.
+    """Set entropy float64[B], in nats, of the trees of each sentence, from its log Z and marginals; nan of no tree.
 
     H = log Z - sum over arcs of P(arc) s(arc), since the score of a tree is the sum of its arcs' scores.
     """
@@ -86,25 +86,29 @@ def _sentence(scores, allowed, n, single_root, space, rows, marginal):
         return shift
     if allows == n:
         return shift if _take_only_heads(n, single_root, p, out) else -np.inf
-    total, gauge = 1.0, 0.0
+    gauge = 0.0
     for attempt in range(2):
-        if attempt == 1:
-            _shifted(scores, allowed, n, p, rows)
-            gauge = _gauge(n, single_root, total, charts, rows)
-            if gauge == -np.inf:
-                return gauge
-        log_product, least, largest = _potentials(n, gauge, p, rows)
-        if largest < _LARGEST:
-            least, largest = _inside(n, single_root, charts, rows, least, largest)
-            total = _total(n, single_root, charts)
-            if total == 0 and least > _LEAST:
-                return -np.inf
-            lost_nothing = least > _LEAST or (total > 0 and math.log(total) - log_product > _LOG_SHARE)
-            if lost_nothing and largest < _LARGEST:
+        total, is_exact = _sums(n, single_root, gauge, charts, rows)
+        if is_exact:
+            if total > 0:
                 _outside(n, single_root, total, charts, rows, out)
-                return shift + n * gauge + math.log(total)
-    _shifted(scores, allowed, n, p, rows)
+            return shift + n * gauge + math.log(total)
+        _shifted(scores, allowed, n, p, rows)
+        if attempt == 0:
+            gauge = _gauge(n, single_root, total, charts, rows)
     return shift + log_marginals(n, single_root, charts, out)
+
+
+@kernel
+def _sums(n, single_root, gauge, charts, rows):
+    """Z of the scores in charts[0], less the gauge each, in potentials; and whether nothing that counts was lost."""
+    log_product, least, largest = _potentials(n, gauge, charts[0], rows)
+    if not largest < _LARGEST:
+        return np.inf, False
+    least, largest = _inside(n, single_root, charts, rows, least, largest)
+    total = _total(n, single_root, charts)
+    is_exact = least > _LEAST or (total > 0 and math.log(total) - log_product > _LOG_SHARE)
+    return total, is_exact and largest < _LARGEST
 
 
 @kernel
@@ -153,18 +157,19 @@ def _take_only_heads(n, single_root, p, marginal):
 
 @kernel
 def _gauge(n, single_root, total, charts, rows):
-    """What to take from all scores, logarithms in charts[0], so that Z is near 1; -inf where there is no tree."""
+    """What to take from all scores, now in charts[0], to bring Z near 1: from what it was, and from the best tree."""
     if not total < np.inf:
         return _LOG_TREES
-    if total > 0:
-        return math.log(total) / n
     fill(charts[0][: n + 1, : n + 1], single_root, charts[1:5], rows)
-    return best_total(charts[0], single_root, n, charts[1:5]) / n
+    best = best_total(charts[0], single_root, n, charts[1:5])
+    if best == -np.inf:
+        return 0.0
+    return max(best, math.log(total)) / n
 
 
 @kernel
 def _potentials(n, gauge, p, rows):
-    """p = exp(p - gauge). Returns log of the product of all A, and the least potential that is not excluded, and the largest."""
+    """p = exp(p - gauge). Returns log of the product of all A, and the least (of allowed arcs) and the largest p."""
     totals = rows[0]
     totals[:] = 0.0
     least, largest = np.inf, 0.0
@@ -185,7 +190,7 @@ def _potentials(n, gauge, p, rows):
 
 @kernel
 def _inside(n, single_root, charts, rows, least, largest):
-    """Fill R, L, r, l = charts[1:5]. Returns the least and largest of all cells that are not 0, and of what was given."""
+    """Fill R, L, r, l = charts[1:5]. Returns the least and largest of what is given and of cells that are not 0."""
     p, R, L, r, l = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741 - the recurrence's name
     split, left, right = rows[0], rows[1], rows[2]
     N = _U(n + 1)
