@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from treebank import sentence, treebank, with_evidence
 
 from tagweave.adapt.parsing import ParserRecipe, fit_labels, fit_parser, usual_templates
 from tagweave.corpus.corpus import Corpus
@@ -18,6 +17,7 @@ from tagweave.encoding.arcs import encode_arcs
 from tagweave.encoding.relation_templates import RelationTemplates
 from tagweave.learning.loop import Schedule
 from tagweave.models.parser import Parser
+from treebank import sentence, treebank, with_evidence
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0] m.upos[0] m.upos[1]", "m.upos[0]", "h.upos[0]"))
 RELATIONS = RelationTemplates(("h.upos[0] m.upos[0]", "m.form[0]"))

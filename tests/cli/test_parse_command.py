@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Run
-from treebank import conllu, treebank, with_evidence
 
+from conftest import Run
 from tagweave.corpus.load import load
+from treebank import conllu, treebank, with_evidence
 
 
 @pytest.fixture(scope="module")
@@ -84,11 +84,18 @@ def test_corpora_may_name_their_layers(trees: Path, run: Run) -> None:
     assert load(f"{trees / 'ud.conllu'}#head").sentences[0].heads["head"][0] is not None
 
 
-def test_sentences_that_no_projective_tree_fits_are_counted(trees: Path, run: Run) -> None:
-    crossing = "".join(f"{m}\tword\t_\tN\t_\t_\t{h}\tdep\t_\t_\n" for m, h in ((1, "3"), (2, "4"), (3, "_"), (4, "_")))
+def test_trees_that_cross_are_lifted_and_counted(trees: Path, run: Run) -> None:
+    rows = ((1, "3"), (2, "4"), (3, "0"), (4, "3"))
+    crossing = "".join(f"{m}\tword\t_\tN\t_\t_\t{h}\tdep\t_\t_\n" for m, h in rows)
     (trees / "crossing.conllu").write_text(crossing + "\n" + conllu(treebank(5)))
-    told = run("train", "--task", "parse", trees / "crossing.conllu", "-o", trees / "c.model", "--iterations", 1).stderr
-    assert "1 sentences left out: no projective tree agrees" in told
+    train = ("train", "--task", "parse", trees / "crossing.conllu", "-o", trees / "c.model", "--iterations", 1)
+    assert "1 sentences with arcs that cross" in run(*train).stderr
+
+
+def test_circles_are_named(trees: Path, run: Run) -> None:
+    (trees / "circle.conllu").write_text("1\ta\t_\tN\t_\t_\t2\tx\t_\t_\n2\tb\t_\tN\t_\t_\t1\tx\t_\t_\n\n")
+    train = ("train", "--task", "parse", trees / "circle.conllu", "-o", trees / "c.model")
+    assert f"{trees / 'circle.conllu'}:1: found heads that go round in a circle" in run(*train, code=2).stderr
 
 
 @pytest.mark.parametrize(

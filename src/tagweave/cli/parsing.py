@@ -87,7 +87,7 @@ class ParserTraining:
         run = run_identity(files, dev, recipe.to_json(), PARSE, self.seed)
         schedule = Schedule(self.iterations, self.patience, Path(f"{self.model}.checkpoint"), self.resume, run)
         corpora = [_called(file.corpus, files[0].guideline) for file in files]
-        dev_corpus = dev and _called(dev.corpus, files[0].guideline)
+        dev_corpus = _called(dev.corpus, files[0].guideline) if dev else None
         with ExitStack() as stack:
             fitted = fit_parser(corpora, recipe, dev_corpus, schedule, self._watcher(stack))
         about = {

@@ -83,12 +83,13 @@ def train(
     from tagweave.learning.loop import Schedule
 
     if task == PARSE:
-        check_parsing_options({"method": method, "source": source, "sample": sample, "mapping": mapping})
-        check_parsing_options({"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "views": views})
-        check_parsing_options({"prune": prune is not None, "folds": folds, "retrain": retrain, "guide": guide})
-        check_parsing_options({"rounds": rounds, "predict-self": predict_self, "filter": filter, "preset": preset})
-        check_parsing_options({"incomplete": incomplete != STRATEGIES[0], "lexicon": lexicon, "features": features})
-        check_parsing_options({"min-count": min_count != 1, "coding": coding != "BMES"})
+        check_parsing_options(
+            {"method": method, "source": source, "sample": sample, "mapping": mapping, "views": views, "guide": guide}
+            | {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "prune": prune is not None}
+            | {"folds": folds, "retrain": retrain, "rounds": rounds, "predict-self": predict_self, "filter": filter}
+            | {"preset": preset, "incomplete": incomplete != STRATEGIES[0], "lexicon": lexicon, "features": features}
+            | {"min-count": min_count != 1, "coding": coding != "BMES"}
+        )
         _check_writable(model)
         ParserTraining(
             corpora,

@@ -110,7 +110,7 @@ def encode_arcs(
     heads = np.full(len(is_token), ANY, np.int32)
     allowed: list[NDArray[np.uint8]] = []
     if layer is not None:
-        heads[is_token] = [_head(each) for s in sentences for each in s.heads.get(layer) or (None,) * len(s)]
+        heads[is_token] = [only_head(each) for s in sentences for each in s.heads.get(layer) or (None,) * len(s)]
         allowed = [_matrix(s, layer, heads[low:high]) for s, low, high in zip(sentences, ptr, ptr[1:], strict=False)]
     weights = np.array([sentence.weight for sentence in sentences], np.float64)
     sizes = np.array([len(each) for each in allowed] or [0] * len(sentences), np.int64)
@@ -155,8 +155,8 @@ def _tag(candidates: Candidates) -> str:
     return candidates[0] if candidates is not None and len(candidates) == 1 else _UNKNOWN
 
 
-def _head(candidates: ArcCandidates) -> int:
-    """The head, `ANY` or `SEVERAL`."""
+def only_head(candidates: ArcCandidates) -> int:
+    """The one head that candidates leave, `ANY` where they leave all, or `SEVERAL`."""
     if candidates is None:
         return ANY
     heads = {arc.head for arc in candidates}

@@ -49,7 +49,7 @@ def tree_places(ptr, heads, places):
 
 @kernel
 def relation_features(codes, ptr, sides, with_distance, places, rows, features):
-    """features int32[N, F] = the rows of weights of every token's arc: sums of codes of the places that a template sees.
+    """features int32[N, F] = the rows of every token's arc: sums of codes of the places that a template sees.
 
     codes uint64[P, R] by position; ptr int64[F + 1], sides int64[R] and with_distance bool[F] say what a template is.
     """

@@ -82,7 +82,7 @@ class LabelObjective:
     ) -> None:
         known = ~allowed.all(axis=1)
         self._features, self._allowed, self._weights = features[known], allowed[known], weights[known]
-        self._rows, self._labels = rows, allowed.shape[1]
+        self._rows, self._labels = rows, int(allowed.shape[1])
 
     @property
     def size(self) -> int:

@@ -74,15 +74,26 @@ class Parser:
             allowed = None if layer is None else allowed_labels(block, layer, heads, labels)
             chosen = labels.best(encoded, heads, allowed)
             relations = [labels.names[label] for label in chosen.tolist()]
-        found = heads.tolist()
+        arcs = _arcs(heads.tolist(), relations)
         token = 0
         for sentence in block:
-            last = token + len(sentence)
-            arcs: HeadLayer = tuple((Arc(h, r),) for h, r in zip(found[token:last], relations[token:last], strict=True))
+            own: HeadLayer = tuple(arcs[token : token + len(sentence)])
             if layer is not None:
-                arcs = _kept(sentence.heads.get(layer), arcs)
-            yield replace(sentence, heads={**sentence.heads, layer or self.model.guideline: arcs})
-            token = last
+                own = _kept(sentence.heads.get(layer), own)
+            yield replace(sentence, heads={**sentence.heads, layer or self.model.guideline: own})
+            token += len(sentence)
+
+
+def _arcs(heads: Sequence[int], relations: Sequence[str | None]) -> list[tuple[Arc, ...]]:
+    """One candidate for every token; equal ones are one object, which is most of the speed of this."""
+    known: dict[tuple[int, str | None], tuple[Arc, ...]] = {}
+    found = []
+    for key in zip(heads, relations, strict=True):
+        arcs = known.get(key)
+        if arcs is None:
+            arcs = known[key] = (Arc(*key),)
+        found.append(arcs)
+    return found
 
 
 def allowed_labels(

@@ -51,7 +51,7 @@ class TreeModel:
         return aligned
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
-        """The sentences with all columns that the model looks at, and the evidence of a layer. Raises as `encode_arcs`."""
+        """The sentences with all columns that the model looks at, and the evidence of a layer; as `encode_arcs`."""
         more = () if self.labels is None else self.labels.templates.columns
         return encode_arcs(sentences, self.features.templates, layer, more)
 
