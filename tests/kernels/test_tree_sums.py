@@ -179,6 +179,19 @@ def test_a_long_sentence_that_is_sure_of_bad_arcs(n: int, single_root: bool) -> 
     np.testing.assert_allclose(table[odd, odd + 1] + table[odd + 1, odd], 1, rtol=1e-5)
 
 
+@SINGLE_ROOT
+@pytest.mark.parametrize("gap", range(200, 801, 25))
+def test_trees_on_the_edge_of_the_range(gap: int, single_root: bool) -> None:
+    """Potentials of every tree are near exp(-gap): from what is exact by far to what would be 0."""
+    scores = np.random.default_rng(gap).normal(size=(5, 5))
+    for h, m in ((1, 2), (2, 1), (3, 4), (4, 3)):
+        scores[h, m] += gap / 2
+    forest = one(scores, single_root)
+    check(forest, *run(forest), 1e-9)
+    scores[[1, 2], [2, 1]] += gap / 2
+    check(forest, *run(forest), 1e-9)
+
+
 @pytest.mark.parametrize("n", [3, 60])
 def test_a_best_tree_far_above_all_others_is_certain(n: int) -> None:
     scores = np.random.default_rng(n).normal(size=(n + 1, n + 1)).astype(np.float32)
