@@ -26,7 +26,12 @@ def complete(
     """
     from tagweave.cli.filled import write
     from tagweave.cli.labelling import Labelling
+    from tagweave.cli.parsing import Parsing, is_parser, write_parsed
     from tagweave.cli.tag import open_tagger
 
+    if is_parser(model):
+        others = {"to": to, "split-runs": split_runs}
+        write_parsed(Parsing(model, input, format, threads=threads), output, output_format, others)
+        return
     tagger = open_tagger(model, [to] if to else (), threads)
     write(Labelling(tagger, input, format, whole_runs=not split_runs), output, output_format, partial=True)

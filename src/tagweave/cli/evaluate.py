@@ -9,6 +9,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
+from tagweave.cli.parsing import are_trees, report_parses
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -25,12 +26,14 @@ def evaluate(
     layer: Annotated[
         str | None, typer.Option(metavar="NAME", help="The layer to compare, in files that have several.")
     ] = None,
+    punctuation: Annotated[bool, typer.Option(help="Whether punctuation counts where trees are compared.")] = True,
     format: options.InputFormat = None,  # noqa: A002
     as_json: options.AsJson = False,
 ) -> None:
     """Score systems by the metrics that the corpora call for, and test whether they differ.
 
-    The same words with labels: accuracy. Other words, or characters: precision, recall and F of words.
+    The same words with labels: accuracy. Other words, or characters: precision, recall and F of words. A head layer, as
+    --layer head names it: attachment scores.
     """
     from tagweave.corpus.load import load, parse_argument
     from tagweave.evaluation.report import evaluate as compare
@@ -42,8 +45,12 @@ def evaluate(
         of_layer = layer is not None and parse_argument(argument).layer is None
         return load(f"{argument}#{layer}" if of_layer else argument, format)
 
+    gold_corpus = read(gold)
+    if are_trees(gold_corpus):
+        report_parses(gold_corpus, {system: read(system) for system in systems}, punctuation, as_json)
+        return
     words = training_words(load(train, format)) if train else None
-    report = compare(read(gold), {system: read(system) for system in systems}, words)
+    report = compare(gold_corpus, {system: read(system) for system in systems}, words)
     if as_json:
         typer.echo(json.dumps(report.to_json(), ensure_ascii=False))
     else:

@@ -51,6 +51,8 @@ def _model(path: str) -> dict[str, Any]:
     from tagweave.models.storage import describe_model
 
     description = describe_model(path)
+    if description["kind"] == "tree":
+        return _parser(path, description)
     *sides, joint = description["space"]["views"]
     weighted = zip([*sides, joint], description["weighted"], strict=True)
     guide, taggers = description["encoder"].get("guide"), description["encoder"].get("taggers", [])
@@ -66,6 +68,25 @@ def _model(path: str) -> dict[str, Any]:
         "guide": guide and guide["space"]["views"][0]["guideline"],
         "taggers": [tagger["space"]["views"][0]["guideline"] for tagger in taggers],
         "templates": description["encoder"].get("templates", []),
+        "about": description["about"],
+        "bytes": Path(path).stat().st_size,
+    }
+
+
+def _parser(path: str, description: dict[str, Any]) -> dict[str, Any]:
+    """What there is to tell of a parser; its labels are relations."""
+    return {
+        "file": path,
+        "kind": "model",
+        "task": description["task"],
+        "coding": description["coding"],
+        "version": description["version"],
+        "labels": {description["guideline"]: description.get("relations", [])},
+        "bundles": None,
+        "weighted": [description["guideline"]],
+        "guide": None,
+        "taggers": [],
+        "templates": description["templates"],
         "about": description["about"],
         "bytes": Path(path).stat().st_size,
     }

@@ -10,7 +10,7 @@ Corpora = Annotated[
     list[str], typer.Argument(metavar="[G=]TRAIN", help="Training corpora of the guideline G that is wanted.")
 ]
 ModelOutput = Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="Where the model goes.")]
-TaskName = Annotated[str, typer.Option(metavar="tag|segment|segtag", help="What the model does.")]
+TaskName = Annotated[str, typer.Option(metavar="tag|segment|segtag|parse", help="What the model does.")]
 Method = Annotated[
     str | None,
     typer.Option(

@@ -11,6 +11,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
+from tagweave.cli.parsing import Parsing, is_parser, write_parsed
 
 if TYPE_CHECKING:
     from tagweave.cli.conversion import Conversion
@@ -41,7 +42,7 @@ def tag(
     A model of words reads words in any format; a token that has a label keeps it, one with several gets one of them. A
     model that segments reads raw text, one sentence a line, and writes words. Blanks in raw text are boundaries; Latin
     words, numbers, URLs and e-mail addresses stay whole. Labels of several --to belong together; columns and CoNLL-U
-    have a place for them.
+    have a place for them. A parser reads and writes CoNLL-U.
 
     --probabilities writes rows `token TAB label TAB probability` and an empty line after each sentence. Tokens of a
     segmenter are characters, or the pieces of words that its taggers cut. --best writes a JSON object a sequence:
@@ -57,6 +58,10 @@ def tag(
         raise OptionError("found --output-format with --probabilities or --best, expected it without")
     if (probabilities or best) and len(to or ()) > 1:
         raise OptionError("found --probabilities or --best with several --to, expected one")
+    if is_parser(model):
+        others = {"to": to, "probabilities": probabilities, "best": best, "split-runs": split_runs}
+        write_parsed(Parsing(model, input, format, retag, threads), output, output_format, others)
+        return
     labelling = Labelling(open_tagger(model, to or (), threads), input, format, retag, not split_runs)
     with _retag_suggested():
         if probabilities:

@@ -12,6 +12,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import INTERRUPTED, OptionError, as_option_error
+from tagweave.cli.parsing import PARSE, ParserTraining, check_parsing_options
 
 if TYPE_CHECKING:
     from tagweave.adapt.fit import Fitted
@@ -63,7 +64,7 @@ def train(
     another guideline tells is used by one of six methods: coupled (one model of both guidelines), guided (the labels
     of a model of the source are features), merged (as if they were one guideline), subword (taggers of both cut a
     text into pieces, which a model joins to words), transform (the source is relabelled) or iterate (so are both, in
-    rounds). Without such a source the method is ordinary.
+    rounds). Without such a source the method is ordinary. The task parse learns trees from CoNLL-U.
 
     Ctrl-C keeps the best model so far. After every iteration the state is in MODEL.checkpoint, from which --resume goes
     on; it is removed at the end.
@@ -81,6 +82,33 @@ def train(
     from tagweave.cli.transformation import transformation
     from tagweave.learning.loop import Schedule
 
+    if task == PARSE:
+        check_parsing_options(
+            {"method": method, "source": source, "sample": sample, "mapping": mapping, "views": views, "guide": guide}
+            | {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "prune": prune is not None}
+            | {"folds": folds, "retrain": retrain, "rounds": rounds, "predict-self": predict_self, "filter": filter}
+            | {"preset": preset, "incomplete": incomplete != STRATEGIES[0], "lexicon": lexicon, "features": features}
+            | {"min-count": min_count != 1, "coding": coding != "BMES"}
+        )
+        _check_writable(model)
+        ParserTraining(
+            corpora,
+            model,
+            dev,
+            weights,
+            learner,
+            settings or (),
+            template or (),
+            seed,
+            threads,
+            precision,
+            format,
+            iterations,
+            patience,
+            resume,
+            log,
+        ).run()
+        return
     if method is not None and method not in METHODS:
         raise OptionError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
     if incomplete not in STRATEGIES:

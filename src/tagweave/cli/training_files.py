@@ -74,7 +74,7 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
 
     if parse_argument(argument).path == STANDARD_STREAM:
         raise OptionError("found standard input as a corpus, expected a file: its digest identifies the training run")
-    corpus = load(argument, format, None if task == "tag" else _OF_CHARACTERS)
+    corpus = load(argument, format, None if task in ("tag", "parse") else _OF_CHARACTERS)
     return CorpusFile(argument, replace(corpus, weight=weight), digest(corpus.path))
 
 

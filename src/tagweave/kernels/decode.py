@@ -118,7 +118,7 @@ def best_sequences(scores, transition, transposed, start, end, sentence_ptr, fir
 
 
 @kernel
-def _insert_ranked(values, sources, rank_of, k, value, source, rank):
+def insert_ranked(values, sources, rank_of, k, value, source, rank):
     """Keep values float[k] falling, with the origin of each, after `value` came."""
     if not value > values[k - 1]:
         return
@@ -156,14 +156,14 @@ def k_best_sequences(scores, transition, start, end, labels, totals):
                     if delta[t - 1, i, r] == -np.inf:
                         break
                     value = delta[t - 1, i, r] + transition[i, j] + scores[t, j]
-                    _insert_ranked(delta[t, j], source[t, j], rank[t, j], k, value, i, r)
+                    insert_ranked(delta[t, j], source[t, j], rank[t, j], k, value, i, r)
     final_label = np.full(k, -1, np.int32)
     final_rank = np.zeros(k, np.int32)
     totals[:] = -np.inf
     for j in range(Y):
         for r in range(k):
             if delta[L - 1, j, r] > -np.inf:
-                _insert_ranked(totals, final_label, final_rank, k, delta[L - 1, j, r] + end[j], j, r)
+                insert_ranked(totals, final_label, final_rank, k, delta[L - 1, j, r] + end[j], j, r)
     for n in range(k):
         j, r = final_label[n], final_rank[n]
         for t in range(L - 1, -1, -1):

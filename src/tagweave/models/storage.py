@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -15,8 +16,9 @@ from tagweave import __version__
 from tagweave.encoding.digest import digest_of
 from tagweave.models.assembly import assemble
 from tagweave.models.chain import ChainModel
-from tagweave.models.description import arrays_of, describe
+from tagweave.models.description import Arrays, arrays_of, describe
 
+_Model = TypeVar("_Model")
 _KEY = "tagweave"  # the only one: several would stand in an order of chance
 _FORMAT = 1  # raised when a file of the new form cannot be read by older versions
 
@@ -31,9 +33,14 @@ def save_model(model: ChainModel, path: Path | str) -> None:
     Raises:
         OSError: it cannot be written; an older file stays as it was.
     """
+    write_parts(path, describe(model), arrays_of(model))
+
+
+def write_parts(path: Path | str, parts: dict[str, Any], arrays: Arrays) -> None:
+    """Write the description and the arrays of a model of any kind. Raises as `save_model`."""
     path = Path(path)
-    description = {"format": _FORMAT, "version": __version__, **describe(model)}
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays_of(model).items()}
+    description = {"format": _FORMAT, "version": __version__, **parts}
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     description["digest"] = digest_of(json.loads(json.dumps(description)), contiguous)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -46,12 +53,17 @@ def save_model(model: ChainModel, path: Path | str) -> None:
 
 
 def load_model(path: Path | str) -> ChainModel:
-    """Read a model.
+    """Read a model of labels.
 
     Raises:
-        ModelFileError: not a model of this program, a damaged file, or one of a newer version.
+        ModelFileError: not a model of this program, a damaged file, one of a newer version, or a parser.
         FileNotFoundError: no such file.
     """
+    return read_parts(path, "chain", assemble)
+
+
+def read_parts(path: Path | str, kind: str, build: Callable[[dict[str, Any], Arrays], _Model]) -> _Model:
+    """Read the description and the arrays of a model of a kind, and build it of them. Raises as `load_model`."""
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such model file")
@@ -61,7 +73,9 @@ def load_model(path: Path | str) -> ChainModel:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
         if description.pop("digest", None) != digest_of(description, arrays):
             raise ModelFileError(f"{path}: found a damaged file, expected what was written when the model was saved")
-        return assemble(description, arrays)
+        if (found := description.get("kind")) != kind:
+            raise ModelFileError(f"{path}: found a {found} model, expected a {kind} model")
+        return build(description, arrays)
     except ModelFileError:
         raise
     except (SafetensorError, OSError) as error:

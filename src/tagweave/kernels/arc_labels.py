@@ -1,0 +1,136 @@
+"""A log-linear classifier of arcs over hashed features: scores, and the gradient of its marginal likelihood.
+
+score[a, y] = sum_f W[features[a, f], y]        p[y] = exp(score[y]) / Z        q[y] = p[y] / p(allowed), 0 elsewhere
+loss[a] = log Z - log sum_{y allowed} exp(score[a, y])                          d loss / d score[y] = p[y] - q[y]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagweave.kernels import kernel
+
+_U = np.uintp
+_LEFT = np.uint64(0xA0761D6478BD642F)
+_DISTANCE = np.uint64(0xE7037ED1A0B428DB)
+
+
+@kernel
+def tree_places(ptr, heads, places):
+    """places int32[N, 7] = the positions that stand around every token in its tree, -1 where there is none: its head,
+    itself, the modifiers before and after it on the same side of the head, its own first modifier to the left and last
+    one to the right, and the head of its head.
+
+    ptr int64[S + 1] are the roots, heads int32[N] by token, 0 the root (as are negative ones).
+    """
+    places[:] = -1
+    token = 0
+    for s in range(ptr.shape[0] - 1):
+        low, n = ptr[s], ptr[s + 1] - ptr[s] - 1
+        latest = np.full((2, n + 1), -1, np.int64)  # the last modifier of every head so far, to its right and left
+        for m in range(1, n + 1):
+            own = token + m - 1
+            h = max(0, heads[own])
+            left = 1 if m < h else 0
+            places[own, 0], places[own, 1] = low + h, low + m
+            before = latest[left, h]
+            if before >= 0:
+                places[own, 2] = low + before
+                places[token + before - 1, 3] = low + m
+            elif left:
+                places[token + h - 1, 4] = low + m
+            if h > 0:
+                if not left:
+                    places[token + h - 1, 5] = low + m
+                places[own, 6] = low + max(0, heads[token + h - 1])
+            latest[left, h] = m
+        token += n
+
+
+@kernel
+def relation_features(codes, ptr, sides, with_distance, places, rows, features):
+    """features int32[N, F] = the rows of every token's arc: sums of codes of the places that a template sees.
+
+    codes uint64[P, R] by position; ptr int64[F + 1], sides int64[R] and with_distance bool[F] say what a template is.
+    """
+    mask = np.uint64(rows - 1)
+    for a in range(places.shape[0]):
+        h, m = places[a, 0], places[a, 1]
+        direction = _LEFT if m < h else np.uint64(0)
+        distance = abs(h - m)
+        step = np.uint64(distance if distance <= 5 else 6 if distance <= 10 else 7) * _DISTANCE
+        for f in range(ptr.shape[0] - 1):
+            code = direction
+            for r in range(ptr[f], ptr[f + 1]):
+                place = places[a, sides[r]]
+                if place >= 0:
+                    code += codes[place, r]
+            if with_distance[f]:
+                code += step
+            features[a, f] = code & mask
+
+
+@kernel
+def score_labels(weights, features, scores):
+    """Set scores float[N, Y]."""
+    for a in range(features.shape[0]):
+        _score(weights, features[a], scores[a])
+
+
+@kernel
+def _score(weights, features, scores):
+    scores[:] = 0
+    for f in range(features.shape[0]):
+        row = weights[_U(features[f])]
+        for y in range(_U(scores.shape[0])):
+            scores[y] += row[y]
+
+
+@kernel
+def add_label_loss(weights, features, allowed, counts, gradient):
+    """The loss of all arcs, each times counts[a]; its gradient is added to gradient float[rows, Y]."""
+    Y = weights.shape[1]
+    p = np.empty(Y, weights.dtype)
+    total = 0.0
+    for a in range(features.shape[0]):
+        _score(weights, features[a], p)
+        top = p.max()
+        z, inside = 0.0, 0.0
+        for y in range(Y):
+            p[y] = np.exp(p[y] - top)
+            z += p[y]
+            if allowed[a, y]:
+                inside += p[y]
+        inside = max(inside, 1e-30)
+        total += counts[a] * (np.log(z) - np.log(inside))
+        for y in range(Y):
+            q = p[y] / inside if allowed[a, y] else 0.0
+            p[y] = counts[a] * (p[y] / z - q)
+        for f in range(features.shape[1]):
+            row = gradient[_U(features[a, f])]
+            for y in range(Y):
+                row[y] += p[y]
+    return total
+
+
+@kernel
+def add_label_mistakes(weights, features, allowed, counts, gradient):
+    """Adds features(best) - features(best allowed) of the arcs whose best relation is not allowed; returns how many."""
+    Y = weights.shape[1]
+    scores = np.empty(Y, weights.dtype)
+    mistakes = 0
+    for a in range(features.shape[0]):
+        _score(weights, features[a], scores)
+        best, target = 0, -1
+        for y in range(Y):
+            if scores[y] > scores[best]:
+                best = y
+            if allowed[a, y] and (target < 0 or scores[y] > scores[target]):
+                target = y
+        if allowed[a, best] or target < 0 or counts[a] <= 0:
+            continue
+        mistakes += 1
+        for f in range(features.shape[1]):
+            gradient[_U(features[a, f]), best] += counts[a]
+            gradient[_U(features[a, f]), target] -= counts[a]
+    return mistakes

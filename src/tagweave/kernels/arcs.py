@@ -1,0 +1,260 @@
+"""Scores of dependency arcs from hashed features, and their gradient.
+
+    score(h, m) = sum_t W[row, 0] + W[row, bin(|h - m|)],    row = H_t[h] + M_t[m] + D[direction]   (mod rows)
+
+over the templates t that look at head and modifier: the hash of a feature is a sum, of a code of the head's side and
+one of the modifier's, so each side is hashed once a token and an arc costs an addition. A feature and the same feature
+with the distance of the arc stand in one row of W, inside a line of the cache. Templates that look at one side alone
+are summed up beforehand, for each token, direction and distance. Templates over a token between the two (McDonald et
+al. 2005) count once for each distinct value, and have one weight without distance: W is read as one vector, at
+H + B + M + D.
+
+A sentence of L tokens has L + 1 positions, 0 is the root, and (L + 1)^2 arcs; scores[h, m] row by row, one sentence
+behind the other.
+
+    columns  uint64[P, C]    the values that templates look at, by position
+    codes    uint64[P, R]    by position: T head sides, T modifier sides, U templates of the head alone, V of the
+                             modifier alone, B heads, B tokens between and B modifiers
+    sizes    int64[4]        T, U, V, B
+    weights  float[rows, 8]  rows a power of two
+    ptr      int64[S + 1]    the first position (the root) of every sentence
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagweave.kernels import kernel
+
+_U = np.uintp
+_ONE = np.uint64(1)
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_OUTSIDE = np.uint64(0xD6E8FEB86659FD93)
+_LEFT = np.uint64(0xA0761D6478BD642F)
+BINS = 8
+"""Floats of a row: the feature itself, and with each distance: 1, 2, 3, 4, 5, 6 to 10, more."""
+
+
+@kernel
+def _mix(code, value):
+    code = code + _MULTIPLIER * (value + _ONE)
+    code = (code ^ (code >> np.uint64(30))) * _FIRST
+    code = (code ^ (code >> np.uint64(27))) * _SECOND
+    return code ^ (code >> np.uint64(31))
+
+
+@kernel
+def _bin(distance):
+    if distance <= 5:
+        return distance
+    return 6 if distance <= 10 else 7
+
+
+@kernel
+def side_codes(columns, ptr, terms, seeds, codes):
+    """codes[p, r] = the chain from seeds[r] of the values at the offsets from p that terms int64[R, J, 2] = (column,
+    offset) name; column -1 ends the list. Outside the sentence a value tells how far it is from its edge."""
+    for s in range(ptr.shape[0] - 1):
+        low, high = ptr[s] - ptr[0], ptr[s + 1] - ptr[0]
+        for p in range(low, high):
+            for r in range(terms.shape[0]):
+                code = seeds[r]
+                for j in range(terms.shape[1]):
+                    if terms[r, j, 0] < 0:
+                        break
+                    q = p + terms[r, j, 1]
+                    if q < low:
+                        value = _OUTSIDE + np.uint64(low - q)
+                    elif q >= high:
+                        value = _OUTSIDE + np.uint64(1000 + q - high)
+                    else:
+                        value = columns[ptr[0] + q, terms[r, j, 0]]
+                    code = _mix(code, value)
+                codes[p, r] = code
+
+
+@kernel
+def _single_scores(weights, codes, sizes, low, high, single):
+    """single[p, role, direction, bin] = the sum over templates of one side alone; role 0 head, 1 modifier; direction 1
+    where the modifier stands left of the head."""
+    rows = np.uint64(weights.shape[0] - 1)
+    for p in range(low, high):
+        for role in range(2):
+            first = 2 * sizes[0] + role * sizes[1]
+            last = first + sizes[1 + role]
+            for left in range(2):
+                out = single[p - low, role, left]
+                out[:] = 0
+                for r in range(first, last):
+                    row = weights[_U((codes[p, r] + np.uint64(left) * _LEFT) & rows)]
+                    for b in range(BINS):
+                        out[b] += row[b]
+                for b in range(1, BINS):
+                    out[b] += out[0]
+
+
+@kernel
+def _add_between(codes, sizes, p, between, count):
+    """The codes of position p join those of the tokens between; a value that is there already does not."""
+    first = 2 * sizes[0] + sizes[1] + sizes[2] + sizes[3]
+    for b in range(sizes[3]):
+        code = codes[p, first + b]
+        new = True
+        for i in range(count[b]):
+            if between[b, i] == code:
+                new = False
+                break
+        if new:
+            between[b, count[b]] = code
+            count[b] += 1
+
+
+@kernel
+def score_arcs(weights, codes, sizes, ptr, scores):
+    """Set the scores of all arcs of the sentences of `ptr`; what is no arc (a loop, a head of the root) gets 0."""
+    T, B = sizes[0], sizes[3]
+    rows = np.uint64(weights.shape[0] - 1)
+    flat = weights.reshape(-1)
+    cells = np.uint64(flat.shape[0] - 1)
+    longest = np.max(ptr[1:] - ptr[:-1]) if ptr.shape[0] > 1 else 0
+    single = np.empty((longest, 2, 2, BINS), weights.dtype)
+    between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
+    first_between = 2 * T + sizes[1] + sizes[2]
+    cell = 0
+    for s in range(ptr.shape[0] - 1):
+        low, high = ptr[s] - ptr[0], ptr[s + 1] - ptr[0]
+        n = high - low
+        _single_scores(weights, codes, sizes, low, high, single)
+        for h in range(n):
+            out = scores[cell + h * n : cell + h * n + n]
+            out[0] = 0
+            out[h] = 0
+            of_head = codes[low + h, :T]
+            for left in range(2):
+                direction = np.uint64(left) * _LEFT
+                count[:] = 0
+                step = -1 if left else 1
+                m = h + step
+                while 0 < m < n:
+                    distance = _U(_bin(abs(h - m)))
+                    of_modifier = codes[low + m, T : 2 * T]
+                    total = single[h, 0, left, distance] + single[m, 1, left, distance]
+                    for t in range(_U(T)):
+                        row = _U((of_head[t] + of_modifier[t] + direction) & rows) * _U(BINS)
+                        total += flat[row] + flat[row + distance]
+                    for b in range(B):
+                        outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]
+                        for i in range(count[b]):
+                            total += flat[_U((outer + between[b, i] + direction) & cells)]
+                    out[m] = total
+                    _add_between(codes, sizes, low + m, between, count)
+                    m += step
+        cell += n * n
+
+
+@kernel
+def add_arc_gradient(gradient, codes, sizes, ptr, difference, threshold):
+    """gradient += the features of every arc, times difference[h, m]; differences up to `threshold` are left out."""
+    T, U, V, B = sizes[0], sizes[1], sizes[2], sizes[3]
+    rows = np.uint64(gradient.shape[0] - 1)
+    flat = gradient.reshape(-1)
+    cells = np.uint64(flat.shape[0] - 1)
+    longest = np.max(ptr[1:] - ptr[:-1]) if ptr.shape[0] > 1 else 0
+    single = np.empty((longest, 2, 2, BINS), gradient.dtype)
+    between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
+    first_between = 2 * T + U + V
+    cell = 0
+    for s in range(ptr.shape[0] - 1):
+        low, high = ptr[s] - ptr[0], ptr[s + 1] - ptr[0]
+        n = high - low
+        single[:n] = 0
+        for h in range(n):
+            own = difference[cell + h * n : cell + h * n + n]
+            for left in range(2):
+                direction = np.uint64(left) * _LEFT
+                count[:] = 0
+                step = -1 if left else 1
+                m = h + step
+                while 0 < m < n:
+                    d = gradient.dtype.type(own[m])
+                    if abs(d) > threshold:
+                        distance = _U(_bin(abs(h - m)))
+                        single[h, 0, left, 0] += d
+                        single[h, 0, left, distance] += d
+                        single[m, 1, left, 0] += d
+                        single[m, 1, left, distance] += d
+                        for t in range(T):
+                            row = _U((codes[low + h, t] + codes[low + m, T + t] + direction) & rows) * _U(BINS)
+                            flat[row] += d
+                            flat[row + distance] += d
+                        for b in range(B):
+                            outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]
+                            for i in range(count[b]):
+                                flat[_U((outer + between[b, i] + direction) & cells)] += d
+                    _add_between(codes, sizes, low + m, between, count)
+                    m += step
+        for p in range(n):
+            for role in range(2):
+                for left in range(2):
+                    start = 2 * T + role * U
+                    for r in range(start, start + (V if role else U)):
+                        row = gradient[_U((codes[low + p, r] + np.uint64(left) * _LEFT) & rows)]
+                        for b in range(BINS):
+                            row[b] += single[p, role, left, b]
+        cell += n * n
+
+
+@kernel
+def touched_rows(codes, sizes, ptr, difference, threshold, seen, stamp):
+    """int64: the rows that `add_arc_gradient` writes to for the same differences, each once.
+
+    seen int32[rows] holds for every row the stamp of the last call that met it.
+    """
+    T, U, V, B = sizes[0], sizes[1], sizes[2], sizes[3]
+    rows = np.uint64(seen.shape[0] - 1)
+    cells = np.uint64(seen.shape[0] * BINS - 1)
+    longest = np.max(ptr[1:] - ptr[:-1]) if ptr.shape[0] > 1 else 0
+    between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
+    first_between = 2 * T + U + V
+    arcs = 0
+    for a in range(difference.shape[0]):
+        arcs += abs(difference[a]) > threshold
+    found = np.empty(min(seen.shape[0], arcs * (T + U + V + B * longest)), np.int64)
+    cell, size = 0, 0
+    for s in range(ptr.shape[0] - 1):
+        low, n = ptr[s] - ptr[0], ptr[s + 1] - ptr[s]
+        for h in range(n):
+            for left in range(2):
+                direction = np.uint64(left) * _LEFT
+                count[:] = 0
+                step = -1 if left else 1
+                m = h + step
+                while 0 < m < n:
+                    if abs(difference[cell + h * n + m]) > threshold:
+                        for t in range(T):
+                            row = (codes[low + h, t] + codes[low + m, T + t] + direction) & rows
+                            size = _note(row, seen, stamp, found, size)
+                        for r in range(2 * T, first_between):
+                            row = (codes[low + (h if r < 2 * T + U else m), r] + direction) & rows
+                            size = _note(row, seen, stamp, found, size)
+                        for b in range(B):
+                            outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]
+                            for i in range(count[b]):
+                                row = ((outer + between[b, i] + direction) & cells) // np.uint64(BINS)
+                                size = _note(row, seen, stamp, found, size)
+                    _add_between(codes, sizes, low + m, between, count)
+                    m += step
+        cell += n * n
+    return found[:size]
+
+
+@kernel
+def _note(row, seen, stamp, found, size):
+    """Enter a row, unless this call has met it. Returns how many there are."""
+    if seen[row] == stamp:
+        return size
+    seen[row] = stamp
+    found[size] = row
+    return size + 1

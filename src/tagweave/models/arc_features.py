@@ -1,0 +1,86 @@
+"""What the weights of a parser mean: templates, hashed into a table of a fixed size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.encoding.arc_templates import ArcTemplates
+from tagweave.encoding.arcs import EncodedArcs
+from tagweave.kernels import arcs
+
+Floats = NDArray[Any]
+
+_BATCH_CELLS = 1 << 16  # arcs whose scores are held at a time
+
+
+class ArcBatch(NamedTuple):
+    """Sentences first .. last - 1, ready to be scored.
+
+    Attributes:
+        first, last: the sentences.
+        ptr: int64[n + 1], the first position of each, from 0.
+        cells: int64[n + 1], the first arc of each, from 0.
+        lengths: int64[n], tokens.
+        codes: uint64[P, R], as `kernels.arcs` has them.
+    """
+
+    first: int
+    last: int
+    ptr: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    codes: NDArray[np.uint64]
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return int(self.cells[-1])
+
+
+@dataclass(frozen=True)
+class ArcFeatures:
+    """Templates, and the number of rows of weights, a power of two, into which their features are hashed."""
+
+    templates: ArcTemplates
+    rows: int
+
+    @property
+    def size(self) -> int:
+        """The number of weights."""
+        return self.rows * arcs.BINS
+
+    def batch(self, encoded: EncodedArcs, first: int, last: int) -> ArcBatch:
+        """The hashed sides of sentences first .. last - 1."""
+        terms, seeds = self.templates.codes
+        low, high = encoded.position_ptr[first], encoded.position_ptr[last]
+        ptr = encoded.position_ptr[first : last + 1]
+        codes = np.empty((high - low, len(seeds)), np.uint64)
+        arcs.side_codes(encoded.columns, ptr, terms, seeds, codes)
+        return ArcBatch(first, last, ptr - low, encoded.cells(first, last), np.diff(ptr) - 1, codes)
+
+    def scores(self, weights: Floats, batch: ArcBatch) -> Floats:
+        """The scores of all arcs of a batch, by cell."""
+        scores = np.empty(batch.size, weights.dtype)
+        arcs.score_arcs(weights.reshape(self.rows, -1), batch.codes, self.templates.sizes, batch.ptr, scores)
+        return scores
+
+    def add_gradient(self, gradient: Floats, batch: ArcBatch, difference: Floats, threshold: float) -> None:
+        """Add the features of every arc, times its difference, where that is more than the threshold."""
+        table = gradient.reshape(self.rows, -1)
+        arcs.add_arc_gradient(table, batch.codes, self.templates.sizes, batch.ptr, difference, threshold)
+
+
+def batch_bounds(encoded: EncodedArcs) -> Iterator[tuple[int, int]]:
+    """first, last of batches of sentences with about `_BATCH_CELLS` arcs."""
+    cells = encoded.cells(0, len(encoded))
+    first = 0
+    while first < len(encoded):
+        last = int(np.searchsorted(cells, cells[first] + _BATCH_CELLS, side="right")) - 1
+        last = max(first + 1, last)
+        yield first, last
+        first = last

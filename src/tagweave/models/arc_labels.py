@@ -1,0 +1,125 @@
+"""The relations of arcs, a second stage (McDonald et al. 2006): one log-linear classifier over the arcs of a tree.
+
+    score(y | h, m) = sum_t W[row_t(h, m), y]        loss = log Z(all relations) - log Z(those that the evidence allows)
+
+Since the tree is known, its features see what stands around an arc in it (`encoding.relation_templates`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.encoding.arcs import EncodedArcs
+from tagweave.encoding.relation_templates import PLACES, RelationTemplates
+from tagweave.kernels import arc_labels, arcs
+from tagweave.models.sampling import drawn
+
+Floats = NDArray[Any]
+Codes = NDArray[np.uint64]
+Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class ArcLabels:
+    """Relations and the weights of their features.
+
+    Attributes:
+        templates: of relations.
+        names: the Y relations.
+        weights: float[rows, Y], rows a power of two.
+    """
+
+    templates: RelationTemplates
+    names: tuple[str, ...]
+    weights: Floats
+
+    def best(
+        self, encoded: EncodedArcs, heads: NDArray[np.int32], allowed: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.int32]:
+        """int32[N]: the best relation of every token to its head, of those that `allowed` bool[N, Y] leaves."""
+        features = arc_rows(self.templates, encoded, heads, len(self.weights))
+        scores = np.empty((len(heads), len(self.names)), self.weights.dtype)
+        arc_labels.score_labels(self.weights, features, scores)
+        if allowed is not None:
+            scores[~allowed] = -np.inf
+        return np.asarray(scores.argmax(axis=1), np.int32)
+
+
+def arc_rows(
+    templates: RelationTemplates, encoded: EncodedArcs, heads: NDArray[np.int32], rows: int
+) -> NDArray[np.int32]:
+    """int32[N, F]: the rows of weights of every token's arc to its head (0 the root)."""
+    terms, seeds = templates.codes
+    codes: Codes = np.empty((len(encoded.columns), len(seeds)), np.uint64)
+    terms = encoded.placed(terms, templates.columns)
+    arcs.side_codes(encoded.columns, encoded.position_ptr, terms, seeds, codes)
+    places = np.empty((len(heads), len(PLACES)), np.int32)
+    arc_labels.tree_places(encoded.position_ptr, heads, places)
+    features = np.empty((len(heads), len(templates.parsed)), np.int32)
+    arc_labels.relation_features(codes, *templates.grams, places, rows, features)
+    return features
+
+
+class LabelObjective:
+    """The loss of a classifier of arcs, for trainers; what `Objective` calls a sentence is an arc here.
+
+    Args:
+        features: int32[A, F], the rows of weights of every arc.
+        allowed: bool[A, Y], the relations that the evidence allows; arcs that allow all have loss 0 and are left out.
+        weights: float64[A], how often an arc counts.
+        rows: of weights.
+    """
+
+    threads = 1
+    dtype = np.float32
+
+    def __init__(
+        self, features: NDArray[np.int32], allowed: NDArray[np.bool_], weights: NDArray[np.float64], rows: int
+    ) -> None:
+        known = ~allowed.all(axis=1)
+        self._features, self._allowed, self._weights = features[known], allowed[known], weights[known]
+        self._rows, self._labels = rows, int(allowed.shape[1])
+
+    @property
+    def size(self) -> int:
+        """The number of weights."""
+        return self._rows * self._labels
+
+    def __len__(self) -> int:
+        return len(self._features)
+
+    def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """The loss of all arcs, and its gradient."""
+        gradient = np.zeros(self.size, weights.dtype)
+        return self.add_batch(weights, 0, len(self), gradient), gradient
+
+    def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
+        """The loss of arcs first .. last - 1; adds its gradient to `gradient`."""
+        shape = self._rows, self._labels
+        of_batch = slice(first, last)
+        parts = self._features[of_batch], self._allowed[of_batch], self._weights[of_batch]
+        return float(arc_labels.add_label_loss(weights.reshape(shape), *parts, gradient.reshape(shape)))
+
+    def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
+        """Adds features(best relation) - features(best allowed one) of each arc whose best one is not allowed."""
+        shape = self._rows, self._labels
+        of_batch = slice(first, last)
+        parts = self._features[of_batch], self._allowed[of_batch], self._weights[of_batch]
+        return int(arc_labels.add_label_mistakes(weights.reshape(shape), *parts, gradient.reshape(shape)))
+
+    def touched(self, first: int, last: int) -> Blocks:
+        """The weights of all relations for the features of these arcs."""
+        start = self._features[first:last].reshape(-1).astype(np.int64) * self._labels
+        return start, start + self._labels
+
+    def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
+        """All arcs, in a random order that is a function of the arguments."""
+        return drawn([np.arange(len(self), dtype=np.int64)], [len(self)], seed, iteration)
+
+    def shuffled(self, order: NDArray[np.int64]) -> LabelObjective:
+        """The same objective over the arcs in another order."""
+        return LabelObjective(self._features[order], self._allowed[order], self._weights[order], self._rows)

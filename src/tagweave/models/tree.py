@@ -1,0 +1,94 @@
+"""The tree model: scores of arcs, the best projective tree under evidence, and the probabilities of arcs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.arcs import EncodedArcs, encode_arcs
+from tagweave.kernels import tree
+from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
+from tagweave.models.arc_labels import ArcLabels
+from tagweave.models.tree_objective import allowed_cells, best_heads, sums
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class TreeModel:
+    """A dependency parser: plain data.
+
+    Attributes:
+        features: what the weights mean.
+        weights: float[size].
+        labels: the relations of arcs, a second stage; `None` for a parser of heads alone.
+        single_root: whether the root of a tree has exactly one child.
+        guideline: the head layer.
+        about: what the model tells of itself.
+    """
+
+    features: ArcFeatures
+    weights: Floats
+    labels: ArcLabels | None = None
+    single_root: bool = True
+    guideline: str = "head"
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def _aligned(self) -> Floats:
+        """The weights, with every row inside a line of the cache."""
+        space = np.empty(len(self.weights) * self.weights.itemsize + 64, np.uint8)
+        start = -space.ctypes.data % 64
+        aligned = space[start : start + self.weights.nbytes].view(self.weights.dtype)
+        aligned[:] = self.weights
+        return aligned
+
+    def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
+        """The sentences with all columns that the model looks at, and the evidence of a layer; as `encode_arcs`."""
+        more = () if self.labels is None else self.labels.templates.columns
+        return encode_arcs(sentences, self.features.templates, layer, more)
+
+    def best(self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1) -> NDArray[np.int32]:
+        """int32[N]: the heads of the best trees, under the evidence if it is to be heeded; -1 where none is allowed."""
+        heads = np.empty(int(encoded.lengths.sum()), np.int32)
+        first_token = encoded.position_ptr - np.arange(len(encoded) + 1)
+
+        def run(batch: ArcBatch) -> None:
+            scores = self.features.scores(self._aligned, batch)
+            if evidence:
+                tree.exclude(scores, allowed_cells(encoded, batch))
+            heads[first_token[batch.first] : first_token[batch.last]] = best_heads(scores, batch, self.single_root)
+
+        self._over_batches(encoded, run, threads)
+        return heads
+
+    def marginals(
+        self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1
+    ) -> tuple[Floats, NDArray[np.float64]]:
+        """The probability of every arc, by cell (`EncodedArcs.cells`), and log Z [S]."""
+        cells = encoded.cells(0, len(encoded))
+        probabilities, log_z = np.zeros(int(cells[-1]), self.weights.dtype), np.zeros(len(encoded))
+
+        def run(batch: ArcBatch) -> None:
+            allowed = allowed_cells(encoded, batch) if evidence else None
+            own = sums(self.features.scores(self._aligned, batch), batch, self.single_root, allowed)
+            probabilities[cells[batch.first] : cells[batch.last]], log_z[batch.first : batch.last] = own
+
+        self._over_batches(encoded, run, threads)
+        return probabilities, log_z
+
+    def _over_batches(self, encoded: EncodedArcs, run: Callable[[ArcBatch], None], threads: int) -> None:
+        bounds = list(batch_bounds(encoded))
+        if threads == 1:
+            for first, last in bounds:
+                run(self.features.batch(encoded, first, last))
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda bound: run(self.features.batch(encoded, *bound)), bounds))

@@ -1,0 +1,146 @@
+"""Fits of parsers: what they learn from full, partial and other evidence, and what they refuse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tagweave.adapt.parsing import ParserRecipe, fit_labels, fit_parser, usual_templates
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.encoding.arc_templates import ArcTemplates
+from tagweave.encoding.arcs import encode_arcs
+from tagweave.encoding.relation_templates import RelationTemplates
+from tagweave.learning.loop import Schedule
+from tagweave.models.parser import Parser
+from treebank import sentence, treebank, with_evidence
+
+TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0] m.upos[0] m.upos[1]", "m.upos[0]", "h.upos[0]"))
+RELATIONS = RelationTemplates(("h.upos[0] m.upos[0]", "m.form[0]"))
+RECIPE = ParserRecipe(TEMPLATES, bits=10)
+SHORT = Schedule(iterations=5)
+
+
+def corpus(sentences: list[Sentence], **options: Any) -> Corpus:
+    return Corpus(tuple(sentences), "head", **options)
+
+
+def scores(fitted: Any, gold: list[Sentence]) -> tuple[float, float]:
+    """UAS and LAS."""
+    pairs = [
+        (one, other)
+        for given, out in zip(gold, Parser(fitted.model).parse(gold), strict=True)
+        for one, other in zip(given.heads["head"], out.heads["head"], strict=True)
+    ]
+    heads = np.mean([one[0].head == other[0].head for one, other in pairs])
+    return float(heads), float(np.mean([one == other for one, other in pairs]))
+
+
+def halved(given: Sentence) -> Sentence:
+    """With the head of every second token, and no relation of the others."""
+    return with_evidence(given, *(c if at % 2 else None for at, c in enumerate(given.heads["head"])))
+
+
+def widened(given: Sentence) -> Sentence:
+    """With a second, wrong candidate for every token."""
+    own = given.heads["head"]
+    return with_evidence(
+        given,
+        *(
+            (*c, Arc(1 if m > 1 else 2, c[0].relation)) if c[0].head != (m == 1) + 1 else c
+            for m, c in enumerate(own, 1)
+        ),
+    )
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "perceptron"])
+@pytest.mark.parametrize("change", [None, halved, widened])
+def test_a_treebank_is_learnt(learner: str, change: Any) -> None:
+    given = treebank(80) if change is None else [change(each) for each in treebank(80) if len(each) > 2]
+    fitted = fit_parser([corpus(given)], replace(RECIPE, learner=learner), schedule=SHORT)
+    heads, arcs = scores(fitted, treebank(30, seed=5))
+    assert heads > 0.95
+    assert arcs > 0.95
+    assert fitted.unused == 0
+    assert not fitted.notes()
+
+
+def test_unknown_sentences_change_nothing() -> None:
+    unknown = [with_evidence(each, *(None,) * len(each)) for each in treebank(10, seed=3)]
+    alone = fit_parser([corpus(treebank(10))], RECIPE, schedule=SHORT).model
+    beside = fit_parser([corpus(treebank(10)), corpus(unknown)], RECIPE, schedule=SHORT).model
+    np.testing.assert_array_equal(alone.weights, beside.weights)
+    assert alone.labels is not None
+    assert beside.labels is not None
+    np.testing.assert_array_equal(alone.labels.weights, beside.labels.weights)
+
+
+def test_a_weight_of_none_is_no_evidence() -> None:
+    other = [sentence("DNV", [3, 3, 0])] * 5
+    fitted = fit_parser([corpus(treebank(20)), corpus(other, weight=1e-9)], RECIPE, schedule=SHORT)
+    assert scores(fitted, treebank(20, seed=4))[0] > 0.9
+
+
+def test_development_data_choose_the_iteration() -> None:
+    dev = treebank(10, seed=7)
+    fitted = fit_parser([corpus(treebank(40))], RECIPE, corpus(dev), Schedule(iterations=4))
+    best = max(iteration.score or 0 for iteration in fitted.outcome.history)
+    assert fitted.outcome.score == best == pytest.approx(scores(fitted, dev)[0])
+    assert fitted.model.about["dev_score"] == best
+
+
+def test_the_same_seed_gives_the_same_model() -> None:
+    one, two = (fit_parser([corpus(treebank(20))], RECIPE, schedule=SHORT).model for _ in range(2))
+    np.testing.assert_array_equal(one.weights, two.weights)
+
+
+def test_several_roots_are_learnt_where_there_are_any() -> None:
+    several = [sentence("VV", [0, 0])] * 10
+    fitted = fit_parser([corpus([*several, *treebank(10)])], RECIPE, schedule=SHORT)
+    assert not fitted.model.single_root
+    assert scores(fitted, several[:1])[0] == 1
+    assert fit_parser([corpus(treebank(10))], RECIPE, schedule=SHORT).model.single_root
+
+
+def test_what_there_is_no_parser_of() -> None:
+    unknown = [with_evidence(each, *(None,) * len(each)) for each in treebank(3)]
+    for corpora in ([], [corpus([])], [corpus(unknown)]):
+        with pytest.raises(CorpusError, match="found no head that is known"):
+            fit_parser(corpora, RECIPE)
+    with pytest.raises(CorpusError, match="development data with trees"):
+        fit_parser([corpus(treebank(3))], RECIPE, corpus(unknown))
+
+
+def test_usual_templates_look_at_what_there_is() -> None:
+    plain = treebank(2)
+    assert set(usual_templates(plain).columns) == {"form", "last", "upos"}
+    both = [each.with_layer("xpos", each.layers["upos"]) for each in plain]
+    assert set(usual_templates(both).columns) == {"form", "last", "upos", "xpos"}
+    assert "user:feats" not in usual_templates([each.with_column("feats", ["_"] * len(each)) for each in plain]).columns
+    assert "user:feats" in usual_templates([each.with_column("feats", ["A=b"] * len(each)) for each in plain]).columns
+    with pytest.raises(CorpusError, match="sentences without tags"):
+        usual_templates([Sentence(("a",), {"upos": (None,)})])
+
+
+def test_relations_need_heads_and_relations() -> None:
+    bare = [with_evidence(sentence("NV", [2, 0]), (Arc(2, None),), (Arc(0, None),))]
+    assert fit_labels(bare, "head", RELATIONS, np.array([2, 0], np.int32)) is None
+    only = [with_evidence(sentence("NV", [2, 0]), (Arc(None, "obj"),), (Arc(None, "root"),))]
+    assert fit_labels(only, "head", RELATIONS, np.array([-1, -1], np.int32)) is None
+    labels = fit_labels(only * 5, "head", RELATIONS, np.array([2, 0] * 5, np.int32))
+    assert labels is not None
+    assert labels.best(encode_arcs(only, TEMPLATES, more=RELATIONS.columns), np.array([2, 0], np.int32)).tolist() == [
+        0,
+        1,
+    ]
+
+
+def test_settings_are_checked() -> None:
+    for bad in ({"learner": "magic"}, {"bits": 2}, {"precision": "float16"}):
+        with pytest.raises(ValueError, match="expected"):
+            ParserRecipe(**bad)
+    assert ParserRecipe().to_json()["templates"] is None

@@ -1,0 +1,129 @@
+"""Parsers on the command line: train, tag, complete, evaluate, info, and the errors that users can mend."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+from tagweave.corpus.load import load
+from treebank import conllu, treebank, with_evidence
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory, run: Run) -> Path:
+    """A folder with train.conllu, dev.conllu and parser.model."""
+    folder = tmp_path_factory.mktemp("trees")
+    (folder / "train.conllu").write_text(conllu(treebank(60)))
+    (folder / "dev.conllu").write_text(conllu(treebank(15, seed=2)))
+    train = ("train", "--task", "parse", folder / "train.conllu", "--dev", folder / "dev.conllu")
+    run(*train, "-o", folder / "parser.model", "--iterations", 4, "--log", folder / "log.jsonl")
+    return folder
+
+
+def test_training_tells_the_score(trees: Path) -> None:
+    lines = [json.loads(line) for line in (trees / "log.jsonl").read_text().splitlines()]
+    assert max(line["score"] for line in lines) > 0.9
+    assert not (trees / "parser.model.checkpoint").exists()
+
+
+def test_a_file_is_parsed_and_scored(trees: Path, run: Run) -> None:
+    run("tag", trees / "parser.model", trees / "dev.conllu", "--retag", "-o", trees / "out.conllu")
+    gold, out = load(f"{trees / 'dev.conllu'}#head"), load(f"{trees / 'out.conllu'}#head")
+    assert [each.forms for each in gold] == [each.forms for each in out]
+    result = run("evaluate", trees / "dev.conllu", trees / "out.conllu", "--layer", "head", "--json")
+    scores = json.loads(result.stdout)["systems"][str(trees / "out.conllu")]
+    right = [
+        one == other
+        for g, o in zip(gold, out, strict=True)
+        for one, other in zip(g.heads["head"], o.heads["head"], strict=True)
+    ]
+    assert scores["las"]["value"] == pytest.approx(sum(right) / len(right))
+    assert scores["uas"]["value"] > 0.9
+    without = run(
+        "evaluate", trees / "dev.conllu", trees / "out.conllu", "--layer", "head", "--json", "--no-punctuation"
+    )
+    assert json.loads(without.stdout)["systems"][str(trees / "out.conllu")]["uas"]["total"] < scores["uas"]["total"]
+    assert "whole trees" in run("evaluate", f"{trees / 'dev.conllu'}#head", f"{trees / 'out.conllu'}#head").stdout
+
+
+def test_standard_input_to_standard_output(trees: Path, run: Run) -> None:
+    text = conllu([with_evidence(each, *(None,) * len(each)) for each in treebank(3, seed=8)])
+    out = run("tag", trees / "parser.model", "--format", "conllu", stdin=text).stdout
+    assert [line.split("\t")[1] for line in out.splitlines() if line] == [
+        line.split("\t")[1] for line in text.splitlines() if line
+    ]
+    assert all(line.split("\t")[6] != "_" for line in out.splitlines() if line)
+
+
+@pytest.mark.parametrize("command", ["complete", "tag"])
+def test_heads_that_are_given_stay(trees: Path, run: Run, command: str) -> None:
+    (one,) = treebank(1, seed=4)
+    half = with_evidence(one, *(c if at % 2 else None for at, c in enumerate(one.heads["head"])))
+    (trees / "half.conllu").write_text(conllu([half]))
+    run(command, trees / "parser.model", trees / "half.conllu", "-o", trees / "whole.conllu")
+    (out,) = load(f"{trees / 'whole.conllu'}#head").sentences
+    assert all(out.heads["head"][at] == c for at, c in enumerate(half.heads["head"]) if c is not None)
+    assert None not in out.heads["head"]
+
+
+def test_info_tells_of_a_parser(trees: Path, run: Run) -> None:
+    text = run("info", trees / "parser.model").stdout
+    assert "model, task parse" in text
+    assert "labels of head: det obj punct root" in text
+    assert json.loads(run("info", trees / "parser.model", "--json").stdout)["labels"]["head"]
+
+
+def test_corpora_may_name_their_layers(trees: Path, run: Run) -> None:
+    own = f"ud={trees / 'train.conllu'}", f"other={trees / 'dev.conllu'}#head"
+    run("train", "--task", "parse", *own, "--weights", "1,0.5", "-o", trees / "ud.model", "--iterations", 1)
+    assert json.loads(run("info", trees / "ud.model", "--json").stdout)["weighted"] == ["ud"]
+    run("tag", trees / "ud.model", trees / "dev.conllu", "--retag", "-o", trees / "ud.conllu")
+    assert load(f"{trees / 'ud.conllu'}#head").sentences[0].heads["head"][0] is not None
+
+
+def test_trees_that_cross_are_lifted_and_counted(trees: Path, run: Run) -> None:
+    rows = ((1, "3"), (2, "4"), (3, "0"), (4, "3"))
+    crossing = "".join(f"{m}\tword\t_\tN\t_\t_\t{h}\tdep\t_\t_\n" for m, h in rows)
+    (trees / "crossing.conllu").write_text(crossing + "\n" + conllu(treebank(5)))
+    train = ("train", "--task", "parse", trees / "crossing.conllu", "-o", trees / "c.model", "--iterations", 1)
+    assert "1 sentences with arcs that cross" in run(*train).stderr
+
+
+def test_circles_are_named(trees: Path, run: Run) -> None:
+    (trees / "circle.conllu").write_text("1\ta\t_\tN\t_\t_\t2\tx\t_\t_\n2\tb\t_\tN\t_\t_\t1\tx\t_\t_\n\n")
+    train = ("train", "--task", "parse", trees / "circle.conllu", "-o", trees / "c.model")
+    assert f"{trees / 'circle.conllu'}:1: found heads that go round in a circle" in run(*train, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--method", "merged"), "--method with the task parse"),
+        (("--coding", "BI"), "--coding with the task parse"),
+        (("--incomplete", "argmax"), "--incomplete with the task parse"),
+        (("--learner", "magic"), "magic"),
+        (("--template", "form[0]"), "found 'form[0]' in template"),
+        (("--weights", "1,2"), "--weights"),
+    ],
+)
+def test_options_that_parsers_do_not_have(trees: Path, run: Run, options: tuple[str, ...], message: str) -> None:
+    result = run("train", "--task", "parse", trees / "train.conllu", "-o", trees / "no.model", *options, code=2)
+    assert message in result.stderr
+    assert not (trees / "no.model").exists()
+
+
+@pytest.mark.parametrize(
+    "options", [("--probabilities",), ("--best", 2), ("--to", "head"), ("--output-format", "tagged")]
+)
+def test_what_a_parser_cannot_write(trees: Path, run: Run, options: tuple[object, ...]) -> None:
+    result = run("tag", trees / "parser.model", trees / "dev.conllu", *options, code=2)
+    assert "expected" in result.stderr
+
+
+def test_text_without_tags_is_named(trees: Path, run: Run) -> None:
+    (trees / "words.seg").write_text("some words\n")
+    result = run("tag", trees / "parser.model", trees / "words.seg", code=2)
+    assert "expected a layer 'upos'" in result.stderr

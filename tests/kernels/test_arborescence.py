@@ -1,0 +1,86 @@
+"""The best trees of all against the enumeration of all of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive_trees
+from forests import Forest, forests
+from tagweave.kernels import arborescence, tree
+
+
+def best(forest: Forest, dtype: type = np.float64) -> list[tuple[int, ...]]:
+    scores, heads = forest.flat(dtype), np.full(forest.lengths.sum(), -7, np.int32)
+    tree.exclude(scores, forest.evidence())
+    arborescence.best_arborescence(scores, forest.ptr, forest.lengths, forest.single_root, heads)
+    return [tuple(heads[a:b].tolist()) for a, b in pairwise(forest.token_ptr)]
+
+
+@settings(max_examples=300)
+@given(st.sampled_from([0.5, 3.0, 300.0]).flatmap(lambda spread: forests(5, spread)))
+def test_the_best_tree_of_all(forest: Forest) -> None:
+    for s, found in enumerate(best(forest)):
+        weights = forest.trees(s, projective=False)
+        if weights:
+            assert weights[found] == pytest.approx(max(weights.values()), rel=1e-9, abs=1e-9)
+        else:
+            assert set(found) == {-1}
+
+
+@given(forests(5, free=True))
+def test_what_stands_on_the_diagonal_and_in_column_0_is_not_read(forest: Forest) -> None:
+    expected = best(forest)
+    for table in forest.scores:
+        np.fill_diagonal(table, np.nan)
+        table[:, 0] = np.inf
+    assert best(forest) == expected
+
+
+@given(forests(5), st.data())
+def test_evidence_of_one_tree_is_that_tree(forest: Forest, data: st.DataObject) -> None:
+    expected = []
+    for s, n in enumerate(forest.lengths.tolist()):
+        heads = data.draw(st.sampled_from(naive_trees.trees(n, False, forest.single_root)))
+        forest.allowed[s][:] = 0
+        forest.allowed[s][list(heads), range(1, n + 1)] = 1
+        expected.append(heads)
+    assert best(forest) == expected
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("n", [30, 120])
+def test_cycles_within_cycles(n: int, single_root: bool) -> None:
+    """Words in pairs, pairs of pairs and so on, the smaller the more closely bound; then a planted tree above all."""
+    random = np.random.default_rng(n)
+    words = np.arange(n + 1)
+    near = [(words[:, None] >> level) == (words >> level) for level in range(8)]
+    scores = np.sum(near, axis=0) + random.uniform(size=(n + 1, n + 1)) * 0.5
+    all_of_them = np.ones_like(scores, np.uint8)
+    found = best(Forest([scores], [all_of_them], single_root))[0]
+    assert naive_trees.is_tree(found)
+    assert not single_root or found.count(0) == 1
+    assert naive_trees.score(scores.tolist(), found) >= max(
+        naive_trees.score(scores.tolist(), other) for other in changed(found, random, single_root)
+    )
+    planted = [0] * n
+    order = random.permutation(words[1:])
+    for place in range(1, n):
+        planted[order[place] - 1] = int(random.choice(order[:place]))
+    scores[planted, words[1:]] += 20
+    assert best(Forest([scores], [all_of_them], single_root), np.float32)[0] == tuple(planted)
+
+
+def changed(heads: tuple[int, ...], random: np.random.Generator, single_root: bool) -> list[tuple[int, ...]]:
+    """Trees in which one word has another head, and the tree itself."""
+    others = [heads]
+    for _ in range(300):
+        m, h = random.integers(1, len(heads) + 1, 2).tolist()
+        other = (*heads[: m - 1], h, *heads[m:])
+        if naive_trees.is_tree(other) and (not single_root or other.count(0) == 1):
+            others.append(other)
+    return others

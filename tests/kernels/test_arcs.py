@@ -1,0 +1,162 @@
+"""Scores of arcs and their gradient: against the sum over features that is written out, and finite differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tagweave.kernels import arc_labels, arcs
+
+LEFT = 0xA0761D6478BD642F
+WORD = 1 << 64
+LENGTHS = st.lists(st.integers(0, 7), min_size=1, max_size=3)
+SIZES = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
+SEED = st.integers(0, 1000)
+
+
+class Case:
+    """Random codes of a batch; tokens between have few different ones, so that values repeat."""
+
+    def __init__(self, lengths: list[int], sizes: tuple[int, ...], seed: int, rows: int = 64) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.sizes, self.rows = np.array(sizes, np.int64), rows
+        self.ptr = np.concatenate([[0], np.cumsum(np.array(lengths) + 1)]).astype(np.int64)
+        T, U, V, B = sizes
+        width = 2 * T + U + V + 3 * B
+        self.codes = self.rng.integers(0, WORD, (int(self.ptr[-1]), width), np.uint64)
+        between = slice(width - 2 * B, width - B)
+        self.codes[:, between] = self.rng.integers(0, 3, (int(self.ptr[-1]), B)).astype(np.uint64) * np.uint64(977)
+        self.weights = self.rng.normal(size=(rows, arcs.BINS))
+        self.cells = int((np.diff(self.ptr) ** 2).sum())
+
+    def scores(self, weights: Any = None) -> Any:
+        out = np.full(self.cells, np.nan)
+        arcs.score_arcs(self.weights if weights is None else weights, self.codes, self.sizes, self.ptr, out)
+        return out
+
+    def features(self, low: int, h: int, m: int) -> list[int]:
+        """The places in the vector of weights that the arc adds up."""
+        T, U, V, B = self.sizes.tolist()
+        code = lambda p, r: int(self.codes[low + p, r])  # noqa: E731
+        left = LEFT if m < h else 0
+        distance = abs(h - m)
+        bin_ = distance if distance <= 5 else 6 if distance <= 10 else 7
+        grams = [code(h, t) + code(m, T + t) for t in range(T)]
+        grams += [code(h, 2 * T + u) for u in range(U)] + [code(m, 2 * T + U + v) for v in range(V)]
+        found = []
+        for gram in grams:
+            row = (gram + left) % WORD % self.rows
+            found += [row * arcs.BINS, row * arcs.BINS + bin_]
+        for b in range(B):
+            at = 2 * T + U + V + b
+            values = {code(p, at + B) for p in range(min(h, m) + 1, max(h, m))}
+            outer = code(h, at) + code(m, at + 2 * B) + left
+            found += [(outer + value) % WORD % (self.rows * arcs.BINS) for value in values]
+        return found
+
+    def arcs(self) -> Any:
+        """cell, first position, head, modifier of every arc."""
+        cell = 0
+        for low, high in zip(self.ptr, self.ptr[1:], strict=False):
+            n = int(high - low)
+            for h in range(n):
+                for m in range(n):
+                    yield cell + h * n + m, int(low), h, m
+            cell += n * n
+
+
+@settings(max_examples=60, deadline=None)
+@given(LENGTHS, SIZES, SEED)
+def test_scores_are_sums_over_features(lengths: list[int], sizes: tuple[int, ...], seed: int) -> None:
+    case = Case(lengths, sizes, seed)
+    scores, flat = case.scores(), case.weights.reshape(-1)
+    for cell, low, h, m in case.arcs():
+        expected = 0.0 if m in (0, h) else flat[case.features(low, h, m)].sum()
+        assert scores[cell] == pytest.approx(expected, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(LENGTHS, SIZES, SEED, st.sampled_from([0.0, 0.5]))
+def test_the_gradient_has_every_feature(
+    lengths: list[int], sizes: tuple[int, ...], seed: int, threshold: float
+) -> None:
+    case = Case(lengths, sizes, seed)
+    difference = case.rng.uniform(-1, 1, case.cells) * case.rng.integers(0, 2, case.cells)
+    gradient, expected = np.zeros((case.rows, arcs.BINS)), np.zeros(case.rows * arcs.BINS)
+    arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, difference, threshold)
+    for cell, low, h, m in case.arcs():
+        if m not in (0, h) and abs(difference[cell]) > threshold:
+            np.add.at(expected, case.features(low, h, m), difference[cell])
+    np.testing.assert_allclose(gradient.reshape(-1), expected, atol=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(LENGTHS, SIZES, SEED)
+def test_touched_rows_are_those_of_the_gradient(lengths: list[int], sizes: tuple[int, ...], seed: int) -> None:
+    case = Case(lengths, sizes, seed)
+    difference = case.rng.uniform(0.1, 1, case.cells) * (case.rng.random(case.cells) < 0.3)
+    gradient, seen = np.zeros((case.rows, arcs.BINS)), np.zeros(case.rows, np.int32)
+    arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, difference, 0.0)
+    for stamp in (1, 2):
+        rows = arcs.touched_rows(case.codes, case.sizes, case.ptr, difference, 0.0, seen, stamp)
+        assert sorted(rows.tolist()) == np.flatnonzero(gradient.any(axis=1)).tolist()
+
+
+def test_the_gradient_is_that_of_the_scores() -> None:
+    case = Case([4, 2], (2, 1, 1, 1), 5, rows=8)
+    towards = case.rng.normal(size=case.cells)
+    for cell, _, h, m in case.arcs():
+        towards[cell] *= m not in (0, h)
+    gradient = np.zeros_like(case.weights)
+    arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, towards, 0.0)
+    for place in np.ndindex(case.weights.shape):
+        step = np.zeros_like(case.weights)
+        step[place] = 1e-3
+        change = towards @ (case.scores(case.weights + step) - case.scores(case.weights - step)) / 2e-3
+        assert gradient[place] == pytest.approx(change, abs=1e-8)
+
+
+def test_side_codes_look_at_neighbours_and_at_the_edge() -> None:
+    columns = np.array([[9], [1], [2], [9], [1]], np.uint64)
+    ptr = np.array([0, 3, 5], np.int64)
+    terms = np.array([[[0, 0], [-1, 0]], [[0, 0], [0, 1]], [[0, -1], [0, 0]]], np.int64)
+    codes = np.zeros((5, 3), np.uint64)
+    arcs.side_codes(columns, ptr, terms, np.array([7, 7, 7], np.uint64), codes)
+    assert codes[1, 0] == codes[4, 0] != codes[2, 0]  # the same word, in two sentences
+    assert codes[1, 1] != codes[4, 1]  # another word follows, or none
+    assert codes[1, 2] == codes[4, 2]  # the root stands before both
+    assert codes[0, 1] == codes[1, 2]  # the same pair, seen from either side
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_gradient_of_labels(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights, features = rng.normal(size=(8, 4)), rng.integers(0, 8, (5, 3)).astype(np.int32)
+    allowed = rng.random((5, 4)) < 0.5
+    allowed[:, 0] |= ~allowed.any(axis=1)
+    counts, gradient = rng.uniform(0, 2, 5), np.zeros((8, 4))
+
+    def loss(at: Any) -> float:
+        return float(arc_labels.add_label_loss(at, features, allowed, counts, np.zeros((8, 4))))
+
+    arc_labels.add_label_loss(weights, features, allowed, counts, gradient)
+    scores = weights[features].sum(axis=1)
+    inside = np.where(allowed, np.exp(scores), 0).sum(axis=1)
+    assert loss(weights) == pytest.approx(counts @ np.log(np.exp(scores).sum(axis=1) / inside))
+    for place in np.ndindex(8, 4):
+        step = np.zeros((8, 4))
+        step[place] = 1e-5
+        assert gradient[place] == pytest.approx((loss(weights + step) - loss(weights - step)) / 2e-5, abs=1e-6)
+
+
+def test_mistakes_of_labels_go_from_the_best_to_the_best_allowed() -> None:
+    weights = np.array([[3.0, 1.0, 2.0]])
+    features, counts = np.zeros((2, 1), np.int32), np.array([1.0, 2.0])
+    gradient = np.zeros((1, 3))
+    allowed = np.array([[True, False, False], [False, True, True]])
+    assert arc_labels.add_label_mistakes(weights, features, allowed, counts, gradient) == 1
+    assert gradient.tolist() == [[2.0, 0.0, -2.0]]

@@ -1,0 +1,60 @@
+"""The k best projective trees against the enumeration of all of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forests import Forest, forests
+from tagweave.kernels import k_best_trees, tree
+
+
+def run(scores: np.ndarray, k: int, single_root: bool) -> tuple[list[tuple[int, ...]], np.ndarray]:
+    heads, totals = np.full((k, len(scores) - 1), -7, np.int32), np.full(k, np.nan)
+    k_best_trees.k_best(scores, single_root, heads, totals)
+    return [tuple(row) for row in heads.tolist()], totals
+
+
+@settings(max_examples=150)
+@given(forests(5), st.integers(1, 40))
+def test_the_k_best_trees(forest: Forest, k: int) -> None:
+    for s, n in enumerate(forest.lengths.tolist()):
+        weights = forest.trees(s)
+        expected = sorted(weights.values(), reverse=True)[:k]
+        heads, totals = run(forest.excluded(s), k, forest.single_root)
+        np.testing.assert_allclose(totals[: len(expected)], expected, rtol=1e-9, atol=1e-9)
+        assert totals[len(expected) :].tolist() == [-math.inf] * (k - len(expected))
+        assert heads[len(expected) :] == [(-1,) * n] * (k - len(expected))
+        found = heads[: len(expected)]
+        assert len(set(found)) == len(found)
+        assert [weights[tree] for tree in found] == pytest.approx(totals[: len(expected)].tolist())
+
+
+@given(st.integers(1, 4), st.booleans())
+def test_of_equal_trees_each_comes_once(n: int, single_root: bool) -> None:
+    forest = Forest([np.zeros((n + 1, n + 1))], [np.ones((n + 1, n + 1), np.uint8)], single_root)
+    every = set(forest.trees(0))
+    heads, totals = run(forest.scores[0], len(every) + 3, single_root)
+    assert set(heads[: len(every)]) == every
+    assert np.isfinite(totals).sum() == len(every)
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_long_sentence(single_root: bool, dtype: type) -> None:
+    """The first is the best tree, all are trees that score what they should, and more of them change nothing."""
+    n = 60
+    scores = np.random.default_rng(0).normal(size=(n + 1, n + 1)).astype(dtype)
+    best = np.empty(n, np.int32)
+    tree.best_heads(scores.ravel(), np.array([0]), np.array([n]), single_root, best)
+    few, few_totals = run(scores, 4, single_root)
+    many, many_totals = run(scores, 16, single_root)
+    assert few[0] == tuple(best.tolist())
+    np.testing.assert_allclose(many_totals[:4], few_totals, rtol=1e-12)
+    assert (np.diff(many_totals) <= 0).all()
+    for heads, total in zip(many, many_totals, strict=True):
+        assert scores[heads, range(1, n + 1)].sum(dtype=np.float64) == pytest.approx(total, rel=1e-9)

@@ -1,0 +1,216 @@
+"""Sums over projective trees against the enumeration of all of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import naive_trees
+from forests import Forest, forests
+from tagweave.kernels import tree, tree_logarithms, tree_sums
+
+SPREADS = st.sampled_from([0.0, 0.5, 3.0, 50.0, 1000.0])
+SINGLE_ROOT = pytest.mark.parametrize("single_root", [True, False])
+Floats = NDArray[Any]
+
+
+def run(forest: Forest, dtype: type = np.float64, free: bool = False) -> tuple[Floats, Floats]:
+    """log Z and marginals."""
+    scores, allowed = forest.flat(dtype), np.empty(0, np.uint8) if free else forest.evidence()
+    marginal, log_z = np.full_like(scores, np.nan), np.full(len(forest.lengths), np.nan)
+    tree_sums.marginals(scores, allowed, forest.ptr, forest.lengths, forest.single_root, marginal, log_z)
+    return log_z, marginal
+
+
+def in_logarithms(scores: Floats, single_root: bool) -> tuple[float, Floats]:
+    """log Z and marginals of one sentence, excluded arcs -inf, by the kernel that knows no range."""
+    n = len(scores) - 1
+    charts, marginal = np.full((8, n + 2, n + 2), np.nan), np.full((n + 1, n + 1), np.nan)
+    charts[0, : n + 1, : n + 1] = scores
+    np.fill_diagonal(charts[0], -np.inf)
+    charts[0, :, 0] = -np.inf
+    return tree_logarithms.log_marginals(n, single_root, charts, marginal), marginal
+
+
+def one(scores: Floats, single_root: bool = True) -> Forest:
+    """A batch of one sentence without evidence."""
+    return Forest([scores], [np.ones_like(scores, np.uint8)], single_root)
+
+
+def check(forest: Forest, log_z: Floats, marginal: Floats, precision: float) -> None:
+    for s, n in enumerate(forest.lengths.tolist()):
+        weights = forest.trees(s)
+        expected = naive_trees.log_partition(weights)
+        np.testing.assert_allclose(log_z[s], expected, rtol=precision, atol=precision)
+        table = naive_trees.marginals(weights, n)
+        np.testing.assert_allclose(forest.sentence(marginal, s), table, rtol=precision, atol=precision)
+
+
+@settings(max_examples=200)
+@given(SPREADS.flatmap(lambda spread: forests(5, spread)))
+def test_log_z_and_marginals(forest: Forest) -> None:
+    check(forest, *run(forest), 1e-9)
+
+
+@given(forests(5, 1.0))
+def test_in_single_precision(forest: Forest) -> None:
+    log_z, marginal = run(forest, np.float32)
+    assert marginal.dtype == np.float32
+    check(forest, log_z, marginal, 1e-5)
+
+
+@given(SPREADS.flatmap(lambda spread: forests(5, spread, shortest=1)))
+def test_in_logarithms(forest: Forest) -> None:
+    found = [in_logarithms(forest.excluded(s), forest.single_root) for s in range(len(forest.lengths))]
+    flat = np.concatenate([marginal.ravel() for _, marginal in found])
+    check(forest, np.array([log_z for log_z, _ in found]), flat, 1e-9)
+
+
+@given(forests())
+def test_a_score_of_minus_infinity_is_evidence(forest: Forest) -> None:
+    scores = [forest.excluded(s) for s in range(len(forest.lengths))]
+    same = Forest(scores, forest.allowed, forest.single_root)
+    for mine, others in zip(run(forest), run(same, free=True), strict=True):
+        np.testing.assert_allclose(mine, others, rtol=1e-12, atol=1e-12)
+
+
+@given(forests(free=True))
+def test_no_evidence_is_evidence_that_allows_everything(forest: Forest) -> None:
+    for mine, others in zip(run(forest), run(forest, free=True), strict=True):
+        assert mine.tolist() == others.tolist()
+
+
+@given(forests(), st.data())
+def test_where_every_word_has_one_head_left(forest: Forest, data: st.DataObject) -> None:
+    """Trees, projective or not, and what is no tree."""
+    for s, n in enumerate(forest.lengths.tolist()):
+        heads = data.draw(st.lists(st.integers(0, n), min_size=n, max_size=n), label=f"heads of {s}")
+        forest.allowed[s][:] = 0
+        forest.allowed[s][heads, range(1, n + 1)] = 1
+    check(forest, *run(forest), 1e-9)
+
+
+@given(forests(free=True), st.sampled_from([10.0, 1e4, 1e6]), st.integers(0, 2**32))
+def test_what_is_added_to_all_arcs_into_a_word_changes_log_z_alone(forest: Forest, size: float, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    added = [random.uniform(-size, size, n + 1) for n in forest.lengths]
+    moved = Forest([a + b for a, b in zip(forest.scores, added, strict=True)], forest.allowed, forest.single_root)
+    log_z, marginal = run(forest)
+    moved_z, moved_marginal = run(moved)
+    np.testing.assert_allclose(moved_marginal, marginal, atol=1e-6)
+    np.testing.assert_allclose(moved_z - log_z, [row[1:].sum() for row in added], rtol=1e-9, atol=1e-6)
+
+
+@settings(max_examples=30)
+@given(forests(9, 2.0, most=2), st.data())
+def test_marginals_are_the_gradient_of_the_loss(forest: Forest, data: st.DataObject) -> None:
+    """log Z(all) - log Z(allowed), in each score, by central differences."""
+    step = 1e-5
+    losses, gradients = [], []
+    possible = np.isfinite(run(forest)[0])
+    s = data.draw(st.integers(0, len(forest.lengths) - 1))
+    n = len(forest.scores[s])
+    h, m = data.draw(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)))
+    for sign in (+1, -1):
+        forest.scores[s][h, m] += sign * step
+        losses.append(np.where(possible, run(forest, free=True)[0] - run(forest)[0], 0).sum())
+        gradients.append(run(forest, free=True)[1] - run(forest)[1])
+        forest.scores[s][h, m] -= sign * step
+    if possible[s]:
+        slope = forest.sentence(sum(gradients) / 2, s)[h, m]
+        assert (losses[0] - losses[1]) / (2 * step) == pytest.approx(slope, abs=1e-7)
+
+
+@given(SPREADS.flatmap(lambda spread: forests(5, spread)))
+def test_entropies(forest: Forest) -> None:
+    log_z, marginal = run(forest)
+    found = np.full(len(log_z), -7.0)
+    tree_sums.entropies(forest.flat(), forest.ptr, forest.lengths, marginal, log_z, found)
+    for s in range(len(log_z)):
+        weights = forest.trees(s)
+        expected = naive_trees.entropy(weights) if weights else math.nan
+        np.testing.assert_allclose(found[s], expected, atol=1e-8)
+
+
+def number_of_trees(n: int, single_root: bool) -> int:
+    return math.comb(3 * n - 2, n - 1) // n if single_root else math.comb(3 * n, n) // (2 * n + 1)
+
+
+@SINGLE_ROOT
+@pytest.mark.parametrize("n", [1, 2, 5, 30, 200, 400])
+def test_z_of_equal_scores_counts_the_trees(n: int, single_root: bool) -> None:
+    log_z, marginal = run(one(np.zeros((n + 1, n + 1)), single_root))
+    assert log_z[0] == pytest.approx(math.log(number_of_trees(n, single_root)), rel=1e-12)
+    np.testing.assert_allclose(marginal.reshape(n + 1, n + 1).sum(axis=0)[1:], 1, rtol=1e-10)
+    if n <= 5:
+        assert number_of_trees(n, single_root) == len(naive_trees.trees(n, True, single_root))
+
+
+@SINGLE_ROOT
+@pytest.mark.parametrize("spread", [1.0, 3.0, 10.0, 100.0])
+@pytest.mark.parametrize("n", [40, 110])
+def test_long_sentences_of_any_range(n: int, spread: float, single_root: bool) -> None:
+    """The scaled sums, or what stands in for them, are those in logarithms."""
+    random = np.random.default_rng(n)
+    scores = random.normal(size=(n + 1, n + 1)) * spread
+    log_z, marginal = run(one(scores, single_root))
+    expected_z, expected = in_logarithms(scores, single_root)
+    assert log_z[0] == pytest.approx(expected_z, rel=1e-12)
+    np.testing.assert_allclose(marginal.reshape(expected.shape), expected, rtol=1e-8, atol=1e-12)
+
+
+@SINGLE_ROOT
+@pytest.mark.parametrize("n", [200, 300])
+def test_a_long_sentence_that_is_sure_of_bad_arcs(n: int, single_root: bool) -> None:
+    """Every arc that scores well is one of a pair of words that govern each other; trees need one bad arc a pair."""
+    scores = np.zeros((n + 1, n + 1), np.float32)
+    odd = np.arange(1, n, 2)
+    scores[odd, odd + 1] = scores[odd + 1, odd] = 300
+    log_z, marginal = run(one(scores, single_root), np.float32)
+    table = marginal.reshape(n + 1, n + 1)
+    assert 300 * n / 2 < log_z[0] < 300 * n / 2 + 2 * n
+    np.testing.assert_allclose(table.sum(axis=0)[1:], 1, rtol=1e-5)
+    np.testing.assert_allclose(table[odd, odd + 1] + table[odd + 1, odd], 1, rtol=1e-5)
+
+
+@SINGLE_ROOT
+@pytest.mark.parametrize("gap", range(200, 801, 25))
+def test_trees_on_the_edge_of_the_range(gap: int, single_root: bool) -> None:
+    """Potentials of every tree are near exp(-gap): from what is exact by far to what would be 0."""
+    scores = np.random.default_rng(gap).normal(size=(5, 5))
+    for h, m in ((1, 2), (2, 1), (3, 4), (4, 3)):
+        scores[h, m] += gap / 2
+    forest = one(scores, single_root)
+    check(forest, *run(forest), 1e-9)
+    scores[[1, 2], [2, 1]] += gap / 2
+    check(forest, *run(forest), 1e-9)
+
+
+@pytest.mark.parametrize("n", [3, 60])
+def test_a_best_tree_far_above_all_others_is_certain(n: int) -> None:
+    scores = np.random.default_rng(n).normal(size=(n + 1, n + 1)).astype(np.float32)
+    heads = np.empty(n, np.int32)
+    tree.best_heads(scores.ravel(), np.array([0]), np.array([n]), True, heads)
+    scores[heads, range(1, n + 1)] += 1e4
+    log_z, marginal = run(one(scores), np.float32)
+    expected = np.zeros((n + 1, n + 1))
+    expected[heads, range(1, n + 1)] = 1
+    np.testing.assert_allclose(marginal.reshape(n + 1, n + 1), expected, atol=1e-6)
+    assert log_z[0] == pytest.approx(float(scores[heads, range(1, n + 1)].sum(dtype=np.float64)), rel=1e-9)
+
+
+def test_a_sentence_does_not_depend_on_the_batch_around_it() -> None:
+    random = np.random.default_rng(3)
+    scores = [random.normal(size=(n + 1, n + 1)) for n in (7, 0, 1, 12, 2)]
+    together = Forest(scores, [np.ones_like(table, np.uint8) for table in scores], True)
+    log_z, marginal = run(together)
+    for s, table in enumerate(scores):
+        alone_z, alone = run(one(table))
+        assert alone_z[0] == log_z[s]
+        assert alone.tolist() == together.sentence(marginal, s).ravel().tolist()

@@ -1,0 +1,182 @@
+"""Parsers: sentences in, trees with relations out; what is given stays; models on disk."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
+from treebank import sentence, treebank, with_evidence
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.encoding.arc_templates import ArcTemplates
+from tagweave.encoding.digest import digest_of
+from tagweave.encoding.relation_templates import RelationTemplates
+from tagweave.models.arc_features import ArcFeatures
+from tagweave.models.arc_labels import ArcLabels, LabelObjective
+from tagweave.models.parser import Parser
+from tagweave.models.storage import ModelFileError, load_model
+from tagweave.models.tree import TreeModel
+from tagweave.models.tree_storage import load_parser, save_parser
+
+TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0]", "m.form[0]"))
+RELATIONS = RelationTemplates(("h.upos[0] m.last[0]", "m.form[0] p.upos[0] d", "g.upos[0]"))
+NAMES = ("det", "obj", "punct", "root")
+
+
+def random_model(seed: int = 0, labels: bool = True) -> TreeModel:
+    rng = np.random.default_rng(seed)
+    features = ArcFeatures(TEMPLATES, 32)
+    of_arcs = ArcLabels(RELATIONS, NAMES, rng.normal(size=(16, 4)).astype(np.float32)) if labels else None
+    return TreeModel(features, rng.normal(size=features.size).astype(np.float32), of_arcs, about={"seed": seed})
+
+
+def arcs_of(given: Sentence) -> list[Arc]:
+    return [candidates[0] for candidates in given.heads["head"] if candidates is not None and len(candidates) == 1]
+
+
+def test_every_token_gets_one_arc() -> None:
+    sentences = [*treebank(5), Sentence((), {"upos": ()})]
+    parsed = list(Parser(random_model()).parse(sentences))
+    for given, out in zip(sentences, parsed, strict=True):
+        found = arcs_of(out)
+        assert len(found) == len(given)
+        assert sum(arc.head == 0 for arc in found) == (len(given) > 0)
+        assert {arc.relation for arc in found} <= set(NAMES)
+        assert (out.forms, out.layers) == (given.forms, given.layers)
+
+
+def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences, model = treebank(50), random_model()
+    one = list(Parser(model).parse(sentences))
+    monkeypatch.setattr("tagweave.models.parser._BLOCK", 7)
+    monkeypatch.setattr("tagweave.models.arc_features._BATCH_CELLS", 100)
+    assert list(Parser(model, threads=2).parse(sentences)) == one
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_given_stays(seed: int) -> None:
+    given = with_evidence(
+        sentence("DNVN", [2, 3, 0, 3]), (Arc(3, None),), None, (Arc(4, "obj"), Arc(0, "det")), (Arc(None, "punct"),)
+    )
+    (out,) = Parser(random_model(seed)).complete([given])
+    found = arcs_of(out)
+    assert found[0].head == 3
+    assert found[2] in (Arc(4, "obj"), Arc(0, "det"))
+    assert found[3].relation == "punct"
+    assert len(found) == 4
+
+
+def test_a_whole_tree_stays_even_if_it_crosses() -> None:
+    crossing = sentence("NNNN", [3, 4, 0, 3])
+    (out,) = Parser(random_model()).complete([crossing])
+    assert out.heads["head"] == crossing.heads["head"]
+
+
+def test_relations_that_the_model_does_not_know_stay() -> None:
+    given = with_evidence(sentence("NV", [2, 0]), (Arc(2, "strange"),), (Arc(0, None),))
+    (out,) = Parser(random_model()).complete([given])
+    assert arcs_of(out)[0] == Arc(2, "strange")
+    assert arcs_of(out)[1].relation in NAMES
+
+
+def test_contradictions_name_the_sentence() -> None:
+    crossing = sentence("NNNN", [3, 4, 0, 3])
+    bad = with_evidence(crossing, *crossing.heads["head"][:2], None, None)
+    with pytest.raises(CorpusError, match="a projective tree that they allow"):
+        list(Parser(random_model()).complete([sentence("NV", [2, 0]), bad]))
+
+
+def test_without_relations_arcs_have_none() -> None:
+    (out,) = Parser(random_model(labels=False)).parse(treebank(1))
+    assert all(arc.relation is None for arc in arcs_of(out))
+
+
+# Relations
+
+
+def test_the_objective_of_relations_adds_up() -> None:
+    rng = np.random.default_rng(3)
+    features = rng.integers(0, 16, (20, 3)).astype(np.int32)
+    allowed = rng.random((20, 4)) < 0.6
+    allowed[:, 0] = True
+    allowed[:5] = True  # unknown
+    own = LabelObjective(features, allowed, np.ones(20), 16)
+    weights = rng.normal(size=own.size)
+    loss, gradient = own.loss_and_gradient(weights)
+    assert len(own) == (~allowed.all(axis=1)).sum() <= 15
+    parts = np.zeros(own.size)
+    losses = [own.add_batch(weights, a, min(a + 4, len(own)), parts) for a in range(0, len(own), 4)]
+    assert sum(losses) == pytest.approx(loss)
+    np.testing.assert_allclose(parts, gradient)
+    mark = np.zeros(own.size, bool)
+    for start, stop in zip(*own.touched(0, len(own)), strict=True):
+        mark[start:stop] = True
+    assert not gradient[~mark].any()
+
+
+# On disk
+
+
+def test_a_model_comes_back(tmp_path: Path) -> None:
+    model, sentences = random_model(), treebank(10)
+    save_parser(model, tmp_path / "p.model")
+    back = load_parser(tmp_path / "p.model")
+    assert list(Parser(back).parse(sentences)) == list(Parser(model).parse(sentences))
+    assert (back.about, back.single_root, back.guideline) == (model.about, True, "head")
+    bare = replace(random_model(labels=False), single_root=False)
+    save_parser(bare, tmp_path / "bare.model")
+    assert load_parser(tmp_path / "bare.model").labels is None
+    assert not load_parser(tmp_path / "bare.model").single_root
+
+
+def rewritten(path: Path, change: Any) -> None:
+    """The file with its parts changed, and a digest that fits."""
+    with safe_open(path, "numpy") as file:
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        description = json.loads(file.metadata()["tagweave"])
+    del description["digest"]
+    change(description, arrays)
+    description["digest"] = digest_of(description, arrays)
+    save_file(arrays, path, {"tagweave": json.dumps(description)})
+
+
+CHANGES = {
+    "rows": lambda d, a: d.update(rows=64),
+    "no power of two": lambda d, a: d.update(rows=31),
+    "no number": lambda d, a: d.update(rows="32"),
+    "weights": lambda d, a: a.update(weights=a["weights"][:-1].copy()),
+    "whole numbers": lambda d, a: a.update(weights=a["weights"].astype(np.int32)),
+    "no templates": lambda d, a: d.update(templates=[]),
+    "bad template": lambda d, a: d.update(templates=["h.upos"]),
+    "no relations": lambda d, a: d.update(relations=[]),
+    "more relations": lambda d, a: d.update(relations=[*NAMES, "more"]),
+    "rows of relations": lambda d, a: a.update(relation_weights=a["relation_weights"][:-1].copy()),
+    "relations between": lambda d, a: d.update(relation_templates=["h.upos[0] b.upos[0] m.upos[0]"]),
+    "no templates of relations": lambda d, a: d.update(relation_templates=[]),
+    "root": lambda d, a: d.update(single_root="yes"),
+    "no guideline": lambda d, a: d.pop("guideline"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_does_not_fit_is_refused(tmp_path: Path, change: str) -> None:
+    save_parser(random_model(), tmp_path / "p.model")
+    rewritten(tmp_path / "p.model", CHANGES[change])
+    with pytest.raises(ModelFileError, match="parts do not fit"):
+        load_parser(tmp_path / "p.model")
+
+
+def test_other_models_are_refused(tmp_path: Path) -> None:
+    save_parser(random_model(), tmp_path / "p.model")
+    with pytest.raises(ModelFileError, match="found a tree model, expected a chain model"):
+        load_model(tmp_path / "p.model")
+    rewritten(tmp_path / "p.model", lambda d, a: d.update(kind="chain"))
+    with pytest.raises(ModelFileError, match="found a chain model, expected a tree model"):
+        load_parser(tmp_path / "p.model")

@@ -1,0 +1,227 @@
+"""The loss of parsers: against the enumeration of all trees, finite differences, and what evidence must mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from treebank import sentence, treebank, with_evidence
+
+import naive_trees
+from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.encoding.arc_templates import ArcTemplates
+from tagweave.encoding.arcs import EncodedArcs, encode_arcs
+from tagweave.learning.lbfgs import LBFGS
+from tagweave.learning.loop import Schedule, train
+from tagweave.learning.online import SGD, AdaGrad
+from tagweave.learning.perceptron import AveragedPerceptron
+from tagweave.models.arc_features import ArcFeatures, batch_bounds
+from tagweave.models.loss_sum import ContradictionError
+from tagweave.models.tree import TreeModel
+from tagweave.models.tree_objective import TreeObjective
+
+TEMPLATES = ArcTemplates(
+    ("h.upos[0] m.upos[0]", "h.form[0] m.upos[0]", "h.upos[0]", "m.form[0]", "h.upos[0] b.upos[0] m.upos[0]")
+)
+FEATURES = ArcFeatures(TEMPLATES, 64)
+SEED = st.integers(0, 10_000)
+EVIDENCE = st.sampled_from(["full", "partial", "ambiguous", "unknown", "mixed"])
+
+
+def problem(seed: int, evidence: str, single_root: bool = True) -> list[Sentence]:
+    """Sentences of up to four words under evidence that a random tree agrees with."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(3):
+        n = int(rng.integers(1, 5))
+        trees = naive_trees.trees(n, True, single_root)
+        gold = trees[int(rng.integers(len(trees)))]
+        given = sentence("".join(rng.choice(list("NVD"), n)), gold)
+        own = evidence if evidence != "mixed" else str(rng.choice(["full", "partial", "ambiguous", "unknown"]))
+        found.append(with_evidence(given, *(_candidates(own, head, m, n, rng) for m, head in enumerate(gold, 1))))
+    return found
+
+
+def _candidates(evidence: str, head: int, m: int, n: int, rng: Any) -> Any:
+    if evidence == "unknown" or (evidence == "partial" and rng.random() < 0.5):
+        return None
+    others = [h for h in range(n + 1) if h not in (m, head) and rng.random() < 0.4]
+    heads = [head, *others] if evidence == "ambiguous" else [head]
+    return tuple(Arc(h, None) for h in heads)
+
+
+def objective(sentences: list[Sentence], dtype: Any = np.float64, **options: Any) -> TreeObjective:
+    return TreeObjective(FEATURES, encode_arcs(sentences, TEMPLATES, "head"), dtype=dtype, **options)
+
+
+def random_weights(seed: int = 0) -> Any:
+    return np.random.default_rng(seed).normal(size=FEATURES.size)
+
+
+def expected_loss(sentences: list[Sentence], weights: Any, single_root: bool) -> float:
+    """log Z of all trees less log Z of those that agree, by enumeration."""
+    total = 0.0
+    for given in sentences:
+        encoded, n = encode_arcs([given], TEMPLATES), len(given)
+        scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(n + 1, n + 1)
+        trees = naive_trees.tree_scores(scores.tolist(), True, single_root)
+        agree = {
+            heads: score
+            for heads, score in trees.items()
+            if all(c is None or h in {arc.head for arc in c} for h, c in zip(heads, given.heads["head"], strict=True))
+        }
+        total += naive_trees.log_partition(trees) - naive_trees.log_partition(agree)
+    return total
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEED, EVIDENCE, st.booleans())
+def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bool) -> None:
+    sentences, weights = problem(seed, evidence, single_root), random_weights(seed)
+    own = objective(sentences, single_root=single_root)
+    loss = own.loss_and_gradient(weights)[0] if len(own) else 0.0
+    assert loss == pytest.approx(expected_loss(sentences, weights, single_root), abs=1e-8)
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEED, st.sampled_from(["full", "partial", "ambiguous", "mixed"]), st.integers(1, 3))
+def test_the_gradient_is_the_slope(seed: int, evidence: str, size: int) -> None:
+    own, weights = objective(problem(seed, evidence)), random_weights(seed)
+    loss, gradient = own.loss_and_gradient(weights)
+    parts = np.zeros_like(gradient)
+    bounds = [(a, min(len(own), a + size)) for a in range(0, len(own), size)]
+    assert sum(own.add_batch(weights, *bound, parts) for bound in bounds) == pytest.approx(loss)
+    np.testing.assert_allclose(parts, gradient, atol=1e-10)
+    for at in np.random.default_rng(seed).choice(FEATURES.size, 30, replace=False):
+        step = np.zeros_like(weights)
+        step[at] = 1e-5
+        slope = (own.loss_and_gradient(weights + step)[0] - own.loss_and_gradient(weights - step)[0]) / 2e-5
+        assert gradient[at] == pytest.approx(slope, abs=1e-5)
+
+
+@pytest.mark.parametrize("learner", [AdaGrad(), SGD(), AveragedPerceptron(), LBFGS()])
+def test_unknown_heads_teach_nothing(learner: Any) -> None:
+    unknown = [with_evidence(each, *(None,) * len(each)) for each in treebank(4)]
+    own = objective(unknown)
+    assert len(own) == 0
+    known = treebank(3, seed=1)
+    alone = train(learner, objective(known), np.zeros(FEATURES.size), Schedule(iterations=2))
+    beside = train(learner, objective([*known, *unknown]), np.zeros(FEATURES.size), Schedule(iterations=2))
+    np.testing.assert_array_equal(alone.weights, beside.weights)
+
+
+def test_unknown_heads_cost_exactly_nothing_in_a_batch_of_others() -> None:
+    encoded = encode_arcs([with_evidence(each, *(None,) * len(each)) for each in treebank(3)], TEMPLATES, "head")
+    assert not encoded.informative().any()
+    assert encoded.allowed.size == 0
+
+
+def test_evidence_of_every_head_is_no_evidence() -> None:
+    given = sentence("DNV", [2, 3, 0])
+    every = [tuple(Arc(h, None) for h in range(4) if h != m) for m in (1, 2, 3)]
+    assert objective([with_evidence(given, *every)]).loss_and_gradient(random_weights())[0] == pytest.approx(
+        0, abs=1e-9
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEED, EVIDENCE)
+def test_mistakes_lead_from_the_best_tree_to_the_best_allowed_one(seed: int, evidence: str) -> None:
+    sentences, weights = problem(seed, evidence), random_weights(seed)
+    own, gradient = objective(sentences), np.zeros(FEATURES.size)
+    wrong = own.add_mistakes(weights, 0, len(own), gradient) if len(own) else 0
+    gap, expected = 0.0, 0
+    for given in sentences:
+        model = TreeModel(FEATURES, weights)
+        encoded, n = encode_arcs([given], TEMPLATES, "head"), len(given)
+        scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(n + 1, n + 1)
+        free, allowed = model.best(encoded), model.best(encoded, True)
+        difference = scores[free, np.arange(1, n + 1)].sum() - scores[allowed, np.arange(1, n + 1)].sum()
+        gap, expected = gap + difference, expected + (free != allowed).any()
+    assert wrong == expected
+    assert weights @ gradient == pytest.approx(gap, abs=1e-8)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEED, st.sampled_from(["full", "mixed"]))
+def test_touched_weights_hold_the_whole_gradient(seed: int, evidence: str) -> None:
+    own, weights = objective(problem(seed, evidence)), random_weights(seed)
+    if not len(own):
+        return
+
+    def marked() -> Any:
+        mark = np.zeros(FEATURES.size, bool)
+        for start, stop in zip(*own.touched(0, len(own)), strict=True):
+            mark[start:stop] = True
+        return mark
+
+    before, gradient = marked(), np.zeros(FEATURES.size)
+    own.add_batch(weights, 0, len(own), gradient)
+    after = marked()
+    assert not gradient[~after].any()
+    assert not (after & ~before).any()
+    gradient[:] = 0  # used up: the next batch may touch anything again
+    assert (marked() == before).all()
+
+
+def test_the_weight_of_a_sentence_counts() -> None:
+    one = treebank(1)[0]
+    twice = Sentence(one.forms, one.layers, heads=one.heads, weight=2.0)
+    weights = random_weights()
+    single, double = (objective([each]).loss_and_gradient(weights) for each in (one, twice))
+    assert double[0] == pytest.approx(2 * single[0])
+    np.testing.assert_allclose(double[1], 2 * single[1])
+
+
+def test_threads_share_a_pass() -> None:
+    sentences, weights = treebank(300), random_weights()
+    one, two = (objective(sentences, threads=threads).loss_and_gradient(weights) for threads in (1, 2))
+    assert one[0] == pytest.approx(two[0])
+    np.testing.assert_allclose(one[1], two[1], atol=1e-9)
+
+
+def test_contradictions_are_named() -> None:
+    crossing = sentence("NNNN", [3, 4, 0, 3])
+    with pytest.raises(ContradictionError, match="no projective tree"):
+        objective([with_evidence(crossing, *crossing.heads["head"][:2], None, None)]).loss_and_gradient(
+            random_weights()
+        )
+
+
+@pytest.mark.parametrize("learner", [AdaGrad(rate=0.02), AveragedPerceptron(), SGD(c2=0.01), LBFGS(c2=0.1)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_learner_learns_the_treebank(learner: Any, dtype: Any) -> None:
+    features = ArcFeatures(TEMPLATES, 1 << 10)
+    encoded = encode_arcs(treebank(60), TEMPLATES, "head")
+    own = TreeObjective(features, encoded, dtype=dtype)
+    weights = train(learner, own, np.zeros(features.size, dtype), Schedule(iterations=15)).weights
+    test = encode_arcs(treebank(40, seed=9), TEMPLATES, "head")
+    heads = TreeModel(features, weights).best(test)
+    assert (heads == known(test)).mean() > 0.97
+
+
+def known(encoded: EncodedArcs) -> Any:
+    return np.delete(encoded.heads, encoded.position_ptr[:-1])
+
+
+def test_probabilities_are_those_of_all_trees() -> None:
+    given, weights = sentence("DNVN", [2, 3, 0, 3]), random_weights()
+    encoded = encode_arcs([given], TEMPLATES, "head")
+    marginal, log_z = TreeModel(FEATURES, weights).marginals(encoded)
+    scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(5, 5)
+    trees = naive_trees.tree_scores(scores.tolist(), True, True)
+    np.testing.assert_allclose(marginal.reshape(5, 5), naive_trees.marginals(trees, 4), atol=1e-9)
+    assert log_z[0] == pytest.approx(naive_trees.log_partition(trees))
+    under, _ = TreeModel(FEATURES, weights).marginals(encoded, evidence=True)
+    assert under.reshape(5, 5)[[2, 3, 0, 3], [1, 2, 3, 4]] == pytest.approx(np.ones(4))
+
+
+def test_batches_cover_all_sentences() -> None:
+    encoded = encode_arcs(treebank(3000), TEMPLATES)
+    bounds = list(batch_bounds(encoded))
+    assert len(bounds) > 1
+    assert [low for low, _ in bounds] == [0, *(high for _, high in bounds[:-1])]
+    assert bounds[-1][1] == len(encoded)
