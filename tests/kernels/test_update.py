@@ -58,6 +58,18 @@ def test_decay_catches_up_with_the_steps_that_a_weight_missed(dtype: type) -> No
     assert seen.tolist() == expected_seen.tolist()
 
 
+@DTYPES
+def test_average_is_the_mean_of_the_weights_after_every_step(dtype: type) -> None:
+    weights, totals = np.zeros(SIZE, dtype), np.zeros(SIZE, dtype)
+    history = []
+    for step in range(5):
+        _, gradient = vectors(dtype, step)
+        update.average(weights, totals, gradient, STARTS, STOPS, step)
+        history.append(weights.copy())
+        assert not gradient.any()
+    np.testing.assert_allclose(weights - totals / 5, np.mean(history, axis=0), rtol=1e-4, atol=1e-6)
+
+
 def test_rprop_moves_by_rates_of_its_own() -> None:
     weights, previous = np.zeros(5), np.array([1.0, -1.0, 1.0, 0.0, 1.0])
     gradient, rates = np.array([2.0, 3.0, 0.0, -1.0, 1.0]), np.full(5, 0.5)

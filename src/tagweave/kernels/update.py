@@ -64,6 +64,17 @@ def decay(weights, seen, log_decay, now, start, stop):
 
 
 @kernel
+def average(weights, totals, gradient, start, stop, step):
+    """weights -= g; totals -= step * g; g = 0. The average of the weights after n steps is weights - totals / n."""
+    for i in range(_U(start.shape[0])):
+        for q in range(_U(start[i]), _U(stop[i])):
+            if gradient[q] != 0:
+                weights[q] -= gradient[q]
+                totals[q] -= totals.dtype.type(step) * gradient[q]
+                gradient[q] = 0
+
+
+@kernel
 def rprop(weights, gradient, previous, rates, low, high, growth, shrink, most, least):
     """Rprop- (Riedmiller 1994) on weights[low:high]: the sign of the gradient moves a weight by its own rate, which
     grows while the sign stays and shrinks when it turns. previous is set to the gradient."""

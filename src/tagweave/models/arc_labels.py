@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tagweave.encoding.arcs import EncodedArcs
 from tagweave.encoding.relation_templates import PLACES, RelationTemplates
 from tagweave.kernels import arc_labels, arcs
+from tagweave.models.mistakes import corrected
 from tagweave.models.sampling import drawn
 
 Floats = NDArray[Any]
@@ -110,6 +111,10 @@ class LabelObjective:
         of_batch = slice(first, last)
         parts = self._features[of_batch], self._allowed[of_batch], self._weights[of_batch]
         return int(arc_labels.add_label_mistakes(weights.reshape(shape), *parts, gradient.reshape(shape)))
+
+    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
+        """Perceptron steps of `batch` arcs each over arcs first .. last - 1; how many were mistaken."""
+        return corrected(self, weights, totals, first, last, batch, step)
 
     def touched(self, first: int, last: int) -> Blocks:
         """The weights of all relations for the features of these arcs."""

@@ -20,6 +20,7 @@ from tagweave.kernels import arcs, tree
 from tagweave.kernels.tree_sums import marginals
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.loss_sum import ContradictionError
+from tagweave.models.mistakes import corrected
 from tagweave.models.sampling import drawn
 
 Floats = NDArray[Any]
@@ -119,6 +120,10 @@ class TreeObjective:
         np.subtract.at(difference, at + target * np.repeat(batch.lengths + 1, batch.lengths), times)
         self._write(gradient, batch, difference)
         return int(wrong.sum())
+
+    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
+        """Perceptron steps of `batch` sentences each over sentences first .. last - 1; how many were mistaken."""
+        return corrected(self, weights, totals, first, last, batch, step)
 
     def touched(self, first: int, last: int) -> Blocks:
         """The weights that sentences first .. last - 1 can touch, as blocks of the vector.
