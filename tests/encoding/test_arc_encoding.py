@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from treebank import sentence, treebank, with_evidence
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.encoding.arc_templates import ArcTemplate, ArcTemplates, arc_preset
 from tagweave.encoding.arcs import ANY, ROOT, SEVERAL, encode_arcs
 from tagweave.encoding.templates import TemplateError
+from treebank import sentence, treebank, with_evidence
 
 SMALL = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]"))
 

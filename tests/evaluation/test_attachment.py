@@ -7,12 +7,12 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
-from treebank import sentence, treebank, with_evidence
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.evaluation.attachment import attachment, evaluate_parses, is_punctuation
+from treebank import sentence, treebank, with_evidence
 
 
 def corpus(*sentences: Sentence) -> Corpus:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
-from treebank import sentence, treebank, with_evidence
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
@@ -24,6 +23,7 @@ from tagweave.models.parser import Parser
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_storage import load_parser, save_parser
+from treebank import sentence, treebank, with_evidence
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0]", "m.form[0]"))
 RELATIONS = RelationTemplates(("h.upos[0] m.last[0]", "m.form[0] p.upos[0] d", "g.upos[0]"))
