@@ -64,14 +64,14 @@ def random_weights(seed: int = 0) -> Any:
 def expected_loss(sentences: list[Sentence], weights: Any, single_root: bool) -> float:
     """log Z of all trees less log Z of those that agree, by enumeration."""
     total = 0.0
-    for one in sentences:
-        encoded, n = encode_arcs([one], TEMPLATES), len(one)
+    for each in sentences:
+        encoded, n = encode_arcs([each], TEMPLATES), len(each)
         scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(n + 1, n + 1)
         trees = naive_trees.tree_scores(scores.tolist(), True, single_root)
         agree = {
             heads: score
             for heads, score in trees.items()
-            if all(c is None or h in {arc.head for arc in c} for h, c in zip(heads, one.heads["head"], strict=True))
+            if all(c is None or h in {arc.head for arc in c} for h, c in zip(heads, each.heads["head"], strict=True))
         }
         total += naive_trees.log_partition(trees) - naive_trees.log_partition(agree)
     return total
@@ -134,9 +134,9 @@ def test_mistakes_lead_from_the_best_tree_to_the_best_allowed_one(seed: int, evi
     own, gradient = objective(sentences), np.zeros(FEATURES.size)
     wrong = own.add_mistakes(weights, 0, len(own), gradient) if len(own) else 0
     gap, expected = 0.0, 0
-    for one in sentences:
+    for each in sentences:
         model = TreeModel(FEATURES, weights)
-        encoded, n = encode_arcs([one], TEMPLATES, "head"), len(one)
+        encoded, n = encode_arcs([each], TEMPLATES, "head"), len(each)
         scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(n + 1, n + 1)
         free, allowed = model.best(encoded), model.best(encoded, True)
         difference = scores[free, np.arange(1, n + 1)].sum() - scores[allowed, np.arange(1, n + 1)].sum()
