@@ -19,7 +19,7 @@ from tagweave.models.tagger import Tagger
 
 TRAIN = ("train", "{c}/train.txt", "-o", "{t}/m")
 OPTIONS = [
-    ((*TRAIN, "--task", "parse"), "unknown task 'parse', expected one of tag, segment, segtag"),
+    ((*TRAIN, "--task", "x"), "unknown task 'x', expected one of tag, segment, segtag, parse"),
     ((*TRAIN, "--coding", "BIO"), "unknown coding 'BIO', expected one of BMES, BI, boundary"),
     (
         (*TRAIN, "--method", "x"),

@@ -72,7 +72,7 @@ def train(
     from tagweave.adapt.incomplete import STRATEGIES
     from tagweave.adapt.recipe import Recipe
     from tagweave.adapt.subword import FOLDS, Stacking
-    from tagweave.adapt.task import Task
+    from tagweave.adapt.task import TASKS, Task
     from tagweave.cli.coupling import coupling_options
     from tagweave.cli.guidelines import METHODS, training_data
     from tagweave.cli.lexicons import read_lexicons
@@ -109,6 +109,8 @@ def train(
             log,
         ).run()
         return
+    if task not in TASKS:
+        raise OptionError(f"unknown task {task!r}, expected one of {', '.join((*TASKS, PARSE))}")
     if method is not None and method not in METHODS:
         raise OptionError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
     if incomplete not in STRATEGIES:
