@@ -32,8 +32,11 @@ OPTIONS = [
     ((*TRAIN, "--features", "x"), "found features='x', expected 'all' or 'observed'"),
     ((*TRAIN, "--precision", "x"), "unknown precision 'x', expected 'float32' or 'float64'"),
     ((*TRAIN, "--learner", "x"), "unknown learner 'x', expected one of adagrad, lbfgs, sgd, rprop, cg, perceptron"),
-    ((*TRAIN, "--set", "x=1"), "unknown setting 'x' of adagrad, expected one of rate, batch, average_from"),
-    ((*TRAIN, "--set", "seed=1"), "unknown setting 'seed' of adagrad, expected one of rate, batch, average_from"),
+    ((*TRAIN, "--set", "x=1"), "unknown setting 'x' of adagrad, expected one of rate, batch, average_from, initial"),
+    (
+        (*TRAIN, "--set", "seed=1"),
+        "unknown setting 'seed' of adagrad, expected one of rate, batch, average_from, initial",
+    ),
     ((*TRAIN, "--set", "rate"), "found --set rate, expected NAME=VALUE"),
     ((*TRAIN, "--set", "rate=fast"), "found --set rate=fast, expected a number"),
     ((*TRAIN, "--set", "batch=1.5"), "found --set batch=1.5, expected a whole number"),

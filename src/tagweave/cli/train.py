@@ -15,6 +15,8 @@ from tagweave.cli.errors import INTERRUPTED, OptionError, as_option_error
 from tagweave.cli.parsing import PARSE, ParserTraining, check_parsing_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tagweave.adapt.fit import Fitted
     from tagweave.cli.methods import Work
     from tagweave.cli.training_files import CorpusFile
@@ -74,7 +76,7 @@ def train(
     from tagweave.adapt.subword import FOLDS, Stacking
     from tagweave.adapt.task import TASKS, Task
     from tagweave.cli.coupling import coupling_options
-    from tagweave.cli.guidelines import METHODS, training_data
+    from tagweave.cli.guidelines import METHODS, ORDINARY, training_data
     from tagweave.cli.lexicons import read_lexicons
     from tagweave.cli.methods import Work, check_options, say, usual_sample
     from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings, sample_sizes
@@ -109,12 +111,9 @@ def train(
             log,
         ).run()
         return
-    if task not in TASKS:
-        raise OptionError(f"unknown task {task!r}, expected one of {', '.join((*TASKS, PARSE))}")
-    if method is not None and method not in METHODS:
-        raise OptionError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
-    if incomplete not in STRATEGIES:
-        raise OptionError(f"unknown strategy {incomplete!r}, expected one of {', '.join(STRATEGIES)}")
+    _check_known("task", task, (*TASKS, PARSE))
+    _check_known("method", method or ORDINARY, METHODS)
+    _check_known("strategy", incomplete, STRATEGIES)
     chosen = learner_settings(learner, settings or (), seed)
     templates = chosen_templates(preset or (), template or (), bool(lexicon))
     lexicons = read_lexicons(lexicon or (), task)
@@ -237,6 +236,11 @@ class _Training:
         whole, ends = self._checkpoint, (".part", ".start", ".mapping", ".source")
         found = sorted(whole.parent.glob(f"{escape(whole.name)}*"))
         return [file for file in found if file == whole or file.suffix in ends or file.suffix.startswith(".step-")]
+
+
+def _check_known(what: str, name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        raise OptionError(f"unknown {what} {name!r}, expected one of {', '.join(known)}")
 
 
 def _check_writable(model: str) -> None:
