@@ -61,8 +61,10 @@ def _step(scores, t, transition, bounds, reach):
                 for j in range(Y):
                     reach[j] = max(reach[j], d + transition[i, j])
             count += 1
+    if count == 0:
+        reach[:] = -np.inf
     for j in range(Y):
-        scores[t, j] += reach[j] if count else -np.inf
+        scores[t, j] += reach[j]
     return only if count == 1 else -1
 
 
