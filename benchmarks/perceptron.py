@@ -13,7 +13,6 @@ from rich.progress import Progress
 from benchmarks.perceptron_workloads import CORPORA
 from benchmarks.processes import measured, publish
 
-LINES = 8000
 PASSES = 10
 
 CRFSUITE = "python-crfsuite, ap"
@@ -95,7 +94,7 @@ def page(found: dict[str, dict[str, Any]], lines: int | None) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few hundred lines, three passes, nothing written")
-    parser.add_argument("--lines", type=int, default=LINES, help=f"of the training data (default {LINES})")
+    parser.add_argument("--lines", type=int, help="of the training data (default: all)")
     parser.add_argument("--passes", type=int, default=PASSES, help=f"over the training data (default {PASSES})")
     options = parser.parse_args()
     lines, passes = (300, 3) if options.quick else (options.lines, options.passes)
