@@ -113,9 +113,11 @@ def test_rows_are_tested_against_the_tagger_and_the_neighbour(pages: Pages) -> N
     for _, numbers in pages.values():
         for setting in numbers["settings"]:
             methods = setting["methods"]
-            names = list(methods)
-            for number, (name, found) in enumerate(methods.items()):
-                assert set(found["against"]) == {*names[:1], *names[number - 1 : number]} - {name}
+            first, last_of_shares = next(iter(methods)), dict[tuple[float, ...], str]()
+            for name, found in methods.items():
+                neighbour = last_of_shares.get(tuple(found["shares"]), first)
+                assert set(found["against"]) == {first, neighbour} - {name}
+                last_of_shares[tuple(found["shares"])] = name
                 for reference, measures in found["against"].items():
                     for measure, test in measures.items():
                         means = [each["scores"][measure]["mean"] for each in (found, methods[reference])]

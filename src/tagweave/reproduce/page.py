@@ -64,7 +64,7 @@ def cost(methods: Mapping[str, dict[str, Any]]) -> Iterator[str]:
         iterations = [len(history) for history in found["history"]]
         minutes = np.mean(found["seconds"]) / 60
         weights = f"{np.mean(found['weights']) / 1e6:.1f}"
-        rows.append([name, number_range(found["labels"]), weights, number_range(iterations), f"{minutes:.1f}"])
+        rows.append([name, number_range(found["labels"]), weights, number_range(iterations), _minutes(minutes)])
     yield from table(["method", "labels", "weights, millions", "iterations", "minutes, all in all"], rows)
 
 
@@ -80,3 +80,7 @@ def table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
 
 def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def _minutes(minutes: float) -> str:
+    return f"{minutes:.1f}" if minutes >= 0.1 else f"{minutes:.3f}"

@@ -40,7 +40,7 @@ def _of_setting(run: Run[Pair, Method], setting: Setting[Pair, Method], trials: 
                 **_costs(run, setting, method),
                 "shares": [method.target, method.source],
                 "scores": {part: _scores(each) for part, each in found[method.name].items()},
-                "against": against(method.name, found, _compared(setting.methods[:number]), trials),
+                "against": against(method.name, found, _compared(method, setting.methods[:number]), trials),
             }
             for number, method in enumerate(setting.methods)
         },
@@ -48,9 +48,10 @@ def _of_setting(run: Run[Pair, Method], setting: Setting[Pair, Method], trials: 
     }
 
 
-def _compared(above: tuple[Method, ...]) -> list[Method]:
-    """The character tagger, and the neighbour above."""
-    return list(dict.fromkeys([CHARACTERS, *above[-1:]]))
+def _compared(method: Method, above: tuple[Method, ...]) -> list[Method]:
+    """The character tagger, and the nearest neighbour above that has the same shares of the corpora."""
+    same = [each for each in above if (each.target, each.source) == (method.target, method.source)]
+    return list(dict.fromkeys([CHARACTERS, *same[-1:]]))
 
 
 def measures(run: Run[Pair, Method], setting: Setting[Pair, Method], method: Method) -> dict[str, Measured]:
