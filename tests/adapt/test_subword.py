@@ -14,6 +14,7 @@ from tagweave.adapt.choice import most_doubtful
 from tagweave.adapt.fit import Fitted, dev_score, fit
 from tagweave.adapt.jackknife import labelled, members
 from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.sample import by_words
 from tagweave.adapt.subword import (
     Stacking,
     answered,
@@ -113,7 +114,7 @@ def test_every_letter_may_have_every_tag(known: list[Corpus], taggers: list[Chai
 
 def test_templates_are_those_of_pieces(taggers: list[ChainModel]) -> None:
     recipe = with_pieces(replace(RECIPE, sample=(3,)), taggers)
-    assert recipe.sample == ()
+    assert recipe.sample == (3,)
     assert recipe.chosen_templates().user_columns == ("piece:ctb", "piece:pd")
     assert not any("form[-2]" in each for each in recipe.chosen_templates().texts)
 
@@ -231,15 +232,18 @@ def test_a_guided_model_converts_each_source_by_its_own_guide(taggers: list[Chai
 def test_rows_of_table_5(characters: bool, pieces: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which text the tagger of the target and the model of pieces are trained on."""
     seen: dict[str, list[list[str]]] = {"tagger": [], "pieces": []}
+    samples: dict[str, list[tuple[int, ...]]] = {"tagger": [], "pieces": []}
     plain_fit, plain_prepare = subword.fit, subword.prepare_pieces
 
-    def watched_fit(corpora: Sequence[Corpus], *rest: Any) -> Fitted:
+    def watched_fit(corpora: Sequence[Corpus], recipe: Recipe, *rest: Any) -> Fitted:
         if corpora[0].guideline == "ctb":
             seen["tagger"].append([each for corpus in corpora for each in text(corpus.sentences)])
-        return plain_fit(corpora, *rest)
+            samples["tagger"].append(recipe.sample)
+        return plain_fit(corpora, recipe, *rest)
 
     def watched_prepare(corpora: Sequence[Corpus], taggers: Any, recipe: Recipe) -> Any:
         seen["pieces"].append([each for corpus in corpora for each in text(corpus.sentences)])
+        samples["pieces"].append(recipe.sample)
         for corpus in corpora[1:]:  # what is said of source text is said by taggers that have not seen it
             assert all("guide:pd" in sentence.columns for sentence in corpus)
             assert all(("guide:ctb" in sentence.columns) == characters for sentence in corpus)
@@ -247,13 +251,29 @@ def test_rows_of_table_5(characters: bool, pieces: bool, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(subword, "fit", watched_fit)
     monkeypatch.setattr(subword, "prepare_pieces", watched_prepare)
-    stacking = replace(TWO, characters=characters, pieces=pieces)
+    stacking = replace(TWO, characters=characters, pieces=pieces, times=0.5)
     fitted = fit_stack([CTB], [PD], RECIPE, stacking, None, Schedule(1))
     own, other = text(CTB.sentences), text(PD.sentences)
     assert seen["tagger"] == [own + other if characters else own]
     assert seen["pieces"] == ([own, own + other] if pieces else [own])
+    half = sum(map(len, CTB)) / 2
+    assert all(sample == () or sample[0] == len(CTB) for each in samples.values() for sample in each)
+    for name, again in (("tagger", characters), ("pieces", pieces)):
+        assert bool(samples[name][-1]) == again
+        if again:
+            words = samples[name][-1][1] * sum(map(len, PD)) / len(PD)
+            assert 0.8 * half <= words < 1.2 * half
     assert of_pieces(fitted.model)
     assert list(Tagger(fitted.model).tag([Sentence(tuple("他在看书"))]))
+
+
+def test_relabelled_corpora_are_sampled_where_sentences_are_taken_a_few_at_a_time() -> None:
+    relabelled = [PD.with_sentences(PD.sentences * 20)]
+    found = Stacking(times=1).sampling(RECIPE, [CTB], relabelled).sample
+    assert found == by_words([CTB], relabelled) and found[1] < len(PD) * 20
+    assert Stacking(times=0).sampling(RECIPE, [CTB], relabelled).sample == ()
+    assert Stacking().sampling(replace(RECIPE, learner="lbfgs"), [CTB], relabelled).sample == ()
+    assert Stacking().sampling(RECIPE, [CTB], []).sample == ()
 
 
 # Errors

@@ -49,6 +49,7 @@ from tagweave.reproduce.sun_wan_2012.methods import (
     SOURCE_SHARES,
     UNTAGGED,
     Method,
+    sampled,
     with_source,
     with_target,
 )
@@ -61,6 +62,7 @@ ROOT = Path(__file__).parents[2]
 CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora"))
 SEED = 1
 STACKS = (PIECES, PIECES_ON_AGAIN, PIECES_AGAIN, BOTH_AGAIN)
+SAMPLED = tuple(replace(sampled(method), times=0.3) for method in STACKS[1:])  # the sample corpora are of one size
 
 
 @pytest.fixture(scope="module")
@@ -176,10 +178,10 @@ def check(method: Method, fitted: Fitted, cascade: Cascade) -> None:
     assert result["weights"] == len(fitted.model.weights)
 
 
-@pytest.mark.parametrize("method", STACKS, ids=lambda method: method.name)
+@pytest.mark.parametrize("method", STACKS + SAMPLED, ids=lambda method: method.name)
 def test_stacks_are_those_of_fit_stack(method: Method, cascade: Cascade, sample: Pair) -> None:
     """Put together from what is in the cache, they say what a whole cascade of models says."""
-    stacking = Stacking(sample.folds, method.characters, method.pieces, SEED)
+    stacking = Stacking(sample.folds, method.characters, method.pieces, method.times, SEED)
     corpora = [sample.target], [sample.source]
     check(method, fit_stack(*corpora, recipe_of(sample), stacking, None, sample.schedule), cascade)
 
@@ -199,7 +201,7 @@ def test_folds_are_those_of_jackknifed(cascade: Cascade, sample: Pair) -> None:
 
 
 def test_methods_differ(cascade: Cascade) -> None:
-    methods = (CHARACTERS, GUIDED, UNTAGGED, CHARACTERS_AGAIN, *STACKS)
+    methods = (CHARACTERS, GUIDED, UNTAGGED, CHARACTERS_AGAIN, *STACKS, *SAMPLED)
     assert len({tuple(cascade.result(method)["test"]) for method in methods}) == len(methods)
 
 

@@ -25,6 +25,7 @@ from tagweave.adapt.guided import fit_guided
 from tagweave.adapt.jackknife import jackknifed
 from tagweave.adapt.pruning import guidelines_of
 from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.sample import IN_BATCHES, by_words
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.encoding.encoder import TemplateEncoder
@@ -53,13 +54,22 @@ class Stacking:
             relabels them (D').
         pieces: whether the model of pieces is trained again, on the source corpora too, as it relabels them itself
             (D'').
+        times: an iteration visits of relabelled corpora so many times as many words as of the target's own, which else
+            would drown; 0, or a learner that sees all at once: all of them, as the paper. Where the source is fifteen
+            times as large, that is better, and takes a third of the time (docs/results/sun-wan-2012-retraining.md).
         seed: which sentences are of one fold.
     """
 
     folds: int = FOLDS
     characters: bool = False
     pieces: bool = False
+    times: float = 2.0
     seed: int = 0
+
+    def sampling(self, recipe: Recipe, own: Sequence[Corpus], relabelled: Sequence[Corpus]) -> Recipe:
+        """The recipe for a fit of corpora of the target guideline and of relabelled ones."""
+        sampled = self.times and relabelled and recipe.learner in IN_BATCHES
+        return replace(recipe, sample=by_words(own, relabelled, self.times) if sampled else ())
 
     def about(self) -> dict[str, Any]:
         """What a model keeps of it."""
@@ -99,13 +109,14 @@ def fit_stack(
     recipe, target = replace(recipe, sample=()), target_corpora[0].guideline
     first = replace(schedule or Schedule(), checkpoint=None)
     sources = fit_source_taggers(source_corpora, recipe, first, watcher, step)
-    targets = list(target_corpora)
+    guided: list[Corpus] = []
     if stacking.characters:
         step(f"a model of {target} that looks at their labels, to relabel their corpora")
-        targets += guided_conversion(target_corpora, source_corpora, sources, recipe, dev, first, watcher)
+        guided = guided_conversion(target_corpora, source_corpora, sources, recipe, dev, first, watcher)
     step(f"a tagger of {target}")
-    taggers = [_finished(fit(targets, recipe, dev, first, watcher)), *sources]
-    known = answered(targets, recipe, stacking, first, step)
+    targets, sampling = [*target_corpora, *guided], stacking.sampling(recipe, target_corpora, guided)
+    taggers = [_finished(fit(targets, sampling, dev, first, watcher)), *sources]
+    known = answered(targets, sampling, stacking, first, step)
     known, of_sources = known[: len(target_corpora)], known[len(target_corpora) :]
     if stacking.pieces:
         step(f"a model of pieces of {target}, to relabel the other corpora")
@@ -114,6 +125,7 @@ def fit_stack(
         noisy = _by_guideline(source_corpora, lambda own: answered(own, recipe, stacking, first, step))
         told = zip(prepare_corpora(converted, recipe), noisy, of_sources or noisy, strict=True)
         known += [_with_columns(corpus, *columns) for corpus, *columns in told]
+        recipe = stacking.sampling(recipe, target_corpora, converted)
     step(f"the model of pieces of {target}")
     return fit_pieces(known, taggers, recipe, dev, schedule, watcher, announce)
 
@@ -212,7 +224,7 @@ def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], rec
 def with_pieces(recipe: Recipe, taggers: Sequence[ChainModel]) -> Recipe:
     """The recipe with the templates of pieces in place of its own (sun-wan-2012, 4.4)."""
     columns = (text for tagger in taggers for text in piece_templates(Tagger(tagger).guideline))
-    return replace(recipe, templates=Templates((*PRESETS["sun-wan-2012-subword"].texts, *columns)), sample=())
+    return replace(recipe, templates=Templates((*PRESETS["sun-wan-2012-subword"].texts, *columns)))
 
 
 def guided_conversion(

@@ -23,12 +23,13 @@ from typing import Any
 from tagweave import __version__
 from tagweave.adapt.fit import Fitted
 from tagweave.adapt.jackknife import Member, members
+from tagweave.adapt.sample import by_words
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.loop import Watcher
 from tagweave.reproduce.cache import Cache, Result
 from tagweave.reproduce.corpora import drawn
 from tagweave.reproduce.sun_wan_2012.answers import Labels, answered_words, character_labels, without_tags
-from tagweave.reproduce.sun_wan_2012.levels import Columns, Shown, Trainer, trained
+from tagweave.reproduce.sun_wan_2012.levels import Columns, Sample, Shown, Trainer, trained
 from tagweave.reproduce.sun_wan_2012.methods import Method
 from tagweave.reproduce.sun_wan_2012.pair import Pair
 
@@ -47,6 +48,7 @@ class Cascade:
         threads: of every training.
         watcher: is told of every iteration.
         target_share, source_share: of the training sentences.
+        times: of what is relabelled, as in `Method`.
     """
 
     pair: Pair
@@ -56,6 +58,7 @@ class Cascade:
     watcher: Watcher | None = None
     target_share: float = 1.0
     source_share: float = 1.0
+    times: float = 0.0
 
     def result(self, method: Method) -> Result:
         """What a method says of the gold texts, and what its last training cost.
@@ -68,7 +71,7 @@ class Cascade:
             CorpusError: a damaged file in the cache; and as `fit`.
             KeyboardInterrupt: the user stopped a training.
         """
-        own = replace(self, target_share=method.target, source_share=method.source)
+        own = replace(self, target_share=method.target, source_share=method.source, times=method.times)
         if method.level == "characters":
             return own.tagger(method.characters)
         if method.level == "guided":
@@ -86,7 +89,12 @@ class Cascade:
         """The tagger of characters; `again`: from D' too. That one is expensive and always asked for everything."""
         needs = ("target", "source") if again else ("target",)
         asked = (*self._gold, "source") if again else asked or self._gold
-        return self._step("tagger", needs, asked, lambda: self._trainer.characters(self._training(again)))
+
+        def train() -> Fitted:
+            corpora = self._training(again)
+            return self._trainer.characters(corpora, self._sample(corpora))
+
+        return self._step("tagger", needs, asked, train, how=self._how(again))
 
     def guided(self, asked: Asked = ()) -> Result:
         """Feature stacking."""
@@ -105,11 +113,12 @@ class Cascade:
             return {**self._target_column(text, characters), **shown}
 
         def train() -> Fitted:
-            corpora = [(self.target, columns("target"))]
-            return self._trainer.pieces([*corpora, self._converted_pieces(characters)] if more else corpora)
+            corpora = [(self.target, columns("target")), *([self._converted_pieces(characters)] if more else [])]
+            return self._trainer.pieces(corpora, self._sample([corpus for corpus, _ in corpora]))
 
         how: dict[str, Any] = {"characters": characters, "pieces": more, "tags": tags, "folds": self.pair.folds}
         how |= {"large_folds": self.pair.large_folds} if characters or more else {}
+        how |= self._how(characters or more)
         return self._step("sub-word", ("target", "source"), asked or self._shown, train, columns, how=how)
 
     def folds(self, corpora: Asked) -> list[Labels]:
@@ -136,7 +145,12 @@ class Cascade:
         ]
         text = training[0].with_sentences(training[at.corpus][at.sentence] for at in held_out)
         name = f"fold {number + 1} of {count} of {' and '.join(corpora)}"
-        found = self._step(name, corpora, (), lambda: self._trainer.characters(others), texts={"held out": text})
+        again = len(training) > 1
+
+        def train() -> Fitted:
+            return self._trainer.characters(others, self._sample(training))
+
+        found = self._step(name, corpora, (), train, texts={"held out": text}, how=self._how(again))
         lines: list[str] = found["held out"]
         return lines
 
@@ -217,6 +231,13 @@ class Cascade:
         recipe = self.pair.recipe
         recipe = replace(recipe, settings={**recipe.settings, "seed": self.seed}, threads=self.threads)
         return Trainer(recipe, self.pair.schedule, self.watcher)
+
+    def _sample(self, corpora: Sequence[Corpus]) -> Sample:
+        return by_words(corpora[:1], corpora[1:], self.times) if self.times and len(corpora) > 1 else ()
+
+    def _how(self, again: bool) -> dict[str, Any]:
+        """How what is relabelled is sampled, for the description of a training that visits it."""
+        return {"times": self.times} if again and self.times else {}
 
     def _step(
         self,

@@ -7,12 +7,14 @@ from typing import Any
 
 from tagweave.evaluation.plots import Series, bar, curve
 from tagweave.reproduce.sun_wan_2012.methods import (
+    AGAIN,
     CHARACTERS,
     GUIDED,
     PIECES,
     SOURCE_SHARES,
     TARGET_SHARES,
     Method,
+    sampled,
     with_source,
     with_target,
 )
@@ -24,6 +26,8 @@ def draw(summary: dict[str, Any], folder: Path) -> list[str]:
     """Draw the plots of a part into a folder, and give their file names."""
     if summary["part"] == "learning-curve":
         return [_source_curve(summary, folder), _target_curve(summary, folder)]
+    if summary["part"] == "retraining":
+        return [_retrained(setting, folder) for setting in summary["settings"]]
     return [_bars(summary["part"], setting, folder) for setting in summary["settings"]]
 
 
@@ -32,6 +36,21 @@ def _bars(part: str, setting: dict[str, Any], folder: Path) -> str:
     series = {name: _series([found["scores"][each] for each in gold]) for name, found in setting["methods"].items()}
     name = f"sun-wan-2012-{part}-{setting['name']}.png"
     bar(folder / name, gold, series, score=_SCORE, title=setting["title"])
+    return name
+
+
+def _retrained(setting: dict[str, Any], folder: Path) -> str:
+    """What is trained again, from all that is relabelled and from samples of it."""
+    ways = {"all": AGAIN, "sampled": tuple(map(sampled, AGAIN))}
+    scores = {name: found["scores"] for name, found in setting["methods"].items()}
+    series = {
+        f"{way}, {gold}": _series([scores[method.name][gold] for method in methods])
+        for gold in scores[CHARACTERS.name]
+        for way, methods in ways.items()
+    }
+    name = f"sun-wan-2012-retraining-{setting['name']}.png"
+    groups = [method.name.replace(", ", ",\n") for method in AGAIN]
+    bar(folder / name, groups, series, score=_SCORE, title=f"{setting['title']}, trained again")
     return name
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tagweave.adapt.fit import Fitted, fit, prepare, prepare_corpora
 from tagweave.adapt.guided import fit_guided
@@ -24,6 +24,7 @@ from tagweave.models.tagger import Tagger
 from tagweave.reproduce.cache import Result
 from tagweave.reproduce.sun_wan_2012.answers import Labels, answer
 
+Sample = tuple[int, ...]
 Columns = Mapping[str, Labels]
 """By the name of a guideline, the labels of the characters of a corpus."""
 Shown = Mapping[str, tuple[Corpus, Columns]]
@@ -38,9 +39,9 @@ class Trainer:
     schedule: Schedule
     watcher: Watcher | None = None
 
-    def characters(self, corpora: Sequence[Corpus]) -> Fitted:
-        """A tagger of characters (4.2), from corpora of words."""
-        return fit(corpora, self.recipe, None, self.schedule, self.watcher)
+    def characters(self, corpora: Sequence[Corpus], sample: Sample = ()) -> Fitted:
+        """A tagger of characters (4.2), from corpora of words; `sample` as in `Recipe`."""
+        return fit(corpora, replace(self.recipe, sample=sample), None, self.schedule, self.watcher)
 
     def guided(self, target: Corpus, columns: Columns) -> Fitted:
         """Feature stacking (4.3): one column, of the source guideline."""
@@ -48,12 +49,13 @@ class Trainer:
         shown = with_columns(target, columns)
         return fit_guided([shown], self._silent(target, source), self.recipe, None, self.schedule, self.watcher)
 
-    def pieces(self, corpora: Sequence[tuple[Corpus, Columns]]) -> Fitted:
-        """Sub-word tagging (4.4): columns of the target guideline and, after it, of the source."""
+    def pieces(self, corpora: Sequence[tuple[Corpus, Columns]], sample: Sample = ()) -> Fitted:
+        """Sub-word tagging (4.4): columns of the target guideline and, after it, of the source; as `characters`."""
         shown = prepare_corpora([with_columns(corpus, columns) for corpus, columns in corpora], self.recipe)
         example, columns = corpora[0]
         taggers = [self._silent(example, guideline) for guideline in columns]
-        return fit_pieces(shown, taggers, self.recipe, None, self.schedule, self.watcher)
+        recipe = replace(self.recipe, sample=sample)
+        return fit_pieces(shown, taggers, recipe, None, self.schedule, self.watcher)
 
     def _silent(self, corpus: Corpus, guideline: str) -> ChainModel:
         """A model of a guideline that is never asked; the labels that it knows do not matter."""

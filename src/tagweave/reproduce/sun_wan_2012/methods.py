@@ -18,6 +18,7 @@ class Method:
         characters: whether the tagger of characters, alone or below the pieces, learns from D', the source corpus as
             feature stacking relabels it (section 5), too.
         pieces: whether the model of pieces learns from D'', the source corpus as such a model relabels it, too.
+        times: of D' and D'' an iteration visits so many times as many words as the target has; 0: all of them.
         tags: whether the model of pieces sees the tags of the source tagger, or its words alone (6.2).
         target, source: the share of the sentences of each corpus.
         given: whether the source annotation of the test data is given (6.4) or predicted.
@@ -27,6 +28,7 @@ class Method:
     level: str
     characters: bool = False
     pieces: bool = False
+    times: float = 0.0
     tags: bool = True
     target: float = 1.0
     source: float = 1.0
@@ -42,12 +44,16 @@ CHARACTERS_AGAIN = Method("CTag, D + D'", "characters", characters=True)
 PIECES_ON_AGAIN = Method("sub-word, CTag of D + D'", "pieces", characters=True)
 PIECES_AGAIN = Method("sub-word, D + D''", "pieces", pieces=True)
 BOTH_AGAIN = Method("sub-word, D + D'', CTag of D + D'", "pieces", characters=True, pieces=True)
+AGAIN = (CHARACTERS_AGAIN, PIECES_ON_AGAIN, PIECES_AGAIN, BOTH_AGAIN)
+"""Re-training (Table 5)."""
 
 GUIDED_GIVEN = replace(GUIDED, name="feature stacking, source given", given=True)
 PIECES_GIVEN = replace(PIECES, name="sub-word, source given", given=True)
 
 SOURCE_SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Of the source sentences (Table 3)."""
+TIMES = 2.0
+"""How much of D' and D'' a sample is."""
 TARGET_SHARES = (0.25, 0.5)
 """Of the target sentences, beside all of the source; the paper has one half of both (Table 3)."""
 
@@ -60,3 +66,8 @@ def with_source(method: Method, share: float) -> Method:
 def with_target(method: Method, share: float) -> Method:
     """The method with a share of the target corpus."""
     return method if share == 1 else replace(method, name=f"{method.name}, {share:.0%} of the target", target=share)
+
+
+def sampled(method: Method) -> Method:
+    """The method, with samples of the relabelled source corpora."""
+    return replace(method, name=f"{method.name}, sampled", times=TIMES)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tagweave.reproduce.page import cost, findings, opening, significance, table
+from tagweave.reproduce.sun_wan_2012.methods import TIMES
 from tagweave.reproduce.sun_wan_2012.paper import TABLES, Table
 
 _TITLES = {
@@ -47,6 +48,8 @@ _NOTES = {
         "D: the target corpus. D': the source corpus as feature stacking relabels it, given its own annotation. D'': as"
         " sub-word tagging does (section 5). What a level above learns from is always what taggers say that have not"
         " seen the text, of D, D' and D'' alike.",
+        f"`sampled`: every iteration visits all of the target, and of D' and D'' a sample of {TIMES:g} times as many"
+        " words, another one each time. The source here is fifteen times as large as the target, in the paper twice.",
         _CORPORA,
     ),
 }

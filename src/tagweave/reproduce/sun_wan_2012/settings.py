@@ -14,19 +14,17 @@ from tagweave.learning.loop import Schedule
 from tagweave.reproduce.corpora import cut, of_sample, read_parts, there
 from tagweave.reproduce.run import Setting
 from tagweave.reproduce.sun_wan_2012.methods import (
-    BOTH_AGAIN,
+    AGAIN,
     CHARACTERS,
-    CHARACTERS_AGAIN,
     GUIDED,
     GUIDED_GIVEN,
     PIECES,
-    PIECES_AGAIN,
     PIECES_GIVEN,
-    PIECES_ON_AGAIN,
     SOURCE_SHARES,
     TARGET_SHARES,
     UNTAGGED,
     Method,
+    sampled,
     with_source,
     with_target,
 )
@@ -42,7 +40,7 @@ FOLDS = 10
 _SHORT, _LONG = ("gsd-suw", "suw"), ("gsd-luw", "luw")
 
 STACKING_METHODS = (CHARACTERS, GUIDED, UNTAGGED, PIECES)
-RETRAINING_METHODS = (CHARACTERS, PIECES, CHARACTERS_AGAIN, PIECES_ON_AGAIN, PIECES_AGAIN, BOTH_AGAIN)
+RETRAINING_METHODS = (CHARACTERS, PIECES, *AGAIN, *map(sampled, AGAIN))
 CURVE_METHODS = (
     CHARACTERS,
     *(with_source(method, share) for share, method in product(SOURCE_SHARES, (GUIDED, PIECES))),

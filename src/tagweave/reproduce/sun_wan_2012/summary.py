@@ -10,7 +10,7 @@ from tagweave.evaluation.score import Counts, f_of_counts
 from tagweave.reproduce.comparison import TRIALS, Measured, against, judged
 from tagweave.reproduce.run import Run, Setting
 from tagweave.reproduce.sun_wan_2012.answers import tagged_counts
-from tagweave.reproduce.sun_wan_2012.methods import CHARACTERS, Method
+from tagweave.reproduce.sun_wan_2012.methods import CHARACTERS, PIECES, Method
 from tagweave.reproduce.sun_wan_2012.pair import Pair
 from tagweave.reproduce.sun_wan_2012.paper import FINDINGS
 
@@ -49,9 +49,9 @@ def _of_setting(run: Run[Pair, Method], setting: Setting[Pair, Method], trials: 
 
 
 def _compared(method: Method, above: tuple[Method, ...]) -> list[Method]:
-    """The character tagger, and the nearest neighbour above that has the same shares of the corpora."""
+    """The character tagger, and of those above with the same shares of the corpora sub-word tagging and the nearest."""
     same = [each for each in above if (each.target, each.source) == (method.target, method.source)]
-    return list(dict.fromkeys([CHARACTERS, *same[-1:]]))
+    return list(dict.fromkeys([CHARACTERS, *(each for each in same if each is PIECES), *same[-1:]]))
 
 
 def measures(run: Run[Pair, Method], setting: Setting[Pair, Method], method: Method) -> dict[str, Measured]:

@@ -1,0 +1,23 @@
+"""How many sentences of each corpus an iteration visits, where one corpus is far larger (li-2015, Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tagweave.corpus.corpus import Corpus
+
+IN_BATCHES = ("adagrad", "sgd", "perceptron")
+"""The learners that take a few sentences at a time; the others see all sentences at once."""
+
+
+def by_words(targets: Sequence[Corpus], others: Sequence[Corpus], times: float = 1.0) -> tuple[int, ...]:
+    """All sentences of the targets, and of each other corpus those of about `times` as many words as the targets have.
+
+    Returns:
+        a number for every corpus, the targets first: a `Recipe.sample`.
+    """
+    words = times * sum(corpus.tokens() for corpus in targets)
+    return (
+        *map(len, targets),
+        *(min(len(each), int(-(-len(each) * words // max(1, each.tokens())))) for each in others),
+    )
