@@ -72,7 +72,8 @@ def test_only_named_methods_are_given_the_source(files, tmp_path):
         command = _train(options, files, tmp_path / "model", 2)
         assert (f"pd={files.source}" in command) == ("--method" in options)
         assert f"ctb={files.train}" in command
-        assert command[command.index("--iterations") + 1] == "2"
+        iterations = options[options.index("--iterations") + 1] if "--iterations" in options else "2"
+        assert command[len(command) - command[::-1].index("--iterations")] == iterations  # the last one counts
         assert "--threads" not in command  # one, unless something else is asked for
 
 
@@ -157,7 +158,7 @@ def test_output_of_another_text_is_refused():
 def page(gold_files):
     """The summary of three methods and one that failed."""
     found = {"ordinary": result(CUT), "guided": result(RIGHT), "merged": result(UNTAGGED_RIGHT, 90)}
-    found["coupled"] = {"failed": "out of memory"}
+    found["coupled, pruned"] = {"failed": "out of memory"}
     return summary(gold_files, METHODS, found, trials=200)
 
 
@@ -188,17 +189,26 @@ def test_the_page_has_a_row_for_every_method(page):
     assert by_name["guided"][2:] == ["100.00"] * 4 + ["best", "-"]
     assert by_name["merged"][1] == "`--method merged`"
     assert by_name["merged"][6] == "-33.33"
-    assert by_name["coupled"][2:] == ["-"] * 6
+    assert by_name["coupled, pruned"][2:] == ["-"] * 6
     costs = {row[0]: row for row in rows if row[0] in METHODS and len(row) == 7}
     assert costs["merged"][1:] == ["1.5", "4,000", "1.2", "3.0", "200", "1,100"]  # the fastest of three runs
-    assert "coupled" not in costs
+    assert "coupled, pruned" not in costs
 
 
 def test_the_page_tells_of_command_corpora_and_failure(page):
     text = "\n".join(lines(page, "COMMAND"))
     assert "COMMAND" in text
     assert "three sentences" in text
-    assert "coupled failed: out of memory" in text
+    assert "coupled, pruned failed: out of memory" in text
+
+
+def test_the_page_tells_of_fewer_rounds_folds_and_iterations(page):
+    text = "\n".join(lines(page, "COMMAND"))
+    for option in ("--rounds", "--folds", "--iterations"):
+        (value,) = {each[each.index(option) + 1] for each in METHODS.values() if option in each}
+        assert f"`{option} {value}`" in text
+    assert "`coupled` without `--prune` is left out" in text
+    assert all("--prune" in each for each in METHODS.values() if "coupled" in each)
 
 
 def test_a_page_where_everything_failed(gold_files):
@@ -256,9 +266,9 @@ def test_what_is_cached_does_not_run_again(files, tmp_path, monkeypatch):
     recorded = Recorded(monkeypatch)
     first = results(files, Cache(tmp_path), ["ordinary", "guided"], 2)
     assert set(first) == {"ordinary", "guided"}
-    again = results(files, Cache(tmp_path), ["coupled"], 2)
-    assert again == {"ordinary": {"made": "ordinary"}, "guided": {"made": "guided"}, "coupled": {"made": "coupled"}}
-    assert recorded.names == ["ordinary", "guided", "coupled"]
+    again = results(files, Cache(tmp_path), ["transform"], 2)
+    assert again == {"ordinary": {"made": "ordinary"}, "guided": {"made": "guided"}, "transform": {"made": "transform"}}
+    assert recorded.names == ["ordinary", "guided", "transform"]
 
 
 def test_a_method_that_fails_does_not_stop_others_and_is_tried_again(files, tmp_path, monkeypatch):
