@@ -25,8 +25,8 @@ _BOUNDS = (
     " and those rows might score higher with them."
 )
 _LEFT_OUT = (
-    "`coupled` without `--prune` is left out. Its labels are pairs, of tags and of places in words, thousands of them: by"
-    " a trial on 400 sentences of either corpus, training on all would take more than 25 minutes of one processor."
+    "`coupled` without `--prune` is left out. Its labels are pairs, of tags and of places in words, thousands of them:"
+    " by a trial on 400 sentences of either corpus, training on all would take more than 25 minutes of one processor."
 )
 CHOICE = "test, words and tags"
 """The measure that says which method is best, and on which the others are tested against it."""
