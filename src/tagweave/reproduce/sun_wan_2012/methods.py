@@ -52,7 +52,7 @@ PIECES_GIVEN = replace(PIECES, name="sub-word, source given", given=True)
 
 SOURCE_SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Of the source sentences (Table 3)."""
-TIMES = 2.0
+TIMES = 4.0
 """How much of D' and D'' a sample is."""
 TARGET_SHARES = (0.25, 0.5)
 """Of the target sentences, beside all of the source; the paper has one half of both (Table 3)."""
