@@ -24,20 +24,22 @@ class Parser:
     Args:
         model: the model.
         threads: how many threads share the work.
+        projective: whether no two arcs of a tree may cross. Arcs have the same scores either way: those of a model
+            that was trained on projective trees.
     """
 
-    def __init__(self, model: TreeModel, threads: int = 1) -> None:
-        self.model, self.threads = model, threads
+    def __init__(self, model: TreeModel, threads: int = 1, projective: bool = True) -> None:
+        self.model, self.threads, self.projective = model, threads, projective
 
     def parse(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with the best projective tree in the head layer of the model, in order, block by block.
+        """The sentences with the best tree in the head layer of the model, in order, block by block.
 
         Raises:
             CorpusError: a sentence without the tags or columns that the model looks at.
         """
         for block in _blocks(sentences):
             encoded = self.model.encode(block)
-            heads = self.model.best(encoded, threads=self.threads)
+            heads = self.model.best(encoded, threads=self.threads, projective=self.projective)
             yield from self._with_arcs(block, encoded, heads, None)
 
     def complete(self, sentences: Iterable[Sentence], layer: str | None = None) -> Iterator[Sentence]:
@@ -47,12 +49,12 @@ class Parser:
         stays even if it is not projective.
 
         Raises:
-            CorpusError: as `parse`; or arcs of which no projective tree has one a token, while some are unknown.
+            CorpusError: as `parse`; or arcs of which no tree has one a token, while some are unknown.
         """
         layer = layer or self.model.guideline
         for block in _blocks(sentences):
             encoded = self.model.encode(block, layer)
-            heads = self.model.best(encoded, True, self.threads)
+            heads = self.model.best(encoded, True, self.threads, self.projective)
             known = np.delete(encoded.heads, encoded.position_ptr[:-1])
             heads = np.where(heads < 0, known, heads)
             if (heads < 0).any():

@@ -55,8 +55,13 @@ class TreeModel:
         more = () if self.labels is None else self.labels.templates.columns
         return encode_arcs(sentences, self.features.templates, layer, more)
 
-    def best(self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1) -> NDArray[np.int32]:
-        """int32[N]: the heads of the best trees, under the evidence if it is to be heeded; -1 where none is allowed."""
+    def best(
+        self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1, projective: bool = True
+    ) -> NDArray[np.int32]:
+        """int32[N]: the heads of the best trees, under the evidence if it is to be heeded; -1 where none is allowed.
+
+        Trees are projective, unless arcs may cross.
+        """
         heads = np.empty(int(encoded.lengths.sum()), np.int32)
         first_token = encoded.position_ptr - np.arange(len(encoded) + 1)
 
@@ -64,7 +69,9 @@ class TreeModel:
             scores = self.features.scores(self._aligned, batch)
             if evidence:
                 tree.exclude(scores, allowed_cells(encoded, batch))
-            heads[first_token[batch.first] : first_token[batch.last]] = best_heads(scores, batch, self.single_root)
+            heads[first_token[batch.first] : first_token[batch.last]] = best_heads(
+                scores, batch, self.single_root, projective
+            )
 
         self._over_batches(encoded, run, threads)
         return heads

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tagweave.encoding.arcs import EncodedArcs
 from tagweave.encoding.ragged import pointers
 from tagweave.kernels import arcs, tree
+from tagweave.kernels.arborescence import best_arborescence
 from tagweave.kernels.tree_sums import marginals
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.loss_sum import ContradictionError
@@ -203,10 +204,11 @@ class TreeObjective:
         return rows
 
 
-def best_heads(scores: Floats, batch: ArcBatch, single_root: bool) -> NDArray[np.int32]:
-    """int32[n]: the heads of the best projective trees; -1 where none is allowed."""
+def best_heads(scores: Floats, batch: ArcBatch, single_root: bool, projective: bool = True) -> NDArray[np.int32]:
+    """int32[n]: the heads of the best trees, projective or of any form; -1 where none is allowed."""
     heads = np.empty(int(batch.lengths.sum()), np.int32)
-    tree.best_heads(scores, batch.cells, batch.lengths, single_root, heads)
+    decode = tree.best_heads if projective else best_arborescence
+    decode(scores, batch.cells, batch.lengths, single_root, heads)
     return heads
 
 
