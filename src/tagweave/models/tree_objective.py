@@ -199,7 +199,7 @@ class TreeObjective:
         self._calls += 1
         sizes = self.features.templates.sizes
         rows: NDArray[np.int64] = arcs.touched_rows(
-            batch.codes, sizes, batch.ptr, difference, threshold, self._seen, self._calls
+            batch.codes, sizes, batch.ptr, batch.paths, difference, threshold, self._seen, self._calls
         )
         return rows
 
