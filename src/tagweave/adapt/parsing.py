@@ -17,6 +17,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.arc_templates import ArcTemplates, arc_preset
 from tagweave.encoding.arcs import EncodedArcs, encode_arcs
 from tagweave.encoding.relation_templates import RelationTemplates, relation_preset
+from tagweave.encoding.sentence_length import LONGEST, check_lengths, of_fit_length
 from tagweave.learning.loop import Outcome, Schedule, Watcher, train
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.trainer import Trainer
@@ -82,18 +83,22 @@ class FittedParser:
         outcome: of the training of heads.
         lifted: sentences whose trees were not projective, and were made so.
         unused: sentences with evidence that no projective tree agrees with, which were left out.
+        too_long: sentences that were left out because no parser is trained on any of their length.
     """
 
     model: TreeModel
     outcome: Outcome
     lifted: int
     unused: int
+    too_long: int = 0
 
     def notes(self) -> list[str]:
         """What a user should know of the training data."""
         lifted = f"{self.lifted} sentences with arcs that cross: lifted, for the training of heads"
         unused = f"{self.unused} sentences left out: no projective tree agrees with their annotation"
-        return [line for line, count in ((lifted, self.lifted), (unused, self.unused)) if count]
+        too_long = f"{self.too_long} sentences left out: they have more than {LONGEST:,} tokens"
+        counts = ((lifted, self.lifted), (unused, self.unused), (too_long, self.too_long))
+        return [line for line, count in counts if count]
 
 
 def fit_parser(
@@ -106,11 +111,13 @@ def fit_parser(
     """Fit a parser to corpora whose guideline is a head layer; heads may be full, ambiguous or unknown.
 
     Raises:
-        CorpusError: no sentence, no known head, no tags; development data without any known head.
+        CorpusError: no sentence, no known head, no tags; development data without any known head, or with a sentence
+            that is too long.
         TrainingError: the learner diverged.
     """
     layer = corpora[0].guideline if corpora else "head"
-    sentences = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
+    given = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
+    sentences = of_fit_length(given)
     templates = recipe.templates or usual_templates(sentences)
     features = ArcFeatures(templates, 1 << recipe.bits)
     projective, lifted = projectivised(sentences, layer)
@@ -132,7 +139,7 @@ def fit_parser(
         "dev_score": outcome.score,
         "iterations": outcome.iterations,
     }
-    return FittedParser(replace(model, about=about), outcome, lifted, int((~usable).sum()))
+    return FittedParser(replace(model, about=about), outcome, lifted, int((~usable).sum()), len(given) - len(sentences))
 
 
 def usual_templates(sentences: Sequence[Sentence]) -> ArcTemplates:
@@ -195,6 +202,7 @@ class _DevScore:
 
     def __init__(self, model: TreeModel, dev: Corpus, threads: int) -> None:
         self._model, self._threads = model, threads
+        check_lengths(dev)
         self._encoded = encode_arcs(dev.sentences, model.features.templates, dev.guideline)
         if (self._encoded.heads < 0).sum() == len(self._encoded.heads):
             raise CorpusError("no head that is known", "development data with trees", dev.path)

@@ -35,7 +35,7 @@ class Parser:
         """The sentences with the best tree in the head layer of the model, in order, block by block.
 
         Raises:
-            CorpusError: a sentence without the tags or columns that the model looks at.
+            CorpusError: a sentence without the tags or columns that the model looks at, or one that is too long.
         """
         for block in _blocks(sentences):
             encoded = self.model.encode(block)
@@ -61,9 +61,8 @@ class Parser:
                 at = int(
                     np.searchsorted(encoded.position_ptr[1:] - np.arange(1, len(block) + 1), np.argmin(heads), "right")
                 )
-                raise CorpusError(
-                    "heads that exclude one another", "a projective tree that they allow", *block[at].place
-                )
+                tree = "a projective tree" if self.projective else "a tree"
+                raise CorpusError("heads that exclude one another", f"{tree} that they allow", *block[at].place)
             yield from self._with_arcs(block, encoded, heads, layer)
 
     def _with_arcs(

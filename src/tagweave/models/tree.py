@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.arcs import EncodedArcs, encode_arcs
+from tagweave.encoding.sentence_length import check_lengths
 from tagweave.kernels import tree
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
@@ -51,7 +52,12 @@ class TreeModel:
         return aligned
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
-        """The sentences with all columns that the model looks at, and the evidence of a layer; as `encode_arcs`."""
+        """The sentences with all columns that the model looks at, and the evidence of a layer.
+
+        Raises:
+            CorpusError: as `encode_arcs` and `check_lengths`.
+        """
+        check_lengths(sentences)
         more = () if self.labels is None else self.labels.templates.columns
         return encode_arcs(sentences, self.features.templates, layer, more)
 
