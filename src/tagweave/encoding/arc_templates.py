@@ -56,6 +56,7 @@ class ArcTemplate:
         return bool(self.sides[0] and self.sides[1] and not self.sides[2])
 
 
+_RELATIONS = ("m", "h", "hm")
 _NOTHING = ArcTemplate("", ((), (), ()))
 GUIDE = "guide:"
 
@@ -95,6 +96,11 @@ class ArcTemplates:
 
     texts: tuple[str, ...]
     guide: str = ""
+
+    def with_guide(self, guideline: str) -> ArcTemplates:
+        """These templates, joined to the path through a tree of this guideline; and the relations of that tree."""
+        relations = (" ".join(f"{side}.{guide_layer(guideline)}[0]" for side in sides) for sides in _RELATIONS)
+        return ArcTemplates((*self.texts, *relations), guideline)
 
     @cached_property
     def parsed(self) -> tuple[ArcTemplate, ...]:

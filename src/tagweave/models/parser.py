@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
+from tagweave.encoding.arc_templates import guide_layer
 from tagweave.encoding.arcs import EncodedArcs
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.tree import TreeModel
@@ -38,9 +39,9 @@ class Parser:
             CorpusError: a sentence without the tags or columns that the model looks at, or one that is too long.
         """
         for block in _blocks(sentences):
-            encoded = self.model.encode(block)
+            encoded = self.encode(block)
             heads = self.model.best(encoded, threads=self.threads, projective=self.projective)
-            yield from self._with_arcs(block, encoded, heads, None)
+            yield from self.with_arcs(block, encoded, heads)
 
     def complete(self, sentences: Iterable[Sentence], layer: str | None = None) -> Iterator[Sentence]:
         """The sentences with what a head layer (the model's own, if none is named) leaves open filled in.
@@ -53,7 +54,7 @@ class Parser:
         """
         layer = layer or self.model.guideline
         for block in _blocks(sentences):
-            encoded = self.model.encode(block, layer)
+            encoded = self.encode(block, layer)
             heads = self.model.best(encoded, True, self.threads, self.projective)
             known = np.delete(encoded.heads, encoded.position_ptr[:-1])
             heads = np.where(heads < 0, known, heads)
@@ -63,10 +64,20 @@ class Parser:
                 )
                 tree = "a projective tree" if self.projective else "a tree"
                 raise CorpusError("heads that exclude one another", f"{tree} that they allow", *block[at].place)
-            yield from self._with_arcs(block, encoded, heads, layer)
+            yield from self.with_arcs(block, encoded, heads, layer)
 
-    def _with_arcs(
-        self, block: Sequence[Sentence], encoded: EncodedArcs, heads: NDArray[np.int32], layer: str | None
+    def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
+        """The sentences as the model sees them, with the evidence of a layer, and parsed by the model's guide.
+
+        Raises:
+            CorpusError: as `guided`; or columns or layers that the model looks at are missing.
+        """
+        model = self.model
+        seen = guided(sentences, model.guide, self.threads) if model.guide else sentences
+        return model.encode(seen, layer)
+
+    def with_arcs(
+        self, block: Sequence[Sentence], encoded: EncodedArcs, heads: NDArray[np.int32], layer: str | None = None
     ) -> Iterator[Sentence]:
         """The sentences with arcs to these heads; with relations as `layer` allows them, if one is named."""
         relations: list[str | None] = [None] * len(heads)
@@ -83,6 +94,24 @@ class Parser:
                 own = _kept(sentence.heads.get(layer), own)
             yield replace(sentence, heads={**sentence.heads, layer or self.model.guideline: own})
             token += len(sentence)
+
+
+def guided(sentences: Sequence[Sentence], guide: TreeModel, threads: int = 1) -> list[Sentence]:
+    """The sentences, each with the tree of the guide's guideline, which models that it guides look at.
+
+    That tree is in a layer of its own (`guide_layer`). A sentence that has this layer keeps it. In others, what the
+    layer of the guide's guideline gives takes the guide's place (so a guided model converts a treebank), and the guide
+    fills in what is open: where there is no such layer, everything.
+
+    Raises:
+        CorpusError: as `Parser.complete`.
+    """
+    layer = guide_layer(guide.guideline)
+    told = Parser(guide, threads).complete(s for s in sentences if layer not in s.heads)
+    return [
+        s if layer in s.heads else replace(s, heads={**s.heads, layer: next(told).heads[guide.guideline]})
+        for s in sentences
+    ]
 
 
 def _arcs(heads: Sequence[int], relations: Sequence[str | None]) -> list[tuple[Arc, ...]]:
