@@ -129,7 +129,7 @@ def fit_parser(
     objective = TreeObjective(features, encoded.take(np.flatnonzero(usable)), model.single_root, recipe.threads, dtype)
     if not len(objective):
         raise CorpusError("no head that is known", "trees, or parts of trees", corpora[0].path if corpora else "")
-    evaluate = None if dev is None else _DevScore(model, dev, recipe.threads)
+    evaluate = None if dev is None else DevScore(model, dev, recipe.threads)
     outcome = train(recipe.trainer(), objective, model.weights, schedule or Schedule(), evaluate, watcher)
     model = replace(model, weights=np.asarray(outcome.weights, dtype))
     relations = relation_preset(templates, next(iter(tag_layers(sentences)), "form"))
@@ -142,17 +142,26 @@ def fit_parser(
     return FittedParser(replace(model, about=about), outcome, lifted, int((~usable).sum()), len(given) - len(sentences))
 
 
-def usual_templates(sentences: Sequence[Sentence]) -> ArcTemplates:
-    """jiang-2015, Table 2, over the finest tags that every sentence has; coarser ones and `feats` beside them.
+def usual_templates(*parts: Sequence[Sentence]) -> ArcTemplates:
+    """jiang-2015, Table 2, over the finest tags that every sentence has; coarser ones beside them, and `feats`.
+
+    Args:
+        parts: sentences, among which `feats` are looked at if each part has some. The models of an adaptation need the
+            same templates, for which all corpora of both guidelines are parts.
 
     Raises:
         CorpusError: sentences without tags.
     """
+    sentences = [sentence for part in parts for sentence in part]
     known = tag_layers(sentences)
     if not known:
         raise CorpusError("sentences without tags", "a layer upos or xpos", *(sentences[0].place if sentences else ()))
-    feats = all("feats" in s.columns for s in sentences) and any(set(s.columns["feats"]) - {"_"} for s in sentences)
-    return arc_preset(known[0], known[1] if len(known) > 1 else None, feats)
+    return arc_preset(known[0], known[1] if len(known) > 1 else None, all(map(_have_feats, parts)))
+
+
+def _have_feats(sentences: Sequence[Sentence]) -> bool:
+    """Whether all sentences have the column, and one has something in it."""
+    return all("feats" in s.columns for s in sentences) and any(set(s.columns["feats"]) - {"_"} for s in sentences)
 
 
 def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
@@ -197,7 +206,7 @@ def attachment(heads: NDArray[np.int32], encoded: EncodedArcs) -> float:
     return float((heads == known)[scored].mean()) if scored.any() else 0.0
 
 
-class _DevScore:
+class DevScore:
     """UAS of weights on development data, all tokens with one known head."""
 
     def __init__(self, model: TreeModel, dev: Corpus, threads: int) -> None:
