@@ -107,7 +107,7 @@ def test_what_a_user_asks_is_told(pages: Pages) -> None:
 
 def test_table_12_has_what_changes(pages: Pages) -> None:
     text, numbers = pages["models"]
-    found, table = numbers["settings"][0]["by tag"], rows(text, "Table 12")
+    found, table = numbers["settings"][0]["by tag"]["rows"], rows(text, "Table 12")
     assert list(table) == [row["tag"] for row in found]
     assert "NN" in table
     for row in found:

@@ -31,6 +31,7 @@ from tagweave.reproduce.jiang_2015.methods import (
 )
 from tagweave.reproduce.jiang_2015.newspaper import in_sentences, some
 from tagweave.reproduce.jiang_2015.pair import Pair
+from tagweave.reproduce.jiang_2015.words import Words
 from tagweave.reproduce.run import Setting
 
 PERCEPTRON = Recipe(Task("segment"), PRESETS["jiang-2015"], "perceptron", guide="joined")
@@ -91,7 +92,7 @@ def _pairs(folder: Path | None) -> Draw:
     @lru_cache(1)
     def draw(learner: str, share: float, seed: int) -> Pair:
         drawn = Parts(*(some(corpus, count, seed) for corpus, count in zip(source, SPD, strict=True)))
-        return Pair(name, target, drawn, RECIPES[learner], SCHEDULE, *WAYS[learner]).with_share(share, seed)
+        return Pair(name, target, drawn, Words(RECIPES[learner]), SCHEDULE, *WAYS[learner]).with_share(share, seed)
 
     return draw
 
@@ -99,7 +100,7 @@ def _pairs(folder: Path | None) -> Draw:
 def _of_sample(learner: str, share: float, seed: int) -> Pair:
     target = Parts(*cut(of_sample("ctb.txt", "ctb"), 32, 48, 64))
     source = Parts(*(some(corpus, 32, seed) for corpus in cut(in_sentences(of_sample("pd.txt", "pd")), 80, 100, 120)))
-    return Pair("the sample corpus", target, source, RECIPES[learner], Schedule(2), *WAYS[learner]).with_share(
+    return Pair("the sample corpus", target, source, Words(RECIPES[learner]), Schedule(2), *WAYS[learner]).with_share(
         share, seed
     )
 
