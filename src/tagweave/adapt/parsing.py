@@ -17,7 +17,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.arc_templates import ArcTemplates, arc_preset
 from tagweave.encoding.arcs import EncodedArcs, encode_arcs
 from tagweave.encoding.relation_templates import RelationTemplates, relation_preset
-from tagweave.encoding.sentence_length import LONGEST, check_lengths, of_fit_length
+from tagweave.encoding.sentence_length import check_lengths
 from tagweave.learning.loop import Outcome, Schedule, Watcher, train
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.trainer import Trainer
@@ -83,22 +83,18 @@ class FittedParser:
         outcome: of the training of heads.
         lifted: sentences whose trees were not projective, and were made so.
         unused: sentences with evidence that no projective tree agrees with, which were left out.
-        too_long: sentences that were left out because no parser is trained on any of their length.
     """
 
     model: TreeModel
     outcome: Outcome
     lifted: int
     unused: int
-    too_long: int = 0
 
     def notes(self) -> list[str]:
         """What a user should know of the training data."""
         lifted = f"{self.lifted} sentences with arcs that cross: lifted, for the training of heads"
         unused = f"{self.unused} sentences left out: no projective tree agrees with their annotation"
-        too_long = f"{self.too_long} sentences left out: they have more than {LONGEST:,} tokens"
-        counts = ((lifted, self.lifted), (unused, self.unused), (too_long, self.too_long))
-        return [line for line, count in counts if count]
+        return [line for line, count in ((lifted, self.lifted), (unused, self.unused)) if count]
 
 
 def fit_parser(
@@ -111,13 +107,12 @@ def fit_parser(
     """Fit a parser to corpora whose guideline is a head layer; heads may be full, ambiguous or unknown.
 
     Raises:
-        CorpusError: no sentence, no known head, no tags; development data without any known head, or with a sentence
-            that is too long.
+        CorpusError: no sentence, no known head, no tags; development data without any known head; as `check_lengths`.
         TrainingError: the learner diverged.
     """
     layer = corpora[0].guideline if corpora else "head"
-    given = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
-    sentences = of_fit_length(given)
+    sentences = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
+    check_lengths(sentences)
     templates = recipe.templates or usual_templates(sentences)
     features = ArcFeatures(templates, 1 << recipe.bits)
     projective, lifted = projectivised(sentences, layer)
@@ -133,13 +128,15 @@ def fit_parser(
     outcome = train(recipe.trainer(), objective, model.weights, schedule or Schedule(), evaluate, watcher)
     model = replace(model, weights=np.asarray(outcome.weights, dtype))
     relations = relation_preset(templates, next(iter(tag_layers(sentences)), "form"))
-    model = replace(model, labels=fit_labels(sentences, layer, relations, model.best(encoded, True)))
+    if outcome.iterations:
+        labels, is_stopped = fit_labels(sentences, layer, relations, model.best(encoded, True))
+        model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped
     about = {
         "recipe": {**recipe.to_json(), "templates": list(templates.texts)},
         "dev_score": outcome.score,
         "iterations": outcome.iterations,
     }
-    return FittedParser(replace(model, about=about), outcome, lifted, int((~usable).sum()), len(given) - len(sentences))
+    return FittedParser(replace(model, about=about), outcome, lifted, int((~usable).sum()))
 
 
 def usual_templates(*parts: Sequence[Sentence]) -> ArcTemplates:
@@ -171,8 +168,9 @@ def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
 
 def fit_labels(
     sentences: Sequence[Sentence], layer: str, templates: RelationTemplates, heads: NDArray[np.int32]
-) -> ArcLabels | None:
-    """A classifier of the relations of arcs; `None` where no relation is known.
+) -> tuple[ArcLabels | None, bool]:
+    """A classifier of the relations of arcs, `None` where no relation is known; and whether the user stopped its
+    training, which then is done anew when that of heads is resumed.
 
     Args:
         sentences: N tokens.
@@ -182,7 +180,7 @@ def fit_labels(
     """
     names = sorted({a.relation for s in sentences for c in s.heads.get(layer, ()) for a in c or () if a.relation})
     if not names:
-        return None
+        return None, False
     encoded = encode_arcs(sentences, ArcTemplates(()), layer, templates.columns)
     known = np.delete(encoded.heads, encoded.position_ptr[:-1])
     heads = np.where(known >= 0, known, heads)
@@ -193,10 +191,10 @@ def fit_labels(
     weights = np.repeat(encoded.weights, encoded.lengths)
     objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS)
     if not len(objective):
-        return None
+        return None, False
     trainer = AdaGrad(batch=_LABEL_BATCH, **_ADAGRAD)
     outcome = train(trainer, objective, labels.weights.reshape(-1), Schedule(iterations=_LABEL_PASSES))
-    return replace(labels, weights=outcome.weights.reshape(labels.weights.shape))
+    return replace(labels, weights=outcome.weights.reshape(labels.weights.shape)), outcome.interrupted
 
 
 def attachment(heads: NDArray[np.int32], encoded: EncodedArcs) -> float:
