@@ -38,7 +38,8 @@ _PAIR = (
 _MODELS = (
     "Model 1 is guided by the source model, which annotates every text first. Model 2 is an ordinary model of the"
     " target corpus and the source corpus, transformed once. Model 3 is the same after iterative training with"
-    " predict-self re-estimation: lambda is what is best on dev after one transformation, and then the number of rounds is."
+    " predict-self re-estimation: lambda is what is best on dev after one transformation, and then the number of rounds"
+    " is."
 )
 _TREES = (
     "The paper adapts from syntactic dependencies of Chinese newspaper text to semantic ones of the same newspaper, of"
