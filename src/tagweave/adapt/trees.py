@@ -58,7 +58,7 @@ class Trees:
             raise ValueError("found a recipe without templates, expected those that all models of an adaptation share")
 
     def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> FittedParser:
-        """An ordinary fit. Raises as `fit_parser`, and KeyboardInterrupt if the user stopped it before the last step."""
+        """An ordinary fit. Raises as `fit_parser`, and KeyboardInterrupt if the user stopped a step before the last."""
         return self._fit(corpora, self.recipe, dev, step)
 
     def train_transfer(

@@ -21,8 +21,8 @@ A sentence of L tokens has L + 1 positions, 0 is the root, and (L + 1)^2 arcs; s
 behind the other.
 
     columns  uint64[P, C]    the values that templates look at, by position
-    codes    uint64[P, R]    by position: A = max(T, G) head sides, A modifier sides, U templates of the head alone, V of
-                             the modifier alone, B heads, B tokens between and B modifiers
+    codes    uint64[P, R]    by position: A = max(T, G) head sides, A modifier sides, U templates of the head alone, V
+                             of the modifier alone, B heads, B tokens between and B modifiers
     sizes    int64[5]        T, U, V, B, G
     paths    uint8[cells]    the numbers of paths; empty if G = 0
     weights  float[rows, 8]  rows a power of two

@@ -7,8 +7,8 @@ step to m's head p, and the way back is the same one:
 
     up(h, m) = up(h, p) + 1      down(h, m) = down(h, p)      up(m, h) = down(h, m)      down(m, h) = up(h, m)
 
-Steps beyond the third count as three. So (1, 0): h is m's head in that tree, (0, 1): its modifier, (1, 1): they have one
-head, (2, 0): h is the head of m's head, (2, 1): h has the same head as m's head.
+Steps beyond the third count as three. So (1, 0): h is m's head in that tree, (0, 1): its modifier, (1, 1): they have
+one head, (2, 0): h is the head of m's head, (2, 1): h has the same head as m's head.
 """
 
 from __future__ import annotations
