@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.adapt.parsing import FittedParser, ParserRecipe, attachment, usual_templates
+from tagweave.adapt.parsing import DevScore, FittedParser, ParserRecipe, usual_templates
 from tagweave.corpus.corpus import Corpus
 from tagweave.encoding.arcs import encode_arcs
 from tagweave.encoding.ragged import pointers
@@ -64,11 +64,7 @@ def fit_local(
     features = ArcFeatures(templates, 1 << recipe.bits)
     objective = LocalObjective(features, encode_arcs(corpus.sentences, templates, corpus.guideline))
     nothing = np.zeros(features.size, np.float32)
-    model = TreeModel(features, nothing, labels=None, single_root=True, guideline=corpus.guideline)
-    held_out = model.encode(dev.sentences, dev.guideline)
-
-    def evaluate(weights: Floats) -> float:
-        return attachment(replace(model, weights=weights).best(held_out), held_out)
-
-    outcome = train(recipe.trainer(), objective, nothing, schedule, evaluate, watcher)
+    model = TreeModel(features, np.zeros(features.size, np.float32), guideline=corpus.guideline)
+    evaluate = DevScore(model, dev, recipe.threads)
+    outcome = train(recipe.trainer(), objective, model.weights, schedule, evaluate, watcher)
     return FittedParser(replace(model, weights=outcome.weights), outcome, lifted=0, unused=0)
