@@ -63,7 +63,6 @@ def fit_local(
     templates = usual_templates(corpus.sentences)
     features = ArcFeatures(templates, 1 << recipe.bits)
     objective = LocalObjective(features, encode_arcs(corpus.sentences, templates, corpus.guideline))
-    nothing = np.zeros(features.size, np.float32)
     model = TreeModel(features, np.zeros(features.size, np.float32), guideline=corpus.guideline)
     evaluate = DevScore(model, dev, recipe.threads)
     outcome = train(recipe.trainer(), objective, model.weights, schedule, evaluate, watcher)
