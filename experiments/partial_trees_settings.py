@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -40,7 +39,7 @@ class Treebank:
     @cached_property
     def digests(self) -> list[str]:
         """What tells its parts from others."""
-        return [digest(part) + _digest_of_heads(part) for part in self.parts]
+        return [digest(part) for part in self.parts]
 
 
 @dataclass(frozen=True)
@@ -185,7 +184,3 @@ def with_heads(corpus: Corpus, heads: Sequence[Sequence[int]]) -> Corpus:
         replace(sentence, heads={layer: tuple((Arc(head, None),) for head in own)})
         for sentence, own in zip(corpus, heads, strict=True)
     )
-
-
-def _digest_of_heads(corpus: Corpus) -> str:
-    return hashlib.sha256(repr(heads_of(corpus)).encode()).hexdigest()[:12]
