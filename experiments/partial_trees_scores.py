@@ -14,7 +14,6 @@ from experiments.partial_trees_settings import (
     LOCAL,
     MARGINAL,
     PERCEPTRON,
-    PERCEPTRON_OF_MARGINAL,
     Method,
     Partial,
     with_heads,
@@ -32,7 +31,6 @@ FINDINGS = (
     Finding("it is better than filling in by itself", MARGINAL, ARGMAX_OF_MARGINAL, 1),
     Finding("it is better than single decisions", MARGINAL, LOCAL, 1),
     Finding("of what learns from partial trees as they are it is the best", MARGINAL, PERCEPTRON, 1),
-    Finding("others do best on trees that it has completed", PERCEPTRON_OF_MARGINAL, PERCEPTRON, 1),
 )
 """The last two are those of Zhang et al. (2017) in their abstract, the others what one would expect."""
 

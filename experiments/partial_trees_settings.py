@@ -85,10 +85,11 @@ ARGMAX = Method("argmax", first=DISCARD)
 ARGMAX_OF_MARGINAL = Method("argmax of marginal", first=MARGINAL)
 LOCAL = Method("local", local=True)
 PERCEPTRON = Method("perceptron", "perceptron")
-PERCEPTRON_OF_MARGINAL = Method("perceptron, argmax of marginal", "perceptron", first=MARGINAL)
 
-_ALONE = (MARGINAL, ARGMAX_OF_MARGINAL, LOCAL, PERCEPTRON, PERCEPTRON_OF_MARGINAL)
-_RIVALS = (MARGINAL, DISCARD, ARGMAX, *_ALONE[1:])
+_FULL = (MARGINAL, PERCEPTRON)
+_RANDOM = (MARGINAL, DISCARD, ARGMAX, ARGMAX_OF_MARGINAL, PERCEPTRON)
+_UNCERTAIN = (MARGINAL, DISCARD, ARGMAX)
+_ALONE = (MARGINAL, LOCAL)
 SHARES = (0.15, 0.3, 0.5)
 WHOLE = 0.05
 """The share of sentences, from the first, that keep all heads."""
@@ -111,12 +112,12 @@ def settings(corpora: Path | None, quick: bool = False) -> list[Setting[Partial,
 def settings_of(bank: Treebank) -> list[Setting[Partial, Method]]:
     """All settings on a treebank."""
     whole = max(1, round(WHOLE * len(bank.parts.train)))
-    found = [_setting("full", "All heads", Partial(bank, whole=whole), (MARGINAL, LOCAL, PERCEPTRON))]
+    found = [_setting("full", "All heads", Partial(bank, whole=whole), _FULL)]
     for share in SHARES:
         told = f"{share:.0%} of the heads"
         ways = {
-            "random": (f"A random {told}, and whole sentences", Partial(bank, share, whole), _RIVALS),
-            "uncertain": (f"The least certain {told}, and whole sentences", Partial(bank, share, whole, True), _RIVALS),
+            "random": (f"A random {told}, and whole sentences", Partial(bank, share, whole), _RANDOM),
+            "uncertain": (f"The least certain {told}, and whole ones", Partial(bank, share, whole, True), _UNCERTAIN),
             "alone": (f"A random {told}, no whole sentences", Partial(bank, share), _ALONE),
         }
         found += [_setting(f"{way}-{100 * share:.0f}", *each) for way, each in ways.items()]

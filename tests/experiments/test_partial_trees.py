@@ -20,7 +20,6 @@ from experiments.partial_trees_settings import (
     LOCAL,
     MARGINAL,
     PERCEPTRON,
-    PERCEPTRON_OF_MARGINAL,
     SHARES,
     Partial,
     Treebank,
@@ -210,7 +209,7 @@ def partial_of(bank: Treebank, **others: Any) -> Partial:
     return Partial(bank, **{"share": 0.3, "whole": 2, **others})
 
 
-@pytest.mark.parametrize("method", [MARGINAL, DISCARD, ARGMAX, LOCAL, PERCEPTRON_OF_MARGINAL], ids=lambda m: m.name)
+@pytest.mark.parametrize("method", [MARGINAL, DISCARD, ARGMAX, LOCAL, PERCEPTRON], ids=lambda m: m.name)
 def test_every_kind_of_method_gives_trees(method: Any, bank: Treebank, cells: Cells) -> None:
     result = cells(partial_of(bank), method, 0)
     assert [len(line.split()) for line in result["test"]] == [len(s) for s in bank.parts.test]
@@ -320,7 +319,7 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for seed, (part, count) in enumerate({"train": 30, "dev": 8, "test": 8}.items()):
         (folder / f"{part}.conllu").write_text(conllu(treebank(count, seed)), encoding="utf-8")
     monkeypatch.setattr(partial_trees_settings, "_ALONE", (MARGINAL, PERCEPTRON))
-    monkeypatch.setattr(partial_trees_settings, "_RIVALS", (MARGINAL, DISCARD, ARGMAX))
+    monkeypatch.setattr(partial_trees_settings, "_RANDOM", (MARGINAL, DISCARD, ARGMAX))
     monkeypatch.setattr(partial_trees_settings, "SHARES", (0.3, 0.5))
     monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path / "corpora"))
     yield tmp_path / "corpora"
