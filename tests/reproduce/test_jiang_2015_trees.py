@@ -24,7 +24,7 @@ from tagweave.reproduce.corpora import digest
 from tagweave.reproduce.jiang_2015 import invented, tree_lines
 from tagweave.reproduce.jiang_2015.adaptation import Adaptation, Way
 from tagweave.reproduce.jiang_2015.cells import Cells
-from tagweave.reproduce.jiang_2015.methods import BASELINE, CONVERSION, MODEL_1, MODEL_2, SOURCE
+from tagweave.reproduce.jiang_2015.methods import BASELINE, CONVERSIONS, MODEL_1, MODEL_2, SOURCE, Method
 from tagweave.reproduce.jiang_2015.pair import Pair
 from tagweave.reproduce.jiang_2015.settings import PARTS, TREE_SHARES
 from tagweave.reproduce.jiang_2015.trainings import Trainings
@@ -238,18 +238,41 @@ def test_rounds_of_trees_are_those_of_the_library(name: str, predict_self: Predi
         assert found.dev_score(training) == pytest.approx(each.score, abs=1e-12)
 
 
-def test_conversion_is_the_transfer_model_given_gold_trees(cache: Cache) -> None:
+def guides_of(pair: Pair, method: Method, found: Adaptation) -> list[list[str]]:
+    """The lines that the transfer model of a conversion learns from, of training and development data."""
+    if method.kind == "parallel":
+        return [tree_lines.of_corpus(pair.given[part]) for part in ("train", "dev")]
+    if method.round == 1:
+        return [found.source.found(corpus) for corpus in (pair.target.train, pair.target.dev)]
+    before = found.round(1, 0.0).target
+    return [before.best(0.0), list(before.dev)]
+
+
+@pytest.mark.parametrize("method", CONVERSIONS, ids=lambda method: method.name)
+def test_conversion_is_a_transfer_model_given_gold_trees(method: Method, cache: Cache) -> None:
     pair, cells = pair_of("parsing-french"), Cells(cache, 1, None)
-    system, source, target = structure(pair).system(pair.schedule), adaptation(pair, cache).source, pair.target
-    train, dev = (Parallel(corpus, tree_lines.trees(source.found(corpus))) for corpus in (target.train, target.dev))
+    system, target = structure(pair).system(pair.schedule), pair.target
+    guides = guides_of(pair, method, adaptation(pair, cache))
+    train, dev = (
+        Parallel(own, tree_lines.trees(lines)) for own, lines in zip((target.train, target.dev), guides, strict=True)
+    )
     fitted = system.train_transfer([train], dev, Step(1, 1, "transfer"))
     gold = tree_lines.trees(tree_lines.of_corpus(pair.source.test))
-    found = cells(pair, CONVERSION, 0)
+    found = cells(pair, method, 0)
     assert found["test"] == tree_lines.of_trees(system.transform(fitted, Parallel(target.test, gold)))
     assert "source test" not in found
     outputs = [found["test"], cells(pair, BASELINE, 0)["test"]]
     conversion, baseline = (pair.structure.measures[""].score(target.test, lines) for lines in outputs)
     assert conversion > baseline
+
+
+def test_gold_trees_of_both_are_of_the_same_sentences() -> None:
+    pair = pair_of("parsing-french")
+    own = dict(zip(("train", "dev", "test"), pair.target, strict=True))
+    for part, given_ in pair.given.items():
+        assert [s.forms for s in given_] == [s.forms for s in own[part]]
+        assert given_.guideline == "content"
+    assert not {s.forms for s in pair.given["train"]} & {s.forms for s in pair.source.train}
 
 
 def test_cells_have_trees_without_text(cache: Cache) -> None:

@@ -69,10 +69,14 @@ class Adaptation:
         """Model 1."""
         return self.trainings.guided("Model 1", self.source, self.pair.target.train, self.pair.target.dev)
 
-    @cached_property
-    def transfer(self) -> Training:
-        """The transfer model of one transformation."""
-        return self.trainings.transfer("transfer model", self._first()[0])
+    def transfer(self, method: Method) -> Training:
+        """The transfer model of a round, or one of gold annotation of both guidelines."""
+        if method.kind == "parallel":
+            return self.trainings.transfer("transfer model of gold annotation", self._gold())
+        before = method.round - 1
+        way_back = self.way(method).way_back
+        side, _ = self._after(self.round(before, way_back), way_back) if before else self._first()
+        return self.trainings.transfer(f"transfer model, round {method.round}", side)
 
     def transformed(self, way: Way) -> Training:
         """Of the target corpus and the transformed source corpus: Model 2 is that of `Way(1, 0)`."""
@@ -111,16 +115,12 @@ class Adaptation:
 
     def of(self, method: Method) -> Training:
         """The training of a method."""
-        named = {
-            "baseline": "baseline",
-            "source": "source",
-            "merging": "merging",
-            "guided": "guided",
-            "conversion": "transfer",
-        }
+        named = {"baseline": "baseline", "source": "source", "merging": "merging", "guided": "guided"}
         if method.kind in named:
             training: Training = getattr(self, named[method.kind])
             return training
+        if method.kind in ("conversion", "parallel"):
+            return self.transfer(method)
         return self.transformed(self.way(method))
 
     def dev_score(self, training: Training) -> float:
@@ -139,6 +139,12 @@ class Adaptation:
             Side(self.pair.structure, own.train, own.dev, found.best(way_back), found.dev) for own, found in sides
         )
         return target, source
+
+    def _gold(self) -> Side:
+        """The target's text with gold annotation of the source guideline."""
+        own, given = self.pair.target, self.pair.given
+        lines = (self.pair.structure.of_corpus(given[part]) for part in ("train", "dev"))
+        return Side(self.pair.structure, own.train, own.dev, *lines)
 
     def _side(self, own: Parts, other: Training) -> Side:
         return Side(self.pair.structure, own.train, own.dev, other.found(own.train), other.found(own.dev))

@@ -10,7 +10,7 @@ from tagweave.learning.loop import Watcher
 from tagweave.reproduce.cache import Cache, Result
 from tagweave.reproduce.jiang_2015.adaptation import Adaptation
 from tagweave.reproduce.jiang_2015.decoding import seconds
-from tagweave.reproduce.jiang_2015.methods import TIMED, Method
+from tagweave.reproduce.jiang_2015.methods import CONVERSIONS, TIMED, Method
 from tagweave.reproduce.jiang_2015.pair import Pair
 from tagweave.reproduce.jiang_2015.trainings import Training, Trainings
 
@@ -66,14 +66,17 @@ class Cell:
         training = self.adaptation.of(self.method)
         if self.method in TIMED:
             training.keep()
-        if self.method.kind == "conversion":
+        if self.method in CONVERSIONS:
             return {**training.course(), **self._converted(training)}
         found = {part: training.found(gold) for part, gold in self.pair.gold.items()}
         return {**training.course(), **self._way(), **found}
 
     def _converted(self, training: Training) -> Result:
-        own = self.pair.structure.of_corpus
-        return {part: training.transformed(self.pair.gold[part], own(given)) for part, given in self.pair.given.items()}
+        """What a transfer model makes of gold annotation of the source guideline."""
+        texts, own = self.pair.given, self.pair.structure.of_corpus
+        return {
+            part: training.transformed(gold, own(texts[part])) for part, gold in self.pair.gold.items() if part in texts
+        }
 
     def _way(self) -> Result:
         if self.method.kind not in ("transformed", "best"):

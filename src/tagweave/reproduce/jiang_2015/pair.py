@@ -22,7 +22,7 @@ class Pair:
         structure, schedule: of every training; development data tell which iteration is the best.
         ways_back: the values of lambda of which the best on development data is looked for.
         rounds: of so many rounds, the best is.
-        given: of development and test data the gold annotation of the source guideline, where there is one.
+        given: the target's `train`, `dev` and `test` with gold annotation of the source guideline, where there is one.
         notes: what else a page tells of the corpora.
     """
 

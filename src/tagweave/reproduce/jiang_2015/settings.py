@@ -14,7 +14,7 @@ from tagweave.learning.loop import Schedule
 from tagweave.reproduce.corpora import Parts, cut, of_sample, read_parts, there
 from tagweave.reproduce.jiang_2015.methods import (
     BASELINE,
-    CONVERSION,
+    CONVERSIONS,
     DECODING,
     FILTERED,
     MERGING,
@@ -56,7 +56,7 @@ Rivals = Setting[Pair, Method]
 MODELS = (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, MODEL_3, DECODING)
 SIZES = (BASELINE, MODEL_1, MODEL_2, ONE_ROUND)
 TREE_SHARES = (1.0, 0.25, 0.1)
-FRENCH = (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, MODEL_3, CONVERSION)
+FRENCH = (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, MODEL_3, *CONVERSIONS)
 
 
 def _predict_self(ways_back: Sequence[float], rounds: int) -> tuple[Method, ...]:

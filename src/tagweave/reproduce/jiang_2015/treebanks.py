@@ -26,8 +26,6 @@ QUICK = Schedule(2)
 LEARNERS = ("adagrad", "perceptron")
 KEPT = 100
 """French sentences for development."""
-BITS = 18
-"""Of the table of weights: smaller than usual, for speed."""
 
 _INVENTED = "invented trees"
 
@@ -65,7 +63,7 @@ def french(folder: Path | None) -> Draw:
 
 
 def halves(name: str, dev: Twice, test: Twice, kept: int, learner: str, schedule: Schedule) -> Pair:
-    """The first guideline as the source, the second as the target, with the gold trees of the first for conversion.
+    """The first guideline as the source, the second as the target, with all gold trees of the first for conversion.
 
     Args:
         name, learner, schedule: as in `Pair`.
@@ -74,17 +72,17 @@ def halves(name: str, dev: Twice, test: Twice, kept: int, learner: str, schedule
         kept: how many of the last sentences of `dev` are development data of both.
     """
     end = len(dev.first) - kept
-    source_train, _, source_dev = cut(dev.first, end // 2, end, len(dev.first))
+    source_train, given, source_dev = cut(dev.first, end // 2, end, len(dev.first))
     _, target_train, target_dev = cut(dev.second, end // 2, end, len(dev.second))
     target, source = Parts(target_train, target_dev, test.second), Parts(source_train, source_dev, test.first)
     left_out = f"Sentences left out since their tokens differ: {dev.left_out} of dev, {test.left_out} of test."
     pair = _pair(name, target, source, learner, schedule, labelled=True)
-    return replace(pair, given={"dev": source_dev, "test": test.first}, notes=(left_out,))
+    return replace(pair, given={"train": given, "dev": source_dev, "test": test.first}, notes=(left_out,))
 
 
 def _pair(name: str, target: Parts, source: Parts, learner: str, schedule: Schedule, labelled: bool = False) -> Pair:
     templates = usual_templates(target.train.sentences, source.train.sentences)
-    structure = Trees(ParserRecipe(templates, learner, bits=BITS), labelled)
+    structure = Trees(ParserRecipe(templates, learner), labelled)
     return Pair(name, target, source, structure, schedule, TREE_WAYS_BACK, TREE_ROUNDS)
 
 
