@@ -206,6 +206,18 @@ def test_the_page_has_every_treebank_and_says_what_was_measured() -> None:
     assert "the first 1,200 sentences" in "\n".join(page(found, 1200))
 
 
+def test_the_page_tells_of_udpipe_where_it_was_measured() -> None:
+    rows = {"adagrad": row(6, 0.8, 30)}
+    found = {"corpora": {"zh/udc": rows, "en/ewt": rows}, "lengths": [length_row(10)]}
+    text = "\n".join(page(found, None))
+    assert "UDPipe" not in text
+    assert "`python -m benchmarks.parsing --udpipe-iterations 0`" in text
+    found["corpora"]["zh/udc"] = {**rows, "udpipe": row(4, 0.75, 460)}
+    text = "\n".join(page(found, None))
+    assert "UDPipe trains its parser alone" in text
+    assert "`python -m benchmarks.parsing`" in text
+
+
 def test_udpipe_may_be_left_out() -> None:
     assert programs(4, quick=False) == {"adagrad": 6, "perceptron": 8, "udpipe": 4}
     assert programs(0, quick=True) == {"adagrad": 1, "perceptron": 1}
