@@ -128,10 +128,10 @@ def test_usual_templates_look_at_what_there_is() -> None:
 
 def test_relations_need_heads_and_relations() -> None:
     bare = [with_evidence(sentence("NV", [2, 0]), (Arc(2, None),), (Arc(0, None),))]
-    assert fit_labels(bare, "head", RELATIONS, np.array([2, 0], np.int32)) is None
+    assert fit_labels(bare, "head", RELATIONS, np.array([2, 0], np.int32)) == (None, False)
     only = [with_evidence(sentence("NV", [2, 0]), (Arc(None, "obj"),), (Arc(None, "root"),))]
-    assert fit_labels(only, "head", RELATIONS, np.array([-1, -1], np.int32)) is None
-    labels = fit_labels(only * 5, "head", RELATIONS, np.array([2, 0] * 5, np.int32))
+    assert fit_labels(only, "head", RELATIONS, np.array([-1, -1], np.int32)) == (None, False)
+    labels, _ = fit_labels(only * 5, "head", RELATIONS, np.array([2, 0] * 5, np.int32))
     assert labels is not None
     assert labels.best(encode_arcs(only, TEMPLATES, more=RELATIONS.columns), np.array([2, 0], np.int32)).tolist() == [
         0,

@@ -77,7 +77,7 @@ def test_info_tells_of_a_parser(trees: Path, run: Run) -> None:
 
 
 def test_corpora_may_name_their_layers(trees: Path, run: Run) -> None:
-    own = f"ud={trees / 'train.conllu'}", f"other={trees / 'dev.conllu'}#head"
+    own = f"ud={trees / 'train.conllu'}", f"ud={trees / 'dev.conllu'}#head"
     run("train", "--task", "parse", *own, "--weights", "1,0.5", "-o", trees / "ud.model", "--iterations", 1)
     assert json.loads(run("info", trees / "ud.model", "--json").stdout)["weighted"] == ["ud"]
     run("tag", trees / "ud.model", trees / "dev.conllu", "--retag", "-o", trees / "ud.conllu")
@@ -101,7 +101,13 @@ def test_circles_are_named(trees: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--method", "merged"), "--method with the task parse"),
+        (
+            ("--method", "coupled"),
+            "unknown method 'coupled', expected one of ordinary, guided, merged,",
+        ),
+        (("--guide", "joined"), "--guide with the task parse"),
+        (("--method", "merged"), "expected --source of another guideline, for --method merged"),
+        (("--rounds", "2"), "found --rounds with the method ordinary, expected iterate"),
         (("--coding", "BI"), "--coding with the task parse"),
         (("--incomplete", "argmax"), "--incomplete with the task parse"),
         (("--learner", "magic"), "magic"),

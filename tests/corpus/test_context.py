@@ -41,3 +41,10 @@ def test_a_wide_context_is_the_sentence(forms: list[str], data: st.DataObject) -
     context = Context.of(Sentence(tuple(forms)), at, len(forms))
     assert [*context.left, context.word, *context.right] == forms
     assert len(context.left) == at
+
+
+def test_a_note_stands_in_brackets_behind_the_context() -> None:
+    context = Context.of(Sentence(("a", "b", "c")), 1, width=1, note="head: c")
+    assert str(context) == "a [b] c (head: c)"
+    assert context.note == "head: c"
+    assert str(Context.of(Sentence(("a",)), 0)) == "[a]"

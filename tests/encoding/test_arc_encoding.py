@@ -40,11 +40,48 @@ def test_the_preset_has_the_templates_of_the_paper() -> None:
 def test_codes_stand_in_the_order_of_the_kernel() -> None:
     templates = ArcTemplates(("m.form[0]", "h.upos[0] b.upos[0] m.upos[1]", "h.upos[0] m.upos[0]", "h.form[0]"))
     terms, seeds = templates.codes
-    assert templates.sizes.tolist() == [1, 1, 1, 1]
+    assert templates.sizes.tolist() == [1, 1, 1, 1, 0]
     form, upos = templates.columns.index("form"), templates.columns.index("upos")
     # head and modifier of the pair, the head alone, the modifier alone, then head, between and modifier
     assert terms[:, 0].tolist() == [[upos, 0], [upos, 0], [form, 0], [form, 0], [upos, 0], [upos, 0], [upos, 1]]
     assert len(set(seeds.tolist())) == 7
+
+
+def test_a_guide_joins_what_sees_no_token_between() -> None:
+    texts = ("m.form[0]", "h.upos[0] b.upos[0] m.upos[1]", "h.upos[0] m.upos[0]", "h.form[0]")
+    plain, guided = ArcTemplates(texts), ArcTemplates(texts, "ud")
+    assert guided.sizes.tolist() == [1, 1, 1, 1, 4]
+    (own_terms, own_seeds), (terms, seeds) = plain.codes, guided.codes
+    # sides of the pair, of each template alone (the other side is a constant), and of the path alone; then the rest
+    head, modifier, rest = range(4), range(4, 8), range(8, len(seeds))
+    form, upos = guided.columns.index("form"), guided.columns.index("upos")
+    assert terms[head, 0, 0].tolist() == [upos, form, -1, -1]
+    assert terms[modifier, 0, 0].tolist() == [upos, -1, form, -1]
+    assert seeds[[0, 4]].tolist() == own_seeds[:2].tolist()
+    assert seeds[rest].tolist() == own_seeds[2:].tolist()
+    assert terms[rest].tolist() == own_terms[2:].tolist()
+    assert len(set(seeds[:8].tolist())) == 8
+
+
+def test_a_tree_that_guides_is_encoded_beside_the_evidence() -> None:
+    templates = ArcTemplates(("h.upos[0] m.guide:ud[0]",), "ud")
+    given = with_evidence(sentence("NVN", [2, 0, 2]), None, (Arc(0, "root"),), None)
+    with pytest.raises(CorpusError, match="a head layer 'guide:ud'"):
+        encode_arcs([given], templates, "head")
+    guiding = ((Arc(3, "a"),), (Arc(1, None), Arc(3, "a")), None)
+    guided = Sentence(given.forms, given.layers, heads={**given.heads, "guide:ud": guiding})
+    encoded = encode_arcs([sentence_of_one(), guided], templates, "head")
+    assert encoded.guide.tolist() == [ANY, 0, ANY, 3, SEVERAL, ANY]
+    assert encoded.heads.tolist() == [ANY, 0, ANY, ANY, 0, ANY]
+    relations = encoded.columns[:, templates.columns.index("guide:ud")]
+    assert relations[1] == relations[3] != relations[4] == relations[5]
+    again = encoded.take(np.array([1, 0]))
+    assert again.guide.tolist() == [ANY, 3, SEVERAL, ANY, ANY, 0]
+
+
+def sentence_of_one() -> Sentence:
+    arc: tuple[tuple[Arc, ...], ...] = ((Arc(0, "a"),),)
+    return Sentence(("sees",), {"upos": (("V",),)}, heads={"head": arc, "guide:ud": arc})
 
 
 def test_positions_are_the_root_and_the_tokens() -> None:

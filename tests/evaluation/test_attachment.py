@@ -90,3 +90,17 @@ def test_systems_are_compared() -> None:
     assert "100.00" in stream.getvalue()
     with pytest.raises(ValueError, match="no system"):
         evaluate_parses(corpus(*gold), {})
+
+
+@pytest.mark.parametrize(
+    ("heads", "crosses"),
+    [([2, 3, 0, 3], False), ([3, 4, 0, 3], True), ([3, 4, None, None], True), ([3, None, 0, 3], False)],
+)
+def test_gold_trees_whose_arcs_cross_are_counted(heads: list[int | None], crosses: bool) -> None:
+    gold = with_evidence(GOLD, *(None if head is None else (Arc(head, "x"),) for head in heads))
+    report = evaluate_parses(corpus(gold, GOLD), {"system": corpus(GOLD, GOLD)})
+    assert report.crossing == crosses
+    assert report.to_json()["crossing"] == crosses
+    stream = StringIO()
+    report.render(Console(file=stream, width=100))
+    assert ("gold trees whose arcs cross: 1 of 2" in stream.getvalue()) == crosses

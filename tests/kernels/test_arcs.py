@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagweave.kernels import arc_labels, arcs
+from tagweave.kernels.tree_paths import PATHS
 
 LEFT = 0xA0761D6478BD642F
+PATH = 0x9FB21C651E98DF25
 WORD = 1 << 64
 LENGTHS = st.lists(st.integers(0, 7), min_size=1, max_size=3)
-SIZES = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
+SIZES = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.integers(0, 2), st.integers(0, 4))
 SEED = st.integers(0, 1000)
 
 
@@ -25,34 +27,38 @@ class Case:
         self.rng = np.random.default_rng(seed)
         self.sizes, self.rows = np.array(sizes, np.int64), rows
         self.ptr = np.concatenate([[0], np.cumsum(np.array(lengths) + 1)]).astype(np.int64)
-        T, U, V, B = sizes
-        width = 2 * T + U + V + 3 * B
+        T, U, V, B, G = sizes
+        width = 2 * max(T, G) + U + V + 3 * B
         self.codes = self.rng.integers(0, WORD, (int(self.ptr[-1]), width), np.uint64)
         between = slice(width - 2 * B, width - B)
         self.codes[:, between] = self.rng.integers(0, 3, (int(self.ptr[-1]), B)).astype(np.uint64) * np.uint64(977)
         self.weights = self.rng.normal(size=(rows, arcs.BINS))
         self.cells = int((np.diff(self.ptr) ** 2).sum())
+        self.paths = self.rng.integers(0, PATHS, self.cells if G else 0).astype(np.uint8)
 
     def scores(self, weights: Any = None) -> Any:
         out = np.full(self.cells, np.nan)
-        arcs.score_arcs(self.weights if weights is None else weights, self.codes, self.sizes, self.ptr, out)
+        weights = self.weights if weights is None else weights
+        arcs.score_arcs(weights, self.codes, self.sizes, self.ptr, self.paths, out)
         return out
 
-    def features(self, low: int, h: int, m: int) -> list[int]:
+    def features(self, cell: int, low: int, h: int, m: int) -> list[int]:
         """The places in the vector of weights that the arc adds up."""
-        T, U, V, B = self.sizes.tolist()
+        T, U, V, B, G = self.sizes.tolist()
+        A = max(T, G)
         code = lambda p, r: int(self.codes[low + p, r])  # noqa: E731
         left = LEFT if m < h else 0
         distance = abs(h - m)
         bin_ = distance if distance <= 5 else 6 if distance <= 10 else 7
-        grams = [code(h, t) + code(m, T + t) for t in range(T)]
-        grams += [code(h, 2 * T + u) for u in range(U)] + [code(m, 2 * T + U + v) for v in range(V)]
+        grams = [code(h, t) + code(m, A + t) for t in range(T)]
+        grams += [code(h, 2 * A + u) for u in range(U)] + [code(m, 2 * A + U + v) for v in range(V)]
+        grams += [code(h, g) + code(m, A + g) + PATH * (int(self.paths[cell]) + 1) for g in range(G)]
         found = []
         for gram in grams:
             row = (gram + left) % WORD % self.rows
             found += [row * arcs.BINS, row * arcs.BINS + bin_]
         for b in range(B):
-            at = 2 * T + U + V + b
+            at = 2 * A + U + V + b
             values = {code(p, at + B) for p in range(min(h, m) + 1, max(h, m))}
             outer = code(h, at) + code(m, at + 2 * B) + left
             found += [(outer + value) % WORD % (self.rows * arcs.BINS) for value in values]
@@ -75,7 +81,7 @@ def test_scores_are_sums_over_features(lengths: list[int], sizes: tuple[int, ...
     case = Case(lengths, sizes, seed)
     scores, flat = case.scores(), case.weights.reshape(-1)
     for cell, low, h, m in case.arcs():
-        expected = 0.0 if m in (0, h) else flat[case.features(low, h, m)].sum()
+        expected = 0.0 if m in (0, h) else flat[case.features(cell, low, h, m)].sum()
         assert scores[cell] == pytest.approx(expected, abs=1e-9)
 
 
@@ -87,10 +93,10 @@ def test_the_gradient_has_every_feature(
     case = Case(lengths, sizes, seed)
     difference = case.rng.uniform(-1, 1, case.cells) * case.rng.integers(0, 2, case.cells)
     gradient, expected = np.zeros((case.rows, arcs.BINS)), np.zeros(case.rows * arcs.BINS)
-    arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, difference, threshold)
+    arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, case.paths, difference, threshold)
     for cell, low, h, m in case.arcs():
         if m not in (0, h) and abs(difference[cell]) > threshold:
-            np.add.at(expected, case.features(low, h, m), difference[cell])
+            np.add.at(expected, case.features(cell, low, h, m), difference[cell])
     np.testing.assert_allclose(gradient.reshape(-1), expected, atol=1e-9)
 
 
@@ -100,19 +106,19 @@ def test_touched_rows_are_those_of_the_gradient(lengths: list[int], sizes: tuple
     case = Case(lengths, sizes, seed)
     difference = case.rng.uniform(0.1, 1, case.cells) * (case.rng.random(case.cells) < 0.3)
     gradient, seen = np.zeros((case.rows, arcs.BINS)), np.zeros(case.rows, np.int32)
-    arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, difference, 0.0)
+    arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, case.paths, difference, 0.0)
     for stamp in (1, 2):
-        rows = arcs.touched_rows(case.codes, case.sizes, case.ptr, difference, 0.0, seen, stamp)
+        rows = arcs.touched_rows(case.codes, case.sizes, case.ptr, case.paths, difference, 0.0, seen, stamp)
         assert sorted(rows.tolist()) == np.flatnonzero(gradient.any(axis=1)).tolist()
 
 
 def test_the_gradient_is_that_of_the_scores() -> None:
-    case = Case([4, 2], (2, 1, 1, 1), 5, rows=8)
+    case = Case([4, 2], (2, 1, 1, 1, 3), 5, rows=8)
     towards = case.rng.normal(size=case.cells)
     for cell, _, h, m in case.arcs():
         towards[cell] *= m not in (0, h)
     gradient = np.zeros_like(case.weights)
-    arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, towards, 0.0)
+    arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, case.paths, towards, 0.0)
     for place in np.ndindex(case.weights.shape):
         step = np.zeros_like(case.weights)
         step[place] = 1e-3

@@ -19,7 +19,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.learning.loop import Iteration
 from tagweave.models.storage import load_model
 from tagweave.reproduce.cache import Cache
-from tagweave.reproduce.jiang_2015 import lines
+from tagweave.reproduce.jiang_2015 import word_lines
 from tagweave.reproduce.jiang_2015.adaptation import Adaptation, Way
 from tagweave.reproduce.jiang_2015.cells import Cells
 from tagweave.reproduce.jiang_2015.decoding import seconds
@@ -42,6 +42,7 @@ from tagweave.reproduce.jiang_2015.methods import (
 from tagweave.reproduce.jiang_2015.pair import Pair
 from tagweave.reproduce.jiang_2015.settings import PARTS, RECIPES
 from tagweave.reproduce.jiang_2015.trainings import Trainings
+from tagweave.reproduce.jiang_2015.words import Words
 from tagweave.reproduce.run import Setting
 from tagweave.reproduce.words import segmented
 
@@ -61,11 +62,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
 
 
 def adaptation(pair: Pair, cache: Cache, seed: int = 0) -> Adaptation:
-    return Adaptation(pair, Trainings(pair.recipe, pair.schedule, seed, cache))
+    return Adaptation(pair, Trainings(pair.structure, pair.schedule, seed, cache))
 
 
 def system(pair: Pair) -> Sequences:
-    return Sequences(replace(pair.recipe, settings={**pair.recipe.settings, "seed": 0}), pair.schedule)
+    structure = pair.structure.of_seed(0)
+    assert isinstance(structure, Words)
+    return structure.system(pair.schedule)
 
 
 def on_test(fitted: Fitted, pair: Pair) -> list[str]:
@@ -83,7 +86,7 @@ def test_model_1_is_the_guided_model(learner: str, cache: Cache) -> None:
         [target.train], [source.train], system(pair).recipe, target.dev, pair.schedule, source_dev=source.dev
     )
     found = adaptation(pair, cache).guided
-    assert found.segmented(target.test) == on_test(fitted, pair)
+    assert found.found(target.test) == on_test(fitted, pair)
     assert max(found.course()["history"]) == fitted.outcome.score
 
 
@@ -92,7 +95,7 @@ def test_model_2_is_the_transformed_model(learner: str, cache: Cache) -> None:
     pair = sample(learner)
     target, source = pair.target, pair.source
     fitted = fit_transformed(system(pair), [target.train], [source.train], target.dev, [source.dev])
-    assert adaptation(pair, cache).transformed(Way(1, 0)).segmented(target.test) == on_test(fitted, pair)
+    assert adaptation(pair, cache).transformed(Way(1, 0)).found(target.test) == on_test(fitted, pair)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -108,7 +111,7 @@ def test_rounds_are_those_of_the_library(learner: str, predict_self: PredictSelf
         training = found.transformed(Way(each.number, share, predict_self.filter))
         assert found.dev_score(training) == pytest.approx(each.score, abs=1e-12)
     best = found.transformed(Way(iterated.best.number, share, predict_self.filter))
-    assert best.segmented(target.test) == on_test(iterated.model, pair)
+    assert best.found(target.test) == on_test(iterated.model, pair)
 
 
 def test_the_best_lambda_and_the_best_round_are_those_of_development_data(cache: Cache) -> None:
@@ -159,7 +162,7 @@ def test_a_cell_has_the_words_of_everything_that_is_measured_on(cache: Cache) ->
     for method in (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2):
         found = cells(pair, method, 0)
         for part, gold in pair.gold.items():
-            words = lines.cut(gold, found[part], "ctb")
+            words = word_lines.cut(gold, found[part], "ctb")
             assert ["".join(sentence.forms) for sentence in words] == ["".join(sentence.forms) for sentence in gold]
         assert found["labels"] == 4
         assert len(found["history"]) == pair.schedule.iterations
@@ -229,7 +232,7 @@ def test_sizes_share_the_source_model(tmp_path: Path) -> None:
 def test_a_model_that_is_needed_again_is_trained_again_and_is_the_same(tmp_path: Path) -> None:
     pair = sample()
     first = adaptation(pair, Cache(tmp_path)).baseline
-    words = first.segmented(pair.target.test)
+    words = first.found(pair.target.test)
     assert not list(tmp_path.glob("*.model"))
     again = adaptation(pair, Cache(tmp_path)).baseline
     again.keep()
@@ -253,7 +256,7 @@ def test_a_damaged_step(tmp_path: Path) -> None:
     for path in tmp_path.glob("baseline-words-*"):
         path.write_text("{", "utf-8")
     with pytest.raises(CorpusError, match="something else than the result of this run"):
-        adaptation(sample(), Cache(tmp_path)).baseline.segmented(sample().target.test)
+        adaptation(sample(), Cache(tmp_path)).baseline.found(sample().target.test)
 
 
 # decoding
@@ -268,16 +271,11 @@ def test_decoding_is_measured_side_by_side(cache: Cache) -> None:
     assert found["characters"] == sum(len(form) for sentence in pair.target.test for form in sentence.forms)
 
 
-def test_models_take_turns(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    turns: list[Any] = []
-    monkeypatch.setattr(
-        "tagweave.reproduce.jiang_2015.decoding._once", lambda tagger, _: float(turns.append(tagger) or 1)
-    )
-    pair = sample()
-    found = adaptation(pair, cache)
-    models = {"a": found.baseline.model, "b": found.merging.model}
-    assert seconds(models, pair.target.test, 3) == {"a": [1.0] * 3, "b": [1.0] * 3}
-    assert [tagger.model for tagger in turns] == [*models.values()] * 4
+def test_decoders_take_turns() -> None:
+    turns: list[str] = []
+    found = seconds({"a": lambda: turns.append("a"), "b": lambda: turns.append("b")}, 3)
+    assert {name: len(times) for name, times in found.items()} == {"a": 3, "b": 3}
+    assert turns == ["a", "b"] * 4
 
 
 # settings

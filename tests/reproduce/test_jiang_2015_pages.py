@@ -13,6 +13,7 @@ from result_pages import check_tables, rows
 from tagweave.reproduce.jiang_2015.figures import draw
 from tagweave.reproduce.jiang_2015.methods import (
     BASELINE,
+    CONVERSIONS,
     FILTERED,
     MERGING,
     MODEL_1,
@@ -27,31 +28,34 @@ from tagweave.reproduce.jiang_2015.page import lines
 from tagweave.reproduce.jiang_2015.recipe import reproduce
 from tagweave.reproduce.jiang_2015.settings import PARTS
 
-SEEDS = {"models": 2, "predict-self": 1, "sizes": 1}
-Pages = dict[str, tuple[str, dict[str, Any]]]
+SEEDS = {part: 2 if part in ("models", "parsing-french") else 1 for part in PARTS}
+
+
+class Pages(dict[str, tuple[str, dict[str, Any]]]):
+    """Text and numbers of every part, of the sample or of invented trees; each is run when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def __missing__(self, part: str) -> tuple[str, dict[str, Any]]:
+        words = [part], None, SEEDS[part], self.folder / "cache", self.folder, "tagweave reproduce"
+        (page,) = reproduce(*words, trials=100)
+        assert page.name == f"jiang-2015-{part}.md"
+        self[part] = page.read_text("utf-8"), json.loads(page.with_suffix(".json").read_text("utf-8"))
+        return self[part]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the pages of all parts, of the sample."""
-    out = tmp_path_factory.mktemp("pages")
-    for part in PARTS:
-        (page,) = reproduce([part], None, SEEDS[part], out / "cache", out, "tagweave reproduce", trials=100)
-        assert page.name == f"jiang-2015-{part}.md"
-    return out
+    """That of the pages."""
+    return tmp_path_factory.mktemp("pages")
 
 
 @pytest.fixture(scope="module")
 def pages(folder: Path) -> Pages:
-    """Text and numbers of every part."""
-    names = {part: folder / f"jiang-2015-{part}" for part in PARTS}
-    return {
-        part: (
-            path.with_suffix(".md").read_text("utf-8"),
-            json.loads(path.with_suffix(".json").read_text("utf-8")),
-        )
-        for part, path in names.items()
-    }
+    """The pages in it."""
+    return Pages(folder)
 
 
 def section(text: str, title: str) -> str:
@@ -63,7 +67,18 @@ def test_tables_are_whole(part: str, pages: Pages) -> None:
     check_tables(pages[part][0], 2)
 
 
-@pytest.mark.parametrize(("part", "count"), [("models", 2), ("predict-self", 2), ("sizes", 1)])
+@pytest.mark.parametrize(
+    ("part", "count"),
+    [
+        ("models", 2),
+        ("predict-self", 2),
+        ("sizes", 1),
+        ("parsing-models", 4),
+        ("parsing-predict-self", 2),
+        ("parsing-sizes", 1),
+        ("parsing-french", 1),
+    ],
+)
 def test_plots_are_there(part: str, count: int, pages: Pages, folder: Path) -> None:
     plots = re.findall(r"!\[.*\]\((.*)\)", pages[part][0])
     assert len(set(plots)) == count
@@ -88,6 +103,58 @@ def test_table_8_and_the_paper_beside_it(pages: Pages) -> None:
     assert table[BASELINE.name][3] == table[MODEL_1.name][4] == "-"
 
 
+def test_table_9_has_words_by_the_second(pages: Pages) -> None:
+    text, numbers = pages["parsing-models"]
+    setting = numbers["settings"][0]
+    table = rows(section(text, "100%"), "Table 9")
+    assert list(table) == [method.name for method in (BASELINE, MERGING, MODEL_1, MODEL_2, MODEL_3)]
+    assert table[MERGING.name][-2:] == ["65.95", "7.38"]
+    assert setting["decoding"]["unit"] == "words"
+    assert setting["decoding"]["length"] == setting["sizes"]["target"]["test"][1]
+    (time,) = setting["decoding"]["seconds"][MODEL_1.name]
+    assert table[MODEL_1.name][6] == f"{setting['decoding']['length'] / time:,.0f}"
+    assert "Scores are UAS, x 100" in text
+    assert "F of words" not in text
+
+
+def test_table_13_is_of_pairs_of_tags(pages: Pages) -> None:
+    text, numbers = pages["parsing-models"]
+    smallest = numbers["settings"][2]
+    found, table = smallest["by tag"]["rows"], rows(section(text, "10%"), "Table 13")
+    assert list(table) == [row["tag"] for row in found]
+    assert found
+    for row in found:
+        head, _, modifier = row["tag"].partition("→")
+        assert {head, modifier} <= {"ROOT", "NOUN", "VERB", "ADJ", "DET", "ADP", "AUX", "PUNCT"}
+        assert row["share"] > 1
+        assert abs(row["first"] - row["second"]) > 0.5
+
+
+def test_conversions_are_held_against_parsing_without_the_gold_tree(pages: Pages) -> None:
+    text, numbers = pages["parsing-french"]
+    methods = numbers["settings"][0]["methods"]
+    for method in CONVERSIONS:
+        against = methods[method.name]["against"]
+        gains = [against[each.name]["test"]["difference"] for each in (BASELINE, MODEL_1)]
+        told = f"- {method.name}: {gains[0]:+.2f} points from the baseline, {gains[1]:+.2f} from Model 1, which"
+        (line,) = (line for line in text.splitlines() if line.startswith(told))
+        assert min(gains) > 0
+        assert line.endswith("is reached." if min(gains) >= 8 else "is not reached.")
+        assert "source test" not in methods[method.name]["scores"]
+
+
+def test_relations_are_scored_beside_heads(pages: Pages) -> None:
+    text, numbers = pages["parsing-french"]
+    table = rows(text, "Heads with")
+    for name, found in numbers["settings"][0]["methods"].items():
+        scores = found["scores"]
+        assert table[name][1].startswith(f"**{scores['test LAS']['mean']:.2f}**")
+        for heads, arcs in zip(scores["test"]["values"], scores["test LAS"]["values"], strict=True):
+            assert arcs <= heads
+    assert "test LAS" not in pages["parsing-models"][1]["settings"][0]["methods"][BASELINE.name]["scores"]
+    assert "left out since their tokens differ: 0 of dev, 0 of test." in text
+
+
 def test_table_6_is_of_both_models_on_both_tests(pages: Pages) -> None:
     text, numbers = pages["models"]
     table, methods = rows(text, "Table 6"), numbers["settings"][0]["methods"]
@@ -107,7 +174,7 @@ def test_what_a_user_asks_is_told(pages: Pages) -> None:
 
 def test_table_12_has_what_changes(pages: Pages) -> None:
     text, numbers = pages["models"]
-    found, table = numbers["settings"][0]["by tag"], rows(text, "Table 12")
+    found, table = numbers["settings"][0]["by tag"]["rows"], rows(text, "Table 12")
     assert list(table) == [row["tag"] for row in found]
     assert "NN" in table
     for row in found:
@@ -118,11 +185,12 @@ def test_table_12_has_what_changes(pages: Pages) -> None:
 
 
 def test_lambda_0_is_model_2_and_one_round(pages: Pages) -> None:
-    for setting in pages["predict-self"][1]["settings"]:
+    for kind in ("", "parsing-"):
+        (setting,) = pages[f"{kind}predict-self"][1]["settings"]
         methods = setting["methods"]
         assert methods[MODEL_2.name]["scores"] == methods[in_rounds(1, False).name]["scores"]
-        again = pages["models"][1]["settings"]
-        (same,) = (each for each in again if each["recipe"] == setting["recipe"])
+        again = pages[f"{kind}models"][1]["settings"]
+        same = next(each for each in again if (each["recipe"], each["sizes"]) == (setting["recipe"], setting["sizes"]))
         for measure, scores in methods[MODEL_2.name]["scores"].items():
             assert scores["values"] == same["methods"][MODEL_2.name]["scores"][measure]["values"][:1]
 
@@ -138,14 +206,16 @@ def test_re_estimation_takes_the_best_lambda_of_every_seed(pages: Pages) -> None
     assert cell == "; ".join(dict.fromkeys(f"1, {share:g}" for share in chosen["way back"]))
 
 
-def test_filtering_uses_fewer_sentences(pages: Pages) -> None:
-    methods = pages["predict-self"][1]["settings"][0]["methods"]
+@pytest.mark.parametrize("part", ["predict-self", "parsing-predict-self"])
+def test_filtering_uses_fewer_sentences(part: str, pages: Pages) -> None:
+    methods = pages[part][1]["settings"][0]["methods"]
     assert max(methods[FILTERED.name]["sentences"]) < min(methods[MODEL_2.name]["sentences"])
     assert "sentences" not in methods[BASELINE.name]
 
 
-def test_gains_by_size(pages: Pages) -> None:
-    text, numbers = pages["sizes"]
+@pytest.mark.parametrize("part", ["sizes", "parsing-sizes"])
+def test_gains_by_size(part: str, pages: Pages) -> None:
+    text, numbers = pages[part]
     settings = numbers["settings"]
     below = section(text, "What adaptation brings")
     found = [line for line in below.splitlines() if line.startswith("|")][2:]
@@ -156,20 +226,31 @@ def test_gains_by_size(pages: Pages) -> None:
         assert f"| {test['difference']:+.2f}, {test['p_all']:.4f} |" in line
 
 
-def test_differences_are_those_of_the_means(pages: Pages) -> None:
-    for part, (_, numbers) in pages.items():
-        for setting in numbers["settings"]:
-            methods = setting["methods"]
-            for found in methods.values():
-                for reference, measures in found["against"].items():
-                    for measure, test in measures.items():
-                        means = [each["scores"][measure]["mean"] for each in (found, methods[reference])]
-                        assert test["difference"] == pytest.approx(means[0] - means[1])
-                        assert len(test["p"]) == SEEDS[part]
-                        assert all(0 < p <= 1 for p in [*test["p"], test["p_all"]])
+@pytest.mark.parametrize("part", PARTS)
+def test_differences_are_those_of_the_means(part: str, pages: Pages) -> None:
+    for setting in pages[part][1]["settings"]:
+        methods = setting["methods"]
+        for found in methods.values():
+            for reference, measures in found["against"].items():
+                for measure, test in measures.items():
+                    means = [each["scores"][measure]["mean"] for each in (found, methods[reference])]
+                    assert test["difference"] == pytest.approx(means[0] - means[1])
+                    assert len(test["p"]) == SEEDS[part]
+                    assert all(0 < p <= 1 for p in [*test["p"], test["p_all"]])
 
 
-@pytest.mark.parametrize(("part", "counts"), [("models", [7, 7]), ("predict-self", [7]), ("sizes", [2] * 5)])
+@pytest.mark.parametrize(
+    ("part", "counts"),
+    [
+        ("models", [7, 7]),
+        ("predict-self", [7]),
+        ("sizes", [2] * 5),
+        ("parsing-models", [7] * 4),
+        ("parsing-predict-self", [5]),
+        ("parsing-sizes", [2] * 5),
+        ("parsing-french", [9]),
+    ],
+)
 def test_findings(part: str, counts: list[int], pages: Pages) -> None:
     text, numbers = pages[part]
     assert [len(setting["findings"]) for setting in numbers["settings"]] == counts
@@ -179,10 +260,11 @@ def test_findings(part: str, counts: list[int], pages: Pages) -> None:
             assert f"| {found['text']} | {paper} | {found['measure']} | {found['difference']:+.2f} |" in text
 
 
-def test_a_page_is_drawn_from_its_numbers_alone(pages: Pages, tmp_path: Path) -> None:
-    for text, numbers in pages.values():
-        again = json.loads(json.dumps(numbers))
-        assert "\n".join(lines(again, draw(again, tmp_path))) + "\n" == text
+@pytest.mark.parametrize("part", PARTS)
+def test_a_page_is_drawn_from_its_numbers_alone(part: str, pages: Pages, tmp_path: Path) -> None:
+    text, numbers = pages[part]
+    again = json.loads(json.dumps(numbers))
+    assert "\n".join(lines(again, draw(again, tmp_path))) + "\n" == text
 
 
 def test_a_second_run_trains_nothing_and_keeps_the_discussion(folder: Path, pages: Pages, monkeypatch: Any) -> None:

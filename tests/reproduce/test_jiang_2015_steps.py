@@ -10,13 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.reproduce.jiang_2015 import lines
+from tagweave.reproduce.jiang_2015 import word_lines as lines
 from tagweave.reproduce.jiang_2015.newspaper import in_sentences, some
-from tagweave.reproduce.jiang_2015.recall import by_tag, right
+from tagweave.reproduce.jiang_2015.recall import by_kind
+from tagweave.reproduce.jiang_2015.structure import digest
+from tagweave.reproduce.jiang_2015.words import Words
 
+SEGMENTER = Words(Recipe(Task("segment")))
 WORDS = st.lists(st.text("天地人。", min_size=1, max_size=5), min_size=1, max_size=6).map(tuple)
 CORPORA = st.lists(WORDS, min_size=1, max_size=5).map(lambda all_: Corpus(tuple(map(Sentence, all_)), "pd"))
 
@@ -51,8 +55,8 @@ def test_lengths_of_another_text() -> None:
 
 
 def test_lines_are_told_apart() -> None:
-    assert lines.digest(["1 2", "3"]) == lines.digest(iter(["1 2", "3"]))
-    assert len({lines.digest(each) for each in (["1 2", "3"], ["1", "2 3"], ["1 2 3"], ["3", "1 2"], [])}) == 5
+    assert digest(["1 2", "3"]) == digest(iter(["1 2", "3"]))
+    assert len({digest(each) for each in (["1 2", "3"], ["1", "2 3"], ["1 2 3"], ["3", "1 2"], [])}) == 5
 
 
 # sentences
@@ -105,14 +109,14 @@ def test_words_are_right_where_both_ends_are(corpus: Corpus, random: Random) -> 
         gold, spans = ([*pairwise(accumulate(map(len, each), initial=0))] for each in (sentence.forms, words))
         expected += [span in spans for span in gold]
     output = [" ".join(str(len(word)) for word in words) for words in found]
-    np.testing.assert_array_equal(right(corpus, output), expected)
+    np.testing.assert_array_equal(lines.right(corpus, output), expected)
 
 
 def test_recall_by_tag() -> None:
     layer = (("NN",), ("VV",), ("NN",), None, ("PU",))
     gold = Corpus((Sentence(("甲乙", "丙", "丁", "戊", "。"), {"ctb": layer}),), "ctb")
     seeds = ["2 1 1 1 1"], ["1 1 1 1 1 1"]
-    assert by_tag(gold, seeds, [["2 2 1 1"]] * 2) == [
+    assert by_kind(SEGMENTER, gold, seeds, [["2 2 1 1"]] * 2) == [
         {"tag": "NN", "share": 40.0, "first": 75.0, "second": 50.0},
         {"tag": "VV", "share": 20.0, "first": 100.0, "second": 0.0},
     ]  # PU does not change
@@ -123,5 +127,5 @@ def test_rare_tags_are_left_out() -> None:
     for rare, shown in ((1, ["NN"]), (2, ["JJ", "NN"])):
         layer = (*[("JJ",)] * rare, *[("NN",)] * (100 - rare))
         gold = Corpus((Sentence(words, {"ctb": layer}),), "ctb")
-        found = by_tag(gold, [["1 " * 100]], [["2 " * 50]])
+        found = by_kind(SEGMENTER, gold, [["1 " * 100]], [["2 " * 50]])
         assert [row["tag"] for row in found] == shown

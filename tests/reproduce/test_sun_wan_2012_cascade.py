@@ -55,8 +55,9 @@ from tagweave.reproduce.sun_wan_2012.methods import (
 )
 from tagweave.reproduce.sun_wan_2012.pair import Pair
 from tagweave.reproduce.sun_wan_2012.paper import FINDINGS, TABLES
-from tagweave.reproduce.sun_wan_2012.parallel import Twice, halves, read_twice
+from tagweave.reproduce.sun_wan_2012.parallel import halves, read_twice
 from tagweave.reproduce.sun_wan_2012.settings import PARTS, RECIPE
+from tagweave.reproduce.twice import Twice
 
 ROOT = Path(__file__).parents[2]
 CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora"))

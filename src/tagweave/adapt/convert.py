@@ -115,7 +115,7 @@ def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads
             corpus[number].layers.get(corpus.guideline, (None,) * len(corpus[number]))[at],
             tag := labels_of(converted[number], converted.guideline)[at],
             confidence,
-            _alternatives(tables[number][at], tagger.labels, tag),
+            alternatives(tables[number][at], tagger.labels, tag),
         )
         for confidence, number, at in least
     ]
@@ -149,6 +149,7 @@ def _confidences(corpus: Corpus, converted: Corpus, names: Collection[str]) -> I
                 yield confidence, number, at
 
 
-def _alternatives(row: NDArray[Any], names: Sequence[str], chosen: str) -> tuple[tuple[str, float], ...]:
+def alternatives(row: NDArray[Any], names: Sequence[str], chosen: str) -> tuple[tuple[str, float], ...]:
+    """The most probable names but the chosen one, with their probabilities; those that are impossible are left out."""
     best = sorted(zip((-row).tolist(), names, strict=True))[: _ALTERNATIVES + 1]
     return tuple((name, -minus) for minus, name in best if name != chosen and minus < 0)[:_ALTERNATIVES]

@@ -12,8 +12,9 @@ labels come from `jackknifed` instead.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from tagweave.adapt.fit import Announce, Fitted, Problem, fit_problem, prepare
 from tagweave.adapt.recipe import Recipe
@@ -25,6 +26,8 @@ from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder, guide_templates
 from tagweave.models.tagger import Tagger
+
+_Layer = TypeVar("_Layer")
 
 
 def fit_stages(
@@ -58,7 +61,7 @@ def fit_stages(
         KeyboardInterrupt: the user stopped the first stage: there is no model of the target guideline yet.
     """
     schedule = schedule or Schedule()
-    _check_guidelines(target_corpora, source_corpora[0].guideline if source_corpora else "")
+    check_guidelines(target_corpora, source_corpora[0].guideline if source_corpora else "")
     first = schedule.of_part("source")
     all_of_it = replace(recipe, sample=())
     source = fit_problem(
@@ -107,7 +110,7 @@ def prepare_guided(corpora: Sequence[Corpus], guide: ChainModel, recipe: Recipe)
             the reverse.
     """
     source = _guideline(guide)
-    _check_guidelines(corpora, source)
+    check_guidelines(corpora, source)
     if bool(guide.coding) != recipe.task.of_characters:
         found, expected = ("characters", "words") if guide.coding else ("words", "characters")
         raise CorpusError(f"a guide of {found}", f"one of {expected}, for the task {recipe.task.name}")
@@ -139,13 +142,14 @@ def merged(target_corpora: Sequence[Corpus], source_corpora: Sequence[Corpus]) -
 
 
 def _relabelled(corpus: Corpus, guideline: str) -> Corpus:
-    """The corpus under another guideline: its layer takes the place of that guideline's."""
+    """The corpus under another guideline: its layer, of labels or heads, takes the place of that guideline's."""
+
+    def renamed(layers: Mapping[str, _Layer]) -> dict[str, _Layer]:
+        others = {name: layer for name, layer in layers.items() if name not in (corpus.guideline, guideline)}
+        return {**others, guideline: layers[corpus.guideline]} if corpus.guideline in layers else others
 
     def step(sentence: Sentence) -> Sentence:
-        layers = {name: layer for name, layer in sentence.layers.items() if name not in (corpus.guideline, guideline)}
-        if corpus.guideline in sentence.layers:
-            layers[guideline] = sentence.layers[corpus.guideline]
-        return replace(sentence, layers=layers)
+        return replace(sentence, layers=renamed(sentence.layers), heads=renamed(sentence.heads))
 
     return replace(corpus.map(step), guideline=guideline)
 
@@ -171,7 +175,7 @@ def _guideline(guide: ChainModel) -> str:
     return Tagger(guide).guideline
 
 
-def _check_guidelines(corpora: Sequence[Corpus], source: str) -> None:
+def check_guidelines(corpora: Sequence[Corpus], source: str) -> None:
     """Refuse a guide that tells of the labels that are to be learned."""
     for corpus in corpora:
         if corpus.guideline == source:

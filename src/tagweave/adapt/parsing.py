@@ -17,6 +17,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.arc_templates import ArcTemplates, arc_preset
 from tagweave.encoding.arcs import EncodedArcs, encode_arcs
 from tagweave.encoding.relation_templates import RelationTemplates, relation_preset
+from tagweave.encoding.sentence_length import check_lengths
 from tagweave.learning.loop import Outcome, Schedule, Watcher, train
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.trainer import Trainer
@@ -106,11 +107,12 @@ def fit_parser(
     """Fit a parser to corpora whose guideline is a head layer; heads may be full, ambiguous or unknown.
 
     Raises:
-        CorpusError: no sentence, no known head, no tags; development data without any known head.
+        CorpusError: no sentence, no known head, no tags; development data without any known head; as `check_lengths`.
         TrainingError: the learner diverged.
     """
     layer = corpora[0].guideline if corpora else "head"
     sentences = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
+    check_lengths(sentences)
     templates = recipe.templates or usual_templates(sentences)
     features = ArcFeatures(templates, 1 << recipe.bits)
     projective, lifted = projectivised(sentences, layer)
@@ -122,11 +124,13 @@ def fit_parser(
     objective = TreeObjective(features, encoded.take(np.flatnonzero(usable)), model.single_root, recipe.threads, dtype)
     if not len(objective):
         raise CorpusError("no head that is known", "trees, or parts of trees", corpora[0].path if corpora else "")
-    evaluate = None if dev is None else _DevScore(model, dev, recipe.threads)
+    evaluate = None if dev is None else DevScore(model, dev, recipe.threads)
     outcome = train(recipe.trainer(), objective, model.weights, schedule or Schedule(), evaluate, watcher)
     model = replace(model, weights=np.asarray(outcome.weights, dtype))
     relations = relation_preset(templates, next(iter(tag_layers(sentences)), "form"))
-    model = replace(model, labels=fit_labels(sentences, layer, relations, model.best(encoded, True)))
+    if outcome.iterations:
+        labels, is_stopped = fit_labels(sentences, layer, relations, model.best(encoded, True))
+        model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped
     about = {
         "recipe": {**recipe.to_json(), "templates": list(templates.texts)},
         "dev_score": outcome.score,
@@ -135,17 +139,26 @@ def fit_parser(
     return FittedParser(replace(model, about=about), outcome, lifted, int((~usable).sum()))
 
 
-def usual_templates(sentences: Sequence[Sentence]) -> ArcTemplates:
-    """jiang-2015, Table 2, over the finest tags that every sentence has; coarser ones and `feats` beside them.
+def usual_templates(*parts: Sequence[Sentence]) -> ArcTemplates:
+    """jiang-2015, Table 2, over the finest tags that every sentence has; coarser ones beside them, and `feats`.
+
+    Args:
+        parts: sentences, among which `feats` are looked at if each part has some. The models of an adaptation need the
+            same templates, for which all corpora of both guidelines are parts.
 
     Raises:
         CorpusError: sentences without tags.
     """
+    sentences = [sentence for part in parts for sentence in part]
     known = tag_layers(sentences)
     if not known:
         raise CorpusError("sentences without tags", "a layer upos or xpos", *(sentences[0].place if sentences else ()))
-    feats = all("feats" in s.columns for s in sentences) and any(set(s.columns["feats"]) - {"_"} for s in sentences)
-    return arc_preset(known[0], known[1] if len(known) > 1 else None, feats)
+    return arc_preset(known[0], known[1] if len(known) > 1 else None, all(map(_have_feats, parts)))
+
+
+def _have_feats(sentences: Sequence[Sentence]) -> bool:
+    """Whether all sentences have the column, and one has something in it."""
+    return all("feats" in s.columns for s in sentences) and any(set(s.columns["feats"]) - {"_"} for s in sentences)
 
 
 def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
@@ -155,8 +168,9 @@ def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
 
 def fit_labels(
     sentences: Sequence[Sentence], layer: str, templates: RelationTemplates, heads: NDArray[np.int32]
-) -> ArcLabels | None:
-    """A classifier of the relations of arcs; `None` where no relation is known.
+) -> tuple[ArcLabels | None, bool]:
+    """A classifier of the relations of arcs, `None` where no relation is known; and whether the user stopped its
+    training, which then is done anew when that of heads is resumed.
 
     Args:
         sentences: N tokens.
@@ -166,7 +180,7 @@ def fit_labels(
     """
     names = sorted({a.relation for s in sentences for c in s.heads.get(layer, ()) for a in c or () if a.relation})
     if not names:
-        return None
+        return None, False
     encoded = encode_arcs(sentences, ArcTemplates(()), layer, templates.columns)
     known = np.delete(encoded.heads, encoded.position_ptr[:-1])
     heads = np.where(known >= 0, known, heads)
@@ -177,10 +191,10 @@ def fit_labels(
     weights = np.repeat(encoded.weights, encoded.lengths)
     objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS)
     if not len(objective):
-        return None
+        return None, False
     trainer = AdaGrad(batch=_LABEL_BATCH, **_ADAGRAD)
     outcome = train(trainer, objective, labels.weights.reshape(-1), Schedule(iterations=_LABEL_PASSES))
-    return replace(labels, weights=outcome.weights.reshape(labels.weights.shape))
+    return replace(labels, weights=outcome.weights.reshape(labels.weights.shape)), outcome.interrupted
 
 
 def attachment(heads: NDArray[np.int32], encoded: EncodedArcs) -> float:
@@ -190,11 +204,12 @@ def attachment(heads: NDArray[np.int32], encoded: EncodedArcs) -> float:
     return float((heads == known)[scored].mean()) if scored.any() else 0.0
 
 
-class _DevScore:
+class DevScore:
     """UAS of weights on development data, all tokens with one known head."""
 
     def __init__(self, model: TreeModel, dev: Corpus, threads: int) -> None:
         self._model, self._threads = model, threads
+        check_lengths(dev)
         self._encoded = encode_arcs(dev.sentences, model.features.templates, dev.guideline)
         if (self._encoded.heads < 0).sum() == len(self._encoded.heads):
             raise CorpusError("no head that is known", "development data with trees", dev.path)

@@ -8,10 +8,12 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
+from tagweave.cli.parsing import are_trees
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.evaluation.divergence import Divergence
+    from tagweave.evaluation.tree_divergence import TreeDivergence
 
 
 def compare(
@@ -28,6 +30,9 @@ def compare(
 
     Pairs of tags are counted where both corpora have the same sentences. For different text a model of both guidelines
     (--model) tells how probable each missing tag is, and pairs are counted by their probability.
+
+    Of head layers, as A#head and B#head name them, it is relations, and where the head of a token is in the other tree.
+    Sentences that have other tokens in the other corpus are left out.
     """
     from rich.console import Console
 
@@ -45,10 +50,15 @@ def compare(
             stream.write(page(divergence))
 
 
-def _divergence(first: Corpus, second: Corpus, model: str | None, threads: int) -> Divergence:
+def _divergence(first: Corpus, second: Corpus, model: str | None, threads: int) -> Divergence | TreeDivergence:
     from tagweave.evaluation.divergence import counted, expected, same_sentences
+    from tagweave.evaluation.tree_divergence import counted_trees
     from tagweave.models.storage import load_model
 
+    if are_trees(first) or are_trees(second):
+        if model:
+            raise OptionError("found --model with head layers, expected it without: they are compared in the same text")
+        return counted_trees(first, second)
     if same_sentences(first, second):
         if model:
             typer.echo("both corpora have the same sentences: pairs are counted, without the model", err=True)

@@ -17,6 +17,7 @@ def complete(
     format: options.InputFormat = None,  # noqa: A002
     output_format: options.OutputFormat = None,
     split_runs: options.SplitRuns = False,
+    non_projective: options.NonProjective = False,
     threads: options.Threads = 1,
 ) -> None:
     """Fill in what a corpus leaves unknown or ambiguous, and never change what it says.
@@ -26,12 +27,14 @@ def complete(
     """
     from tagweave.cli.filled import write
     from tagweave.cli.labelling import Labelling
-    from tagweave.cli.parsing import Parsing, is_parser, write_parsed
+    from tagweave.cli.parsing import Parsing, check_no_trees, is_parser, write_parsed
     from tagweave.cli.tag import open_tagger
 
     if is_parser(model):
         others = {"to": to, "split-runs": split_runs}
-        write_parsed(Parsing(model, input, format, threads=threads), output, output_format, others)
+        parsing = Parsing(model, input, format, threads=threads, projective=not non_projective)
+        write_parsed(parsing, output, output_format, others)
         return
+    check_no_trees(model, non_projective)
     tagger = open_tagger(model, [to] if to else (), threads)
     write(Labelling(tagger, input, format, whole_runs=not split_runs), output, output_format, partial=True)

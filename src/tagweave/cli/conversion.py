@@ -7,18 +7,24 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tagweave.adapt.convert import sources
+from tagweave.adapt.convert import convert, review, sources
 from tagweave.cli.errors import OptionError
 from tagweave.cli.input import Input
 from tagweave.cli.labelling import Block
+from tagweave.cli.layers import SEVERAL, check_format, with_layers
 from tagweave.cli.tag import check_guideline
+from tagweave.corpus.confidence import written_confidence
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.load import names_guideline
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.tagger import Tagger
 
 if TYPE_CHECKING:
+    from tagweave.adapt.convert import Doubtful
     from tagweave.models.chain import ChainModel
+
+_WITHOUT_LABELS = ("raw", "segmented", "kytea")
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,39 @@ class Conversion:
             sentences = tuple(self._evidence(sentence) for sentence in given)
             yield Block(given, Corpus(sentences, self.source, "word", self.input.covered, self.input.path))
 
+    def convert(self, evidence: Corpus) -> Corpus:
+        """As `adapt.convert.convert`."""
+        return convert(self.model, evidence, self.to, self.threads)
+
+    def review(self, evidence: Corpus, converted: Corpus, n: int) -> list[Doubtful]:
+        """As `adapt.convert.review`."""
+        return review(self.model, evidence, converted, n, self.threads)
+
+    def check_format(self, format: str, confidence: bool) -> None:  # noqa: A002
+        """Nothing, if the format has a place for the labels, and for their probabilities.
+
+        Raises:
+            OptionError: it has not.
+        """
+        if format in _WITHOUT_LABELS:
+            raise OptionError(f"found {format} as the format of the output, expected a format of words with labels")
+        if confidence:
+            check_format(format, "--confidence")
+
+    def in_format(self, given: Sentence, converted: Sentence, format: str, confidence: bool) -> Sentence:  # noqa: A002
+        """The sentence as it was read, with the new labels where the format has a place for them."""
+        layer = converted.layers[self.to]
+        if format not in SEVERAL:
+            return replace(given, layers={self.to: layer})
+        if format == "columns":  # the last column is the new one, which such a comment would name
+            given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
+        sentence = with_layers(given, {self.to: layer}, format)
+        return written_confidence(sentence, converted.confidence or (), format) if confidence else sentence
+
+    def written_layer(self, format: str) -> str:  # noqa: A002
+        """The layer that a format writes, where it does not write all."""
+        return self.layer if format == "conllu" else self.to
+
     @cached_property
     def _known(self) -> frozenset[str]:
         """The guidelines that the model heeds."""
@@ -91,7 +130,7 @@ def conversion(model: ChainModel, name: str, given: Input, to: str | None, threa
         raise CorpusError("no labels", "labels to convert (tagweave tag gives labels to text)", given.path)
     guideline = given.guideline or layer
     to = to or _other_side(model, guideline, name)
-    source, said = _source(model, guideline, to, name, named=given.guideline is not None)
+    source, said = source_name(sources(model, to), guideline, to, name, given.guideline is not None)
     return Conversion(model, given, layer, source, to, threads), said
 
 
@@ -103,19 +142,32 @@ def _other_side(model: ChainModel, guideline: str, name: str) -> str:
     return others[0]
 
 
-def _source(model: ChainModel, guideline: str, to: str, name: str, named: bool) -> tuple[str, str]:
-    """The name of a guideline in the model, and what has to be said of it."""
-    helpful = sources(model, to)
+def source_name(
+    helpful: tuple[str, ...], guideline: str, to: str, name: str, named: bool, what: str = "labels"
+) -> tuple[str, str]:
+    """The name of a guideline in the model, and what has to be said of it.
+
+    Args:
+        helpful: the guidelines that help the model to convert.
+        guideline: that of the corpus.
+        to: the one that is asked for.
+        name: of the model, for messages.
+        named: whether somebody named the guideline of the corpus.
+        what: is converted.
+
+    Raises:
+        OptionError: guidelines that do not fit.
+    """
     if guideline == to:
         raise OptionError(f"found a corpus of the guideline {to} and --to {to}, expected two guidelines")
     if guideline in helpful:
         return guideline, ""
     if not helpful:
-        return guideline, f"{name} knows the guideline {to} only: the labels of {guideline!r} do not guide it"
+        return guideline, f"{name} knows the guideline {to} only: the {what} of {guideline!r} do not guide it"
     if named or len(helpful) > 1:
         found = f"found a corpus of the guideline {guideline!r}"
         raise OptionError(f"{found}, expected {_one_of(helpful)}, guidelines of {name} (named GUIDELINE=FILE)")
-    return helpful[0], f"the labels of {guideline!r} are taken as {helpful[0]}"
+    return helpful[0], f"the {what} of {guideline!r} are taken as {helpful[0]}"
 
 
 def _one_of(names: tuple[str, ...]) -> str:

@@ -42,21 +42,32 @@ def convert(
 
     Column files get a further column, and CoNLL-U the field of XPOS or UPOS that is empty; formats with one label a
     word get the new labels. Those that the corpus already has under the new guideline stay.
+
+    A parser with a guide converts the trees of CoNLL-U.
     """
-    from tagweave.cli.conversion import conversion
+    from tagweave.cli.conversion import Conversion, conversion
     from tagweave.cli.converted import review_lines, write
     from tagweave.cli.input import Input
+    from tagweave.cli.parsing import check_parser_options, is_parser
     from tagweave.cli.tag import best_lines, write_lines
+    from tagweave.cli.tree_conversion import TreeConversion, tree_conversion
     from tagweave.models.storage import load_model
+    from tagweave.models.tree_storage import load_parser
 
     if best and (confidence or review or output_format):
         raise OptionError("found --best with --confidence, --review or --output-format, expected it without")
     if review_file and not review:
         raise OptionError("found --review-file without --review, expected --review N as well")
-    work, said = conversion(load_model(model), model, Input(input, format), to, threads)
+    given = Input(input, format)
+    work: Conversion | TreeConversion
+    if is_parser(model):
+        check_parser_options({"best": best})
+        work, said = tree_conversion(load_parser(model), model, given, to, threads)
+    else:
+        work, said = conversion(load_model(model), model, given, to, threads)
     if said:
         typer.echo(said, err=True)
-    if best:
+    if best and isinstance(work, Conversion):
         write_lines(output, best_lines(work, best))
         return
     doubtful = write(work, output, output_format, confidence, review)

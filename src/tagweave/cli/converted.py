@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import nsmallest
 
-from tagweave.adapt.convert import Doubtful, convert, review
+from tagweave.adapt.convert import Doubtful
 from tagweave.cli.conversion import Conversion
-from tagweave.cli.errors import OptionError
 from tagweave.cli.labelling import Block
-from tagweave.cli.layers import SEVERAL, check_format, with_layers
 from tagweave.cli.progress import counted
-from tagweave.corpus.confidence import written_confidence
+from tagweave.cli.tree_conversion import TreeConversion
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import format_named, format_of_name
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import written
 
-_WITHOUT_LABELS = ("raw", "segmented", "kytea")
 _COLUMNS = ("probability", "word", "given", "chosen", "others", "context", "place", "token")
 
 
@@ -34,7 +31,7 @@ class Converted:
         doubtful: these, of the sentences that have passed.
     """
 
-    conversion: Conversion
+    conversion: Conversion | TreeConversion
     format: str
     confidence: bool = False
     review: int = 0
@@ -43,29 +40,24 @@ class Converted:
     def __iter__(self) -> Iterator[Sentence]:
         work = self.conversion
         for block in work.blocks():
-            converted = convert(work.model, block.evidence, work.to, work.threads)
+            converted = work.convert(block.evidence)
             if self.review:
                 self._note_doubtful(block, converted)
             for given, sentence in zip(block.given, converted, strict=True):
-                yield self._in_format(given, sentence)
+                yield work.in_format(given, sentence, self.format, self.confidence)
 
     def _note_doubtful(self, block: Block, converted: Corpus) -> None:
-        work = self.conversion
-        more = review(work.model, block.evidence, converted, self.review, work.threads)
+        more = self.conversion.review(block.evidence, converted, self.review)
         self.doubtful = nsmallest(self.review, [*self.doubtful, *more], key=lambda each: each.probability)
 
-    def _in_format(self, given: Sentence, converted: Sentence) -> Sentence:
-        to = self.conversion.to
-        layer = converted.layers[to]
-        if self.format not in SEVERAL:
-            return replace(given, layers={to: layer})
-        if self.format == "columns":  # the last column is the new one, which such a comment would name
-            given = replace(given, comments=tuple(c for c in given.comments if not _names_guideline(c)))
-        sentence = with_layers(given, {to: layer}, self.format)
-        return written_confidence(sentence, converted.confidence or (), self.format) if self.confidence else sentence
 
-
-def write(conversion: Conversion, output: str, format: str | None, confidence: bool, review: int) -> list[Doubtful]:  # noqa: A002
+def write(
+    conversion: Conversion | TreeConversion,
+    output: str,
+    format: str | None,  # noqa: A002
+    confidence: bool,
+    review: int,
+) -> list[Doubtful]:
     """Convert the input and write it, as a whole file or not at all; the least certain tokens come back.
 
     Without a format the extension tells it, or it is the input's.
@@ -79,13 +71,10 @@ def write(conversion: Conversion, output: str, format: str | None, confidence: b
         format or format_of_name(output) or (given.format if given.first else "tagged")
     )  # nothing looks like raw text
     form = format_named(name)
-    if name in _WITHOUT_LABELS:
-        raise OptionError(f"found {name} as the format of the output, expected a format of words with labels")
-    if confidence:
-        check_format(name, "--confidence")
+    conversion.check_format(name, confidence)
     converted = Converted(conversion, name, confidence, review)
     with written(output) as stream:
-        form.write(counted(converted, "sentences"), stream, conversion.layer if name == "conllu" else conversion.to)
+        form.write(counted(converted, "sentences"), stream, conversion.written_layer(name))
     return converted.doubtful
 
 
@@ -98,7 +87,3 @@ def review_lines(doubtful: list[Doubtful]) -> Iterator[str]:
         given = "|".join(each.given or ("_",))
         texts = (context.word, given, each.chosen, others, str(context), context.source, str(context.position))
         yield "\t".join((f"{each.probability:.4f}", *texts))
-
-
-def _names_guideline(comment: str) -> bool:
-    return comment.lstrip("# ").partition("=")[0].strip() == "guideline"

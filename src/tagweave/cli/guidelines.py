@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 METHODS = ("ordinary", "coupled", "guided", "merged", "subword", "transform", "iterate")
 ORDINARY, COUPLED, GUIDED, MERGED, SUBWORD, TRANSFORM, ITERATE = METHODS
+OF_PARSERS = (ORDINARY, GUIDED, MERGED, TRANSFORM, ITERATE)
 TARGET, SOURCE = "target", "source"
 """What guidelines are called whose files would give them one name."""
 
@@ -87,13 +88,16 @@ class TrainingData:
         return dev
 
 
-def training_data(training: Sequence[CorpusFile], sources: Sequence[CorpusFile], method: str | None) -> TrainingData:
+def training_data(
+    training: Sequence[CorpusFile], sources: Sequence[CorpusFile], method: str | None, usual: str = COUPLED
+) -> TrainingData:
     """The corpora of a run, with the names of their guidelines, and its method.
 
     Args:
         training: corpora of the target guideline.
         sources: those of `--source`.
-        method: what the user asked for; `None`: `coupled` for several guidelines, else `ordinary`.
+        method: what the user asked for; `None`: the usual one for several guidelines, else `ordinary`.
+        usual: that is it.
 
     Raises:
         OptionError: guidelines that the method cannot be used on.
@@ -104,7 +108,7 @@ def training_data(training: Sequence[CorpusFile], sources: Sequence[CorpusFile],
         if file.guideline != target.guideline:
             raise _other_guideline(file, target, f"; corpora of other guidelines are given by --source ({_HOW})")
     foreign = [_is_foreign(source, target, method) for source in sources]
-    chosen = method or (COUPLED if any(foreign) else ORDINARY)
+    chosen = method or (usual if any(foreign) else ORDINARY)
     if chosen == ORDINARY:
         for source in sources:
             if source.guideline != target.guideline:
@@ -175,6 +179,14 @@ def _said(
     if not method and data.method != ORDINARY:
         notes.append(f"method {data.method}, for corpora of {' and '.join(data.guidelines)}")
     return tuple(notes)
+
+
+def left_out(files: Sequence[CorpusFile]) -> list[str]:
+    """What is told of sentences that training does without."""
+    from tagweave.encoding.sentence_length import LONGEST
+
+    why = f"they have more than {LONGEST:,} tokens"
+    return [f"{file.corpus.path}: {file.too_long:,} sentences left out: {why}" for file in files if file.too_long]
 
 
 def _other_guideline(file: CorpusFile, target: CorpusFile, where: str) -> OptionError:

@@ -84,7 +84,7 @@ def _parser(path: str, description: dict[str, Any]) -> dict[str, Any]:
         "labels": {description["guideline"]: description.get("relations", [])},
         "bundles": None,
         "weighted": [description["guideline"]],
-        "guide": None,
+        "guide": description["guide"]["guideline"] if "guide" in description else None,
         "taggers": [],
         "templates": description["templates"],
         "about": description["about"],

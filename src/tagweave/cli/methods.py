@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 
 from tagweave.adapt.coupled import fit_mappings, for_bundles, prepare_coupled
 from tagweave.adapt.fit import Fitted, Problem, fit_problem, prepare
@@ -23,12 +22,13 @@ from tagweave.cli.coupling import CouplingOptions
 from tagweave.cli.errors import OptionError
 from tagweave.cli.guidelines import COUPLED, GUIDED, ITERATE, MERGED, ORDINARY, SUBWORD, TRANSFORM, TrainingData
 from tagweave.cli.lexicons import LexiconFiles
-from tagweave.cli.summary import mapping_lines, sample_line, summary
+from tagweave.cli.progress import watched
+from tagweave.cli.summary import mapping_lines, sample_line, summary, weights_by_view
 from tagweave.cli.transformation import Transformation, transformed
 from tagweave.corpus.corpus import Corpus
 from tagweave.labels.mapping import TagMapping
 from tagweave.learning.loop import Schedule, Watcher
-from tagweave.learning.progress import Watchers, logged, shown
+from tagweave.models.storage import save_model
 
 _OPTIONS = {
     "incomplete": (ORDINARY,),
@@ -55,11 +55,11 @@ class Work:
         coupling: for the method `coupled`.
         incomplete: a strategy, for the method `ordinary`.
         seed: of that strategy.
-        schedule: when training stops, and checkpoints.
         stacking: for the method `subword`.
         transformation: for the method `iterate`.
         log: where iterations are written as JSON lines.
         lexicons: whose words are features.
+        schedule: when training stops, and checkpoints.
     """
 
     data: TrainingData
@@ -68,17 +68,33 @@ class Work:
     coupling: CouplingOptions
     incomplete: str
     seed: int
-    schedule: Schedule
     stacking: Stacking
     transformation: Transformation
     log: str | None
     lexicons: LexiconFiles
+    schedule: Schedule = field(default_factory=Schedule)
 
-    def about(self) -> dict[str, Any]:
+    def identity(self) -> tuple[Any, ...]:
+        """What, beside the corpora, decides which weights an iteration reaches."""
+        method = self.data.method, self.coupling.to_json(), self.stacking.about(), self.transformation.to_json()
+        return self.recipe.to_json(), *method, self.incomplete, self.seed, *self.lexicons.digests
+
+    def about(self, fitted: Fitted) -> dict[str, Any]:
         """What a model keeps of the way in which it was trained."""
+        weights = {"weights": weights_by_view(fitted.model.structure)}
         told = {"method": self.data.method, "incomplete": self.incomplete, "seed": self.seed, **self.lexicons.about()}
         of_method = {COUPLED: self.coupling.about(), SUBWORD: self.stacking.about()}
-        return {**told, **of_method.get(self.data.method, {})}
+        return {**told, **of_method.get(self.data.method, {}), **weights}
+
+    def save(self, fitted: Fitted, about: dict[str, Any], path: Path) -> None:
+        """Write the model, with what it tells of itself, and say what it came to.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        save_model(replace(fitted.model, about=about), path)
+        score = "" if fitted.outcome.score is None else f", dev {fitted.outcome.score:.4f}"
+        say(f"{path}: {fitted.outcome.iterations} iterations{score}")
 
     def fitted(self) -> Fitted:
         """The model of the method.
@@ -199,14 +215,8 @@ class Work:
         for line in summary(problem, self.recipe):
             say(line)
 
-    @contextmanager
-    def _watched(self, goes_on: bool = False) -> Iterator[Watcher]:
-        """What shows the iterations, on standard error and in the log."""
-        with ExitStack() as stack:
-            resume = self.schedule.resume or goes_on
-            watchers = [stack.enter_context(logged(Path(self.log), resume))] if self.log else []
-            watchers.append(stack.enter_context(shown(Console(stderr=True))))
-            yield Watchers(watchers)
+    def _watched(self, goes_on: bool = False) -> AbstractContextManager[Watcher]:
+        return watched(self.log, self.schedule.resume or goes_on)
 
 
 def check_options(method: str, given: Mapping[str, object]) -> None:

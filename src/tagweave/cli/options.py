@@ -15,7 +15,8 @@ Method = Annotated[
     str | None,
     typer.Option(
         metavar="ordinary|coupled|guided|merged|subword|transform|iterate",
-        help="How corpora are combined. Default: coupled with a --source of another guideline, else ordinary.",
+        help="How corpora are combined. Default: coupled (parsers: guided) with a --source of another guideline, else"
+        " ordinary.",
     ),
 ]
 Source = Annotated[
@@ -173,6 +174,9 @@ SplitRuns = Annotated[
     typer.Option(
         "--split-runs", help="Let the model split Latin words, numbers, URLs and e-mail addresses of raw text."
     ),
+]
+NonProjective = Annotated[
+    bool, typer.Option("--non-projective", help="Parsers: choose among all trees, also those whose arcs cross.")
 ]
 InputFormat = Annotated[
     str | None, typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name hides it.")

@@ -1,13 +1,17 @@
-"""A live line that counts what passes, for input whose end is not known."""
+"""What is seen of work that takes its time: a line that counts what passes, and the iterations of training."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rich.console import Console
+
+    from tagweave.learning.loop import Watcher
 
 Item = TypeVar("Item")
 
@@ -27,3 +31,16 @@ def counted(items: Iterable[Item], what: str, console: Console | None = None) ->
         for item in items:
             yield item
             progress.advance(task)
+
+
+@contextmanager
+def watched(log: str | None, goes_on: bool) -> Iterator[Watcher]:
+    """What shows the iterations of training, on standard error and in a log, which goes on if the run does."""
+    from rich.console import Console as StandardConsole
+
+    from tagweave.learning.progress import Watchers, logged, shown
+
+    with ExitStack() as stack:
+        watchers = [stack.enter_context(logged(Path(log), goes_on))] if log else []
+        watchers.append(stack.enter_context(shown(StandardConsole(stderr=True))))
+        yield Watchers(watchers)

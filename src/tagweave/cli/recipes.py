@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tagweave.cli.errors import OptionError, as_option_error
 
 if TYPE_CHECKING:
+    from tagweave.adapt.parsing import ParserRecipe
     from tagweave.encoding.templates import Templates
 
 _IN_BATCHES = ("adagrad", "sgd", "perceptron")
@@ -71,6 +72,24 @@ def _preset(name: str, presets: dict[str, Templates]) -> Templates:
     if name not in presets:
         raise OptionError(f"unknown preset {name!r}, expected one of {', '.join(presets)}")
     return presets[name]
+
+
+def parser_recipe(
+    templates: Sequence[str], learner: str, settings: dict[str, Any], precision: str, threads: int
+) -> ParserRecipe:
+    """How a parser is fitted, with the usual templates where none are given.
+
+    Raises:
+        OptionError: an unknown precision.
+        ArcTemplateError: a template that cannot be read.
+    """
+    from tagweave.adapt.parsing import ParserRecipe
+    from tagweave.encoding.arc_templates import ArcTemplates
+
+    chosen = ArcTemplates(tuple(templates)) if templates else None
+    with as_option_error():
+        _ = chosen and chosen.parsed  # read them now: a mistake must not come after minutes of loading
+        return ParserRecipe(chosen, learner, settings, precision=precision, threads=threads)
 
 
 def corpus_weights(text: str | None, corpora: int) -> list[float]:

@@ -11,7 +11,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
-from tagweave.cli.parsing import Parsing, is_parser, write_parsed
+from tagweave.cli.parsing import Parsing, check_no_trees, is_parser, write_parsed
 
 if TYPE_CHECKING:
     from tagweave.cli.conversion import Conversion
@@ -35,6 +35,7 @@ def tag(
     best: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="JSON lines of the K best sequences and their probabilities.")
     ] = None,
+    non_projective: options.NonProjective = False,
     threads: options.Threads = 1,
 ) -> None:
     """Label text, a stream of any length in constant memory.
@@ -60,8 +61,10 @@ def tag(
         raise OptionError("found --probabilities or --best with several --to, expected one")
     if is_parser(model):
         others = {"to": to, "probabilities": probabilities, "best": best, "split-runs": split_runs}
-        write_parsed(Parsing(model, input, format, retag, threads), output, output_format, others)
+        parsing = Parsing(model, input, format, retag, threads, not non_projective)
+        write_parsed(parsing, output, output_format, others)
         return
+    check_no_trees(model, non_projective)
     labelling = Labelling(open_tagger(model, to or (), threads), input, format, retag, not split_runs)
     with _retag_suggested():
         if probabilities:

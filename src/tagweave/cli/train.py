@@ -6,20 +6,19 @@ import time
 from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import INTERRUPTED, OptionError, as_option_error
-from tagweave.cli.parsing import PARSE, ParserTraining, check_parsing_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tagweave.adapt.fit import Fitted
-    from tagweave.cli.methods import Work
+    from tagweave.cli.guidelines import TrainingData
     from tagweave.cli.training_files import CorpusFile
+    from tagweave.learning.loop import Schedule
 
 
 def train(
@@ -66,7 +65,8 @@ def train(
     another guideline tells is used by one of six methods: coupled (one model of both guidelines), guided (the labels
     of a model of the source are features), merged (as if they were one guideline), subword (taggers of both cut a
     text into pieces, which a model joins to words), transform (the source is relabelled) or iterate (so are both, in
-    rounds). Without such a source the method is ordinary. The task parse learns trees from CoNLL-U.
+    rounds). Without such a source the method is ordinary. The task parse learns trees from CoNLL-U; its methods are
+    ordinary, merged, guided (the usual one for several guidelines), transform and iterate.
 
     Ctrl-C keeps the best model so far. After every iteration the state is in MODEL.checkpoint, from which --resume goes
     on; it is removed at the end.
@@ -76,89 +76,110 @@ def train(
     from tagweave.adapt.subword import FOLDS, Stacking
     from tagweave.adapt.task import TASKS, Task
     from tagweave.cli.coupling import coupling_options
-    from tagweave.cli.guidelines import METHODS, ORDINARY, training_data
+    from tagweave.cli.guidelines import METHODS, OF_PARSERS, ORDINARY
     from tagweave.cli.lexicons import read_lexicons
-    from tagweave.cli.methods import Work, check_options, say, usual_sample
-    from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings, sample_sizes
-    from tagweave.cli.training_files import read_corpus, run_identity
+    from tagweave.cli.methods import Work, check_options, usual_sample
+    from tagweave.cli.parser_methods import ParserWork, check_parsing_options
+    from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings, parser_recipe, sample_sizes
+    from tagweave.cli.training_files import PARSE
     from tagweave.cli.transformation import transformation
     from tagweave.learning.loop import Schedule
 
-    if task == PARSE:
-        check_parsing_options(
-            {"method": method, "source": source, "sample": sample, "mapping": mapping, "views": views, "guide": guide}
-            | {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "prune": prune is not None}
-            | {"folds": folds, "retrain": retrain, "rounds": rounds, "predict-self": predict_self, "filter": filter}
-            | {"preset": preset, "incomplete": incomplete != STRATEGIES[0], "lexicon": lexicon, "features": features}
-            | {"min-count": min_count != 1, "coding": coding != "BMES"}
-        )
-        _check_writable(model)
-        ParserTraining(
-            corpora,
-            model,
-            dev,
-            weights,
-            learner,
-            settings or (),
-            template or (),
-            seed,
-            threads,
-            precision,
-            format,
-            iterations,
-            patience,
-            resume,
-            log,
-        ).run()
-        return
+    is_parser = task == PARSE
+    given: dict[str, object] = {"incomplete": incomplete != STRATEGIES[0], "sample": sample, "mapping": mapping}
+    given |= {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "views": views}
+    given |= {"prune": prune is not None, "lexicon": lexicon, "folds": folds, "retrain": retrain, "guide": guide}
     _check_known("task", task, (*TASKS, PARSE))
-    _check_known("method", method or ORDINARY, METHODS)
+    if is_parser:
+        of_words = {"preset": preset, "features": features, "min-count": min_count != 1, "coding": coding != "BMES"}
+        check_parsing_options({**given, **of_words})
+    _check_known("method", method or ORDINARY, OF_PARSERS if is_parser else METHODS)
     _check_known("strategy", incomplete, STRATEGIES)
     chosen = learner_settings(learner, settings or (), seed)
-    templates = chosen_templates(preset or (), template or (), bool(lexicon))
-    lexicons = read_lexicons(lexicon or (), task)
-    with as_option_error():
-        words = Task(task, coding)
-        recipe = Recipe(words, templates, learner, chosen, features, min_count, precision=precision, threads=threads)
-        recipe = replace(recipe, guide=guide)
-    coupling = coupling_options(mapping, mapping_minimum, mapping_tight, views, task, prune)
-    arguments = [*corpora, *(source or ())]
+    if is_parser:
+        of_trees = parser_recipe(template or (), learner, chosen, precision, threads)
+    else:
+        templates = chosen_templates(preset or (), template or (), bool(lexicon))
+        lexicons = read_lexicons(lexicon or (), task)
+        with as_option_error():
+            words = Task(task, coding)
+            recipe = Recipe(words, templates, learner, chosen, features, min_count, precision=precision)
+            recipe = replace(recipe, threads=threads, guide=guide)
+        coupling = coupling_options(mapping, mapping_minimum, mapping_tight, views, task, prune)
     _check_writable(model)
-    each = zip(arguments, corpus_weights(weights, len(arguments)), strict=True)
-    files = [read_corpus(argument, task, format, weight) for argument, weight in each]
-    data = training_data(files[: len(corpora)], files[len(corpora) :], method)
-    check_options(data.method, {"incomplete": incomplete != STRATEGIES[0], "sample": sample, "mapping": mapping})
-    check_options(data.method, {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "views": views})
-    check_options(data.method, {"prune": prune is not None, "lexicon": lexicon, "folds": folds, "retrain": retrain})
-    check_options(data.method, {"guide": guide, "rounds": rounds, "predict-self": predict_self, "filter": filter})
+    numbers = corpus_weights(weights, len(corpora) + len(source or ()))
+    data, dev_file = _read(corpora, source or (), numbers, dev, task, format, method)
+    check_options(data.method, {**given, "rounds": rounds, "predict-self": predict_self, "filter": filter})
     transforming = transformation(rounds, predict_self, filter)
-    stacking = Stacking(folds or FOLDS, characters=retrain, pieces=retrain, seed=seed)
-    dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None
-    sizes = [len(corpus) for corpus in data.corpora]
-    recipe = replace(recipe, sample=sample_sizes(sample, learner, sizes, usual_sample(data)))
-    how = (
-        data.method,
-        coupling.to_json(),
-        stacking.about(),
-        transforming.to_json(),
-        incomplete,
-        seed,
-        *lexicons.digests,
-    )
-    run = run_identity(data.files, dev_file, recipe.to_json(), *how)
-    schedule = Schedule(iterations, patience, Path(f"{model}.checkpoint"), resume, run)
-    for note in data.notes:
-        say(note)
     dev_corpus = dev_file.corpus if dev_file else None
-    work = Work(data, dev_corpus, recipe, coupling, incomplete, seed, schedule, stacking, transforming, log, lexicons)
-    _Training(work, dev_file, Path(model)).run()
+    if is_parser:
+        work: Work | ParserWork = ParserWork(data, dev_corpus, of_trees, seed, transforming, log)
+    else:
+        stacking = Stacking(folds or FOLDS, characters=retrain, pieces=retrain, seed=seed)
+        sizes = [len(corpus) for corpus in data.corpora]
+        recipe = replace(recipe, sample=sample_sizes(sample, learner, sizes, usual_sample(data)))
+        work = Work(data, dev_corpus, recipe, coupling, incomplete, seed, stacking, transforming, log, lexicons)
+    schedule = Schedule(iterations, patience, Path(f"{model}.checkpoint"), resume, _identity(work, dev_file))
+    _Training(replace(work, schedule=schedule), dev_file, Path(model)).run()
+
+
+def _read(
+    corpora: Sequence[str],
+    sources: Sequence[str],
+    weights: Sequence[float],
+    dev: str | None,
+    task: str,
+    format: str | None,  # noqa: A002
+    method: str | None,
+) -> tuple[TrainingData, CorpusFile | None]:
+    """The training corpora, and development data."""
+    from tagweave.cli.guidelines import COUPLED, GUIDED, left_out, training_data
+    from tagweave.cli.training_files import PARSE, read_corpus
+
+    pairs = zip([*corpora, *sources], weights, strict=True)
+    files = [read_corpus(argument, task, format, weight) for argument, weight in pairs]
+    data = training_data(files[: len(corpora)], files[len(corpora) :], method, GUIDED if task == PARSE else COUPLED)
+    dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None
+    return replace(data, notes=(*data.notes, *left_out([*data.files, *([dev_file] if dev_file else [])]))), dev_file
+
+
+def _identity(work: _Work, dev: CorpusFile | None) -> str:
+    from tagweave.cli.training_files import run_identity
+
+    return run_identity(work.data.files, dev, *work.identity())
+
+
+class _Work(Protocol):
+    """A training run from loaded corpora to a model: `methods.Work`, or that of parsers."""
+
+    @property
+    def data(self) -> TrainingData: ...
+
+    @property
+    def schedule(self) -> Schedule: ...
+
+    def identity(self) -> tuple[Any, ...]:
+        """What, beside the corpora, decides which weights an iteration reaches."""
+        ...
+
+    def fitted(self) -> Any:
+        """The model, with its `outcome`."""
+        ...
+
+    def about(self, fitted: Any) -> dict[str, Any]:
+        """What the model keeps of the way in which it was trained."""
+        ...
+
+    def save(self, fitted: Any, about: dict[str, Any], path: Path) -> None:
+        """Write the model, with what it tells of itself, and say what it came to."""
+        ...
 
 
 @dataclass(frozen=True)
 class _Training:
     """A training run from loaded corpora to the file of the model."""
 
-    work: Work
+    work: _Work
     dev: CorpusFile | None
     model: Path
 
@@ -170,10 +191,11 @@ class _Training:
             KeyboardInterrupt: an interrupt before there was anything to go on from.
         """
         begin = time.perf_counter()
+        for note in self.work.data.notes:
+            _say(note)
         fitted = self._fitted()
         if fitted.outcome.iterations:
-            about = self._about(fitted, time.perf_counter() - begin)
-            self._save(replace(fitted, model=replace(fitted.model, about=about)))
+            self.work.save(fitted, self._about(fitted, time.perf_counter() - begin), self.model)
         if fitted.outcome.diverged:
             _say("training diverged: the model has the best weights before that; a smaller learning rate may help")
         if not fitted.outcome.interrupted:
@@ -185,7 +207,7 @@ class _Training:
             _say("interrupted: the same command with --resume goes on")
         raise typer.Exit(INTERRUPTED)
 
-    def _fitted(self) -> Fitted:
+    def _fitted(self) -> Any:
         if (old := self._checkpoints()) and not self.work.schedule.resume:
             _say(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
         try:
@@ -196,27 +218,17 @@ class _Training:
             _say("interrupted before the model itself: the same command with --resume goes on")
             raise typer.Exit(INTERRUPTED) from None
 
-    def _about(self, fitted: Fitted, seconds: float) -> dict[str, Any]:
+    def _about(self, fitted: Any, seconds: float) -> dict[str, Any]:
         from datetime import UTC, datetime
-
-        from tagweave.cli.summary import weights_by_view
 
         return {
             **fitted.model.about,
             "corpora": [file.about() for file in self.work.data.files],
             "dev": self.dev.about() if self.dev else None,
-            **self.work.about(),
-            "weights": weights_by_view(fitted.model.structure),
+            **self.work.about(fitted),
             "seconds": round(seconds, 3),
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-
-    def _save(self, fitted: Fitted) -> None:
-        from tagweave.models.storage import save_model
-
-        save_model(fitted.model, self.model)
-        score = "" if fitted.outcome.score is None else f", dev {fitted.outcome.score:.4f}"
-        _say(f"{self.model}: {fitted.outcome.iterations} iterations{score}")
 
     @property
     def _checkpoint(self) -> Path:

@@ -16,16 +16,23 @@ if TYPE_CHECKING:
 
 _OF_CHARACTERS = "segmentation"
 """The guideline of corpora for segmenters that do not name theirs: one name, whatever formats they have."""
-_OF_FORMATS = ("tag", "upos", "xpos", _OF_CHARACTERS)
+PARSE, HEAD = "parse", "head"
+"""The task of parsers, and the layer of their corpora that do not name another."""
+_OF_FORMATS = ("tag", "upos", "xpos", HEAD, _OF_CHARACTERS)
 
 
 @dataclass(frozen=True)
 class CorpusFile:
-    """A corpus, the argument that named it and the SHA-256 digest of its file."""
+    """A corpus, the argument that named it and the SHA-256 digest of its file.
+
+    Attributes:
+        too_long: sentences that were left out because they are too long for parsers.
+    """
 
     argument: str
     corpus: Corpus
     sha256: str
+    too_long: int = 0
 
     @property
     def guideline(self) -> str:
@@ -61,8 +68,15 @@ class CorpusFile:
         }
 
 
+def with_head_layer(argument: str) -> str:
+    """A corpus argument that names a layer: `head`, if it names none."""
+    from tagweave.corpus.load import parse_argument
+
+    return argument if parse_argument(argument).layer else f"{argument}#{HEAD}"
+
+
 def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.0) -> CorpusFile:  # noqa: A002
-    """Load a corpus for training or development.
+    """Load a corpus for training or development; trees for the task parse, but for sentences that are too long.
 
     Raises:
         OptionError: standard input, which has no digest and cannot be read again when training is resumed.
@@ -71,11 +85,18 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
     from tagweave.corpus.describe import digest
     from tagweave.corpus.load import load, parse_argument
     from tagweave.corpus.text_file import STANDARD_STREAM
+    from tagweave.encoding.sentence_length import of_fit_length
 
     if parse_argument(argument).path == STANDARD_STREAM:
         raise OptionError("found standard input as a corpus, expected a file: its digest identifies the training run")
-    corpus = load(argument, format, None if task in ("tag", "parse") else _OF_CHARACTERS)
-    return CorpusFile(argument, replace(corpus, weight=weight), digest(corpus.path))
+    if task == PARSE:
+        corpus = load(with_head_layer(argument), format)
+        kept = of_fit_length(corpus.sentences)
+        file = CorpusFile(argument, corpus.with_sentences(kept), digest(corpus.path), len(corpus) - len(kept))
+    else:
+        corpus = load(argument, format, None if task == "tag" else _OF_CHARACTERS)
+        file = CorpusFile(argument, corpus, digest(corpus.path))
+    return replace(file, corpus=replace(file.corpus, weight=weight))
 
 
 def run_identity(files: Sequence[CorpusFile], dev: CorpusFile | None, recipe: dict[str, Any], *settings: Any) -> str:
@@ -88,6 +109,8 @@ def run_identity(files: Sequence[CorpusFile], dev: CorpusFile | None, recipe: di
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
     from tagweave.corpus.errors import CorpusError
 
-    if new != old and new in sentence.layers:
+    if new != old and (new in sentence.layers or new in sentence.heads):
         raise CorpusError(f"a layer {new!r} beside {old!r}", "a name for the guideline: NAME=FILE", *sentence.place)
-    return replace(sentence, layers={new if name == old else name: each for name, each in sentence.layers.items()})
+    layers = {new if name == old else name: each for name, each in sentence.layers.items()}
+    heads = {new if name == old else name: each for name, each in sentence.heads.items()}
+    return replace(sentence, layers=layers, heads=heads)

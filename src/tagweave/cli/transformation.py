@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from tagweave.adapt.fit import Fitted
+from tagweave.adapt.parsing import FittedParser
 from tagweave.adapt.predict_self import SHARES, PredictSelf
-from tagweave.adapt.sequences import Sequences
-from tagweave.adapt.system import Announce, Step
+from tagweave.adapt.system import Annotation, Announce, Step, System
 from tagweave.adapt.transform import ROUNDS, Iterated, fit_iterated, fit_transformed
 from tagweave.cli.errors import OptionError, as_option_error
 from tagweave.corpus.corpus import Corpus
+
+Trained = TypeVar("Trained", Fitted, FittedParser)
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,13 @@ class Transformation:
         return {"predict_self": list(self.predict_self.choices), "filter": self.predict_self.filter}
 
     def iterated(
-        self, system: Sequences, targets: Sequence[Corpus], sources: Sequence[Corpus], dev: Corpus | None, say: Say
-    ) -> Fitted:
+        self,
+        system: System[Trained, Annotation],
+        targets: Sequence[Corpus],
+        sources: Sequence[Corpus],
+        dev: Corpus | None,
+        say: Say,
+    ) -> Trained:
         """The best model of all rounds, which tells of them.
 
         Raises:
@@ -46,9 +53,9 @@ class Transformation:
         say(f"round {found.best.number} is the best")
         outcome = replace(found.model.outcome, interrupted=found.interrupted)
         about = {**found.model.model.about, **self._about(found)}
-        return Fitted(replace(found.model.model, about=about), outcome)
+        return replace(found.model, model=replace(found.model.model, about=about), outcome=outcome)
 
-    def _about(self, found: Iterated[Fitted]) -> dict[str, Any]:
+    def _about(self, found: Iterated[Trained]) -> dict[str, Any]:
         rounds = [{"round": n, "predict_self": share, "dev_score": score} for n, share, score in found.rounds]
         best = {"round": found.best.number, "predict_self": found.best.share, "filter": self.predict_self.filter}
         return {**best, "rounds": rounds}
@@ -58,8 +65,12 @@ Say = Callable[[str], None]
 
 
 def transformed(
-    system: Sequences, targets: Sequence[Corpus], sources: Sequence[Corpus], dev: Corpus | None, say: Say
-) -> Fitted:
+    system: System[Trained, Annotation],
+    targets: Sequence[Corpus],
+    sources: Sequence[Corpus],
+    dev: Corpus | None,
+    say: Say,
+) -> Trained:
     """The model of the target corpora and the transformed source corpora."""
     return fit_transformed(system, targets, sources, dev, announce=told(say))
 

@@ -21,6 +21,7 @@ class Context:
         right: the tokens after it.
         position: its number in the sentence; 1 is the first token.
         place: where the sentence was read.
+        note: what is to be said of the token, in brackets behind its context.
     """
 
     left: tuple[str, ...]
@@ -28,17 +29,18 @@ class Context:
     right: tuple[str, ...]
     position: int
     place: Place = Place()
+    note: str = ""
 
     @classmethod
-    def of(cls, sentence: Sentence, at: int, width: int = WIDTH) -> Context:
+    def of(cls, sentence: Sentence, at: int, width: int = WIDTH, note: str = "") -> Context:
         """The token `at` (0 is the first) with up to `width` tokens on either side."""
         forms, start, stop = sentence.forms, max(0, at - width), at + 1 + width
         left, right = forms[start:at], forms[at + 1 : stop]
         before, after = (_LEFT_OUT,) * (start > 0), (_LEFT_OUT,) * (stop < len(forms))
-        return cls((*before, *left), forms[at], (*right, *after), at + 1, sentence.place)
+        return cls((*before, *left), forms[at], (*right, *after), at + 1, sentence.place, note)
 
     def __str__(self) -> str:
-        return " ".join((*self.left, f"[{self.word}]", *self.right))
+        return " ".join((*self.left, f"[{self.word}]", *self.right, *([f"({self.note})"] if self.note else [])))
 
     @property
     def source(self) -> str:

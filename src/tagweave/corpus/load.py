@@ -26,6 +26,7 @@ __all__ = [
     "guideline_comment",
     "iterate",
     "load",
+    "names_guideline",
     "parse_argument",
     "save",
     "stream",
@@ -175,6 +176,11 @@ def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
         kept = [comment for comment in sentence.comments if _key_and_value(comment)[0] not in told]
         new = [] if number else [f"# {key} = {value}" for key, value in told.items() if value is not None]
         yield replace(sentence, comments=(*new, *kept)) if new or len(kept) < len(sentence.comments) else sentence
+
+
+def names_guideline(comment: str) -> bool:
+    """Whether a comment line is `# guideline = NAME`."""
+    return _key_and_value(comment)[0] == "guideline"
 
 
 def _key_and_value(comment: str) -> tuple[str, str]:

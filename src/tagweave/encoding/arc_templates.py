@@ -3,8 +3,8 @@
 A template is text: terms joined by blanks, each `SIDE.COLUMN[OFFSET]`, as `h.xpos[0] m.xpos[-1]`: the tag of the head,
 and that of the token before the modifier. The sides are h, m, and b for a token between the two (`b.xpos[0]`: a feature
 for each distinct tag between them). Every feature is joined to the direction of the arc and, beside that, to its binned
-distance. Columns are those of forms (`tagweave.encoding.columns`), layers of the sentence (`upos`, `xpos`), or
-`user:NAME`, a column of the corpus.
+distance. Columns are those of forms (`tagweave.encoding.columns`), layers of the sentence (`upos`, `xpos`),
+`user:NAME`, a column of the corpus, or `guide:NAME`, the relations of a tree that guides.
 """
 
 from __future__ import annotations
@@ -56,6 +56,17 @@ class ArcTemplate:
         return bool(self.sides[0] and self.sides[1] and not self.sides[2])
 
 
+_RELATIONS = ("m", "h", "hm")
+_NOTHING = ArcTemplate("", ((), (), ()))
+GUIDE = "guide:"
+
+
+def guide_layer(guideline: str) -> str:
+    """The head layer of the trees that guide: not the guideline's own, which may hold gold trees that training must not
+    see."""
+    return f"{GUIDE}{guideline}"
+
+
 def parse_terms(text: str, sides: str) -> dict[str, list[ArcTerm]]:
     """The terms of every side that a template names, in the order in which it first names them.
 
@@ -74,9 +85,22 @@ def parse_terms(text: str, sides: str) -> dict[str, list[ArcTerm]]:
 
 @dataclass(frozen=True)
 class ArcTemplates:
-    """The templates of a parser, as written."""
+    """The templates of a parser, as written.
+
+    Attributes:
+        texts: the templates.
+        guide: if not empty, the guideline of another tree of the sentence (its head layer is `guide_layer(guide)`). The
+            path from modifier to head through that tree is a feature, alone and joined to every template but those with
+            tokens between (jiang-2015, 4.1).
+    """
 
     texts: tuple[str, ...]
+    guide: str = ""
+
+    def with_guide(self, guideline: str) -> ArcTemplates:
+        """These templates, joined to the path through a tree of this guideline; and the relations of that tree."""
+        relations = (" ".join(f"{side}.{guide_layer(guideline)}[0]" for side in sides) for sides in _RELATIONS)
+        return ArcTemplates((*self.texts, *relations), guideline)
 
     @cached_property
     def parsed(self) -> tuple[ArcTemplate, ...]:
@@ -98,14 +122,17 @@ class ArcTemplates:
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """int64[4]: how many templates see both sides, the head alone, the modifier alone, and tokens between."""
-        return np.array([len(group) for group in self._groups], np.int64)
+        """int64[5]: how many templates see both sides, the head alone, the modifier alone, and tokens between; and how
+        many are joined to the path of a guide."""
+        sizes = [len(group) for group in self._groups]
+        return np.array([*sizes, sum(sizes[:3]) + 1 if self.guide else 0], np.int64)
 
     @cached_property
     def codes(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Terms int64[R, J, 2] and seeds uint64[R] of the codes of a position, as `kernels.arcs` has them."""
         pairs, heads, modifiers, between = self._groups
-        sides = [(t, 0) for t in pairs] + [(t, 1) for t in pairs] + [(t, 0) for t in heads]
+        joined = [*pairs, *heads, *modifiers, _NOTHING] if self.guide else pairs
+        sides = [(t, side) for side in (0, 1) for t in joined] + [(t, 0) for t in heads]
         sides += [(t, 1) for t in modifiers] + [(t, side) for side in (0, 2, 1) for t in between]
         longest = max((len(t.sides[side]) for t, side in sides), default=0)
         terms = np.full((len(sides), max(1, longest), 2), -1, np.int64)

@@ -6,15 +6,15 @@ Position 0 of a sentence of L tokens is the root, so it has L + 1 positions and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import ArcCandidates, Candidates, Sentence
-from tagweave.encoding.arc_templates import ArcTemplates, is_form_column
+from tagweave.corpus.sentence import ArcCandidates, Candidates, HeadLayer, Sentence
+from tagweave.encoding.arc_templates import GUIDE, ArcTemplates, guide_layer, is_form_column
 from tagweave.encoding.columns import FormColumns
 from tagweave.encoding.ragged import pointers, rows
 
@@ -37,6 +37,7 @@ class EncodedArcs:
         allowed: bool[cells], by head and modifier, what evidence allows, for sentences of which more is known than
             single heads; `allowed_ptr` int64[S + 1] says where those of a sentence stand.
         weights: float64[S], how often each sentence counts.
+        guide: int32[N + S], by position the head in the tree that guides, negative where it is unknown; empty without.
     """
 
     position_ptr: NDArray[np.int64]
@@ -46,6 +47,7 @@ class EncodedArcs:
     allowed_ptr: NDArray[np.int64]
     allowed: NDArray[np.uint8]
     weights: NDArray[np.float64]
+    guide: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def __len__(self) -> int:
         return len(self.position_ptr) - 1
@@ -88,6 +90,7 @@ class EncodedArcs:
             allowed_ptr=allowed_ptr,
             allowed=self.allowed[cells],
             weights=self.weights[order],
+            guide=self.guide[positions] if len(self.guide) else self.guide,
         )
 
 
@@ -97,7 +100,7 @@ def encode_arcs(
     """The columns of sentences that templates look at, then `more`; with the evidence of a head layer, if one is named.
 
     Raises:
-        CorpusError: a template asks for a column or a layer that a sentence does not have.
+        CorpusError: a template asks for a column or a layer that a sentence does not have, or a guide is missing.
     """
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     ptr = pointers(lengths + 1)
@@ -107,7 +110,10 @@ def encode_arcs(
     columns = np.full((len(is_token), len(names)), ROOT)
     for at, codes in enumerate(_columns(sentences, names, int(lengths.sum()))):
         columns[is_token, at] = codes
-    heads = np.full(len(is_token), ANY, np.int32)
+    heads, guide = np.full(len(is_token), ANY, np.int32), np.zeros(0, np.int32)
+    if templates.guide:
+        guide = np.full(len(is_token), ANY, np.int32)
+        guide[is_token] = [only_head(each) for s in sentences for each in _guiding(s, guide_layer(templates.guide))]
     allowed: list[NDArray[np.uint8]] = []
     if layer is not None:
         heads[is_token] = [only_head(each) for s in sentences for each in s.heads.get(layer) or (None,) * len(s)]
@@ -115,7 +121,7 @@ def encode_arcs(
     weights = np.array([sentence.weight for sentence in sentences], np.float64)
     sizes = np.array([len(each) for each in allowed] or [0] * len(sentences), np.int64)
     cells = np.concatenate([np.zeros(0, np.uint8), *allowed])
-    return EncodedArcs(ptr, names, columns, heads, pointers(sizes), cells, weights)
+    return EncodedArcs(ptr, names, columns, heads, pointers(sizes), cells, weights, guide)
 
 
 def _columns(sentences: Sequence[Sentence], names: Sequence[str], count: int) -> Iterable[NDArray[np.uint64]]:
@@ -140,7 +146,9 @@ def _number(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[
 def _values(sentences: Sequence[Sentence], name: str) -> Iterable[str]:
     column = name.removeprefix("user:") if name.startswith("user:") else None
     for sentence in sentences:
-        if column is None and name in sentence.layers:
+        if name.startswith(GUIDE):
+            yield from map(_relation, _guiding(sentence, name))
+        elif column is None and name in sentence.layers:
             yield from map(_tag, sentence.layers[name])
         elif column is not None and column in sentence.columns:
             yield from sentence.columns[column]
@@ -149,6 +157,16 @@ def _values(sentences: Sequence[Sentence], name: str) -> Iterable[str]:
             found = f"{what}s {', '.join(there)}" if there else f"no {what}s"
             expected = f"a {what} {column or name!r}, which the parser looks at"
             raise CorpusError(found, expected, *sentence.place)
+
+
+def _guiding(sentence: Sentence, layer: str) -> HeadLayer:
+    if layer not in sentence.heads:
+        raise CorpusError("no tree that guides", f"a head layer {layer!r}, which the parser looks at", *sentence.place)
+    return sentence.heads[layer]
+
+
+def _relation(candidates: ArcCandidates) -> str:
+    return candidates[0].relation or _UNKNOWN if candidates is not None and len(candidates) == 1 else _UNKNOWN
 
 
 def _tag(candidates: Candidates) -> str:

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tagweave.corpus.errors import CorpusError
+from tagweave.encoding.arcs import only_head
 from tagweave.evaluation.alignment import check_tokens
 from tagweave.evaluation.score import Counts, Share, number, share_of_counts
 from tagweave.evaluation.significance import randomisation_test
+from tagweave.kernels.projective import is_projective
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,16 +68,25 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class ParseReport:
-    """The scores of systems by name, and for all but the first p of a randomisation test of UAS against the first."""
+    """The scores of systems by name, and for all but the first p of a randomisation test of UAS against the first.
+
+    Attributes:
+        sentences: how many there are.
+        crossing: how many of them have gold arcs that cross, which no projective tree has.
+        systems: the scores.
+        p: of the tests.
+    """
 
     sentences: int
+    crossing: int
     systems: dict[str, Attachment]
     p: dict[str, float]
 
     def to_json(self) -> dict[str, Any]:
         """The report as a plain dict."""
         scores = {name: scores.to_json() for name, scores in self.systems.items()}
-        return {"sentences": self.sentences, "systems": scores, "randomisation_p": self.p}
+        counts = {"sentences": self.sentences, "crossing": self.crossing}
+        return {**counts, "systems": scores, "randomisation_p": self.p}
 
     def render(self, console: Console | None = None, rows: int = 15) -> None:
         """Print a table of all systems, and per system its `rows` most frequent relations; ratios are in percent."""
@@ -89,6 +100,8 @@ class ParseReport:
         if self.p:
             table.add_row("p", *("" if name not in self.p else f"{self.p[name]:.4f}" for name in self.systems))
         console.print(table)
+        if self.crossing:
+            console.print(f"gold trees whose arcs cross: {self.crossing:,} of {self.sentences:,}")
         for name, scores in self.systems.items():
             own = Table("relation", "tokens", "UAS", title=f"relations of {name}")
             for relation, share in sorted(scores.relations.items(), key=lambda item: -item[1].total)[:rows]:
@@ -113,7 +126,13 @@ def evaluate_parses(gold: Corpus, systems: Mapping[str, Corpus], punctuation: bo
     scores = {name: attachment(gold, system, punctuation) for name, system in systems.items()}
     (_, first), *others = scores.items()
     p = {name: randomisation_test(first.counts, each.counts, share_of_counts) for name, each in others}
-    return ParseReport(len(gold), scores, p)
+    return ParseReport(len(gold), _crossing(gold), scores, p)
+
+
+def _crossing(gold: Corpus) -> int:
+    layers = (sentence.heads.get(gold.guideline, ()) for sentence in gold)
+    heads = (np.array([only_head(candidates) for candidates in layer], np.int32) for layer in layers)
+    return sum(not is_projective(each) for each in heads)
 
 
 def attachment(gold: Corpus, system: Corpus, punctuation: bool = True) -> Attachment:

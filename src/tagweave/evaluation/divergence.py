@@ -12,7 +12,7 @@ positions without any label are left out, since the model says how probable each
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -26,7 +26,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.evaluation.alignment import check_tokens
 from tagweave.evaluation.candidates import only_label
-from tagweave.evaluation.tag_pairs import PairProjection, TagPairs
+from tagweave.evaluation.tag_pairs import PairProjection, TagPairs, Token
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
 
@@ -60,7 +60,7 @@ class Partner:
 
 @dataclass(frozen=True, eq=False)
 class Divergence:
-    """How the tags of two guidelines meet.
+    """How the tags of two guidelines meet; or what else is said of tokens on two sides, as the relations of trees.
 
     Attributes:
         first, second: the guidelines.
@@ -70,6 +70,7 @@ class Divergence:
         examples: for pairs, words in context, the most telling ones first.
         left_out: tokens that tell nothing.
         expected: whether a model told the pairs.
+        what: what a tag is called.
     """
 
     first: str
@@ -80,6 +81,26 @@ class Divergence:
     examples: Mapping[tuple[str, str], tuple[Context, ...]]
     left_out: int = 0
     expected: bool = False
+    what: str = "tag"
+
+    @classmethod
+    def of(
+        cls,
+        first: str,
+        second: str,
+        pairs: TagPairs,
+        contexts: Callable[[Token], Context],
+        left_out: int = 0,
+        what: str = "tag",
+    ) -> Divergence:
+        """From pairs of what the two sides say; `contexts` gives a token in its context, for examples."""
+        met = {pair: count for pair, count in pairs.counts.items() if count > 0}
+        tags, partners = (tuple(sorted({pair[side] for pair in met})) for side in (0, 1))
+        counts = np.zeros((len(tags), len(partners)))
+        for (tag, partner), count in met.items():
+            counts[tags.index(tag), partners.index(partner)] = count
+        examples = {pair: tuple(map(contexts, pairs.examples(pair))) for pair in met}
+        return cls(first, second, tags, partners, counts, examples, left_out, what=what)
 
     @cached_property
     def shares(self) -> Floats:
@@ -103,6 +124,16 @@ class Divergence:
     def predictable(self) -> float:
         """The share of tokens whose partner is the most frequent one of their tag; `nan` of nothing."""
         return float(self.counts.max(axis=1, initial=0).sum() / self.total) if self.total else float("nan")
+
+    def directions(self) -> tuple[Divergence, ...]:
+        """What is compared, from either side."""
+        return self, self.swapped()
+
+    def headlines(self) -> list[str]:
+        """Sentences that say what was compared."""
+        how = "expected by a model" if self.expected else "counted"
+        left_out = f"; left out: {self.left_out:,}" if self.left_out else ""
+        return [f"Tokens with {self.what}s of {self.first} and {self.second}: {self.total:,.0f}, {how}{left_out}."]
 
     def swapped(self) -> Divergence:
         """The same from the side of the second guideline."""
@@ -146,7 +177,7 @@ def counted(first: Corpus, second: Corpus) -> Divergence:
     Raises:
         CorpusError: other words, two corpora of one guideline, or no token with one tag on each side.
     """
-    _check_corpora(first, second)
+    check_words(first, second)
     check_tokens(first.sentences, second.sentences, first.path, second.path)
     pairs, left_out = TagPairs(), 0
     for number, (one, other) in enumerate(zip(first, second, strict=True)):
@@ -156,9 +187,9 @@ def counted(first: Corpus, second: Corpus) -> Divergence:
             if tag is None or partner is None:
                 left_out += 1
             else:
-                pairs.counts[tag, partner] += 1
-                pairs.show((tag, partner), one.forms[at], (number, at))
-    return _divergence(first, second, pairs, first.sentences, left_out, expected=False)
+                pairs.add((tag, partner), one.forms[at], (number, at))
+    _check_met(pairs, first, second)
+    return Divergence.of(first.guideline, second.guideline, pairs, _contexts(first.sentences), left_out)
 
 
 def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1) -> Divergence:
@@ -174,7 +205,7 @@ def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1)
         CorpusError: labels that the model does not know or that exclude one another, two corpora of one guideline, or
             no token with a label.
     """
-    _check_corpora(first, second)
+    check_words(first, second)
     projection = PairProjection.of(model.structure.space, first.guideline, second.guideline)
     tagger = Tagger(model, threads, model.structure.space.views[-1].guideline)
     pairs, left_out, before = TagPairs(), 0, 0
@@ -187,25 +218,27 @@ def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1)
                 projection.add(pairs, sentence.forms, number, known, table)
                 left_out += len(sentence) - len(known)
         before += len(corpus)
-    return _divergence(first, second, pairs, (*first.sentences, *second.sentences), left_out, expected=True)
+    _check_met(pairs, first, second)
+    contexts = _contexts((*first.sentences, *second.sentences))
+    return replace(Divergence.of(first.guideline, second.guideline, pairs, contexts, left_out), expected=True)
 
 
-def _divergence(
-    first: Corpus, second: Corpus, pairs: TagPairs, sentences: Sequence[Sentence], left_out: int, expected: bool
-) -> Divergence:
-    met = {pair: count for pair, count in pairs.counts.items() if count > 0}
-    if not met:
+def _check_met(pairs: TagPairs, first: Corpus, second: Corpus) -> None:
+    if not any(count > 0 for count in pairs.counts.values()):
         found = f"no token with labels of {first.guideline} and {second.guideline}"
         raise CorpusError(found, "corpora to compare", first.path)
-    tags, partners = (tuple(sorted({pair[side] for pair in met})) for side in (0, 1))
-    counts = np.zeros((len(tags), len(partners)))
-    for (tag, partner), count in met.items():
-        counts[tags.index(tag), partners.index(partner)] = count
-    examples = {pair: tuple(Context.of(sentences[number], at) for number, at in pairs.examples(pair)) for pair in met}
-    return Divergence(first.guideline, second.guideline, tags, partners, counts, examples, left_out, expected)
 
 
-def _check_corpora(first: Corpus, second: Corpus) -> None:
+def _contexts(sentences: Sequence[Sentence]) -> Callable[[Token], Context]:
+    return lambda token: Context.of(sentences[token[0]], token[1])
+
+
+def check_words(first: Corpus, second: Corpus) -> None:
+    """Nothing, if two corpora of words have different guidelines.
+
+    Raises:
+        CorpusError: they have not, or one is of characters.
+    """
     for corpus in (first, second):
         if corpus.unit == "character":
             raise CorpusError("a corpus of characters", "words with tags to compare", corpus.path)

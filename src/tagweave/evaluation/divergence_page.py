@@ -12,6 +12,7 @@ from tagweave import __version__
 from tagweave.corpus.context import Context
 from tagweave.evaluation.divergence import Divergence, Partner
 from tagweave.evaluation.divergence_tables import COUNT, shown, summary
+from tagweave.evaluation.tree_divergence import TreeDivergence
 
 _OPEN = 3  # tags whose details one sees without a click
 _TELLING = 20
@@ -27,7 +28,8 @@ body { color: var(--text); background: var(--ground); font: 16px/1.5 system-ui, 
 main { max-width: 62rem; margin: 0 auto; padding: 1rem; }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .6rem; border-bottom: 1px solid var(--line); }
-th { font-weight: 600; } td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+th { font-weight: 600; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 summary { cursor: pointer; padding: .25rem 0; } summary b { display: inline-block; min-width: 4rem; }
 .quiet { color: var(--quiet); font-size: .9em; }
 .bar { display: inline-block; height: .7em; background: var(--bar); }
@@ -37,11 +39,11 @@ mark { background: var(--mark); color: var(--mark-text); padding: 0 .15em; }
 """
 
 
-def page(divergence: Divergence) -> str:
-    """The page: a summary, and for both directions the unexpected pairs and the partners of every tag, with words."""
-    title = f"{divergence.first} and {divergence.second}"
-    parts = [_element("h1", title), *(_element("p", line) for line in summary(divergence))]
-    for direction in (divergence, divergence.swapped()):
+def page(found: Divergence | TreeDivergence) -> str:
+    """The page: a summary, and for all directions the unexpected pairs and the partners of every tag, with words."""
+    title = f"{found.first} and {found.second}"
+    parts = [_element("h1", title), *(_element("p", line) for line in summary(found))]
+    for direction in found.directions():
         parts += _direction(direction)
     parts.append(f'<p class="quiet">Written by tagweave {escape(__version__)}.</p>')
     return (
@@ -58,7 +60,7 @@ def _direction(divergence: Divergence) -> Iterator[str]:
     if telling := [pair for pair in divergence.telling() if pair.count >= COUNT][:_TELLING]:
         yield _element("h3", "Other partners than the most frequent one")
         yield _table((divergence.first, divergence.second), ((_cell(p.tag), _cell(p.partner), p) for p in telling))
-    yield _element("h3", "All tags, those that diverge most first")
+    yield _element("h3", f"All {divergence.what}s, those that diverge most first")
     for number, tag in enumerate(divergence.diverging()):
         yield _details(divergence, tag, number < _OPEN)
 
@@ -99,7 +101,8 @@ def _cells(row: tuple[str | Partner, ...]) -> Iterator[str]:
 def _example(context: Context) -> str:
     left, right = (escape(" ".join(forms)) for forms in (context.left, context.right))
     source = f' title="{escape(context.source)}"' if context.source else ""
-    return f"<li{source}>{left} <mark>{escape(context.word)}</mark> {right}</li>"
+    note = f' <span class="quiet">{escape(context.note)}</span>' if context.note else ""
+    return f"<li{source}>{left} <mark>{escape(context.word)}</mark> {right}{note}</li>"
 
 
 def _cell(text: str) -> str:

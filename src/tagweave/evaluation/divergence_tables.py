@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tagweave.evaluation.divergence import Divergence, Partner
+    from tagweave.evaluation.tree_divergence import TreeDivergence
 
 SHARE = 0.01
 """Partners that are rarer are left out: of expected counts, every tag has a little of every partner."""
@@ -19,26 +20,24 @@ COUNT = 0.5
 _WORDS = 2
 
 
-def tables(divergence: Divergence, pairs: int = 15) -> Iterator[Text | Table]:
-    """What is compared, and for both directions the partners of every tag and the most frequent unexpected `pairs`."""
-    for line in summary(divergence):
+def tables(found: Divergence | TreeDivergence, pairs: int = 15) -> Iterator[Text | Table]:
+    """What is compared, and for all directions the partners of every tag and the most frequent unexpected `pairs`."""
+    for line in summary(found):
         yield Text(line)
-    for direction in (divergence, divergence.swapped()):
+    for direction in found.directions():
         yield _partners(direction)
         if telling := [pair for pair in direction.telling() if pair.count >= COUNT][:pairs]:
             yield _telling(direction, telling)
 
 
-def summary(divergence: Divergence) -> list[str]:
+def summary(found: Divergence | TreeDivergence) -> list[str]:
     """Sentences that say what was compared, and how far one tag tells the other."""
-    how = "expected by a model" if divergence.expected else "counted"
-    left_out = f"; left out: {divergence.left_out:,}" if divergence.left_out else ""
-    lines = [
-        f"Tokens with tags of {divergence.first} and {divergence.second}: {divergence.total:,.0f}, {how}{left_out}."
-    ]
-    for each in (divergence, divergence.swapped()):
+    lines = found.headlines()
+    for each in found.directions():
         share = f"{100 * each.predictable:.1f} %"
-        lines.append(f"From {each.first} to {each.second}: {share} of the tokens have their tag's usual partner.")
+        lines.append(
+            f"From {each.first} to {each.second}: {share} of the tokens have their {each.what}'s usual partner."
+        )
     return lines
 
 
@@ -48,7 +47,7 @@ def shown(partners: Iterable[Partner]) -> list[Partner]:
 
 
 def _partners(divergence: Divergence) -> Table:
-    title = f"{divergence.first} to {divergence.second}: the tags that diverge most come first"
+    title = f"{divergence.first} to {divergence.second}: the {divergence.what}s that diverge most come first"
     table = _table(title, (divergence.first, "tokens", "bits", f"{divergence.second}, %"), numbers=(1, 2))
     for tag in divergence.diverging():
         row = divergence.tags.index(tag)

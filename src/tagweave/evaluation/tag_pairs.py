@@ -42,6 +42,11 @@ class TagPairs:
         self._forms: dict[str, float] = defaultdict(float)
         self._total = 0.0
 
+    def add(self, pair: Pair, form: str, token: Token) -> None:
+        """A token that has a pair."""
+        self.counts[pair] += 1
+        self.show(pair, form, token)
+
     def show(self, pair: Pair, form: str, token: Token, probability: float = 1.0) -> None:
         """A token that may serve as an example of a pair; of the equally probable ones of a word the first does."""
         word = self._words[pair].setdefault(form, _Word(token))

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inlined, kernel
+from tagweave.kernels.instructions import prefetch
 
 _U = np.uintp
+_AHEAD, _LINE = np.uintp(6), np.uintp(16)  # rows; float32 numbers in a line of the cache
 _LEFT = np.uint64(0xA0761D6478BD642F)
 _DISTANCE = np.uint64(0xE7037ED1A0B428DB)
 
@@ -73,27 +75,53 @@ def relation_features(codes, ptr, sides, with_distance, places, rows, features):
 @kernel
 def score_labels(weights, features, scores):
     """Set scores float[N, Y]."""
-    for a in range(features.shape[0]):
-        _score(weights, features[a], scores[a])
+    rows = weights.reshape(-1)
+    for a in range(_U(features.shape[0])):
+        _score(rows, features, a, scores[a])
 
 
-@kernel
-def _score(weights, features, scores):
-    scores[:] = 0
-    for f in range(features.shape[0]):
-        row = weights[_U(features[f])]
-        for y in range(_U(scores.shape[0])):
-            scores[y] += row[y]
+@inlined
+def _score(rows, features, a, scores):
+    """scores[:] = the sum of the rows of an arc's features; rows are anywhere in main memory, so asked for ahead."""
+    count, size = _U(features.shape[1]), _U(scores.shape[0])
+    for y in range(size):
+        scores[y] = 0
+    for f in range(count):
+        if f + _AHEAD < count:
+            _ask_for(rows, _U(features[a, f + _AHEAD]) * size, size)
+        first = _U(features[a, f]) * size
+        for y in range(size):
+            scores[y] += rows[first + y]
+
+
+@inlined
+def _add(rows, features, a, difference):
+    """The difference is added to the rows of an arc's features."""
+    count, size = _U(features.shape[1]), _U(difference.shape[0])
+    for f in range(count):
+        if f + _AHEAD < count:
+            _ask_for(rows, _U(features[a, f + _AHEAD]) * size, size)
+        first = _U(features[a, f]) * size
+        for y in range(size):
+            rows[first + y] += difference[y]
+
+
+@inlined
+def _ask_for(rows, first, size):
+    """Start loading a row."""
+    for at in range(first, first + size, _LINE):
+        prefetch(rows, at)
 
 
 @kernel
 def add_label_loss(weights, features, allowed, counts, gradient):
     """The loss of all arcs, each times counts[a]; its gradient is added to gradient float[rows, Y]."""
-    Y = weights.shape[1]
+    Y = _U(weights.shape[1])
     p = np.empty(Y, weights.dtype)
+    rows, of_gradient = weights.reshape(-1), gradient.reshape(-1)
     total = 0.0
-    for a in range(features.shape[0]):
-        _score(weights, features[a], p)
+    for a in range(_U(features.shape[0])):
+        _score(rows, features, a, p)
         top = p.max()
         z, inside = 0.0, 0.0
         for y in range(Y):
@@ -106,10 +134,7 @@ def add_label_loss(weights, features, allowed, counts, gradient):
         for y in range(Y):
             q = p[y] / inside if allowed[a, y] else 0.0
             p[y] = counts[a] * (p[y] / z - q)
-        for f in range(features.shape[1]):
-            row = gradient[_U(features[a, f])]
-            for y in range(Y):
-                row[y] += p[y]
+        _add(of_gradient, features, a, p)
     return total
 
 
@@ -118,9 +143,9 @@ def add_label_mistakes(weights, features, allowed, counts, gradient):
     """Adds features(best) - features(best allowed) of the arcs whose best relation is not allowed; returns how many."""
     Y = weights.shape[1]
     scores = np.empty(Y, weights.dtype)
-    mistakes = 0
-    for a in range(features.shape[0]):
-        _score(weights, features[a], scores)
+    rows, mistakes = weights.reshape(-1), 0
+    for a in range(_U(features.shape[0])):
+        _score(rows, features, a, scores)
         best, target = 0, -1
         for y in range(Y):
             if scores[y] > scores[best]:

@@ -9,13 +9,22 @@ are summed up beforehand, for each token, direction and distance. Templates over
 al. 2005) count once for each distinct value, and have one weight without distance: W is read as one vector, at
 H + B + M + D.
 
+A guide, another tree of the sentence, adds G templates, joined to the path from modifier to head through that tree
+(`kernels.tree_paths`; jiang-2015, 4.1); without one G = 0:
+
+    score(h, m) += sum_g W[row, 0] + W[row, bin(|h - m|)],    row = H_g[h] + M_g[m] + D[direction] + K[path]
+
+Their sides are those of the T templates, and more: of a template of one side alone the other side is a constant, and
+that of the path alone has two.
+
 A sentence of L tokens has L + 1 positions, 0 is the root, and (L + 1)^2 arcs; scores[h, m] row by row, one sentence
 behind the other.
 
     columns  uint64[P, C]    the values that templates look at, by position
-    codes    uint64[P, R]    by position: T head sides, T modifier sides, U templates of the head alone, V of the
-                             modifier alone, B heads, B tokens between and B modifiers
-    sizes    int64[4]        T, U, V, B
+    codes    uint64[P, R]    by position: A = max(T, G) head sides, A modifier sides, U templates of the head alone, V
+                             of the modifier alone, B heads, B tokens between and B modifiers
+    sizes    int64[5]        T, U, V, B, G
+    paths    uint8[cells]    the numbers of paths; empty if G = 0
     weights  float[rows, 8]  rows a power of two
     ptr      int64[S + 1]    the first position (the root) of every sentence
 """
@@ -33,6 +42,7 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _OUTSIDE = np.uint64(0xD6E8FEB86659FD93)
 _LEFT = np.uint64(0xA0761D6478BD642F)
+_PATH = np.uint64(0x9FB21C651E98DF25)
 BINS = 8
 """Floats of a row: the feature itself, and with each distance: 1, 2, 3, 4, 5, 6 to 10, more."""
 
@@ -82,7 +92,7 @@ def _single_scores(weights, codes, sizes, low, high, single):
     rows = np.uint64(weights.shape[0] - 1)
     for p in range(low, high):
         for role in range(2):
-            first = 2 * sizes[0] + role * sizes[1]
+            first = 2 * max(sizes[0], sizes[4]) + role * sizes[1]
             last = first + sizes[1 + role]
             for left in range(2):
                 out = single[p - low, role, left]
@@ -98,7 +108,7 @@ def _single_scores(weights, codes, sizes, low, high, single):
 @kernel
 def _add_between(codes, sizes, p, between, count):
     """The codes of position p join those of the tokens between; a value that is there already does not."""
-    first = 2 * sizes[0] + sizes[1] + sizes[2] + sizes[3]
+    first = 2 * max(sizes[0], sizes[4]) + sizes[1] + sizes[2] + sizes[3]
     for b in range(sizes[3]):
         code = codes[p, first + b]
         new = True
@@ -112,16 +122,22 @@ def _add_between(codes, sizes, p, between, count):
 
 
 @kernel
-def score_arcs(weights, codes, sizes, ptr, scores):
+def _path_code(paths, cell):
+    return _PATH * (np.uint64(paths[cell]) + _ONE)
+
+
+@kernel
+def score_arcs(weights, codes, sizes, ptr, paths, scores):
     """Set the scores of all arcs of the sentences of `ptr`; what is no arc (a loop, a head of the root) gets 0."""
-    T, B = sizes[0], sizes[3]
+    T, B, G = sizes[0], sizes[3], sizes[4]
+    A = max(T, G)
     rows = np.uint64(weights.shape[0] - 1)
     flat = weights.reshape(-1)
     cells = np.uint64(flat.shape[0] - 1)
     longest = np.max(ptr[1:] - ptr[:-1]) if ptr.shape[0] > 1 else 0
     single = np.empty((longest, 2, 2, BINS), weights.dtype)
     between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
-    first_between = 2 * T + sizes[1] + sizes[2]
+    first_between = 2 * A + sizes[1] + sizes[2]
     cell = 0
     for s in range(ptr.shape[0] - 1):
         low, high = ptr[s] - ptr[0], ptr[s + 1] - ptr[0]
@@ -131,7 +147,7 @@ def score_arcs(weights, codes, sizes, ptr, scores):
             out = scores[cell + h * n : cell + h * n + n]
             out[0] = 0
             out[h] = 0
-            of_head = codes[low + h, :T]
+            of_head = codes[low + h, :A]
             for left in range(2):
                 direction = np.uint64(left) * _LEFT
                 count[:] = 0
@@ -139,10 +155,14 @@ def score_arcs(weights, codes, sizes, ptr, scores):
                 m = h + step
                 while 0 < m < n:
                     distance = _U(_bin(abs(h - m)))
-                    of_modifier = codes[low + m, T : 2 * T]
+                    of_modifier = codes[low + m, A : 2 * A]
                     total = single[h, 0, left, distance] + single[m, 1, left, distance]
                     for t in range(_U(T)):
                         row = _U((of_head[t] + of_modifier[t] + direction) & rows) * _U(BINS)
+                        total += flat[row] + flat[row + distance]
+                    for g in range(_U(G)):
+                        joined = direction + _path_code(paths, cell + h * n + m)
+                        row = _U((of_head[g] + of_modifier[g] + joined) & rows) * _U(BINS)
                         total += flat[row] + flat[row + distance]
                     for b in range(B):
                         outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]
@@ -155,16 +175,17 @@ def score_arcs(weights, codes, sizes, ptr, scores):
 
 
 @kernel
-def add_arc_gradient(gradient, codes, sizes, ptr, difference, threshold):
+def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
     """gradient += the features of every arc, times difference[h, m]; differences up to `threshold` are left out."""
-    T, U, V, B = sizes[0], sizes[1], sizes[2], sizes[3]
+    T, U, V, B, G = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
+    A = max(T, G)
     rows = np.uint64(gradient.shape[0] - 1)
     flat = gradient.reshape(-1)
     cells = np.uint64(flat.shape[0] - 1)
     longest = np.max(ptr[1:] - ptr[:-1]) if ptr.shape[0] > 1 else 0
     single = np.empty((longest, 2, 2, BINS), gradient.dtype)
     between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
-    first_between = 2 * T + U + V
+    first_between = 2 * A + U + V
     cell = 0
     for s in range(ptr.shape[0] - 1):
         low, high = ptr[s] - ptr[0], ptr[s + 1] - ptr[0]
@@ -186,7 +207,12 @@ def add_arc_gradient(gradient, codes, sizes, ptr, difference, threshold):
                         single[m, 1, left, 0] += d
                         single[m, 1, left, distance] += d
                         for t in range(T):
-                            row = _U((codes[low + h, t] + codes[low + m, T + t] + direction) & rows) * _U(BINS)
+                            row = _U((codes[low + h, t] + codes[low + m, A + t] + direction) & rows) * _U(BINS)
+                            flat[row] += d
+                            flat[row + distance] += d
+                        for g in range(G):
+                            joined = direction + _path_code(paths, cell + h * n + m)
+                            row = _U((codes[low + h, g] + codes[low + m, A + g] + joined) & rows) * _U(BINS)
                             flat[row] += d
                             flat[row + distance] += d
                         for b in range(B):
@@ -198,7 +224,7 @@ def add_arc_gradient(gradient, codes, sizes, ptr, difference, threshold):
         for p in range(n):
             for role in range(2):
                 for left in range(2):
-                    start = 2 * T + role * U
+                    start = 2 * A + role * U
                     for r in range(start, start + (V if role else U)):
                         row = gradient[_U((codes[low + p, r] + np.uint64(left) * _LEFT) & rows)]
                         for b in range(BINS):
@@ -207,21 +233,22 @@ def add_arc_gradient(gradient, codes, sizes, ptr, difference, threshold):
 
 
 @kernel
-def touched_rows(codes, sizes, ptr, difference, threshold, seen, stamp):
+def touched_rows(codes, sizes, ptr, paths, difference, threshold, seen, stamp):
     """int64: the rows that `add_arc_gradient` writes to for the same differences, each once.
 
     seen int32[rows] holds for every row the stamp of the last call that met it.
     """
-    T, U, V, B = sizes[0], sizes[1], sizes[2], sizes[3]
+    T, U, V, B, G = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
+    A = max(T, G)
     rows = np.uint64(seen.shape[0] - 1)
     cells = np.uint64(seen.shape[0] * BINS - 1)
     longest = np.max(ptr[1:] - ptr[:-1]) if ptr.shape[0] > 1 else 0
     between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
-    first_between = 2 * T + U + V
+    first_between = 2 * A + U + V
     arcs = 0
     for a in range(difference.shape[0]):
         arcs += abs(difference[a]) > threshold
-    found = np.empty(min(seen.shape[0], arcs * (T + U + V + B * longest)), np.int64)
+    found = np.empty(min(seen.shape[0], arcs * (T + U + V + G + B * longest)), np.int64)
     cell, size = 0, 0
     for s in range(ptr.shape[0] - 1):
         low, n = ptr[s] - ptr[0], ptr[s + 1] - ptr[s]
@@ -234,10 +261,14 @@ def touched_rows(codes, sizes, ptr, difference, threshold, seen, stamp):
                 while 0 < m < n:
                     if abs(difference[cell + h * n + m]) > threshold:
                         for t in range(T):
-                            row = (codes[low + h, t] + codes[low + m, T + t] + direction) & rows
+                            row = (codes[low + h, t] + codes[low + m, A + t] + direction) & rows
                             size = _note(row, seen, stamp, found, size)
-                        for r in range(2 * T, first_between):
-                            row = (codes[low + (h if r < 2 * T + U else m), r] + direction) & rows
+                        for g in range(G):
+                            joined = direction + _path_code(paths, cell + h * n + m)
+                            row = (codes[low + h, g] + codes[low + m, A + g] + joined) & rows
+                            size = _note(row, seen, stamp, found, size)
+                        for r in range(2 * A, first_between):
+                            row = (codes[low + (h if r < 2 * A + U else m), r] + direction) & rows
                             size = _note(row, seen, stamp, found, size)
                         for b in range(B):
                             outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]

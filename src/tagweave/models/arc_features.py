@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tagweave.encoding.arc_templates import ArcTemplates
 from tagweave.encoding.arcs import EncodedArcs
 from tagweave.kernels import arcs
+from tagweave.kernels.tree_paths import tree_paths
 
 Floats = NDArray[Any]
 
@@ -27,6 +28,7 @@ class ArcBatch(NamedTuple):
         cells: int64[n + 1], the first arc of each, from 0.
         lengths: int64[n], tokens.
         codes: uint64[P, R], as `kernels.arcs` has them.
+        paths: uint8[cells], through the tree that guides; empty without.
     """
 
     first: int
@@ -35,6 +37,7 @@ class ArcBatch(NamedTuple):
     cells: NDArray[np.int64]
     lengths: NDArray[np.int64]
     codes: NDArray[np.uint64]
+    paths: NDArray[np.uint8]
 
     @property
     def size(self) -> int:
@@ -61,18 +64,23 @@ class ArcFeatures:
         ptr = encoded.position_ptr[first : last + 1]
         codes = np.empty((high - low, len(seeds)), np.uint64)
         arcs.side_codes(encoded.columns, ptr, terms, seeds, codes)
-        return ArcBatch(first, last, ptr - low, encoded.cells(first, last), np.diff(ptr) - 1, codes)
+        cells = encoded.cells(first, last)
+        paths = np.empty(int(cells[-1]) if self.templates.guide else 0, np.uint8)
+        if self.templates.guide:
+            tree_paths(encoded.guide, ptr, paths)
+        return ArcBatch(first, last, ptr - low, cells, np.diff(ptr) - 1, codes, paths)
 
     def scores(self, weights: Floats, batch: ArcBatch) -> Floats:
         """The scores of all arcs of a batch, by cell."""
         scores = np.empty(batch.size, weights.dtype)
-        arcs.score_arcs(weights.reshape(self.rows, -1), batch.codes, self.templates.sizes, batch.ptr, scores)
+        table = weights.reshape(self.rows, -1)
+        arcs.score_arcs(table, batch.codes, self.templates.sizes, batch.ptr, batch.paths, scores)
         return scores
 
     def add_gradient(self, gradient: Floats, batch: ArcBatch, difference: Floats, threshold: float) -> None:
         """Add the features of every arc, times its difference, where that is more than the threshold."""
         table = gradient.reshape(self.rows, -1)
-        arcs.add_arc_gradient(table, batch.codes, self.templates.sizes, batch.ptr, difference, threshold)
+        arcs.add_arc_gradient(table, batch.codes, self.templates.sizes, batch.ptr, batch.paths, difference, threshold)
 
 
 def batch_bounds(encoded: EncodedArcs) -> Iterator[tuple[int, int]]:

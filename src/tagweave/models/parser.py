@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
+from tagweave.encoding.arc_templates import guide_layer
 from tagweave.encoding.arcs import EncodedArcs
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.tree import TreeModel
@@ -24,21 +25,23 @@ class Parser:
     Args:
         model: the model.
         threads: how many threads share the work.
+        projective: whether no two arcs of a tree may cross. Arcs have the same scores either way: those of a model
+            that was trained on projective trees.
     """
 
-    def __init__(self, model: TreeModel, threads: int = 1) -> None:
-        self.model, self.threads = model, threads
+    def __init__(self, model: TreeModel, threads: int = 1, projective: bool = True) -> None:
+        self.model, self.threads, self.projective = model, threads, projective
 
     def parse(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with the best projective tree in the head layer of the model, in order, block by block.
+        """The sentences with the best tree in the head layer of the model, in order, block by block.
 
         Raises:
-            CorpusError: a sentence without the tags or columns that the model looks at.
+            CorpusError: a sentence without the tags or columns that the model looks at, or one that is too long.
         """
         for block in _blocks(sentences):
-            encoded = self.model.encode(block)
-            heads = self.model.best(encoded, threads=self.threads)
-            yield from self._with_arcs(block, encoded, heads, None)
+            encoded = self.encode(block)
+            heads = self.model.best(encoded, threads=self.threads, projective=self.projective)
+            yield from self.with_arcs(block, encoded, heads)
 
     def complete(self, sentences: Iterable[Sentence], layer: str | None = None) -> Iterator[Sentence]:
         """The sentences with what a head layer (the model's own, if none is named) leaves open filled in.
@@ -47,25 +50,34 @@ class Parser:
         stays even if it is not projective.
 
         Raises:
-            CorpusError: as `parse`; or arcs of which no projective tree has one a token, while some are unknown.
+            CorpusError: as `parse`; or arcs of which no tree has one a token, while some are unknown.
         """
         layer = layer or self.model.guideline
         for block in _blocks(sentences):
-            encoded = self.model.encode(block, layer)
-            heads = self.model.best(encoded, True, self.threads)
+            encoded = self.encode(block, layer)
+            heads = self.model.best(encoded, True, self.threads, self.projective)
             known = np.delete(encoded.heads, encoded.position_ptr[:-1])
             heads = np.where(heads < 0, known, heads)
             if (heads < 0).any():
                 at = int(
                     np.searchsorted(encoded.position_ptr[1:] - np.arange(1, len(block) + 1), np.argmin(heads), "right")
                 )
-                raise CorpusError(
-                    "heads that exclude one another", "a projective tree that they allow", *block[at].place
-                )
-            yield from self._with_arcs(block, encoded, heads, layer)
+                tree = "a projective tree" if self.projective else "a tree"
+                raise CorpusError("heads that exclude one another", f"{tree} that they allow", *block[at].place)
+            yield from self.with_arcs(block, encoded, heads, layer)
 
-    def _with_arcs(
-        self, block: Sequence[Sentence], encoded: EncodedArcs, heads: NDArray[np.int32], layer: str | None
+    def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
+        """The sentences as the model sees them, with the evidence of a layer, and parsed by the model's guide.
+
+        Raises:
+            CorpusError: as `guided`; or columns or layers that the model looks at are missing.
+        """
+        model = self.model
+        seen = guided(sentences, model.guide, self.threads) if model.guide else sentences
+        return model.encode(seen, layer)
+
+    def with_arcs(
+        self, block: Sequence[Sentence], encoded: EncodedArcs, heads: NDArray[np.int32], layer: str | None = None
     ) -> Iterator[Sentence]:
         """The sentences with arcs to these heads; with relations as `layer` allows them, if one is named."""
         relations: list[str | None] = [None] * len(heads)
@@ -82,6 +94,24 @@ class Parser:
                 own = _kept(sentence.heads.get(layer), own)
             yield replace(sentence, heads={**sentence.heads, layer or self.model.guideline: own})
             token += len(sentence)
+
+
+def guided(sentences: Sequence[Sentence], guide: TreeModel, threads: int = 1) -> list[Sentence]:
+    """The sentences, each with the tree of the guide's guideline, which models that it guides look at.
+
+    That tree is in a layer of its own (`guide_layer`). A sentence that has this layer keeps it. In others, what the
+    layer of the guide's guideline gives takes the guide's place (so a guided model converts a treebank), and the guide
+    fills in what is open: where there is no such layer, everything.
+
+    Raises:
+        CorpusError: as `Parser.complete`.
+    """
+    layer = guide_layer(guide.guideline)
+    told = Parser(guide, threads).complete(s for s in sentences if layer not in s.heads)
+    return [
+        s if layer in s.heads else replace(s, heads={**s.heads, layer: next(told).heads[guide.guideline]})
+        for s in sentences
+    ]
 
 
 def _arcs(heads: Sequence[int], relations: Sequence[str | None]) -> list[tuple[Arc, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.arcs import EncodedArcs, encode_arcs
+from tagweave.encoding.sentence_length import check_lengths
 from tagweave.kernels import tree
+from tagweave.kernels.k_best_trees import k_best
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.tree_objective import allowed_cells, best_heads, sums
+from tagweave.models.tree_objective import allowed_cells, arc_cells, best_heads, sums
 
 Floats = NDArray[Any]
 
@@ -32,6 +34,8 @@ class TreeModel:
         single_root: whether the root of a tree has exactly one child.
         guideline: the head layer.
         about: what the model tells of itself.
+        guide: a parser of another guideline (`features.templates.guide`), whose tree is among the features;
+            `models.parser` asks it. A model of such features without one needs sentences that have that tree.
     """
 
     features: ArcFeatures
@@ -40,6 +44,7 @@ class TreeModel:
     single_root: bool = True
     guideline: str = "head"
     about: dict[str, Any] = field(default_factory=dict)
+    guide: TreeModel | None = None
 
     @cached_property
     def _aligned(self) -> Floats:
@@ -51,12 +56,22 @@ class TreeModel:
         return aligned
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
-        """The sentences with all columns that the model looks at, and the evidence of a layer; as `encode_arcs`."""
+        """The sentences with all columns that the model looks at, and the evidence of a layer.
+
+        Raises:
+            CorpusError: as `encode_arcs` and `check_lengths`.
+        """
+        check_lengths(sentences)
         more = () if self.labels is None else self.labels.templates.columns
         return encode_arcs(sentences, self.features.templates, layer, more)
 
-    def best(self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1) -> NDArray[np.int32]:
-        """int32[N]: the heads of the best trees, under the evidence if it is to be heeded; -1 where none is allowed."""
+    def best(
+        self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1, projective: bool = True
+    ) -> NDArray[np.int32]:
+        """int32[N]: the heads of the best trees, under the evidence if it is to be heeded; -1 where none is allowed.
+
+        Trees are projective, unless arcs may cross.
+        """
         heads = np.empty(int(encoded.lengths.sum()), np.int32)
         first_token = encoded.position_ptr - np.arange(len(encoded) + 1)
 
@@ -64,7 +79,9 @@ class TreeModel:
             scores = self.features.scores(self._aligned, batch)
             if evidence:
                 tree.exclude(scores, allowed_cells(encoded, batch))
-            heads[first_token[batch.first] : first_token[batch.last]] = best_heads(scores, batch, self.single_root)
+            heads[first_token[batch.first] : first_token[batch.last]] = best_heads(
+                scores, batch, self.single_root, projective
+            )
 
         self._over_batches(encoded, run, threads)
         return heads
@@ -83,6 +100,32 @@ class TreeModel:
 
         self._over_batches(encoded, run, threads)
         return probabilities, log_z
+
+    def tree_scores(self, encoded: EncodedArcs, heads: NDArray[np.int32], threads: int = 1) -> NDArray[np.float64]:
+        """float64[S]: the scores of whole trees, heads int32[N]; -inf of those with a head below 0."""
+        first_token, scores = encoded.position_ptr - np.arange(len(encoded) + 1), np.zeros(len(encoded))
+
+        def run(batch: ArcBatch) -> None:
+            own = heads[first_token[batch.first] : first_token[batch.last]]
+            of_arcs = self.features.scores(self._aligned, batch)[arc_cells(batch, np.maximum(own, 0))]
+            sentence = np.repeat(np.arange(batch.first, batch.last), batch.lengths)
+            np.add.at(scores, sentence, np.where(own < 0, -np.inf, of_arcs))
+
+        self._over_batches(encoded, run, threads)
+        return scores
+
+    def k_best(self, encoded: EncodedArcs, k: int) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+        """For every sentence its k best projective trees, int32[k, L], and their scores, which fall; fewer where there
+        are fewer."""
+        for bounds in batch_bounds(encoded):
+            batch = self.features.batch(encoded, *bounds)
+            scores = self.features.scores(self._aligned, batch)
+            for s, length in enumerate(batch.lengths.tolist()):
+                heads, totals = np.empty((k, length), np.int32), np.empty(k)
+                own = scores[batch.cells[s] : batch.cells[s + 1]].reshape(length + 1, length + 1)
+                k_best(own, self.single_root, heads, totals)
+                found = totals > -np.inf
+                yield heads[found], totals[found]
 
     def _over_batches(self, encoded: EncodedArcs, run: Callable[[ArcBatch], None], threads: int) -> None:
         bounds = list(batch_bounds(encoded))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tagweave.encoding.arcs import EncodedArcs
 from tagweave.encoding.ragged import pointers
 from tagweave.kernels import arcs, tree
+from tagweave.kernels.arborescence import best_arborescence
 from tagweave.kernels.tree_sums import marginals
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.loss_sum import ContradictionError
@@ -115,9 +116,8 @@ class TreeObjective:
             raise _contradiction(first, last)
         times = np.repeat(wrong * self.encoded.weights[first:last], batch.lengths)
         difference = np.zeros(batch.size, self.dtype)
-        at = cell_rows(batch)
-        difference[at + best * np.repeat(batch.lengths + 1, batch.lengths)] += times
-        np.subtract.at(difference, at + target * np.repeat(batch.lengths + 1, batch.lengths), times)
+        difference[arc_cells(batch, best)] += times
+        np.subtract.at(difference, arc_cells(batch, target), times)
         self._write(gradient, batch, difference)
         return int(wrong.sum())
 
@@ -156,7 +156,7 @@ class TreeObjective:
         own = self.encoded.weights[batch.first : batch.last]
         known = self._known(batch)
         if (known >= 0).all():
-            at = cell_rows(batch) + known * np.repeat(batch.lengths + 1, batch.lengths)
+            at = arc_cells(batch, known)
             free[at] -= 1
             restricted = np.add.reduceat(scores[at].astype(np.float64), pointers(batch.lengths)[:-1])
         else:
@@ -181,8 +181,7 @@ class TreeObjective:
         if (known >= 0).all():
             wrong = heads != known
         else:
-            at = cell_rows(batch) + heads * np.repeat(batch.lengths + 1, batch.lengths)
-            wrong = allowed_cells(self.encoded, batch)[at] == 0
+            wrong = allowed_cells(self.encoded, batch)[arc_cells(batch, heads)] == 0
         return np.logical_or.reduceat(wrong, pointers(batch.lengths)[:-1]) & (
             self.encoded.weights[batch.first : batch.last] > 0
         )
@@ -198,15 +197,16 @@ class TreeObjective:
         self._calls += 1
         sizes = self.features.templates.sizes
         rows: NDArray[np.int64] = arcs.touched_rows(
-            batch.codes, sizes, batch.ptr, difference, threshold, self._seen, self._calls
+            batch.codes, sizes, batch.ptr, batch.paths, difference, threshold, self._seen, self._calls
         )
         return rows
 
 
-def best_heads(scores: Floats, batch: ArcBatch, single_root: bool) -> NDArray[np.int32]:
-    """int32[n]: the heads of the best projective trees; -1 where none is allowed."""
+def best_heads(scores: Floats, batch: ArcBatch, single_root: bool, projective: bool = True) -> NDArray[np.int32]:
+    """int32[n]: the heads of the best trees, projective or of any form; -1 where none is allowed."""
     heads = np.empty(int(batch.lengths.sum()), np.int32)
-    tree.best_heads(scores, batch.cells, batch.lengths, single_root, heads)
+    decode = tree.best_heads if projective else best_arborescence
+    decode(scores, batch.cells, batch.lengths, single_root, heads)
     return heads
 
 
@@ -220,10 +220,11 @@ def sums(
     return marginal, log_z
 
 
-def cell_rows(batch: ArcBatch) -> NDArray[np.int64]:
-    """int64[n]: for every token the cell of the arc from the root to it; a head further on is a row further on."""
-    starts = np.repeat(batch.cells[:-1] + 1 - pointers(batch.lengths)[:-1], batch.lengths)
-    return starts + np.arange(len(starts))
+def arc_cells(batch: ArcBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
+    """int64[n]: for every token of a batch the cell of the arc from its head, int32[n]."""
+    of_root = np.repeat(batch.cells[:-1] + 1 - pointers(batch.lengths)[:-1], batch.lengths)
+    found: NDArray[np.int64] = of_root + np.arange(len(of_root)) + heads * np.repeat(batch.lengths + 1, batch.lengths)
+    return found
 
 
 def token_values(encoded: EncodedArcs, batch: ArcBatch, values: NDArray[Any]) -> NDArray[Any]:

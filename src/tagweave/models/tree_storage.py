@@ -12,7 +12,7 @@ from tagweave.encoding.arc_templates import ArcTemplates
 from tagweave.encoding.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.description import Arrays
+from tagweave.models.description import Arrays, nested, unnested
 from tagweave.models.storage import read_parts, write_parts
 from tagweave.models.tree import TreeModel
 
@@ -25,6 +25,11 @@ def save_parser(model: TreeModel, path: Path | str) -> None:
     Raises:
         OSError: it cannot be written; an older file stays as it was.
     """
+    write_parts(path, _described(model), _arrays_of(model))
+
+
+def _described(model: TreeModel) -> dict[str, Any]:
+    """All of a model but its arrays, as JSON has it."""
     description: dict[str, Any] = {
         "kind": KIND,
         "task": "parse",
@@ -35,12 +40,22 @@ def save_parser(model: TreeModel, path: Path | str) -> None:
         "rows": model.features.rows,
         "about": model.about,
     }
-    arrays: Arrays = {"weights": model.weights}
     if model.labels is not None:
         description["relations"] = list(model.labels.names)
         description["relation_templates"] = list(model.labels.templates.texts)
+    if model.features.templates.guide:
+        description["guided_by"] = model.features.templates.guide
+    if model.guide is not None:
+        description["guide"] = _described(model.guide)
+    return description
+
+
+def _arrays_of(model: TreeModel) -> Arrays:
+    """The arrays of a model, by the names that they have on disk; those of its guide are named `guide.NAME`."""
+    arrays: Arrays = {"weights": model.weights}
+    if model.labels is not None:
         arrays["relation_weights"] = model.labels.weights
-    write_parts(path, description, arrays)
+    return arrays if model.guide is None else {**arrays, **nested(_arrays_of(model.guide), "guide")}
 
 
 def load_parser(path: Path | str) -> TreeModel:
@@ -55,14 +70,18 @@ def load_parser(path: Path | str) -> TreeModel:
 
 def _assembled(description: dict[str, Any], arrays: Arrays) -> TreeModel:
     """The model of its parts; refuses what kernels, which do not check their indices, would read beyond its end."""
-    features = ArcFeatures(_templates(description["templates"]), _power_of_two(description["rows"]))
+    templates = _templates(description["templates"], description.get("guided_by", ""))
+    features = ArcFeatures(templates, _power_of_two(description["rows"]))
     weights = arrays["weights"]
     _check(weights, (features.size,))
     if not isinstance(description["single_root"], bool) or not isinstance(description["guideline"], str):
         raise ValueError("a description with values of other types")
     labels = _labels(description, arrays) if "relations" in description else None
+    guide = _assembled(description["guide"], unnested(arrays, "guide")) if "guide" in description else None
+    if guide and guide.guideline != templates.guide:
+        raise ValueError("a guide of another guideline than that which templates look at")
     return TreeModel(
-        features, weights, labels, description["single_root"], description["guideline"], description["about"]
+        features, weights, labels, description["single_root"], description["guideline"], description["about"], guide
     )
 
 
@@ -77,9 +96,9 @@ def _labels(description: dict[str, Any], arrays: Arrays) -> ArcLabels:
     return ArcLabels(templates, names, weights)
 
 
-def _templates(texts: list[str]) -> ArcTemplates:
-    templates = ArcTemplates(tuple(texts))
-    if not templates.parsed:
+def _templates(texts: list[str], guide: str) -> ArcTemplates:
+    templates = ArcTemplates(tuple(texts), guide)
+    if not templates.parsed or not isinstance(guide, str):
         raise ValueError("no templates")
     return templates
 

@@ -38,10 +38,12 @@ class Parts:
 
 
 def digest(corpus: Corpus) -> str:
-    """What tells a corpus from others: its guideline, forms and layers."""
+    """What tells a corpus from others: its guideline, forms and layers, and of a treebank trees and columns."""
     found = hashlib.sha256(corpus.guideline.encode())
     for sentence in corpus:
         found.update(repr((sentence.forms, sorted(sentence.layers.items()))).encode())
+        if corpus.guideline in sentence.heads:
+            found.update(repr((sorted(sentence.heads.items()), sorted(sentence.columns.items()))).encode())
     return found.hexdigest()[:12]
 
 

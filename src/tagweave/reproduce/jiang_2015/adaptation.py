@@ -6,20 +6,16 @@ better; here a round and a lambda are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from typing import NamedTuple
 
 from tagweave.adapt.guided import merged
-from tagweave.corpus.corpus import Corpus
-from tagweave.evaluation.score import f_of_counts
-from tagweave.reproduce.jiang_2015 import lines
+from tagweave.reproduce.corpora import Parts
 from tagweave.reproduce.jiang_2015.methods import Method
 from tagweave.reproduce.jiang_2015.pair import Pair
 from tagweave.reproduce.jiang_2015.trainings import Side, Training, Trainings, Transformed
-from tagweave.reproduce.words import word_counts
 
 
 class Round(NamedTuple):
@@ -73,14 +69,24 @@ class Adaptation:
         """Model 1."""
         return self.trainings.guided("Model 1", self.source, self.pair.target.train, self.pair.target.dev)
 
+    def transfer(self, method: Method) -> Training:
+        """The transfer model of a round, or one of gold annotation of both guidelines."""
+        if method.kind == "parallel":
+            return self.trainings.transfer("transfer model of gold annotation", self._gold())
+        before = method.round - 1
+        way_back = self.way(method).way_back
+        side, _ = self._after(self.round(before, way_back), way_back) if before else self._first()
+        return self.trainings.transfer(f"transfer model, round {method.round}", side)
+
     def transformed(self, way: Way) -> Training:
         """Of the target corpus and the transformed source corpus: Model 2 is that of `Way(1, 0)`."""
         text, found = self.pair.source.train, self.round(*way[:2]).source
-        words = lines.cut(text, found.best(way.way_back), self.pair.target.train.guideline)
+        lines, guideline = found.best(way.way_back), self.pair.target.train.guideline
+        transformed = self.pair.structure.corpus(text, lines, guideline)
         if way.filter:
-            words = words.with_sentences(compress(words, found.led_back))
+            transformed = transformed.with_sentences(compress(transformed, found.led_back))
         name = f"round {way.round}, {'filtering' if way.filter else f'lambda {way.way_back:g}'}"
-        return self.trainings.ordinary(name, [self.pair.target.train, words], self.pair.target.dev)
+        return self.trainings.ordinary(name, [self.pair.target.train, transformed], self.pair.target.dev)
 
     def round(self, number: int, way_back: float) -> Round:
         """Both sides transformed so many times; of all rounds before the last one, the candidates of this lambda."""
@@ -113,30 +119,32 @@ class Adaptation:
         if method.kind in named:
             training: Training = getattr(self, named[method.kind])
             return training
+        if method.kind in ("conversion", "parallel"):
+            return self.transfer(method)
         return self.transformed(self.way(method))
 
     def dev_score(self, training: Training) -> float:
-        """F of words on development data."""
+        """On development data."""
         dev = self.pair.target.dev
-        return float(f_of_counts(word_counts(dev, training.segmented(dev)).sum(axis=0)))
+        return self.pair.structure.measures[""].score(dev, training.found(dev))
 
     def _first(self) -> tuple[Side, Side]:
-        """Each side's text is segmented by the model of the other one (lines 2 to 5)."""
-        target, source = self.pair.target, self.pair.source
-        return (
-            _side(target.train, target.dev, self.source),
-            _side(source.train, source.dev, self.baseline),
-        )
+        """Each side's text is annotated by the model of the other one (lines 2 to 5)."""
+        return self._side(self.pair.target, self.source), self._side(self.pair.source, self.baseline)
 
     def _after(self, before: Round, way_back: float) -> tuple[Side, Side]:
         """What a round has transformed guides the next one (lines 9 and 10)."""
-        target, source = self.pair.target, self.pair.source
-        return (
-            Side(target.train, target.dev, before.target.best(way_back), before.target.dev),
-            Side(source.train, source.dev, before.source.best(way_back), before.source.dev),
+        sides = (self.pair.target, before.target), (self.pair.source, before.source)
+        target, source = (
+            Side(self.pair.structure, own.train, own.dev, found.best(way_back), found.dev) for own, found in sides
         )
+        return target, source
 
+    def _gold(self) -> Side:
+        """The target's text with gold annotation of the source guideline."""
+        own, given = self.pair.target, self.pair.given
+        lines = (self.pair.structure.of_corpus(given[part]) for part in ("train", "dev"))
+        return Side(self.pair.structure, own.train, own.dev, *lines)
 
-def _side(train: Corpus, dev: Corpus, other: Training) -> Side:
-    guides: Sequence[list[str]] = [other.segmented(corpus) for corpus in (train, dev)]
-    return Side(train, dev, *guides)
+    def _side(self, own: Parts, other: Training) -> Side:
+        return Side(self.pair.structure, own.train, own.dev, other.found(own.train), other.found(own.dev))

@@ -1,4 +1,4 @@
-"""The cells of the experiments: what a method finds in the text that is measured on, as lengths of words."""
+"""The cells of the experiments: what a method finds in the text that is measured on, as lines."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tagweave.learning.loop import Watcher
 from tagweave.reproduce.cache import Cache, Result
 from tagweave.reproduce.jiang_2015.adaptation import Adaptation
 from tagweave.reproduce.jiang_2015.decoding import seconds
-from tagweave.reproduce.jiang_2015.methods import TIMED, Method
+from tagweave.reproduce.jiang_2015.methods import CONVERSIONS, TIMED, Method
 from tagweave.reproduce.jiang_2015.pair import Pair
-from tagweave.reproduce.jiang_2015.trainings import Trainings
+from tagweave.reproduce.jiang_2015.trainings import Training, Trainings
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Cell:
         """The result from the cache or, where it is not there, from a run.
 
         Returns:
-            `dev`, `test` and `source test`, of every sentence the lengths of its words as one string; `weights` (how
-            many), `history` (the development score of every iteration) and `seconds` of the last of its trainings; and
-            if it transforms, `round` and `way back`, `sentences` (of the source that were used). Of the method
-            `decoding` instead for every one of `TIMED` its seconds, several times, and `characters`.
+            `dev`, `test` and `source test`, of every sentence its line; `weights` (how many), `history` (the
+            development score of every iteration) and `seconds` of the last of its trainings; and if it transforms,
+            `round` and `way back`, `sentences` (of the source that were used). Of the method `decoding` instead for
+            every one of `TIMED` its seconds, several times, and how long the text is, by its unit.
 
         Raises:
             CorpusError: a damaged file in the cache; and as `fit`.
@@ -51,14 +51,13 @@ class Cell:
 
     def description(self) -> Result:
         """What the result depends on."""
-        recipe = {name: value for name, value in self.pair.recipe.to_json().items() if name != "threads"}
         return {
             "version": __version__,
             "pair": self.pair.name,
             "method": [self.method.name, self.method.kind, self.method.round, self.method.way_back, self.method.filter],
             "ways": [list(self.pair.ways_back), self.pair.rounds],
             "texts": self.pair.digests,
-            "recipe": recipe,
+            "recipe": self.pair.structure.description(),
             "schedule": [self.pair.schedule.iterations, self.pair.schedule.patience],
             "seed": self.seed,
         }
@@ -67,8 +66,17 @@ class Cell:
         training = self.adaptation.of(self.method)
         if self.method in TIMED:
             training.keep()
-        found = {part: training.segmented(gold) for part, gold in self.pair.gold.items()}
+        if self.method in CONVERSIONS:
+            return {**training.course(), **self._converted(training)}
+        found = {part: training.found(gold) for part, gold in self.pair.gold.items()}
         return {**training.course(), **self._way(), **found}
+
+    def _converted(self, training: Training) -> Result:
+        """What a transfer model makes of gold annotation of the source guideline."""
+        texts, own = self.pair.given, self.pair.structure.of_corpus
+        return {
+            part: training.transformed(gold, own(texts[part])) for part, gold in self.pair.gold.items() if part in texts
+        }
 
     def _way(self) -> Result:
         if self.method.kind not in ("transformed", "best"):
@@ -79,10 +87,9 @@ class Cell:
         return {"round": way.round, "way back": way.way_back, "sentences": used}
 
     def _decoding(self) -> Result:
-        models = {method.name: self.adaptation.of(method).model for method in TIMED}
-        test = self.pair.target.test
-        characters = sum(len(form) for sentence in test for form in sentence.forms)
-        return {"seconds": seconds(models, test), "characters": characters}
+        structure, test = self.pair.structure, self.pair.target.test
+        decoders = {method.name: structure.decoder(self.adaptation.of(method).model, test) for method in TIMED}
+        return {"seconds": seconds(decoders), structure.unit: structure.length(test)}
 
 
 @dataclass
@@ -101,7 +108,7 @@ class Cells:
     def _adaptation(self, pair: Pair, seed: int) -> Adaptation:
         last = self._last
         if last is None or last.trainings.seed != seed or last.pair is not pair:
-            trainings = Trainings(pair.recipe, pair.schedule, seed, self.cache, self.threads, self.watcher)
+            trainings = Trainings(pair.structure, pair.schedule, seed, self.cache, self.threads, self.watcher)
             self._last = last = Adaptation(pair, trainings)
         return last
 

@@ -14,6 +14,7 @@ from tagweave.learning.loop import Schedule
 from tagweave.reproduce.corpora import Parts, cut, of_sample, read_parts, there
 from tagweave.reproduce.jiang_2015.methods import (
     BASELINE,
+    CONVERSIONS,
     DECODING,
     FILTERED,
     MERGING,
@@ -24,6 +25,8 @@ from tagweave.reproduce.jiang_2015.methods import (
     ROUNDS,
     SOURCE,
     TARGET_SHARES,
+    TREE_ROUNDS,
+    TREE_WAYS_BACK,
     WAYS_BACK,
     Method,
     in_rounds,
@@ -31,6 +34,8 @@ from tagweave.reproduce.jiang_2015.methods import (
 )
 from tagweave.reproduce.jiang_2015.newspaper import in_sentences, some
 from tagweave.reproduce.jiang_2015.pair import Pair
+from tagweave.reproduce.jiang_2015.treebanks import english, french
+from tagweave.reproduce.jiang_2015.words import Words
 from tagweave.reproduce.run import Setting
 
 PERCEPTRON = Recipe(Task("segment"), PRESETS["jiang-2015"], "perceptron", guide="joined")
@@ -49,15 +54,15 @@ Draw = Callable[[str, float, int], Pair]
 Rivals = Setting[Pair, Method]
 
 MODELS = (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, MODEL_3, DECODING)
-PREDICT_SELF = (
-    BASELINE,
-    MODEL_1,
-    *map(way_back, WAYS_BACK),
-    FILTERED,
-    *(in_rounds(number, True) for number in range(1, ROUNDS + 1)),
-    *(in_rounds(number, False) for number in range(1, ROUNDS + 1)),
-)
 SIZES = (BASELINE, MODEL_1, MODEL_2, ONE_ROUND)
+TREE_SHARES = (1.0, 0.25, 0.1)
+FRENCH = (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, MODEL_3, *CONVERSIONS)
+
+
+def _predict_self(ways_back: Sequence[float], rounds: int) -> tuple[Method, ...]:
+    numbers = range(1, rounds + 1)
+    transformed = (*map(way_back, ways_back), FILTERED)
+    return (BASELINE, MODEL_1, *transformed, *(in_rounds(n, share) for share in (True, False) for n in numbers))
 
 
 def _of_learners(
@@ -72,12 +77,30 @@ def _of_learners(
     return settings
 
 
-def _sizes(folder: Path | None) -> list[Rivals]:
-    draw = _pairs(folder)
+def _sizes(part: str, draw: Draw, learner: str) -> list[Rivals]:
     return [
-        Setting(f"sizes-{share:g}", f"{share:g} of the target corpus", partial(draw, "perceptron", share), SIZES)
+        Setting(f"{part}-{share:g}", f"{share:g} of the target corpus", partial(draw, learner, share), SIZES)
         for share in TARGET_SHARES
     ]
+
+
+def _parsing_models(folder: Path | None) -> list[Rivals]:
+    draw, part = english(folder), "parsing-models"
+    shares = [
+        Setting(f"{part}-{share:g}", f"{share:.0%} of the target trees", partial(draw, "adagrad", share), MODELS)
+        for share in TREE_SHARES
+    ]
+    whole = partial(draw, "perceptron", 1.0)
+    return [*shares, Setting(f"{part}-perceptron", f"With {TITLES['perceptron']}", whole, MODELS)]
+
+
+def _parsing_predict_self(folder: Path | None) -> list[Rivals]:
+    methods = _predict_self(TREE_WAYS_BACK, TREE_ROUNDS)
+    return [Setting("parsing-predict-self", "Trees", partial(english(folder), "adagrad", 1.0), methods)]
+
+
+def _parsing_french(folder: Path | None) -> list[Rivals]:
+    return [Setting("parsing-french", "UD to SUD", partial(french(folder), "adagrad", 1.0), FRENCH)]
 
 
 def _pairs(folder: Path | None) -> Draw:
@@ -91,7 +114,7 @@ def _pairs(folder: Path | None) -> Draw:
     @lru_cache(1)
     def draw(learner: str, share: float, seed: int) -> Pair:
         drawn = Parts(*(some(corpus, count, seed) for corpus, count in zip(source, SPD, strict=True)))
-        return Pair(name, target, drawn, RECIPES[learner], SCHEDULE, *WAYS[learner]).with_share(share, seed)
+        return Pair(name, target, drawn, Words(RECIPES[learner]), SCHEDULE, *WAYS[learner]).with_share(share, seed)
 
     return draw
 
@@ -99,14 +122,21 @@ def _pairs(folder: Path | None) -> Draw:
 def _of_sample(learner: str, share: float, seed: int) -> Pair:
     target = Parts(*cut(of_sample("ctb.txt", "ctb"), 32, 48, 64))
     source = Parts(*(some(corpus, 32, seed) for corpus in cut(in_sentences(of_sample("pd.txt", "pd")), 80, 100, 120)))
-    return Pair("the sample corpus", target, source, RECIPES[learner], Schedule(2), *WAYS[learner]).with_share(
+    return Pair("the sample corpus", target, source, Words(RECIPES[learner]), Schedule(2), *WAYS[learner]).with_share(
         share, seed
     )
 
 
 PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
     "models": _of_learners("models", tuple(RECIPES), MODELS),
-    "predict-self": _of_learners("predict-self", ("perceptron",), PREDICT_SELF),
-    "sizes": _sizes,
+    "predict-self": _of_learners("predict-self", ("perceptron",), _predict_self(WAYS_BACK, ROUNDS)),
+    "sizes": lambda folder: _sizes("sizes", _pairs(folder), "perceptron"),
+    "parsing-models": _parsing_models,
+    "parsing-predict-self": _parsing_predict_self,
+    "parsing-sizes": lambda folder: _sizes("parsing-sizes", english(folder), "adagrad"),
+    "parsing-french": _parsing_french,
 }
-"""What a command may ask for: Tables 6, 8 and 12; Figures 7, 9 and 11; Figure 13."""
+"""What a command may ask for.
+
+Words: Tables 6, 8 and 12; Figures 7, 9 and 11; Figure 13. Trees: Tables 7, 9 and 13; Figures 8, 10 and 12; Figure 14.
+"""

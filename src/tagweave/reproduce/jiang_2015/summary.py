@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tagweave.evaluation.score import f_of_counts
 from tagweave.reproduce.comparison import TRIALS, Measured, against, judged
 from tagweave.reproduce.jiang_2015.methods import BASELINE, DECODING, MODEL_1, MODEL_2, MODEL_3, SOURCE, TIMED, Method
 from tagweave.reproduce.jiang_2015.pair import Pair
 from tagweave.reproduce.jiang_2015.paper import FINDINGS
-from tagweave.reproduce.jiang_2015.recall import by_tag
+from tagweave.reproduce.jiang_2015.recall import LEAST_SHARE, by_kind
 from tagweave.reproduce.run import Run, Setting
-from tagweave.reproduce.words import word_counts
 
 REFERENCES = (BASELINE, MODEL_1, MODEL_2)
 """The methods that every other one is tested against."""
@@ -25,6 +23,7 @@ def summary(run: Run[Pair, Method], command: str, trials: int = TRIALS) -> dict[
     return {
         "command": command,
         "part": run.part,
+        "structure": run.settings[0].draw(0).structure.name,
         "seeds": run.seeds,
         "trials": trials,
         "settings": [_of_setting(run, setting, trials) for setting in run.settings],
@@ -39,13 +38,15 @@ def _of_setting(run: Run[Pair, Method], setting: Rivals, trials: int) -> dict[st
         "name": setting.name,
         "title": f"{setting.title}: {pair.name}",
         "sizes": pair.sizes(),
-        "recipe": {"learner": pair.recipe.learner, "guide": pair.recipe.guide, **pair.recipe.settings},
+        "recipe": pair.structure.told(),
+        "notes": list(pair.notes),
+        "ways": [list(pair.ways_back), pair.rounds],
         "schedule": [pair.schedule.iterations, pair.schedule.patience],
         "methods": {
             method.name: {
                 **_course(run, setting, method),
                 "scores": {measure: each.to_json() for measure, each in found[method.name].items()},
-                "against": against(method.name, found, REFERENCES, trials, lambda measure: measure != "source test"),
+                "against": against(method.name, found, REFERENCES, trials, _of_target),
             }
             for method in methods
         },
@@ -55,17 +56,21 @@ def _of_setting(run: Run[Pair, Method], setting: Rivals, trials: int) -> dict[st
 
 
 def measures(run: Run[Pair, Method], setting: Rivals, method: Method) -> dict[str, Measured]:
-    """F of words on `dev` and `test`; of the two models of Table 6 also on `source test`."""
-    results = run.of(setting, method)
-    golds = [setting.draw(seed).gold for seed in range(run.seeds)]
+    """Each measure on `dev` and `test`; of the two models of Tables 6 and 7 also on `source test`."""
+    trials = [(setting.draw(seed), result) for seed, result in enumerate(run.of(setting, method))]
     parts = ["dev", "test", *(["source test"] if method in (BASELINE, SOURCE) else [])]
     return {
-        part: Measured(
-            np.stack([word_counts(gold[part], found[part]) for gold, found in zip(golds, results, strict=True)]),
-            f_of_counts,
+        part + suffix: Measured(
+            np.stack([measure.counts(pair.gold[part], found[part]) for pair, found in trials]),
+            measure.metric,
         )
+        for suffix, measure in trials[0][0].structure.measures.items()
         for part in parts
     }
+
+
+def _of_target(measure: str) -> bool:
+    return not measure.startswith("source")
 
 
 def _course(run: Run[Pair, Method], setting: Rivals, method: Method) -> dict[str, Any]:
@@ -75,11 +80,16 @@ def _course(run: Run[Pair, Method], setting: Rivals, method: Method) -> dict[str
 
 
 def _of_models(run: Run[Pair, Method], setting: Rivals) -> dict[str, Any]:
-    """The time of decoding, and what becomes of words of every tag."""
+    """The time of decoding, and what becomes of items of every kind."""
     pair, results = setting.draw(0), run.of(setting, DECODING)
+    unit = pair.structure.unit
     outputs = [[result["test"] for result in run.of(setting, method)] for method in (BASELINE, MODEL_3)]
     best = {method.name: [min(result["seconds"][method.name]) for result in results] for method in TIMED}
     return {
-        "decoding": {"characters": results[0]["characters"], "seconds": best},
-        "by tag": by_tag(pair.target.test, outputs[0], outputs[1]),
+        "decoding": {"unit": unit, "length": results[0][unit], "seconds": best},
+        "by tag": {
+            "rows": by_kind(pair.structure, pair.target.test, *outputs),
+            "least share": LEAST_SHARE,
+            "least change": pair.structure.least_change,
+        },
     }

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from tagweave import __version__
-from tagweave.adapt.fit import Fitted, fit
-from tagweave.adapt.guided import fit_guided
 from tagweave.adapt.predict_self import BEST, Ranking, rankings
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.sequences import Labels, Sequences
-from tagweave.adapt.system import Parallel, Step
+from tagweave.adapt.system import Parallel, Step, System
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.loop import Schedule, Watcher
-from tagweave.models.chain import ChainModel
-from tagweave.models.storage import load_model, save_model
 from tagweave.reproduce.cache import Cache, Result
 from tagweave.reproduce.corpora import digest
-from tagweave.reproduce.jiang_2015 import lines
-from tagweave.reproduce.words import segmented
+from tagweave.reproduce.jiang_2015.structure import Annotation, Fitted, Lines, Model, Structure
+from tagweave.reproduce.jiang_2015.structure import digest as digest_of_lines
 
 
 @dataclass(frozen=True)
@@ -32,83 +26,103 @@ class Training:
     Attributes:
         name: for people.
         description: all that it depends on.
+        structure: what is trained.
         fit: trains it.
         cache: where answers are kept, and the model itself if `keep` is called.
-        threads: of segmenting.
+        threads: of decoding.
     """
 
     name: str
     description: Result
+    structure: Structure
     fit: Callable[[], Fitted]
     cache: Cache
     threads: int = 1
 
-    def segmented(self, corpus: Corpus) -> list[str]:
-        """The words that it finds in the text of a corpus, as lines."""
+    def found(self, corpus: Corpus) -> list[str]:
+        """The lines that it finds in the text of a corpus."""
+        key = self.structure.name
         found = self.cache.result(
-            f"{self.name} words",
+            f"{self.name} {key}",
             {**self.description, "text": digest(corpus)},
-            lambda: {"words": segmented(self.model, corpus, self.threads)},
+            lambda: {key: self.structure.found(self.model, corpus, self.threads)},
         )
-        return list(found["words"])
+        return list(found[key])
+
+    def transformed(self, corpus: Corpus, guides: Lines) -> list[str]:
+        """The lines that it, a transfer model, makes of those of the other guideline."""
+        key = self.structure.name
+        found = self.cache.result(
+            f"{self.name} transformed",
+            {**self.description, "text": digest(corpus), "guides": digest_of_lines(guides)},
+            lambda: {key: self._transformed(corpus, guides)},
+        )
+        return list(found[key])
 
     def course(self) -> Result:
         """`labels` and `weights` (how many), `history` (the development score of every iteration) and `seconds`."""
         return self.cache.result(f"{self.name} course", self.description, lambda: self._fitted[1])
 
     @cached_property
-    def model(self) -> ChainModel:
+    def model(self) -> Model:
         """The model, from its file or from a training."""
         if self._path.exists():
-            return load_model(self._path)
+            return self.structure.load(self._path)
         self.course()  # which may have trained it
-        return self._fitted[0]
+        return self._fitted[0].model
 
     def keep(self) -> None:
         """Write the model beside the answers: others need it."""
         if not self._path.exists():
             model = self.model
             self.cache.folder.mkdir(parents=True, exist_ok=True)
-            save_model(model, self._path)
+            self.structure.save(model, self._path)
 
     @property
     def _path(self) -> Any:
         return self.cache.path(self.name, self.description).with_suffix(".model")
 
+    def _transformed(self, corpus: Corpus, guides: Lines) -> list[str]:
+        text = Parallel(corpus, self.structure.annotations(guides))
+        system = self.structure.system(Schedule())
+        return self.structure.of_annotations(system.transform(self._fitted[0], text))
+
     @cached_property
-    def _fitted(self) -> tuple[ChainModel, Result]:
+    def _fitted(self) -> tuple[Fitted, Result]:
         begin = time.perf_counter()
         fitted = self.fit()
         if fitted.outcome.interrupted:
             raise KeyboardInterrupt
         history = [iteration.score for iteration in fitted.outcome.history]
         seconds = round(time.perf_counter() - begin, 2)
-        model = fitted.model
-        sizes = {"labels": len(model.structure.space), "weights": len(model.weights)}
-        return model, {**sizes, "history": history, "seconds": seconds}
+        return fitted, {**self.structure.sizes(fitted.model), "history": history, "seconds": seconds}
 
 
 @dataclass(frozen=True)
 class Side:
-    """Training and development data of one guideline, and on the same text the words of the other one, as lines."""
+    """Training and development data of one guideline, and of the same text the lines of the other one."""
 
+    structure: Structure
     train: Corpus
     dev: Corpus
-    guides: Sequence[str]
-    dev_guides: Sequence[str]
+    guides: Lines
+    dev_guides: Lines
 
     def description(self) -> list[str]:
         """What tells it from others."""
-        return [digest(self.train), digest(self.dev), lines.digest(self.guides), lines.digest(self.dev_guides)]
+        guides = [digest_of_lines(lines) for lines in (self.guides, self.dev_guides)]
+        return [digest(self.train), digest(self.dev), *guides]
 
-    def guided(self) -> tuple[Parallel[Labels], Parallel[Labels]]:
+    def guided(self) -> tuple[Parallel[Annotation], Parallel[Annotation]]:
         """Training and development data of a transfer model to this side's guideline."""
-        train, dev = (lines.labels(guides) for guides in (self.guides, self.dev_guides))
-        return Parallel(self.train, train), Parallel(self.dev, dev)
+        return self._parallel(self.guides, self.dev_guides)
 
-    def own(self) -> tuple[Parallel[Labels], Parallel[Labels]]:
-        """The same text with its own words as the guides: what a transfer model to the other guideline is given."""
-        train, dev = (lines.labels(lines.of_words(corpus)) for corpus in (self.train, self.dev))
+    def own(self) -> tuple[Parallel[Annotation], Parallel[Annotation]]:
+        """The same text with its own lines as the guides: what a transfer model to the other guideline is given."""
+        return self._parallel(*map(self.structure.of_corpus, (self.train, self.dev)))
+
+    def _parallel(self, guides: Lines, dev_guides: Lines) -> tuple[Parallel[Annotation], Parallel[Annotation]]:
+        train, dev = map(self.structure.annotations, (guides, dev_guides))
         return Parallel(self.train, train), Parallel(self.dev, dev)
 
 
@@ -123,7 +137,7 @@ class Transformed:
     """
 
     ranked: Sequence[Ranking[str]]
-    dev: Sequence[str]
+    dev: Lines
     led_back: Sequence[bool]
 
     @classmethod
@@ -146,14 +160,14 @@ class Trainings:
     """How models are trained, each once.
 
     Attributes:
-        recipe, schedule: of every training.
+        structure, schedule: of every training.
         seed: of the order of sentences.
         cache: where results are kept.
         threads: of the trainings.
         watcher: is told of every iteration.
     """
 
-    recipe: Recipe
+    structure: Structure
     schedule: Schedule
     seed: int
     cache: Cache
@@ -165,7 +179,7 @@ class Trainings:
         return self._training(
             name,
             {"corpora": [digest(corpus) for corpus in corpora], "dev": digest(dev)},
-            lambda: fit(corpora, self._recipe, dev, self.schedule, self.watcher),
+            lambda: self._structure.fit(corpora, dev, self.schedule, self.watcher),
         )
 
     def guided(self, name: str, guide: Training, corpus: Corpus, dev: Corpus) -> Training:
@@ -173,8 +187,12 @@ class Trainings:
         return self._training(
             name,
             {"corpora": [digest(corpus)], "dev": digest(dev), "guide": guide.description},
-            lambda: fit_guided([corpus], guide.model, self._recipe, dev, self.schedule, self.watcher),
+            lambda: self._structure.fit_guided(corpus, guide.model, dev, self.schedule, self.watcher),
         )
+
+    def transfer(self, name: str, side: Side) -> Training:
+        """A transfer model to the guideline of a side."""
+        return self._training(name, {"side": side.description()}, lambda: self._transfer(side))
 
     def both_ways(self, name: str, target: Side, source: Side) -> tuple[Transformed, Transformed]:
         """Transfer models in both directions (Algorithm 4, lines 6 to 10): the text of the target, and of the source.
@@ -186,38 +204,43 @@ class Trainings:
         return Transformed.of(found["target"]), Transformed.of(found["source"])
 
     def _both_ways(self, target: Side, source: Side) -> Result:
-        system = Sequences(self._recipe, self.schedule, self.watcher)
-        forward, backward = (
-            system.train_transfer([train], dev, Step(1, 2, "transfer model"))
-            for train, dev in (target.guided(), source.guided())
-        )
+        system = self._structure.system(self.schedule, self.watcher)
+        forward, backward = map(self._transfer, (target, source))
         return {
             "target": _transformed(system, target, backward, forward).to_json(),
             "source": _transformed(system, source, forward, backward).to_json(),
         }
 
+    def _transfer(self, side: Side) -> Fitted:
+        train, dev = side.guided()
+        fitted: Fitted = self._structure.system(self.schedule, self.watcher).train_transfer(
+            [train], dev, Step(1, 2, "transfer model")
+        )
+        return fitted
+
     @cached_property
-    def _recipe(self) -> Recipe:
-        return replace(self.recipe, settings={**self.recipe.settings, "seed": self.seed}, threads=self.threads)
+    def _structure(self) -> Structure:
+        return self.structure.of_seed(self.seed, self.threads)
 
     @property
     def _description(self) -> Result:
-        recipe = {name: value for name, value in self._recipe.to_json().items() if name != "threads"}
         stops = [self.schedule.iterations, self.schedule.patience]
-        return {"version": __version__, "recipe": recipe, "schedule": stops}
+        return {"version": __version__, "recipe": self._structure.description(), "schedule": stops}
 
     def _training(self, name: str, description: Result, fit: Callable[[], Fitted]) -> Training:
-        return Training(name, {**self._description, **description}, fit, self.cache, self.threads)
+        description = {**self._description, **description}
+        return Training(name, description, self.structure, fit, self.cache, self.threads)
 
 
-def _transformed(system: Sequences, side: Side, there: Fitted, back: Fitted) -> Transformed:
+def _transformed(system: System[Fitted, Annotation], side: Side, there: Fitted, back: Fitted) -> Transformed:
     train, dev = side.own()
+    of_annotations = side.structure.of_annotations
     ranked = rankings(system, there, back, side.train, train.guides, BEST)
     again = system.transform(back, Parallel(side.train, [each.annotations[0] for each in ranked]))
     return Transformed(
-        [Ranking(lines.of_labels(each.annotations), each.there, each.back) for each in ranked],
-        lines.of_labels(system.transform(there, dev)),
-        [labels == own for labels, own in zip(again, train.guides, strict=True)],
+        [Ranking(of_annotations(each.annotations), each.there, each.back) for each in ranked],
+        of_annotations(system.transform(there, dev)),
+        [annotation == own for annotation, own in zip(again, train.guides, strict=True)],
     )
 
 

@@ -2,46 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from tagweave.adapt.recipe import Recipe
-from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.learning.loop import Schedule
 from tagweave.reproduce.corpora import there
 from tagweave.reproduce.sun_wan_2012.pair import Pair
-
-
-@dataclass(frozen=True)
-class Twice:
-    """The sentences of two corpora whose texts are the same, in both."""
-
-    first: Corpus
-    second: Corpus
-
-    @classmethod
-    def of(cls, first: Corpus, second: Corpus) -> Twice:
-        """Sentence by sentence; those that differ in their text are left out.
-
-        Raises:
-            CorpusError: another number of sentences, or not half of them have the same text.
-        """
-        if len(first) != len(second):
-            raise CorpusError(f"{len(second)} sentences", f"{len(first)}, those of {first.path}", second.path)
-        pairs = [(a, b) for a, b in zip(first, second, strict=True) if "".join(a.forms) == "".join(b.forms)]
-        if 2 * len(pairs) < len(first):
-            expected = f"the sentences of {first.path} in other words"
-            raise CorpusError(f"{len(pairs)} of {len(first)} sentences with the same text", expected, second.path)
-        return cls(first.with_sentences(a for a, _ in pairs), second.with_sentences(b for _, b in pairs))
-
-    @property
-    def reverse(self) -> Twice:
-        """The second one first."""
-        return Twice(self.second, self.first)
+from tagweave.reproduce.twice import Twice
 
 
 def read_twice(folder: Path, first: tuple[str, str], second: tuple[str, str], part: str) -> Twice:
@@ -56,8 +26,8 @@ def read_twice(folder: Path, first: tuple[str, str], second: tuple[str, str], pa
         CorpusError: no such folder, or not the same text; and as `load`.
         OSError: a file cannot be read.
     """
-    corpora = (load(f"{guideline}={there(folder / name) / part}.conllu#upos") for name, guideline in (first, second))
-    return Twice.of(*corpora)
+    one, other = (load(f"{guideline}={there(folder / name) / part}.conllu#upos") for name, guideline in (first, second))
+    return Twice.of(one, other)
 
 
 def halves(train: Twice, test: Twice, seed: int, recipe: Recipe, schedule: Schedule, folds: int) -> Pair:

@@ -29,7 +29,8 @@ from tagweave.reproduce.sun_wan_2012.methods import (
     with_target,
 )
 from tagweave.reproduce.sun_wan_2012.pair import Pair
-from tagweave.reproduce.sun_wan_2012.parallel import Twice, halves, read_twice
+from tagweave.reproduce.sun_wan_2012.parallel import halves, read_twice
+from tagweave.reproduce.twice import Twice
 
 RECIPE = Recipe(Task("segtag", "BI"), PRESETS["sun-wan-2012"], features="all")
 SCHEDULE = Schedule(6)

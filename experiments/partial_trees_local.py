@@ -1,0 +1,69 @@
+"""Parsing as one decision a token: what a tree model learns when training knows nothing of trees.
+
+    loss = - sum over tokens m with a known head h of log(exp(score(h, m)) / sum over h' != m of exp(score(h', m)))
+
+An unknown head adds nothing, so nothing is to be summed over; but what the known heads say of it is lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.adapt.parsing import DevScore, FittedParser, ParserRecipe, usual_templates
+from tagweave.corpus.corpus import Corpus
+from tagweave.encoding.arcs import encode_arcs
+from tagweave.encoding.ragged import pointers
+from tagweave.learning.loop import Schedule, Watcher, train
+from tagweave.models.arc_features import ArcBatch, ArcFeatures
+from tagweave.models.tree import TreeModel
+from tagweave.models.tree_objective import TreeObjective
+
+Floats = NDArray[Any]
+
+
+class LocalObjective(TreeObjective):
+    """The loss above and its gradient; a token that has several candidates counts as unknown."""
+
+    def shuffled(self, order: NDArray[np.int64]) -> LocalObjective:
+        """As the parent has it."""
+        return LocalObjective(self.features, self.encoded.take(order), self.single_root, self.threads, self.dtype)
+
+    def _loss(self, weights: Floats, batch: ArcBatch) -> tuple[float, Floats]:
+        scores = self.features.scores(weights, batch)
+        difference, loss = np.zeros(batch.size, self.dtype), 0.0
+        known, tokens = self._known(batch), pointers(batch.lengths)
+        for s, length in enumerate(batch.lengths.tolist()):
+            cells = slice(batch.cells[s], batch.cells[s + 1])
+            own = scores[cells].reshape(length + 1, length + 1), difference[cells].reshape(length + 1, length + 1)
+            loss += _add_decisions(*own, known[tokens[s] : tokens[s + 1]])
+        return loss, difference
+
+
+def _add_decisions(scores: Floats, difference: Floats, heads: NDArray[np.int32]) -> float:
+    """The loss of one sentence; its derivative by the scores, by head and modifier, is added to `difference`."""
+    modifiers = np.flatnonzero(heads >= 0) + 1
+    heads, columns = heads[modifiers - 1], np.arange(len(modifiers))
+    own = scores[:, modifiers].astype(np.float64)
+    own[modifiers, columns] = -np.inf  # no token is its own head
+    own -= own.max(axis=0)
+    log_p = own - np.log(np.exp(own).sum(axis=0))
+    difference[:, modifiers] += np.exp(log_p)
+    difference[heads, modifiers] -= 1
+    return -float(log_p[heads, columns].sum())
+
+
+def fit_local(
+    corpus: Corpus, recipe: ParserRecipe, dev: Corpus, schedule: Schedule, watcher: Watcher | None = None
+) -> FittedParser:
+    """As `tagweave.adapt.parsing.fit_parser` where trees have no relations, with the loss above."""
+    templates = usual_templates(corpus.sentences)
+    features = ArcFeatures(templates, 1 << recipe.bits)
+    objective = LocalObjective(features, encode_arcs(corpus.sentences, templates, corpus.guideline))
+    model = TreeModel(features, np.zeros(features.size, np.float32), guideline=corpus.guideline)
+    evaluate = DevScore(model, dev, recipe.threads)
+    outcome = train(recipe.trainer(), objective, model.weights, schedule, evaluate, watcher)
+    return FittedParser(replace(model, weights=outcome.weights), outcome, lifted=0, unused=0)

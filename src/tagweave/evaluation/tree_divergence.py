@@ -1,0 +1,189 @@
+"""Where two guidelines for trees diverge: what their relations and their heads become in the trees of the other.
+
+The same sentences are annotated under both. Relations of a token are counted in pairs, as tags are. The head that a
+token has in one tree stands somewhere in the other:
+
+    same           it is the token's head there, too
+    reversed       it is a modifier of the token: the arc has turned round
+    grandparent    it is the head of the token's head: a token has come between them
+    grandchild     the token is the head of its head
+    sibling        both have one head
+    uncle          it has the same head as the token's head
+    nephew         the token has the same head as its head
+    ancestor       it is further above the token
+    descendant     it is further below
+    other          it is anywhere else
+
+A token tells nothing of heads where one of the trees does not give it just one head, or is no tree around it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tagweave.corpus.context import Context
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import ArcCandidates, Sentence
+from tagweave.encoding.arcs import only_head
+from tagweave.encoding.sentence_length import check_lengths
+from tagweave.evaluation.divergence import Divergence, check_words
+from tagweave.evaluation.score import Share
+from tagweave.evaluation.tag_pairs import TagPairs, Token
+from tagweave.kernels.tree_paths import FARTHEST, PATHS, tree_paths
+
+SAME = "same"
+_NEAR = {(1, 0): SAME, (0, 1): "reversed", (1, 1): "sibling", (2, 1): "uncle", (1, 2): "nephew"}
+_LINE = {(2, 0): "grandparent", (0, 2): "grandchild", (FARTHEST, 0): "ancestor", (0, FARTHEST): "descendant"}
+_NAMES = ("", *((_NEAR | _LINE).get(divmod(path, FARTHEST + 1), "other") for path in range(PATHS - 1)))
+"""By the number of a path in `kernels.tree_paths`: where the head is, "" where nothing tells."""
+
+
+@dataclass(frozen=True, eq=False)
+class TreeDivergence:
+    """How the trees of two guidelines meet.
+
+    Attributes:
+        relations: pairs of relations.
+        heads: for the first guideline and for the second one, by relation, where its heads are in the other's trees.
+        same_heads: tokens with one head in both trees, and those of them that have the same.
+        same_arcs: tokens with head and relation in both, and those that have the same of both.
+        sentences: how many have the same tokens.
+        left_out: how many of each guideline have none with the same tokens.
+    """
+
+    relations: Divergence
+    heads: tuple[Divergence, Divergence]
+    same_heads: Share
+    same_arcs: Share
+    sentences: int
+    left_out: tuple[int, int]
+
+    @property
+    def first(self) -> str:
+        """The one guideline."""
+        return self.relations.first
+
+    @property
+    def second(self) -> str:
+        """The other one."""
+        return self.relations.second
+
+    def directions(self) -> tuple[Divergence, ...]:
+        """What is compared, from either side."""
+        return (self.relations, self.relations.swapped(), *self.heads)
+
+    def headlines(self) -> list[str]:
+        """Sentences that say what was compared, and how much of it agrees."""
+        one, other = self.left_out
+        left_out = f"; left out: {one:,} of {self.first}, {other:,} of {self.second}" if one or other else ""
+        return [
+            f"Sentences of {self.first} and {self.second} with the same tokens: {self.sentences:,}{left_out}.",
+            f"The same head: {_shown(self.same_heads)}. The same head and relation: {_shown(self.same_arcs)}.",
+        ]
+
+
+def counted_trees(first: Corpus, second: Corpus) -> TreeDivergence:
+    """How the trees of two guidelines meet in sentences that have the same tokens in both corpora.
+
+    Raises:
+        CorpusError: two corpora of one guideline, one without trees, no sentence that both have, no token with one head
+            in both; or as `check_lengths`.
+    """
+    check_words(first, second)
+    for corpus in (first, second):
+        check_lengths(corpus)
+        if not any(corpus.guideline in sentence.heads for sentence in corpus):
+            raise CorpusError("no heads", "a head layer (FILE#head), as the other corpus has", corpus.path)
+    pairs = _paired(first, second)
+    tally = _Tally(first.guideline, second.guideline, pairs)
+    for number, (one, other) in enumerate(pairs):
+        tally.add(number, one, other)
+    if not tally.heads:
+        found = f"no token with one head of {first.guideline} and one of {second.guideline}"
+        raise CorpusError(found, "the same sentences in both corpora", second.path)
+    return tally.result((len(first) - len(pairs), len(second) - len(pairs)))
+
+
+def _paired(first: Corpus, second: Corpus) -> list[tuple[Sentence, Sentence]]:
+    """Sentences of the same tokens, in the order of the first corpus; repeated ones in the order of both."""
+    waiting: dict[tuple[str, ...], deque[Sentence]] = defaultdict(deque)
+    for sentence in second:
+        waiting[sentence.forms].append(sentence)
+    return [(sentence, waiting[sentence.forms].popleft()) for sentence in first if waiting[sentence.forms]]
+
+
+class _Tally:
+    """Adds up what the trees of sentences say."""
+
+    def __init__(self, first: str, second: str, sentences: Sequence[tuple[Sentence, Sentence]]) -> None:
+        self.first, self.second, self._sentences = first, second, sentences
+        self.relations, self.places = TagPairs(), (TagPairs(), TagPairs())
+        self.tokens, self.heads, self.same_heads, self.arcs, self.same_arcs = 0, 0, 0, 0, 0
+
+    def add(self, number: int, one: Sentence, other: Sentence) -> None:
+        layers = _layer(one, self.first), _layer(other, self.second)
+        heads = [[only_head(candidates) for candidates in layer] for layer in layers]
+        relations = [[_relation(candidates) for candidates in layer] for layer in layers]
+        self.tokens += len(one)
+        for at, (head, its_head) in enumerate(zip(*heads, strict=True)):
+            of_first, of_second = relations[0][at], relations[1][at]
+            if of_first is not None and of_second is not None:
+                self.relations.add((of_first, of_second), one.forms[at], (number, at))
+            if head >= 0 and its_head >= 0:
+                self.heads += 1
+                self.same_heads += head == its_head
+                if of_first is not None and of_second is not None:
+                    self.arcs += 1
+                    self.same_arcs += head == its_head and of_first == of_second
+        for pairs, own, tree, names in zip(self.places, heads, heads[::-1], relations, strict=True):
+            for at, (place, relation) in enumerate(zip(places(own, tree), names, strict=True)):
+                if place and tree[at] >= 0:
+                    pairs.add((relation or "_", place), one.forms[at], (number, at))
+
+    def result(self, left_out: tuple[int, int]) -> TreeDivergence:
+        relations = self._divergence(self.first, self.second, self.relations)
+        there = self._divergence(self.first, f"the place of the head in {self.second}", self.places[0])
+        back = self._divergence(self.second, f"the place of the head in {self.first}", self.places[1])
+        same_heads, same_arcs = Share(self.same_heads, self.heads), Share(self.same_arcs, self.arcs)
+        return TreeDivergence(relations, (there, back), same_heads, same_arcs, len(self._sentences), left_out)
+
+    def _divergence(self, first: str, second: str, pairs: TagPairs) -> Divergence:
+        left_out = self.tokens - round(sum(pairs.counts.values()))
+        return Divergence.of(first, second, pairs, self._context, left_out, "relation")
+
+    def _context(self, token: Token) -> Context:
+        """A token in context, and its heads in both trees."""
+        number, at = token
+        one, other = self._sentences[number]
+        heads = only_head(_layer(one, self.first)[at]), only_head(_layer(other, self.second)[at])
+        forms = [one.forms[head - 1] if head > 0 else "root" if head == 0 else "?" for head in heads]
+        return Context.of(one, at, note=f"{self.first} → {forms[0]}, {self.second} → {forms[1]}")
+
+
+def places(heads: Sequence[int], tree: Sequence[int]) -> list[str]:
+    """Where the head of every token (0 is the root, negative unknown) is in another tree; "" where nothing tells."""
+    n = len(tree)
+    paths = np.empty((n + 1) ** 2, np.uint8)
+    tree_paths(np.array([-1, *tree], np.int32), np.array([0, n + 1], np.int64), paths)
+    numbers = paths.reshape(n + 1, n + 1)[np.maximum(heads, 0), np.arange(1, n + 1)].tolist()
+    return [
+        "" if head < 0 else SAME if head == other else _NAMES[number]
+        for head, other, number in zip(heads, tree, numbers, strict=True)
+    ]
+
+
+def _shown(share: Share) -> str:
+    return f"{100 * share.value:.1f} % of {share.total:,} tokens" if share.total else "- of 0 tokens"
+
+
+def _layer(sentence: Sentence, name: str) -> Sequence[ArcCandidates]:
+    return sentence.heads.get(name, (None,) * len(sentence))
+
+
+def _relation(candidates: ArcCandidates) -> str | None:
+    return candidates[0].relation if candidates is not None and len(candidates) == 1 else None

@@ -1,0 +1,355 @@
+"""Treebanks of two guidelines on the command line: the models of the library, their steps, conversion, interrupts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from model_files import contents
+
+from tagweave.adapt.guided_parsing import fit_guided_parser
+from tagweave.adapt.parsing import ParserRecipe, fit_parser, usual_templates
+from tagweave.adapt.predict_self import PredictSelf
+from tagweave.adapt.transform import fit_iterated, fit_transformed
+from tagweave.adapt.trees import Trees
+from tagweave.cli import recipes
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import load
+from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.encoding import sentence_length
+from tagweave.learning import loop
+from tagweave.learning.loop import Schedule
+from tagweave.models.tree_storage import load_parser
+from treebank import conllu, treebank, with_evidence
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+BITS = 10
+Train = Callable[..., Any]
+
+
+def flipped(given: Sentence) -> Sentence:
+    """Under the other guideline: a determiner is the head of its noun."""
+    tags = [candidates[0] if candidates else "" for candidates in given.layers["upos"]]
+    heads = [arcs[0].head if arcs and arcs[0].head is not None else 0 for arcs in given.heads["head"]]
+    found = list(heads)
+    for at, tag in enumerate(tags):
+        if tag == "D":
+            noun = heads[at] - 1
+            found[at], found[noun] = heads[noun], at + 1
+    return with_evidence(given, *((Arc(head, tag.lower()),) for head, tag in zip(found, tags, strict=True)))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Treebanks of two guidelines, and one text under both."""
+    folder = tmp_path_factory.mktemp("guidelines")
+    (folder / "mine.conllu").write_text(conllu(treebank(12)))
+    (folder / "theirs.conllu").write_text(conllu([flipped(each) for each in treebank(60, seed=1)]))
+    (folder / "dev.conllu").write_text(conllu(treebank(12, seed=2)))
+    (folder / "gold.conllu").write_text(conllu(treebank(10, seed=3)))
+    (folder / "given.conllu").write_text(conllu([flipped(each) for each in treebank(10, seed=3)]))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _small_models(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    original = recipes.parser_recipe
+    monkeypatch.setattr(recipes, "parser_recipe", lambda *options: replace(original(*options), bits=BITS))
+    yield
+
+
+@pytest.fixture
+def train(run: Run, files: Path, tmp_path: Path) -> Train:
+    """Trains for three iterations a step; gives the model and what was said, line by line."""
+
+    def call(*options: object, code: int = 0, dev: bool = True) -> Any:
+        of_dev = ("--dev", files / "dev.conllu") if dev else ()
+        corpora = (files / "mine.conllu", "--source", f"ud={files / 'theirs.conllu'}", *of_dev)
+        common = ("train", "--task", "parse", *corpora, "-o", tmp_path / "m", "--iterations", 3)
+        result = run(*common, *options, code=code)
+        return result.stderr.splitlines() if code else (load_parser(tmp_path / "m"), result.stderr.splitlines())
+
+    return call
+
+
+def corpora(files: Path) -> tuple[list[Corpus], list[Corpus], Corpus]:
+    theirs = load(f"ud={files / 'theirs.conllu'}#head")
+    return [load(f"{files / 'mine.conllu'}#head")], [theirs], load(f"{files / 'dev.conllu'}#head")
+
+
+def recipe_for(targets: list[Corpus], sources: list[Corpus]) -> ParserRecipe:
+    templates = usual_templates(*(corpus.sentences for corpus in (*targets, *sources)))
+    return ParserRecipe(templates, settings={"seed": 0}, bits=BITS)
+
+
+def steps(lines: list[str]) -> list[str]:
+    return [re.sub(r" \(after \d+ s\)$", "", line) for line in lines if re.match(r"\d+/\d+ ", line)]
+
+
+def test_guided_is_that_of_the_library(train: Train, files: Path, tmp_path: Path, run: Run) -> None:
+    model, lines = train()
+    targets, sources, dev = corpora(files)
+    recipe = recipe_for(targets, sources)
+    guide = fit_parser(sources, recipe, schedule=Schedule(3)).model
+    expected = fit_guided_parser(targets, guide, recipe, dev, Schedule(3)).model
+    np.testing.assert_array_equal(model.weights, expected.weights)
+    np.testing.assert_array_equal(model.guide.weights, guide.weights)
+    assert "method guided, for corpora of head and ud" in lines
+    assert "first a parser of ud, then one of head that looks at its trees" in lines
+    assert [line.split(",")[0] for line in lines if "with evidence" in line] == [
+        "60 sentences with evidence",
+        "12 sentences with evidence",
+    ]
+    assert model.about["method"] == "guided"
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    shown = run("info", tmp_path / "m").stdout
+    assert "guided by a model of ud, which is part of it" in shown
+    assert json.loads(run("info", "--json", tmp_path / "m").stdout)["guide"] == "ud"
+
+
+def test_merged_learns_from_both(train: Train, files: Path) -> None:
+    model, lines = train("--method", "merged")
+    assert model.guide is None
+    assert lines[0].startswith("72 sentences with evidence")
+    assert {"det", "d"} <= set(model.labels.names)
+
+
+def test_transform_is_that_of_the_library(train: Train, files: Path, tmp_path: Path) -> None:
+    model, lines = train("--method", "transform")
+    targets, sources, dev = corpora(files)
+    system = Trees(recipe_for(targets, sources), Schedule(3))
+    expected = fit_transformed(system, targets, sources, dev).model
+    np.testing.assert_array_equal(model.weights, expected.weights)
+    assert steps(lines) == ["1/3 source model of ud", "2/3 transfer model, ud to head", "3/3 final model of head"]
+    assert model.guide is None
+    assert model.guideline == "head"
+    assert set(model.labels.names) == {"det", "obj", "punct", "root"}
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_iterate_is_that_of_the_library(train: Train, files: Path, tmp_path: Path, run: Run) -> None:
+    model, lines = train("--method", "iterate", "--rounds", 1, "--predict-self", "0,0.5")
+    targets, sources, dev = corpora(files)
+    system = Trees(recipe_for(targets, sources), Schedule(3))
+    found = fit_iterated(system, targets, sources, dev, PredictSelf((0.0, 0.5)), 1)
+    np.testing.assert_array_equal(model.weights, found.model.model.weights)
+    assert steps(lines)[:3] == [
+        "1/6 target model of head",
+        "2/6 source model of ud",
+        "3/6 round 1: transfer model, ud to head",
+    ]
+    rounds = [(each["round"], each["predict_self"], each["dev_score"]) for each in model.about["rounds"]]
+    assert rounds == [tuple(each) for each in found.rounds]
+    assert "  round 1, predict-self 0.5: dev score" in run("info", tmp_path / "m").stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_an_interrupted_cascade_is_resumed(train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped in the first iteration of the second step, and in the guide of the method guided."""
+    for method, part in (("transform", ".step-2"), ("guided", ".source")):
+        train("--method", method)
+        straight = contents(tmp_path / "m")
+        (tmp_path / "m").unlink()
+        save = loop.save_checkpoint
+
+        def stopping(path: Path, *arguments: Any, part: str = part, save: Any = save) -> None:
+            save(path, *arguments)
+            if path.suffix == part:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(loop, "save_checkpoint", stopping)
+        lines = train("--method", method, code=130)
+        assert lines[-1] == "interrupted before the model itself: the same command with --resume goes on"
+        assert not (tmp_path / "m").exists()
+        monkeypatch.setattr(loop, "save_checkpoint", save)
+        _, lines = train("--method", method, "--resume")
+        assert next(line.split()[1] for line in lines if line.startswith("iteration ")) == "2/3"
+        assert contents(tmp_path / "m") == straight
+        assert [path.name for path in tmp_path.iterdir()] == ["m"]
+        (tmp_path / "m").unlink()
+
+
+def test_an_interrupt_keeps_the_best_parser(
+    run: Run, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C after the second iteration: a model is there, and --resume comes to that of a run that was left alone."""
+    common = ("train", "--task", "parse", files / "theirs.conllu", "--dev", files / "given.conllu", "--iterations", 4)
+    run(*common, "-o", tmp_path / "whole")
+    save = loop.save_checkpoint
+
+    def stopping(path: Path, state: Any, *arguments: Any) -> None:
+        save(path, state, *arguments)
+        if state.iteration == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop, "save_checkpoint", stopping)
+    stopped = run(*common, "-o", tmp_path / "m", code=130)
+    assert stopped.stderr.splitlines()[-1] == "interrupted: the same command with --resume goes on"
+    assert load_parser(tmp_path / "m").about["iterations"] == 2
+    monkeypatch.setattr(loop, "save_checkpoint", save)
+    run(*common, "-o", tmp_path / "m", "--resume")
+    assert contents(tmp_path / "m") == contents(tmp_path / "whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "whole"]
+
+
+# In use
+
+
+def uas(run: Run, gold: Path, system: Path) -> float:
+    scores = json.loads(run("evaluate", gold, system, "--layer", "head", "--json").stdout)
+    return float(scores["systems"][str(system)]["uas"]["value"])
+
+
+def test_tag_runs_the_cascade_and_convert_takes_the_trees_that_are_there(
+    train: Train, run: Run, files: Path, tmp_path: Path
+) -> None:
+    train("--method", "guided")
+    run("tag", "--retag", tmp_path / "m", files / "gold.conllu", "-o", tmp_path / "tagged.conllu")
+    assert uas(run, files / "gold.conllu", tmp_path / "tagged.conllu") > 0.8
+    said = run("convert", tmp_path / "m", f"ud={files / 'given.conllu'}", "-o", tmp_path / "converted.conllu").stderr
+    assert said == ""
+    assert uas(run, files / "gold.conllu", tmp_path / "converted.conllu") > 0.8
+    (one, *_), (given, *_) = (load(f"{each}#head") for each in (tmp_path / "converted.conllu", files / "given.conllu"))
+    assert one.forms == given.forms
+    unnamed = run("convert", tmp_path / "m", files / "given.conllu", "-o", tmp_path / "again.conllu").stderr
+    assert unnamed == f"the trees of {files / 'given.conllu'} are taken as ud\n"
+    assert (tmp_path / "again.conllu").read_text() == (tmp_path / "converted.conllu").read_text()
+
+
+def test_confidence_and_review(train: Train, run: Run, files: Path, tmp_path: Path) -> None:
+    train("--method", "guided")
+    arguments = (tmp_path / "m", f"ud={files / 'given.conllu'}", "--confidence", "--review", 3)
+    result = run("convert", *arguments, "-o", tmp_path / "out.conllu")
+    found = load(f"{tmp_path / 'out.conllu'}#head")
+    confidence = sorted(each for sentence in found for each in sentence.confidence or ())
+    assert len(confidence) == found.tokens()
+    assert all(0 < each <= 1 for each in confidence)
+    header, *rows = result.stderr.splitlines()
+    assert header.split("\t")[:4] == ["probability", "word", "given", "chosen"]
+    assert [float(row.split("\t")[0]) for row in rows] == pytest.approx(confidence[:3], abs=1e-4)
+    assert all(re.fullmatch(r"\d+:\w+", cell) for row in rows for cell in row.split("\t")[2:4])
+    run("convert", *arguments, "--review-file", tmp_path / "list.tsv", "-o", tmp_path / "out.conllu")
+    assert (tmp_path / "list.tsv").read_text().splitlines() == [header, *rows]
+
+
+def test_a_comment_names_the_guideline_of_the_input(train: Train, run: Run, files: Path, tmp_path: Path) -> None:
+    train("--method", "guided")
+    text = f"# guideline = ud\n# text = any\n{(files / 'given.conllu').read_text()}"
+    out = run("convert", tmp_path / "m", "-", "--format", "conllu", stdin=text)
+    assert out.stderr == ""
+    assert out.stdout.splitlines()[0] == "# text = any"
+
+
+def test_a_parser_without_a_guide_says_that_trees_do_not_guide_it(run: Run, files: Path, tmp_path: Path) -> None:
+    run("train", "--task", "parse", files / "mine.conllu", "-o", tmp_path / "plain", "--iterations", 2)
+    said = run("convert", tmp_path / "plain", f"ud={files / 'given.conllu'}", "-o", tmp_path / "out.conllu").stderr
+    assert said == f"{tmp_path / 'plain'} knows the guideline head only: the trees of 'ud' do not guide it\n"
+    assert load(f"{tmp_path / 'out.conllu'}#head").sentences[0].heads["head"][0] is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("ud={f}/given.conllu", "--to", "sud"), "found --to sud, expected head, the guideline of {t}/m"),
+        (("ud={f}/given.conllu", "--best", "2"), "found --best with a parser, expected it without"),
+        (("ud={f}/given.conllu", "-o", "{t}/x.conll"), "found columns as the format of the output, expected conllu"),
+        (("ud={f}/given.conllu", "--output-format", "tagged"), "found tagged as the format of the output"),
+        (("sud={f}/given.conllu",), "found a corpus of the guideline 'sud', expected ud, guidelines of {t}/m"),
+        (("head={f}/given.conllu",), "found a corpus of the guideline head and --to head, expected two guidelines"),
+        (("ud={t}/words.seg",), "found no heads, expected trees to convert"),
+    ],
+)
+def test_what_cannot_be_converted(
+    train: Train, run: Run, files: Path, tmp_path: Path, options: tuple[str, ...], expected: str
+) -> None:
+    train("--method", "guided", "--iterations", 1)
+    (tmp_path / "words.seg").write_text("some words\n")
+    names = {"f": files, "t": tmp_path}
+    result = run("convert", tmp_path / "m", *(each.format(**names) for each in options), code=2)
+    assert expected.format(**names) in result.stderr
+    assert not (tmp_path / "x.conll").exists()
+
+
+# Options and files
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            ("--method", "coupled"),
+            "unknown method 'coupled', expected one of ordinary, guided, merged,",
+        ),
+        (("--method", "subword"), "unknown method 'subword'"),
+        (("--method", "transform", "--rounds", "2"), "found --rounds with the method transform, expected iterate"),
+        (("--method", "iterate", "--predict-self", "0.1", "--filter"), "expected one of them"),
+        (("--method", "guided", "--sample", "5,5"), "found --sample with the task parse"),
+        (("--weights", "1"), "expected 2 positive numbers"),
+        (("--method", "ordinary"), "found the guideline 'ud', expected 'head'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(train: Train, tmp_path: Path, options: tuple[str, ...], expected: str) -> None:
+    assert expected in "\n".join(train(*options, code=2))
+    assert not (tmp_path / "m").exists()
+
+
+def test_rounds_are_judged_by_development_data(train: Train) -> None:
+    assert "found no --dev with the method iterate" in "\n".join(train("--method", "iterate", dev=False, code=2))
+
+
+def test_sources_that_nobody_names_follow_the_method(run: Run, files: Path, tmp_path: Path) -> None:
+    common = ("train", "--task", "parse", files / "mine.conllu", "--source", files / "theirs.conllu", "--iterations", 1)
+    one = run(*common, "-o", tmp_path / "one")
+    assert f"{files / 'theirs.conllu'} is taken as of the guideline of {files / 'mine.conllu'}" in one.stderr
+    assert load_parser(tmp_path / "one").about["method"] == "ordinary"
+    run(*common, "-o", tmp_path / "two", "--method", "guided")
+    two = load_parser(tmp_path / "two")
+    assert two.guide is not None
+    assert (two.guideline, two.guide.guideline) == ("target", "source")
+    run("tag", tmp_path / "two", files / "gold.conllu", "--retag", "-o", tmp_path / "out.conllu")
+    assert load(f"{tmp_path / 'out.conllu'}#head").sentences[0].heads["head"][0] is not None
+
+
+@pytest.mark.parametrize("method", ["merged", "guided", "transform"])
+def test_sentences_that_are_too_long_are_left_out(
+    train: Train, files: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setattr(sentence_length, "LONGEST", 5)
+    _, lines = train("--method", method)
+    counts = [sum(len(s) > 5 for s in load(f"{files / name}.conllu#head")) for name in ("mine", "theirs", "dev")]
+    assert all(counts)
+    for name, count in zip(("mine", "theirs", "dev"), counts, strict=True):
+        assert f"{files / name}.conllu: {count} sentences left out: they have more than 5 tokens" in lines
+
+
+# Arcs that cross
+
+
+@pytest.mark.parametrize("command", ["tag", "complete"])
+def test_arcs_may_cross_where_they_are_allowed_to(
+    train: Train, run: Run, files: Path, tmp_path: Path, command: str
+) -> None:
+    train("--method", "merged", "--iterations", 1)
+    rows = ((1, "3"), (2, "4"), (3, "0"), (4, "_"))
+    crossing = "".join(f"{m}\triver\t_\tN\t_\t_\t{h}\t_\t_\t_\n" for m, h in rows)
+    (tmp_path / "crossing.conllu").write_text(f"{crossing}\n")
+    refused = run(command, tmp_path / "m", tmp_path / "crossing.conllu", code=2).stderr
+    assert "found heads that exclude one another, expected a projective tree that they allow" in refused
+    out = run(command, tmp_path / "m", tmp_path / "crossing.conllu", "--non-projective").stdout
+    assert [line.split("\t")[6] for line in out.splitlines() if line][:3] == ["3", "4", "0"]
+
+
+def test_models_of_labels_have_no_trees(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("a/N b/V\n")
+    run("train", tmp_path / "train.txt", "-o", tmp_path / "m", "--iterations", 1)
+    for command in ("tag", "complete"):
+        result = run(command, tmp_path / "m", tmp_path / "train.txt", "--non-projective", code=2)
+        assert "found a model of labels and --non-projective" in result.stderr

@@ -1,0 +1,271 @@
+"""The contract of `test_contract.py`, for trees: what is unknown never becomes an arc, whatever learns.
+
+Every learner is crossed with every kind of evidence; a new learner comes into the suite by being in its register.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import naive_trees
+from tagweave.adapt.guided import merged
+from tagweave.adapt.guided_parsing import fit_guided_parser
+from tagweave.adapt.parsing import FittedParser, ParserRecipe, fit_parser
+from tagweave.adapt.recipe import LEARNERS
+from tagweave.adapt.transform import fit_transformed
+from tagweave.adapt.trees import Trees
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats import FORMATS
+from tagweave.corpus.load import load, save
+from tagweave.corpus.sentence import Arc, ArcCandidates, Place, Sentence
+from tagweave.encoding.arc_templates import ArcTemplates
+from tagweave.encoding.arcs import encode_arcs
+from tagweave.learning.loop import Schedule
+from tagweave.models.arc_features import ArcFeatures
+from tagweave.models.arc_labels import LabelObjective
+from tagweave.models.parser import Parser
+from tagweave.models.tree import TreeModel
+from tagweave.models.tree_objective import TreeObjective, allowed_cells
+from treebank import treebank
+
+SHORT = Schedule(iterations=3)
+TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.form[0] m.form[0]", "h.upos[0] b.upos[0] m.upos[0]"))
+FEATURES = ArcFeatures(TEMPLATES, 256)
+
+
+# Evidence of every kind
+
+
+def changed(change: Any) -> Corpus:
+    """The treebank, with what `change` makes of arc `at` (0 is the first) of a sentence of n tokens."""
+
+    def step(number: int, given: Sentence) -> Sentence:
+        arcs = [(candidates or ())[0] for candidates in given.heads["head"]]
+        layer = tuple(change(arc, at, len(given)) for at, arc in enumerate(arcs))
+        return replace(given, heads={"head": layer}, place=Place("train", number))
+
+    return Corpus(tuple(step(n, each) for n, each in enumerate(treebank(6, seed=5), 1)), "head", path="train")
+
+
+def several(arc: Arc, at: int, n: int) -> ArcCandidates:
+    """Another head, and a relation of its own, beside every third arc."""
+    other = Arc((at + 2) % (n + 1), "other")
+    return (arc,) if at % 3 or other.head in (at + 1, arc.head) else (arc, other)
+
+
+EVIDENCE = {
+    "full": changed(lambda arc, at, n: (arc,)),
+    "partial": changed(lambda arc, at, n: (arc,) if at % 2 else None),
+    "ambiguous": changed(several),
+    "heads": changed(lambda arc, at, n: (Arc(arc.head, None),) if at % 3 else (arc,)),
+    "relations": changed(lambda arc, at, n: (Arc(None, arc.relation),) if at % 2 else (arc,)),
+}
+
+
+def unknown(*names: str, new: bool = False) -> Corpus:
+    """Text of which no head is known, the same or of new words: without the layer, and with one that says nothing."""
+    text = [replace(s, forms=tuple(f"{f}{at}" for at, f in enumerate(s.forms))) if new else s for s in treebank(4, 9)]
+    bare = [replace(s, heads={}) for s in text]
+    empty = [replace(s, heads={name: (None,) * len(s) for name in names or ("head",)}) for s in text]
+    return Corpus((*bare, *empty), (names or ("head",))[0])
+
+
+def recipe_of(learner: str = "adagrad", **more: Any) -> ParserRecipe:
+    settings = {"rate": 0.1} if learner == "sgd" else {}
+    return ParserRecipe(TEMPLATES, learner, settings, bits=8, **more)
+
+
+def arrays(model: TreeModel) -> list[Any]:
+    labels = [] if model.labels is None else [model.labels.weights]
+    return [model.weights, *labels, *([] if model.guide is None else arrays(model.guide))]
+
+
+def assert_same(one: FittedParser, other: FittedParser) -> None:
+    assert one.model.weights.any()
+    assert [each.tobytes() for each in arrays(one.model)] == [each.tobytes() for each in arrays(other.model)]
+    told = [[(each.number, each.loss) for each in fitted.outcome.history] for fitted in (one, other)]
+    assert told[0] == told[1]
+    assert one.model.single_root == other.model.single_root
+
+
+@cache
+def fitted(kind: str, learner: str = "adagrad") -> FittedParser:
+    return fit_parser([EVIDENCE[kind]], recipe_of(learner), schedule=SHORT)
+
+
+ALL = [*product(EVIDENCE, LEARNERS)]
+
+
+# A sentence of which nothing is known
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_it_has_no_loss_no_gradient_and_makes_no_mistake(single_root: bool) -> None:
+    nothing = encode_arcs(unknown().sentences, TEMPLATES, "head")
+    objective = TreeObjective(FEATURES, nothing, single_root, dtype=np.float64)
+    weights = np.random.default_rng(0).normal(size=objective.size)
+    loss, whole = objective.loss_and_gradient(weights)
+    assert (len(objective), loss) == (0, 0.0)
+    assert not whole.any()
+    objective.encoded = nothing  # also if it were not left out
+    before, gradient = weights.copy(), np.zeros(objective.size)
+    loss, whole = objective.loss_and_gradient(weights)
+    assert loss == pytest.approx(0, abs=1e-9)
+    np.testing.assert_allclose(whole, 0, atol=1e-9)
+    assert objective.add_mistakes(weights, 0, len(nothing), gradient) == 0
+    assert objective.correct(weights, gradient, 0, len(nothing), 1, 1) == 0
+    assert not gradient.any()
+    assert (weights == before).all()
+
+
+@pytest.mark.parametrize("kind", EVIDENCE)
+def test_beside_others_its_loss_is_exactly_nothing(kind: str) -> None:
+    sentences = [*EVIDENCE[kind], *unknown()]
+    alone, beside = (
+        TreeObjective(FEATURES, encode_arcs(each, TEMPLATES, "head"), dtype=np.float64)
+        for each in (EVIDENCE[kind].sentences, sentences)
+    )
+    weights = np.random.default_rng(1).normal(size=alone.size)
+    assert alone.loss_and_gradient(weights)[0] == beside.loss_and_gradient(weights)[0] > 0
+    assert len(alone) == len(beside) > 0
+
+
+@pytest.mark.parametrize(("kind", "learner"), ALL)
+def test_it_changes_nothing_bit_for_bit(kind: str, learner: str) -> None:
+    more = [EVIDENCE[kind], unknown(), unknown(new=True)]
+    assert_same(fitted(kind, learner), fit_parser(more, recipe_of(learner), schedule=SHORT))
+
+
+def test_relations_that_are_unknown_have_no_loss() -> None:
+    features, allowed = np.zeros((3, 2), np.int32), np.ones((3, 4), bool)
+    objective = LabelObjective(features, allowed, np.ones(3), 4)
+    weights = np.random.default_rng(2).normal(size=objective.size).astype(np.float32)
+    loss, gradient = objective.loss_and_gradient(weights)
+    assert (len(objective), loss) == (0, 0)
+    assert not gradient.any()
+
+
+# Evidence is never left
+
+
+@pytest.mark.parametrize(("kind", "learner"), ALL)
+def test_parses_stay_within_the_evidence(kind: str, learner: str) -> None:
+    corpus, rng = EVIDENCE[kind], np.random.default_rng(0)
+    model = fitted(kind, learner).model
+    wild = replace(model, weights=rng.normal(scale=3, size=len(model.weights)).astype(np.float32))
+    for each, projective in product((model, wild), (True, False)):
+        for given, done in zip(corpus, Parser(each, projective=projective).complete(corpus), strict=True):
+            tree = []
+            for candidates, chosen in zip(given.heads["head"], done.heads["head"], strict=True):
+                (arc,) = chosen or ()
+                tree.append(arc.head)
+                assert candidates is None or any(
+                    c.head in (None, arc.head) and c.relation in (None, arc.relation) for c in candidates
+                )
+            assert naive_trees.is_tree(tree)
+            assert naive_trees.is_projective(tree) or not projective
+        encoded = each.encode(corpus.sentences, "head")
+        probabilities, _ = each.marginals(encoded, True)
+        allowed = allowed_cells(encoded, each.features.batch(encoded, 0, len(encoded)))
+        assert not probabilities[allowed == 0].any()
+
+
+# What is unknown stays unknown on its way to the objective
+
+
+@pytest.mark.parametrize("kind", EVIDENCE)
+def test_evidence_reaches_the_objective_as_it_was(kind: str) -> None:
+    corpus = EVIDENCE[kind]
+    encoded = encode_arcs(corpus.sentences, TEMPLATES, "head")
+    cells, allowed = encoded.cells(0, len(encoded)), allowed_cells(encoded, FEATURES.batch(encoded, 0, len(encoded)))
+    excluded = 0
+    for s, sentence in enumerate(corpus):
+        n = len(sentence)
+        table = allowed[cells[s] : cells[s + 1]].reshape(n + 1, n + 1)
+        for m, candidates in enumerate(sentence.heads["head"], 1):
+            heads = {arc.head for arc in candidates or (Arc(None, None),)}
+            expected = set(range(n + 1)) - {m} if None in heads else heads
+            found = set(np.flatnonzero(table[:, m]).tolist()) - {m}  # nothing reads the diagonal
+            assert found == expected
+            excluded += len(expected) < n
+    assert excluded
+    assert encoded.informative().all()
+
+
+@pytest.mark.parametrize("kind", EVIDENCE)
+def test_only_relations_that_are_named_are_relations(kind: str) -> None:
+    labels = fitted(kind).model.labels
+    named = {a.relation for s in EVIDENCE[kind] for c in s.heads["head"] for a in c or ()} - {None}
+    assert labels is not None
+    assert set(labels.names) == named
+
+
+# Nobody sees which candidate is first
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_order_of_candidates_changes_nothing(learner: str) -> None:
+    def turned(given: Sentence) -> Sentence:
+        return replace(given, heads={"head": tuple(each and each[::-1] for each in given.heads["head"])})
+
+    corpus = EVIDENCE["ambiguous"]
+    assert corpus.map(turned) != corpus
+    assert_same(fitted("ambiguous", learner), fit_parser([corpus.map(turned)], recipe_of(learner), schedule=SHORT))
+
+
+# Formats
+
+
+@pytest.mark.parametrize("kind", EVIDENCE)
+def test_the_format_with_heads_keeps_evidence(kind: str, tmp_path: Path) -> None:
+    corpus, path = EVIDENCE[kind], str(tmp_path / "corpus.conllu")
+    save(corpus, path)
+    found = load(f"{path}#head")
+    assert [each.heads["head"] for each in found] == [each.heads["head"] for each in corpus]
+    assert [name for name, form in FORMATS.items() if "head" in form.slots] == ["conllu"]
+
+
+# Another guideline
+
+
+def renamed(corpus: Corpus, guideline: str) -> Corpus:
+    return replace(
+        corpus.map(lambda s: replace(s, heads={guideline: s.heads["head"]} if s.heads else {})), guideline=guideline
+    )
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "perceptron"])
+@pytest.mark.parametrize("kind", EVIDENCE)
+def test_a_treebank_that_is_relabelled_tells_nothing_where_it_knows_nothing(kind: str, learner: str) -> None:
+    """And the target neither, whatever evidence both have."""
+    system, own, nothing = Trees(recipe_of(learner), SHORT), EVIDENCE[kind], unknown()
+    sources = [renamed(EVIDENCE["partial"], "ud")]
+    one = fit_transformed(system, [own], sources)
+    assert_same(one, fit_transformed(system, [own, nothing], [*sources, renamed(nothing, "ud")]))
+
+
+@pytest.mark.parametrize("kind", EVIDENCE)
+def test_a_guided_parser_learns_nothing_from_unknown_sentences(kind: str) -> None:
+    guide = fit_parser([renamed(EVIDENCE["full"], "ud")], recipe_of(), schedule=SHORT).model
+    one, other = (
+        fit_guided_parser(corpora, guide, recipe_of(), schedule=SHORT)
+        for corpora in ([EVIDENCE[kind]], [EVIDENCE[kind], unknown()])
+    )
+    assert_same(one, other)
+
+
+@pytest.mark.parametrize("kind", EVIDENCE)
+def test_merging_adds_what_is_known_alone(kind: str) -> None:
+    sources = [renamed(EVIDENCE["partial"], "ud")]
+    one, other = (
+        fit_parser(merged([EVIDENCE[kind]], each), recipe_of(), schedule=SHORT)
+        for each in (sources, [*sources, renamed(unknown(), "ud")])
+    )
+    assert_same(one, other)
