@@ -16,6 +16,7 @@ from tagweave.adapt.guided import fit_stages, merged
 from tagweave.adapt.incomplete import treated
 from tagweave.adapt.pruning import Pruning, fit_pruning, with_proposals
 from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.sample import by_words
 from tagweave.adapt.sequences import Sequences
 from tagweave.adapt.subword import Stacking, fit_stack
 from tagweave.cli.coupling import CouplingOptions
@@ -240,11 +241,9 @@ def usual_sample(data: TrainingData) -> list[int]:
     """
     if data.method not in (COUPLED, MERGED):
         return []
-    words = sum(corpus.tokens() for corpus in data.targets)
-    return [
-        len(each) if each.guideline == data.target else min(len(each), -(-len(each) * words // max(1, each.tokens())))
-        for each in data.corpora
-    ]
+    sizes, targets = by_words(data.targets, data.sources), len(data.targets)
+    of_target, of_source = iter(sizes[:targets]), iter(sizes[targets:])
+    return [next(of_target if each.guideline == data.target else of_source) for each in data.corpora]
 
 
 def say(line: str) -> None:

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from tagweave.adapt.parsing import ParserRecipe
     from tagweave.encoding.templates import Templates
 
-_IN_BATCHES = ("adagrad", "sgd", "perceptron")
-"""The learners that take a few sentences at a time."""
-
 
 def learner_settings(learner: str, texts: Sequence[str], seed: int) -> dict[str, Any]:
     """The settings that `NAME=VALUE` texts give a learner, and the seed if it takes one.
@@ -119,10 +116,12 @@ def sample_sizes(text: str | None, learner: str, sizes: Sequence[int], usual: Se
     Raises:
         OptionError: another number of numbers, something else than whole numbers from 1, or such a learner.
     """
+    from tagweave.adapt.sample import IN_BATCHES
+
     if text is None:
-        return tuple(usual) if learner in _IN_BATCHES and list(usual) != list(sizes) else ()
-    if learner not in _IN_BATCHES:
-        expected = f"one of {', '.join(_IN_BATCHES)}: the others see all sentences at once"
+        return tuple(usual) if learner in IN_BATCHES and list(usual) != list(sizes) else ()
+    if learner not in IN_BATCHES:
+        expected = f"one of {', '.join(IN_BATCHES)}: the others see all sentences at once"
         raise OptionError(f"found --sample with the learner {learner}, expected {expected}")
     parts = text.split(",")
     if len(parts) != len(sizes) or not all(part == "all" or re.fullmatch("[1-9][0-9]{0,8}", part) for part in parts):
