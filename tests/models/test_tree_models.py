@@ -79,6 +79,26 @@ def test_a_whole_tree_stays_even_if_it_crosses() -> None:
     assert out.heads["head"] == crossing.heads["head"]
 
 
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("projective", [True, False])
+def test_whole_trees_are_not_scored(single_root: bool, projective: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = [*treebank(4), sentence("NV", [0, 0]), sentence("NVN", [2, 3, 2]), sentence("DNVN", [3, 0, 2, 1])]
+    arcs = (None, (Arc(3, None), Arc(1, None)), None)
+    given = [*whole[:2], with_evidence(whole[5], *arcs), *whole[2:], Sentence((), {"upos": ()})]
+    model = replace(random_model(3), single_root=single_root)
+    encoded = model.encode(given, "head")
+    found = model.best(encoded, True, projective=projective)
+    scored: list[int] = []
+    scores = ArcFeatures.scores
+    monkeypatch.setattr(
+        ArcFeatures, "scores", lambda self, w, batch: scored.append(len(batch.lengths)) or scores(self, w, batch)
+    )
+    assert found.tolist() == model.best(encoded, True, projective=projective).tolist()
+    assert sum(scored) == (4 if single_root else 3)  # several roots, a circle, arcs that cross, and what is unknown
+    monkeypatch.setattr(TreeModel, "_whole", lambda self, of: np.zeros(len(of), np.bool_))
+    assert found.tolist() == model.best(encoded, True, projective=projective).tolist()
+
+
 def test_relations_that_the_model_does_not_know_stay() -> None:
     given = with_evidence(sentence("NV", [2, 0]), (Arc(2, "strange"),), (Arc(0, None),))
     (out,) = Parser(random_model()).complete([given])

@@ -65,6 +65,16 @@ def _is_crossed(heads, m):
 
 
 @kernel
+def are_projective_trees(heads, lengths, single_root, found):
+    """Set found bool[S]: whether each sentence of a batch, heads int32[sum of lengths], is a whole projective tree."""
+    token = 0
+    for s in range(lengths.shape[0]):
+        own = heads[token : token + lengths[s]]
+        found[s] = is_tree(own, single_root) and is_projective(own)
+        token += lengths[s]
+
+
+@kernel
 def count_crossed(heads, lengths):
     """How many sentences of a batch, heads int32[sum of lengths], are not projective."""
     count, token = 0, 0

@@ -16,6 +16,7 @@ from tagweave.encoding.arcs import EncodedArcs, encode_arcs
 from tagweave.encoding.sentence_length import check_lengths
 from tagweave.kernels import tree
 from tagweave.kernels.k_best_trees import k_best
+from tagweave.kernels.projective import are_projective_trees
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.tree_objective import allowed_cells, arc_cells, best_heads, sums
@@ -70,8 +71,13 @@ class TreeModel:
     ) -> NDArray[np.int32]:
         """int32[N]: the heads of the best trees, under the evidence if it is to be heeded; -1 where none is allowed.
 
-        Trees are projective, unless arcs may cross.
+        Trees are projective, unless arcs may cross. Where evidence is a whole tree, no arc is scored.
         """
+        if evidence and (whole := self._whole(encoded)).any():
+            heads = np.delete(encoded.heads, encoded.position_ptr[:-1])
+            others = encoded.take(np.flatnonzero(~whole))
+            heads[np.repeat(~whole, encoded.lengths)] = self.best(others, True, threads, projective)
+            return heads
         heads = np.empty(int(encoded.lengths.sum()), np.int32)
         first_token = encoded.position_ptr - np.arange(len(encoded) + 1)
 
@@ -126,6 +132,13 @@ class TreeModel:
                 k_best(own, self.single_root, heads, totals)
                 found = totals > -np.inf
                 yield heads[found], totals[found]
+
+    def _whole(self, encoded: EncodedArcs) -> NDArray[np.bool_]:
+        """bool[S]: whether the evidence of a sentence is one projective tree that the model can give."""
+        found = np.empty(len(encoded), np.bool_)
+        heads = np.delete(encoded.heads, encoded.position_ptr[:-1])
+        are_projective_trees(heads, encoded.lengths, self.single_root, found)
+        return found
 
     def _over_batches(self, encoded: EncodedArcs, run: Callable[[ArcBatch], None], threads: int) -> None:
         bounds = list(batch_bounds(encoded))

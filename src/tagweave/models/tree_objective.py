@@ -244,7 +244,7 @@ def allowed_cells(encoded: EncodedArcs, batch: ArcBatch) -> NDArray[np.uint8]:
         cells = allowed[batch.cells[s] : batch.cells[s + 1]]
         if ptr[s + 1] > ptr[s]:
             cells[:] = encoded.allowed[ptr[s] : ptr[s + 1]]
-        elif known[tokens[s]] >= 0:
+        elif batch.lengths[s] and known[tokens[s]] >= 0:
             n = int(batch.lengths[s]) + 1
             cells[:] = 0
             cells.reshape(n, n)[known[tokens[s] : tokens[s + 1]], np.arange(1, n)] = 1
