@@ -26,6 +26,7 @@ _TITLES = {
     "predict-self": "Figures 7, 9 and 11",
     "sizes": "Figure 13",
     "parsing-models": "Tables 7, 9 and 13",
+    "parsing-perceptron": "Tables 7, 9 and 13, the learner of the paper",
     "parsing-predict-self": "Figures 8, 10 and 12",
     "parsing-sizes": "Figure 14",
     "parsing-french": "two guidelines for the same sentences",
@@ -68,6 +69,7 @@ _NOTES = {
         " since every value, and every round, would cost as much as all else.",
     ),
     "parsing-models": (_TREES, _MODELS, _LESS),
+    "parsing-perceptron": (_TREES, _MODELS, _LESS),
     "parsing-predict-self": (
         _TREES,
         "All final models are of the target corpus and the transformed source corpus. Lambda 0 is Model 2. `filtering`"
@@ -139,7 +141,7 @@ def _sizes(setting: dict[str, Any]) -> Iterator[str]:
 def _of_part(part: str, setting: dict[str, Any], words: Wording) -> Iterator[str]:
     methods = setting["methods"]
     match part.removeprefix("parsing-"):
-        case "models":
+        case "models" | "perceptron":
             yield from _opposite(methods, words)
             yield from _models(setting, words)
             yield from _quicker(setting, words)

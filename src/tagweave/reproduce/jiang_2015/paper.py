@@ -120,6 +120,7 @@ FINDINGS: dict[str, tuple[Finding, ...]] = {
     "predict-self": _predict_self((7, 9, 11), ROUNDS, _FILTERED_WORDS, 0.3),
     "sizes": _sizes(13, "Table 8", 0.30),
     "parsing-models": (*_opposite("Table 7"), *_OF_TREES),
+    "parsing-perceptron": (*_opposite("Table 7"), *_OF_TREES),
     "parsing-predict-self": _predict_self((8, 10, 12), TREE_ROUNDS, _FILTERED_TREES, 0.6),
     "parsing-sizes": _sizes(14, "Table 9", 0.65),
     "parsing-french": (*_opposite("Table 7"), *_OF_TREES, *_CONVERSIONS),

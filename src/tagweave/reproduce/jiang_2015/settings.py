@@ -85,13 +85,18 @@ def _sizes(part: str, draw: Draw, learner: str) -> list[Rivals]:
 
 
 def _parsing_models(folder: Path | None) -> list[Rivals]:
-    draw, part = english(folder), "parsing-models"
-    shares = [
-        Setting(f"{part}-{share:g}", f"{share:.0%} of the target trees", partial(draw, "adagrad", share), MODELS)
+    draw = english(folder)
+    return [
+        Setting(
+            f"parsing-models-{share:g}", f"{share:.0%} of the target trees", partial(draw, "adagrad", share), MODELS
+        )
         for share in TREE_SHARES
     ]
-    whole = partial(draw, "perceptron", 1.0)
-    return [*shares, Setting(f"{part}-perceptron", f"With {TITLES['perceptron']}", whole, MODELS)]
+
+
+def _parsing_perceptron(folder: Path | None) -> list[Rivals]:
+    draw = partial(english(folder), "perceptron", 1.0)
+    return [Setting("parsing-perceptron", f"With {TITLES['perceptron']}", draw, MODELS)]
 
 
 def _parsing_predict_self(folder: Path | None) -> list[Rivals]:
@@ -132,6 +137,7 @@ PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
     "predict-self": _of_learners("predict-self", ("perceptron",), _predict_self(WAYS_BACK, ROUNDS)),
     "sizes": lambda folder: _sizes("sizes", _pairs(folder), "perceptron"),
     "parsing-models": _parsing_models,
+    "parsing-perceptron": _parsing_perceptron,
     "parsing-predict-self": _parsing_predict_self,
     "parsing-sizes": lambda folder: _sizes("parsing-sizes", english(folder), "adagrad"),
     "parsing-french": _parsing_french,

@@ -19,11 +19,14 @@ from tagweave.reproduce.jiang_2015.tree_lines import without_relations
 from tagweave.reproduce.jiang_2015.trees import Trees
 from tagweave.reproduce.twice import Twice
 
-SCHEDULE = Schedule(4, 1)
+SCHEDULE = Schedule(3, 1)
 SOURCE = (4_000, 500, 500)
 """Trees of the English source corpus: with them it is about as large as the target."""
-QUICK = Schedule(2)
 LEARNERS = ("adagrad", "perceptron")
+BITS = 21
+"""Of the table of weights: guide features double the number of features, and with fewer rows they share weights."""
+QUICK, QUICK_BITS = Schedule(2), 15
+"""Of invented trees."""
 KEPT = 100
 """French sentences for development."""
 
@@ -82,7 +85,8 @@ def halves(name: str, dev: Twice, test: Twice, kept: int, learner: str, schedule
 
 def _pair(name: str, target: Parts, source: Parts, learner: str, schedule: Schedule, labelled: bool = False) -> Pair:
     templates = usual_templates(target.train.sentences, source.train.sentences)
-    structure = Trees(ParserRecipe(templates, learner), labelled)
+    bits = QUICK_BITS if schedule is QUICK else BITS
+    structure = Trees(ParserRecipe(templates, learner, bits=bits), labelled)
     return Pair(name, target, source, structure, schedule, TREE_WAYS_BACK, TREE_ROUNDS)
 
 
