@@ -29,11 +29,10 @@ METHODS: dict[str, tuple[str, ...]] = {
     "transform": ("--method", "transform"),
     "iterate": ("--method", "iterate", "--rounds", "1"),
     "subword, retrained": ("--method", "subword", "--retrain", "--folds", "2"),
-    "coupled, pruned": ("--method", "coupled", "--prune", "0.001", "--iterations", "3"),
 }
 """The options of `tagweave train`, all others as they are when left out. A `--method` is given the source, too.
 
-The quick ones come first. Rounds, folds and iterations are fewer than usual: all of them would take hours.
+The quick ones come first. Rounds and folds are fewer than usual: all of them would take hours.
 """
 
 

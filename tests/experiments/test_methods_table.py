@@ -64,7 +64,7 @@ def result(output: list[str], seconds: float = 60.0) -> dict:
 
 def test_every_method_of_the_command_has_a_row():
     named = {options[options.index("--method") + 1] for options in METHODS.values() if "--method" in options}
-    assert named | {"ordinary"} == set(ALL)
+    assert named | {"ordinary", "coupled"} == set(ALL)  # which is left out, and the page says so
 
 
 def test_only_named_methods_are_given_the_source(files, tmp_path):
@@ -158,7 +158,7 @@ def test_output_of_another_text_is_refused():
 def page(gold_files):
     """The summary of three methods and one that failed."""
     found = {"ordinary": result(CUT), "guided": result(RIGHT), "merged": result(UNTAGGED_RIGHT, 90)}
-    found["coupled, pruned"] = {"failed": "out of memory"}
+    found["iterate"] = {"failed": "out of memory"}
     return summary(gold_files, METHODS, found, trials=200)
 
 
@@ -189,26 +189,26 @@ def test_the_page_has_a_row_for_every_method(page):
     assert by_name["guided"][2:] == ["100.00"] * 4 + ["best", "-"]
     assert by_name["merged"][1] == "`--method merged`"
     assert by_name["merged"][6] == "-33.33"
-    assert by_name["coupled, pruned"][2:] == ["-"] * 6
+    assert by_name["iterate"][2:] == ["-"] * 6
     costs = {row[0]: row for row in rows if row[0] in METHODS and len(row) == 7}
     assert costs["merged"][1:] == ["1.5", "4,000", "1.2", "3.0", "200", "1,100"]  # the fastest of three runs
-    assert "coupled, pruned" not in costs
+    assert "iterate" not in costs
 
 
 def test_the_page_tells_of_command_corpora_and_failure(page):
     text = "\n".join(lines(page, "COMMAND"))
     assert "COMMAND" in text
     assert "three sentences" in text
-    assert "coupled, pruned failed: out of memory" in text
+    assert "iterate failed: out of memory" in text
 
 
-def test_the_page_tells_of_fewer_rounds_folds_and_iterations(page):
+def test_the_page_tells_of_fewer_rounds_and_folds(page):
     text = "\n".join(lines(page, "COMMAND"))
-    for option in ("--rounds", "--folds", "--iterations"):
+    for option in ("--rounds", "--folds"):
         (value,) = {each[each.index(option) + 1] for each in METHODS.values() if option in each}
         assert f"`{option} {value}`" in text
-    assert "`coupled` without `--prune` is left out" in text
-    assert all("--prune" in each for each in METHODS.values() if "coupled" in each)
+    assert "`coupled` is left out" in text
+    assert not any("coupled" in each for each in METHODS.values())
 
 
 def test_a_page_where_everything_failed(gold_files):
