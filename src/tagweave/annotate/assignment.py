@@ -220,16 +220,17 @@ def _take_seat(connection: Connection, number: int, wait: bool) -> int | None:
     """The lowest free seat of a task, if there is one."""
     free = (tasks.c.id == number) & (tasks.c.free > 0)
     locked = select(tasks.c.wanted).where(free).with_for_update(key_share=True, skip_locked=not wait)
-    wanted = connection.execute(locked).scalar_one_or_none()
+    wanted: int | None = connection.execute(locked).scalar_one_or_none()
     if wanted is None:
         return None
     connection.execute(update(tasks).where(free).values(free=tasks.c.free - 1))
-    taken = {*connection.execute(select(assignments.c.seat).where(assignments.c.task == number)).scalars()}
+    taken: set[int] = {*connection.execute(select(assignments.c.seat).where(assignments.c.task == number)).scalars()}
     return min({*range(wanted)} - taken)
 
 
 def _assign(connection: Connection, number: int, annotator: int, seat: int | None) -> int:
-    row = {"task": number, "annotator": annotator, "seat": seat, "leased": 0.0, "expires": 0.0, "candidates": []}
+    times = {"leased": 0.0, "expires": 0.0}  # until the lease begins, in the same transaction
+    row: dict[str, Any] = {"task": number, "annotator": annotator, "seat": seat, "candidates": [], **times}
     connection.execute(insert(assignments).values(**row))
     return number
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, RowMapping, insert, select, update
 
 from tagweave.annotate.schema import annotators, invitations
 
@@ -49,9 +48,8 @@ def add(connection: Connection, name: str, role: str, password_hash: str | None,
     if named(connection, name) is not None:
         raise ValueError(f"found the name {name!r} in use, expected a new one")
     row = {"name": name, "role": role, "password_hash": password_hash, "created": now}
-    return int(
-        connection.execute(insert(annotators).values(**row, admitted=now if admitted else None)).inserted_primary_key[0]
-    )
+    new = insert(annotators).values(**row, admitted=now if admitted else None)
+    return int(connection.execute(new.returning(annotators.c.id)).scalar_one())
 
 
 def named(connection: Connection, name: str) -> Annotator | None:
@@ -112,5 +110,5 @@ def _one(connection: Connection, condition: Any) -> Annotator | None:
     return None if row is None else _annotator(row)
 
 
-def _annotator(row: Mapping[str, Any]) -> Annotator:
+def _annotator(row: RowMapping) -> Annotator:
     return Annotator(**row)

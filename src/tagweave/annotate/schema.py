@@ -190,17 +190,18 @@ AS $$ BEGIN RAISE EXCEPTION '%% are append-only', TG_TABLE_NAME; END $$
 """
 _POSTGRESQL = """
 CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE ON {table}
-FOR EACH ROW EXECUTE FUNCTION append_only()
+FOR EACH ROW EXECUTE FUNCTION append_only();
+CREATE TRIGGER {table}_never_empty BEFORE TRUNCATE ON {table}
+FOR EACH STATEMENT EXECUTE FUNCTION append_only()
 """
 
 
 def _refuse_changes(table: Table) -> None:
     """Append-only, by triggers."""
-    for change in ("update", "delete"):
-        ddl = DDL(_SQLITE.format(table=table.name, change=change)).execute_if(dialect="sqlite")
-        event.listen(table, "after_create", ddl)
-    for text in (_POSTGRESQL_FUNCTION, _POSTGRESQL.format(table=table.name)):
-        event.listen(table, "after_create", DDL(text).execute_if(dialect="postgresql"))
+    statements = [("sqlite", _SQLITE.format(table=table.name, change=change)) for change in ("update", "delete")]
+    statements += [("postgresql", _POSTGRESQL_FUNCTION), ("postgresql", _POSTGRESQL.format(table=table.name))]
+    for dialect, text in statements:
+        event.listen(table, "after_create", DDL(text).execute_if(dialect=dialect))  # type: ignore[no-untyped-call]
 
 
 for _table in (judgements, adjudications):
