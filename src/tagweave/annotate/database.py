@@ -66,7 +66,8 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[dict[str, An
     if not rows:
         return 0
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    return connection.execute(dialect.insert(table).on_conflict_do_nothing(), rows).rowcount
+    new = dialect.insert(table).on_conflict_do_nothing().returning(*table.primary_key)
+    return len(connection.execute(new, rows).all())
 
 
 def _engine(url: str) -> Engine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, and_, case, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, insert, select, update
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
@@ -46,6 +46,15 @@ class Judgement(NamedTuple):
     ended: float
 
 
+class Vote(NamedTuple):
+    """An answer that stands, in the words of agreement: who said what of which task."""
+
+    task: int
+    annotator: str
+    seat: int | None
+    answer: Answer
+
+
 class Progress(NamedTuple):
     """How much somebody has done.
 
@@ -84,14 +93,23 @@ def outcomes(connection: Connection, guideline: str) -> list[Asked]:
     return [asked(row) for row in connection.execute(chosen.order_by(*order))]
 
 
+def votes(connection: Connection, purpose: Purpose) -> list[Vote]:
+    """All answers that stand to tasks of a purpose, by task and seat."""
+    chosen = (
+        select(tasks.c.id, annotators.c.name, judgements.c.seat, judgements.c.kind, judgements.c.label)
+        .select_from(judgements.join(tasks).join(annotators))
+        .where(tasks.c.purpose == purpose, _stands())
+        .order_by(tasks.c.id, judgements.c.seat, judgements.c.id)
+    )
+    return [
+        Vote(task, name, seat, Answer(Kind(kind), label))
+        for task, name, seat, kind, label in connection.execute(chosen)
+    ]
+
+
 def progress(connection: Connection, annotator: int) -> Progress:
     """How much an annotator has done."""
-    mine = judgements.c.annotator == annotator
-    later = judgements.alias()
-    same = and_(later.c.task == judgements.c.task, later.c.annotator == annotator)
-    stands = (
-        ~select(later.c.id).where(same, later.c.revision > judgements.c.revision).exists() & ~judgements.c.withdrawn
-    )
+    mine, stands = judgements.c.annotator == annotator, _stands()
     is_gold = stands & (tasks.c.purpose == Purpose.GOLD)
     same_label = judgements.c.label.is_not_distinct_from(tasks.c.gold_label)
     is_right = is_gold & (judgements.c.kind == tasks.c.gold_kind) & same_label
@@ -118,6 +136,14 @@ def adjudicate(connection: Connection, curator: int, number: int, answer: Answer
     connection.execute(insert(adjudications).values(**row, **said))
     decided = {"status": Status.ADJUDICATED, "free": 0, "settled": now, **said}
     connection.execute(update(tasks).where(this).values(**decided))
+
+
+def _stands() -> ColumnElement[bool]:
+    """A judgement that is the last one of its task and annotator, and no undo."""
+    later = judgements.alias()
+    same = and_(later.c.task == judgements.c.task, later.c.annotator == judgements.c.annotator)
+    is_last = ~select(later.c.id).where(same, later.c.revision > judgements.c.revision).exists()
+    return is_last & ~judgements.c.withdrawn
 
 
 def _count(condition: Any) -> Any:

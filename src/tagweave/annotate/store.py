@@ -25,7 +25,7 @@ from tagweave.annotate.assignment import ContendedError, Lease, Receipt
 from tagweave.annotate.database import Database, insert_new
 from tagweave.annotate.people import Annotator
 from tagweave.annotate.questions import Asked, Model, Ranking
-from tagweave.annotate.record import Judgement, Progress
+from tagweave.annotate.record import Judgement, Progress, Vote
 from tagweave.annotate.settings import Settings
 from tagweave.annotate.task import Answer, Purpose, Task
 from tagweave.corpus.sentence import Sentence
@@ -271,6 +271,11 @@ class Store:
         """All tasks of a guideline whose answer is known, by place in the corpus: what there is to learn from."""
         with self._database.reading() as connection:
             return record.outcomes(connection, guideline)
+
+    def votes(self, purpose: Purpose = Purpose.REAL) -> list[Vote]:
+        """All answers that stand to tasks of a purpose: what agreement is computed from."""
+        with self._database.reading() as connection:
+            return record.votes(connection, purpose)
 
     def progress(self, annotator: int) -> Progress:
         """How much somebody has done."""
