@@ -87,7 +87,7 @@ class Concordance:
         """
         start, stop = self._runs(words, "following")
         counts: NDArray[np.int64] = stop - start
-        for k in np.flatnonzero(counts):
+        for k in np.flatnonzero(counts).tolist():
             if any(_inside_runs(words[k])):
                 counts[k] = len(self._positions(words[k], "following"))
         return counts
