@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from postgresql import programs, running
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Engine, create_engine, make_url
+from sqlalchemy.schema import CreateSchema
 
 from tagweave.annotate.store import Store
 
@@ -19,22 +20,21 @@ OpenStore = Callable[..., Store]
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[NewUrl]:
-    """Makes the URL of an empty PostgreSQL database."""
+    """Makes the URL of an empty schema of a PostgreSQL database, which is made and removed faster than a database."""
     folder = programs()
     if folder is None:
         pytest.skip("PostgreSQL (initdb, pg_ctl) is not installed")
     with running(folder) as url:
-        yield lambda: _new_database(url)
+        engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+        yield lambda: f"{url}&options=-csearch_path={_new_schema(engine)}"
+        engine.dispose()
 
 
-def _new_database(url: str) -> str:
-    name = f"t{uuid.uuid4().hex}"
-    driver = make_url(url.format("postgres")).set(drivername="postgresql+psycopg")
-    engine = create_engine(driver, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    engine.dispose()
-    return url.format(name)
+def _new_schema(engine: Engine) -> str:
+    name = f"test_{uuid.uuid4().hex}"
+    with engine.begin() as connection:
+        connection.execute(CreateSchema(name))
+    return name
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

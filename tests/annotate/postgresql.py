@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _UNPRIVILEGED = "nobody"  # PostgreSQL refuses to run as root
+_MEMORY = Path("/dev/shm")  # noqa: S108  # a folder of a random name is made in it
 
 
 def programs() -> Path | None:
@@ -22,12 +23,15 @@ def programs() -> Path | None:
 
 @contextmanager
 def running(folder_of_programs: Path, durable: bool = False) -> Iterator[str]:
-    """The URL of a server, up to the name of a database, while the block runs.
+    """The URL of a database while the block runs.
 
     `durable` waits for the disk at every commit, which tests of anything else need not do.
     """
     user = _UNPRIVILEGED if os.getuid() == 0 else None
-    folder = Path(tempfile.mkdtemp(prefix="tagweave-"))  # short: the path of a socket has at most 107 characters
+    in_memory = None if durable or not _MEMORY.is_dir() else _MEMORY
+    folder = Path(
+        tempfile.mkdtemp(prefix="tagweave-", dir=in_memory)
+    )  # the path of a socket has at most 107 characters
     if user:
         shutil.chown(folder, user)
 
@@ -44,7 +48,7 @@ def running(folder_of_programs: Path, durable: bool = False) -> Iterator[str]:
         # its output goes to a file, as the server outlives the program that starts it
         run(*control, "--log", log, "--options", options, "start")
         try:
-            yield f"postgresql://tester@/{{}}?host={folder}"
+            yield f"postgresql://tester@/postgres?host={folder}"
         finally:
             run(*control, "--mode", "immediate", "stop")
     finally:

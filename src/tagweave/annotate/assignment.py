@@ -225,7 +225,7 @@ def _take_seat(connection: Connection, number: int, wait: bool) -> int | None:
         return None
     connection.execute(update(tasks).where(free).values(free=tasks.c.free - 1))
     taken: set[int] = {*connection.execute(select(assignments.c.seat).where(assignments.c.task == number)).scalars()}
-    return min({*range(wanted)} - taken)
+    return min(seat for seat in range(wanted) if seat not in taken)
 
 
 def _assign(connection: Connection, number: int, annotator: int, seat: int | None) -> int:

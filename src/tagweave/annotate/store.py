@@ -60,7 +60,11 @@ class Store:
             OSError: an SQLite file that cannot be made.
         """
         store = cls(Database(url), settings or Settings(), clock, seed)
-        store._create()
+        try:
+            store._create()
+        except BaseException:
+            store.close()
+            raise
         return store
 
     def close(self) -> None:
