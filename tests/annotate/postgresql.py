@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _UNPRIVILEGED = "nobody"  # PostgreSQL refuses to run as root
-_MEMORY = Path("/dev/shm")  # noqa: S108  # a folder of a random name is made in it
+_MEMORY = Path("/dev/shm")  # noqa: S108  # folders of random names are made in it
 
 
 def programs() -> Path | None:
@@ -21,6 +21,11 @@ def programs() -> Path | None:
     return Path(found).parent if found else None
 
 
+def temporary_folder(durable: bool = False) -> Path:
+    """A new folder, in memory where it need not last; its path is short, as that of a socket must be."""
+    return Path(tempfile.mkdtemp(prefix="tagweave-", dir=_MEMORY if _MEMORY.is_dir() and not durable else None))
+
+
 @contextmanager
 def running(folder_of_programs: Path, durable: bool = False) -> Iterator[str]:
     """The URL of a database while the block runs.
@@ -28,10 +33,7 @@ def running(folder_of_programs: Path, durable: bool = False) -> Iterator[str]:
     `durable` waits for the disk at every commit, which tests of anything else need not do.
     """
     user = _UNPRIVILEGED if os.getuid() == 0 else None
-    in_memory = None if durable or not _MEMORY.is_dir() else _MEMORY
-    folder = Path(
-        tempfile.mkdtemp(prefix="tagweave-", dir=in_memory)
-    )  # the path of a socket has at most 107 characters
+    folder = temporary_folder(durable)
     if user:
         shutil.chown(folder, user)
 
