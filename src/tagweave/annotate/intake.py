@@ -104,6 +104,12 @@ def put_known(
     return _put(store, (replace(task, guideline=guideline, purpose=purpose, gold=answer) for task, answer in known))
 
 
+def version_of(store: Store, path: str) -> int:
+    """The last version of a model file; one that the store does not have is entered, as one that saw no judgement."""
+    known = [each.version for each in store.models() if each.path == path]
+    return known[-1] if known else store.add_model(path, 0, 0.0)
+
+
 Drawn = tuple[NDArray[np.int64], Iterator[Task]]
 """Numbers of tokens, counted over all sentences, and the tasks that ask for them."""
 
