@@ -105,16 +105,22 @@ def rank(connection: Connection, model: int, rankings: Iterable[Ranking]) -> int
     return connection.execute(statement.values(**changed), rows).rowcount if rows else 0
 
 
+ASKED = select(tasks, sentences).join_from(tasks, sentences)
+"""What `asked` reads."""
+
+_ONE = ASKED.where(tasks.c.id == bindparam("number"))
+
+
 def read(connection: Connection, number: int) -> Asked | None:
     """One task."""
-    row = connection.execute(_ASKED.where(tasks.c.id == number)).one_or_none()
+    row = connection.execute(_ONE, {"number": number}).one_or_none()
     return None if row is None else asked(row)
 
 
 def read_all(connection: Connection, status: Status, purpose: Purpose, after: int, limit: int) -> list[Asked]:
     """Tasks of a status and purpose with a number above `after`, by number, at most `limit`."""
     wanted = (tasks.c.status == status) & (tasks.c.purpose == purpose) & (tasks.c.id > after)
-    return [asked(row) for row in connection.execute(_ASKED.where(wanted).order_by(tasks.c.id).limit(limit))]
+    return [asked(row) for row in connection.execute(ASKED.where(wanted).order_by(tasks.c.id).limit(limit))]
 
 
 def count(connection: Connection) -> dict[tuple[Purpose, Status], int]:
@@ -158,9 +164,6 @@ def answer_of(kind: str | None, label: str | None) -> Answer | None:
 def candidates_of(written: Sequence[Sequence[Any]]) -> tuple[Candidate, ...]:
     """The candidates in a column."""
     return tuple(Candidate(*each) for each in written)
-
-
-_ASKED = select(tasks, sentences).join_from(tasks, sentences)
 
 
 def asked(row: Row[Any]) -> Asked:
