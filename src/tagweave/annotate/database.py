@@ -80,7 +80,7 @@ def _engine(url: str) -> Engine:
         raise ValueError(f"found a store of {name}, expected sqlite:///PATH or postgresql://...")
     parsed = parsed.set(drivername=_DRIVERS[name])
     if name == "postgresql":
-        return create_engine(parsed, pool_size=16, max_overflow=16, pool_pre_ping=True)
+        return create_engine(parsed, pool_size=16, max_overflow=16)
     if not parsed.database or parsed.database == ":memory:":
         raise ValueError("found a store in memory, expected a file: sqlite:///PATH")
     Path(parsed.database).touch(mode=0o600)  # hashes of passwords are nobody else's
