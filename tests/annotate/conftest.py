@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import NewUrl, OpenStore
 from postgresql import programs, running
 from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.schema import CreateSchema
 
 from tagweave.annotate.store import Store
-
-NewUrl = Callable[[], str]
-OpenStore = Callable[..., Store]
 
 
 @pytest.fixture(scope="session")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from fixture_types import OpenStore
 from made_tasks import GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks
 
-from conftest import OpenStore
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.questions import Ranking

@@ -8,10 +8,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from fixture_types import NewUrl, OpenStore
 from invariants import check
 from made_tasks import JJ, NN, VV, hire, make_task
 
-from conftest import NewUrl, OpenStore
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.settings import Rule, Settings

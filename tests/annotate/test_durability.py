@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from fixture_types import NewUrl
 from invariants import check
 from made_tasks import hire, make_task
 
-from conftest import NewUrl
 from tagweave.annotate.settings import Rule
 from tagweave.annotate.store import Store
 

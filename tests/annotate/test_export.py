@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from fixture_types import OpenStore
 from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire
 
-from conftest import OpenStore
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.export import FORMATS, judgements, labelled, segmented, write
 from tagweave.annotate.settings import Admission, Settings

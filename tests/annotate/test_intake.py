@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from fixture_types import OpenStore
 
-from conftest import OpenStore
 from tagweave.adapt.fit import fit
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task as Coding

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
+from fixture_types import OpenStore
 from hypothesis import given
 from hypothesis import strategies as st
 from invariants import check
 from made_tasks import GUIDELINE, JJ, NN, VV, hire, make_task, make_tasks
 
-from conftest import OpenStore
 from tagweave.annotate.aggregation import Status, aggregate
 from tagweave.annotate.settings import Rule
 from tagweave.annotate.simulated import (

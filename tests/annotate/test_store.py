@@ -6,11 +6,11 @@ import stat
 from pathlib import Path
 
 import pytest
+from fixture_types import NewUrl, OpenStore
 from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from conftest import NewUrl, OpenStore
 from tagweave.annotate import schema
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError

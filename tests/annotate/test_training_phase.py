@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import OpenStore
+from fixture_types import OpenStore
 from hypothesis import given
 from hypothesis import strategies as st
 from made_tasks import NN, VV, hire, make_tasks
