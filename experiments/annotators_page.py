@@ -27,11 +27,10 @@ def lines(summary: dict[str, Any]) -> Iterator[str]:
     yield from opening("Simulated annotators", summary["command"])
     yield (
         f"{summary['people']} simulated annotators answer {summary['tasks']:,} tasks through the store: the tokens that"
-        " a tagger finds hardest, a fifth of the text, with its two or three most probable tags (li-2015, section 4). The"
-        " tagger's own best tag is right for"
-        f" {summary['tagger']:.1%} of them. A task goes to two annotators; where they differ, to two more; it is agreed"
-        " where the first two agree or three of four do, else dropped. Whoever is wrong says one of the other"
-        " candidates, in proportion to the model's probabilities.\n"
+        " a tagger finds hardest, a fifth of the text, with its two or three most probable tags (li-2015, section 4)."
+        f" The tagger's own best tag is right for {summary['tagger']:.1%} of them. A task goes to two annotators; where"
+        " they differ, to two more; it is agreed where the first two agree or three of four do, else dropped. Whoever"
+        " is wrong says one of the other candidates, in proportion to the model's probabilities.\n"
     )
     yield "Two annotators agree 91% of the time, as in the paper. They are wrong in one of three ways:\n"
     for kind in summary["kinds"]:
