@@ -18,7 +18,7 @@ from tagweave.adapt.coupled import Coupling, fit_coupled
 from tagweave.adapt.fit import fit
 from tagweave.adapt.guided import fit_guided
 from tagweave.adapt.recipe import Recipe
-from tagweave.annotate.selection import least_certain
+from tagweave.annotate.selection import Doubtful, least_certain, priorities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.mapping import SHIPPED, TagMapping, count_pairs, read_mapping
@@ -26,7 +26,8 @@ from tagweave.learning.loop import Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
 
-CHOICES = ("selective", "random")
+CHOICES = ("in proportion", "least certain", "random")
+"""Drawn in proportion to doubt, the least certain first, any."""
 METHODS = ("two-stage", "coupled")
 
 
@@ -88,21 +89,28 @@ class Pool:
             found.append(sentence.with_layer(guideline, answers))
         return found
 
-    def first(self, number: int) -> NDArray[np.int64]:
-        """The tokens of which the tagger of the source is least certain."""
+    def doubts(self, model: ChainModel | None, known: NDArray[np.bool_]) -> Doubtful:
+        """The unknown tokens, those first of which a model is least certain; without one, the tagger of the source."""
         bare = [replace(sentence, layers={}) for sentence in self.raw]
-        return self._tokens(Tagger(self.guide), bare, None, number)
-
-    def next(self, model: ChainModel, known: NDArray[np.bool_], number: int) -> NDArray[np.int64]:
-        """The unknown tokens of which a model is least certain, given what is known."""
+        if model is None:
+            return least_certain(Tagger(self.guide), bare, 1.0)
         guideline = self.data.target.guideline
-        bare = [replace(sentence, layers={}) for sentence in self.raw]
-        return self._tokens(Tagger(model, guideline=guideline), self.told(known, bare), guideline, number)
+        return least_certain(Tagger(model, guideline=guideline), self.told(known, bare), 1.0, guideline)
 
-    def _tokens(
-        self, tagger: Tagger, sentences: Sequence[Sentence], layer: str | None, number: int
+    def asked(
+        self,
+        choice: str,
+        model: ChainModel | None,
+        known: NDArray[np.bool_],
+        number: int,
+        random: np.random.Generator,
     ) -> NDArray[np.int64]:
-        found = least_certain(tagger, sentences, 1.0, layer)
+        """So many unknown tokens, by a choice of `CHOICES`."""
+        if choice == "random":
+            return random.permutation(np.flatnonzero(~known))[:number]
+        found = self.doubts(model, known)
+        if choice == "in proportion":
+            found = found.only(np.argsort(-priorities(found.doubt, random), kind="stable"))
         return (self.begins[found.sentence] + found.position)[:number]
 
     def trained(self, method: str, known: NDArray[np.bool_], seed: int) -> ChainModel:
@@ -134,15 +142,10 @@ def rounds(pool: Pool, method: str, choice: str, sizes: Sequence[int], seed: int
         `method`, `choice`, `seed`, `answers`, `labels` (how many the model has), `seconds` of processor time for the
         training, and `right`, of every test sentence how many labels are right.
     """
-    known = np.zeros(int(pool.begins[-1]), np.bool_)
-    drawn = np.random.default_rng(seed).permutation(len(known))
+    known, random = np.zeros(int(pool.begins[-1]), np.bool_), np.random.default_rng(seed)
     model: ChainModel | None = None
     for size in sizes:
-        number = size - int(known.sum())
-        if choice == "random":
-            known[drawn[:size]] = True
-        else:
-            known[pool.first(number) if model is None else pool.next(model, known, number)] = True
+        known[pool.asked(choice, model, known, size - int(known.sum()), random)] = True
         begin = time.process_time()
         model = pool.trained(method, known, seed)
         seconds = round(time.process_time() - begin, 1)

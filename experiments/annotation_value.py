@@ -1,4 +1,4 @@
-"""What answers are worth: accuracy by their number, the least certain tokens asked for or any.
+"""What answers are worth: accuracy by their number, and by which tokens are asked for.
 
 `python -m experiments.annotation_value`. See README.md beside this file.
 """
@@ -58,7 +58,7 @@ def run(data: Data, methods: Sequence[str], sizes: Sequence[int], seeds: int) ->
 
 
 def summarise(data: Data, rows: Iterable[dict[str, Any]], trials: int) -> dict[str, Any]:
-    """The numbers of the page: accuracies x 100, and of every method and number of answers selective against random."""
+    """The numbers of the page: accuracies x 100, and every choice against random."""
     found: dict[tuple[str, int], dict[str, list[dict[str, Any]]]] = {}
     for row in rows:
         found.setdefault((row["method"], row["answers"]), {}).setdefault(row["choice"], []).append(row)
@@ -66,11 +66,13 @@ def summarise(data: Data, rows: Iterable[dict[str, Any]], trials: int) -> dict[s
     cells = []
     for (method, answers), by_choice in found.items():
         measured = {choice: _measured(own, lengths) for choice, own in by_choice.items()}
-        test = compare(measured["selective"], measured["random"], trials)
+        tests = {
+            choice: compare(each, measured["random"], trials) for choice, each in measured.items() if choice != "random"
+        }
         every = [row for own in by_choice.values() for row in own]
         costs = {name: float(np.mean([row[name] for row in every])) for name in ("labels", "seconds")}
         scores = {choice: each.to_json() for choice, each in measured.items()}
-        cells.append({"method": method, "answers": answers, **scores, "test": test, **costs})
+        cells.append({"method": method, "answers": answers, "scores": scores, "tests": tests, **costs})
     sizes = {
         name: [len(part), part.tokens()]
         for name, part in (("target", data.target), ("test", data.test), ("source", data.source))
@@ -90,8 +92,9 @@ def lines(summary: dict[str, Any], command: str) -> Iterator[str]:
     yield (
         "An annotator who never errs is asked for the labels of single words of the target's training text. At first"
         " there is the source corpus alone, of another guideline: its tagger chooses the first words, and then the"
-        " model that was trained on the answers so far chooses the next ones. `selective` asks for the words whose most"
-        " probable label has the least probability, `random` for any. The rest of the sentences stays unknown. Under"
+        " model that was trained on the answers so far chooses the next ones. `least certain` asks for the words whose"
+        " most probable label has the least probability, `in proportion` draws words in proportion to what that"
+        " probability leaves, `random` draws any. The rest of the sentences stays unknown. Under"
         " double annotation as in li-2015 an answer takes 2.2 judgements.\n"
     )
     yield (
@@ -106,40 +109,33 @@ def lines(summary: dict[str, Any], command: str) -> Iterator[str]:
     yield f"\n![accuracy by answers]({NAME}.png)\n"
     for method in dict.fromkeys(cell["method"] for cell in summary["cells"]):
         yield f"## {method}\n"
-        head = ["answers", *CHOICES, "difference", "p", "labels", "seconds"]
-        yield from table(head, (_row(cell) for cell in summary["cells"] if cell["method"] == method))
-        yield from _verdict([cell for cell in summary["cells"] if cell["method"] == method])
+        own = [cell for cell in summary["cells"] if cell["method"] == method]
+        head = ["answers", *CHOICES, *(f"{choice}: difference to random, p" for choice in CHOICES[:-1])]
+        yield from table([*head, "labels", "seconds"], map(_row, own))
+        for choice in CHOICES[:-1]:
+            yield from _verdict(own, choice)
 
 
 def _row(cell: dict[str, Any]) -> list[str]:
-    means = [f"{cell[choice]['mean']:.2f}" for choice in CHOICES]
-    test = cell["test"]
-    p = f"{test['p_all']:.4f} ({', '.join(f'{each:.4f}' for each in test['p'])})"
-    return [
-        f"{cell['answers']:,}",
-        *means,
-        f"{test['difference']:+.2f}",
-        p,
-        f"{cell['labels']:.0f}",
-        f"{cell['seconds']:.1f}",
-    ]
+    means = [f"{cell['scores'][choice]['mean']:.2f}" for choice in CHOICES]
+    tests = [cell["tests"][choice] for choice in CHOICES[:-1]]
+    differences = [f"{test['difference']:+.2f}, {test['p_all']:.4f}" for test in tests]
+    return [f"{cell['answers']:,}", *means, *differences, f"{cell['labels']:.0f}", f"{cell['seconds']:.1f}"]
 
 
-def _verdict(cells: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The fewest answers, asked for selectively, that do as well as the most, asked for at random."""
-    most = cells[-1]["random"]["mean"]
-    enough = next((cell["answers"] for cell in cells if cell["selective"]["mean"] >= most), None)
-    certain = [cell for cell in cells if cell["test"]["p_all"] < LEVEL]
+def _verdict(cells: Sequence[dict[str, Any]], choice: str) -> Iterator[str]:
+    """Where a choice is better than random, and how few of its answers do as well as the most of those."""
+    certain = [cell for cell in cells if cell["tests"][choice]["p_all"] < LEVEL]
     better, worse = (
-        ", ".join(f"{cell['answers']:,}" for cell in certain if sign * cell["test"]["difference"] > 0)
+        ", ".join(f"{cell['answers']:,}" for cell in certain if sign * cell["tests"][choice]["difference"] > 0)
         for sign in (1, -1)
     )
-    yield f"`selective` is better (p < {LEVEL}) with these numbers of answers: {better or 'none'}."
+    yield f"`{choice}` is better than `random` (p < {LEVEL}) with these numbers of answers: {better or 'none'}."
     yield f"It is worse with: {worse or 'none'}."
-    if enough:
-        yield f"\n{enough:,} selective answers do as well as {cells[-1]['answers']:,} random ones.\n"
-    else:
-        yield f"\nNo number of selective answers does as well as {cells[-1]['answers']:,} random ones.\n"
+    last = cells[-1]
+    enough = [cell["answers"] for cell in cells if cell["scores"][choice]["mean"] >= last["scores"]["random"]["mean"]]
+    few = f"{enough[0]:,}" if enough else "No number"
+    yield f"{few} of its answers do as well as {last['answers']:,} random ones.\n"
 
 
 def draw(summary: dict[str, Any], path: Path) -> None:
@@ -148,7 +144,7 @@ def draw(summary: dict[str, Any], path: Path) -> None:
     series = {}
     for method in dict.fromkeys(cell["method"] for cell in summary["cells"]):
         for choice in CHOICES:
-            own = [cell[choice] for cell in summary["cells"] if cell["method"] == method]
+            own = [cell["scores"][choice] for cell in summary["cells"] if cell["method"] == method]
             values, errors = ([each[name] for each in own] for name in ("mean", "deviation"))
             series[f"{method}, {choice}"] = Series(values, errors)
     curve(path, positions, series, score="accuracy on test x 100", axis="answers", title=summary["data"])

@@ -94,7 +94,7 @@ def test_tasks_are_ranked_by_the_new_model(store: Store, plan: Plan, models: tup
     tagger = Tagger(load_model(models[1]))
     for task in after.values():
         best = tagger.probabilities([task.sentence])[0][task.start].max()
-        assert task.doubt == pytest.approx(1 - best, abs=1e-5)
+        assert task.candidates[0].probability == pytest.approx(best, abs=1e-4)
     assert store.tasks(Status.AGREED) == settled
 
 

@@ -13,7 +13,7 @@ from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task as Coding
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Asked
-from tagweave.annotate.selection import Doubtful, least_certain, rankings, tasks, word_tasks
+from tagweave.annotate.selection import Doubtful, least_certain, priorities, rankings, tasks, word_tasks
 from tagweave.annotate.task import Candidate, Purpose, Task
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
@@ -73,7 +73,7 @@ def test_candidates_are_the_most_probable_labels(tagger, raw):
         expected = [Candidate(label, pytest.approx(p, abs=1e-4)) for p, label in known[place][:3]]
         assert list(task.candidates) == expected[: 2 if known[place][2][0] < 0.01 else 3]
         assert (task.purpose, task.guideline, task.model) == (Purpose.REAL, "ctb", 3)
-        assert task.doubt == pytest.approx(1 - task.candidates[0].probability, abs=1e-4)
+        assert 0 <= task.doubt <= 1
 
 
 def test_two_or_three_candidates(tagger, raw):
@@ -150,13 +150,33 @@ def test_a_newer_model_ranks_the_same_tasks(tagger, raw):
     assert [each.id for each in ranked] == [each.id for each in asked][::-1]
     for ranking, place in zip(ranked[::-1], places(found), strict=True):
         assert ranking.candidates[0] == (known[place][0][1], pytest.approx(known[place][0][0], abs=1e-4))
-        assert ranking.doubt == pytest.approx(1 - known[place][0][0], abs=1e-5)
+        assert 0 <= ranking.doubt <= 1
 
 
 def test_what_a_sentence_tells_restricts_the_candidates(tagger, raw):
     told = raw[0].with_layer("ctb", [("NN", "VV"), *[("NN",)] * (len(raw[0]) - 1)])
     ranking = rankings(tagger, [Asked(1, Task(told, 0, 1, "ctb", (Candidate("NN", 1.0),)), Status.OPEN, None, None)])[0]
     assert {each.label for each in ranking.candidates} == {"NN", "VV"}
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=5))
+def test_who_comes_first_is_drawn_in_proportion_to_doubt(doubt):
+    rng, doubts = np.random.default_rng(0), np.array(doubt)
+    firsts = [int(priorities(doubts, rng).argmax()) for _ in range(2000)]
+    shares = np.bincount(firsts, minlength=len(doubt)) / 2000
+    np.testing.assert_allclose(shares, doubts / doubts.sum(), atol=0.06)
+
+
+def test_no_doubt_is_asked_last():
+    found = priorities(np.array([0.5, 0.0, -1e-7, 1e-6], np.float32), np.random.default_rng(0))
+    assert (found[[1, 2]] == 0).all()
+    assert (found[[0, 3]] > 0).all()
+
+
+def test_the_seed_draws_priorities(tagger, raw):
+    found = least_certain(tagger, raw)
+    drawn = [[task.doubt for task in tasks(found, raw, tagger, seed=seed)] for seed in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
 
 
 def test_words_of_a_concordance_are_not_ranked_by_labels(tagger, raw):

@@ -24,6 +24,10 @@ def known_of(pool, *tokens):
     return known
 
 
+def ask(pool, choice, model, known, number):
+    return pool.asked(choice, model, known, number, np.random.default_rng(0))
+
+
 def test_answers_are_gold_and_all_else_is_unknown(pool):
     first = len(pool.raw[0])
     told = pool.told(known_of(pool, 2, first), pool.raw)
@@ -39,15 +43,26 @@ def test_the_raw_sentences_tell_nothing_of_the_answers(pool):
 
 def test_the_first_questions_are_those_that_the_source_tagger_doubts(pool):
     tables = np.concatenate([t.max(1) for t in Tagger(pool.guide).probabilities([*pool.raw])])
-    chosen = pool.first(20)
+    chosen = ask(pool, "least certain", None, known_of(pool), 20)
     assert len({*chosen.tolist()}) == 20
     np.testing.assert_allclose(tables[chosen], np.sort(tables)[:20], atol=1e-6)
 
 
-def test_what_is_known_is_not_asked_again(pool):
-    known = known_of(pool, *pool.first(60).tolist())
+@pytest.mark.parametrize("choice", CHOICES)
+def test_what_is_known_is_not_asked_again(pool, choice):
+    known = known_of(pool, *ask(pool, choice, None, known_of(pool), 60).tolist())
     model = pool.trained("two-stage", known, 0)
-    assert not known[pool.next(model, known, 100)].any()
+    chosen = ask(pool, choice, model, known, 100)
+    assert len({*chosen.tolist()}) == 100
+    assert not known[chosen].any()
+
+
+def test_in_proportion_lies_between(pool):
+    doubt = {}
+    tables = np.concatenate([t.max(1) for t in Tagger(pool.guide).probabilities([*pool.raw])])
+    for choice in CHOICES:
+        doubt[choice] = 1 - tables[ask(pool, choice, None, known_of(pool), 200)].mean()
+    assert doubt["least certain"] > doubt["in proportion"] > doubt["random"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -97,15 +112,14 @@ def made(method, choice, answers, share):
     }
 
 
-@pytest.mark.parametrize(
-    ("share", "said"), [(0.9, "250 selective answers do as well"), (0.2, "No number of selective")]
-)
+@pytest.mark.parametrize(("share", "said"), [(0.9, "250 of its answers"), (0.2, "No number of its answers")])
 def test_the_verdict_counts_answers(share, said):
-    rows = [made("coupled", choice, answers, share if choice == "selective" else 0.5)
-            for choice in CHOICES for answers in (250, 500)]  # fmt: skip
+    shares = {"in proportion": share, "least certain": 0.4, "random": 0.5}
+    rows = [made("coupled", choice, answers, each) for choice, each in shares.items() for answers in (250, 500)]
     page = "\n".join(lines(summarise(read_data(0, True), rows, 100), "the command"))
-    assert said in page
-    assert ("250, 500" in page.partition("is better")[2].partition("It is worse")[0]) == (share > 0.5)
+    verdict = page.partition("`in proportion` is better")[2].partition("`least certain` is better")[0]
+    assert said in verdict
+    assert ("250, 500" in verdict.partition("It is worse")[0]) == (share > 0.5)
 
 
 def test_the_command(tmp_path, monkeypatch):
@@ -114,7 +128,7 @@ def test_the_command(tmp_path, monkeypatch):
     summary = json.loads((tmp_path / "annotation-value.json").read_text(encoding="utf-8"))
     page = (tmp_path / "annotation-value.md").read_text(encoding="utf-8")
     assert [cell["answers"] for cell in summary["cells"]] == [60, 120]
-    assert all(f"{cell[choice]['mean']:.2f}" in page for cell in summary["cells"] for choice in CHOICES)
+    assert all(f"{cell['scores'][choice]['mean']:.2f}" in page for cell in summary["cells"] for choice in CHOICES)
     assert "--quick --seeds 1" in page
     assert (tmp_path / "annotation-value.png").stat().st_size > 1000
 

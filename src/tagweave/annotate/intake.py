@@ -34,14 +34,14 @@ def put_doubtful(
         tagger: of words, whose labels become those of its guideline.
         share: of the tokens that are not known.
         model: its version.
-        seed: of equally certain ones.
+        seed: of equally certain ones, and of the order in which they are asked.
 
     Raises:
         ValueError, CorpusError: as `least_certain`.
     """
     found = selection.least_certain(tagger, corpus.sentences, share, tagger.guideline, seed)
     store.add_labels(tagger.guideline, dict.fromkeys(tagger.labels, ""))
-    return _put(store, selection.tasks(found, corpus.sentences, tagger, model))
+    return _put(store, selection.tasks(found, corpus.sentences, tagger, model, seed))
 
 
 def put_words(

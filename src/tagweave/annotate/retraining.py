@@ -151,7 +151,7 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
     while page := store.tasks(Status.OPEN, Purpose.REAL, after, _PAGE):
         after = page[-1].id
         own = [each for each in page if each.task.guideline == plan.guideline]
-        store.rank(version, selection.rankings(tagger, own))
+        store.rank(version, selection.rankings(tagger, own, version))
     if plan.corpus:
         intake.put_doubtful(store, load(plan.corpus, unnamed=plan.guideline), tagger, plan.share, version)
 
