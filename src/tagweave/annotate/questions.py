@@ -95,6 +95,24 @@ def numbers(connection: Connection, wanted: Sequence[Task]) -> list[int]:
     return found
 
 
+def found(connection: Connection, wanted: Sequence[Task]) -> list[Asked | None]:
+    """Tasks as they are in the store; `None` for those that it does not have."""
+    digests = [_sentence_row(task.sentence)["digest"] for task in wanted]
+    known = {
+        (of.digest, of.start, of.stop, of.guideline, of.purpose): asked(of)
+        for of in connection.execute(ASKED.where(sentences.c.digest.in_({*digests})))
+    }
+    return [
+        known.get((digest, task.start, task.stop, task.guideline, task.purpose))
+        for digest, task in zip(digests, wanted, strict=True)
+    ]
+
+
+def guidelines(connection: Connection) -> list[str]:
+    """The guidelines that have labels, by name."""
+    return list(connection.execute(select(labels.c.guideline).distinct().order_by(labels.c.guideline)).scalars())
+
+
 def rank(connection: Connection, model: int, rankings: Iterable[Ranking]) -> int:
     """Give tasks that are open the doubt and candidates of a model; how many those were."""
     changed = {"doubt": bindparam("new_doubt"), "candidates": bindparam("new_candidates"), "model": model}

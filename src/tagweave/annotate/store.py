@@ -167,6 +167,11 @@ class Store:
         with self._database.reading() as connection:
             return questions.read_all(connection, status, purpose, after, limit)
 
+    def found(self, tasks: Sequence[Task]) -> list[Asked | None]:
+        """Tasks as they are in the store; `None` for those that it does not have."""
+        with self._database.reading() as connection:
+            return questions.found(connection, tasks)
+
     def counts(self) -> dict[tuple[Purpose, Status], int]:
         """How many tasks there are."""
         with self._database.reading() as connection:
@@ -176,6 +181,11 @@ class Store:
         """Put in labels of a guideline that are new, each with a note for annotators; how many those were."""
         with self._database.writing() as connection:
             return questions.put_labels(connection, guideline, notes)
+
+    def guidelines(self) -> list[str]:
+        """The guidelines that have labels, by name."""
+        with self._database.reading() as connection:
+            return questions.guidelines(connection)
 
     def labels(self, guideline: str) -> dict[str, str]:
         """The labels of a guideline, in the order in which they were put in, and their notes."""
