@@ -54,7 +54,7 @@ def import_corpus(
     from tagweave.evidence.lexicon import read
 
     _check(purpose, model, words)
-    tagger = _tagger(model, guideline, threads) if model else None
+    tagger = open_model(model, guideline, threads) if model else None
     found = load(corpus, format, tagger.guideline if tagger else guideline)
     with opened(store) as questions:
         from tagweave.annotate import intake
@@ -79,7 +79,8 @@ def _check(purpose: str, model: str | None, words: str | None) -> None:
         raise OptionError("found --words, expected --model with it, and no --as")
 
 
-def _tagger(model: str, guideline: str | None, threads: int) -> Tagger:
+def open_model(model: str, guideline: str | None, threads: int) -> Tagger:
+    """The model as a tagger of one of its guidelines. Raises as `open_tagger`."""
     from tagweave.cli.tag import open_tagger
 
     return open_tagger(model, [guideline] if guideline else (), threads)
