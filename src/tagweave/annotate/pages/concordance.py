@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from tagweave.annotate.aggregation import Status
 from tagweave.annotate.forms import FieldError, Fields
 from tagweave.annotate.kwic import ORDERS, Occurrence
+from tagweave.annotate.questions import Asked
 from tagweave.annotate.site import WordList
-from tagweave.annotate.task import WORD, Answer, Purpose, Task
+from tagweave.annotate.task import CANNOT_TELL, WORD, Answer, Purpose, Task
 from tagweave.annotate.visit import Visit
 from tagweave.corpus.sentence import Place, Sentence
 
@@ -29,7 +31,7 @@ def show(visit: Visit, message: str = "", status: int = 200) -> Response:
     listed, word, order, first = _listed(visit), *_chosen(visit)
     page = listed.concordance.page(word, order, first, _SIZE, _CONTEXT)
     known = visit.site.store.found([_task(listed, each) for each in page.occurrences])
-    rows = [Row(each, found and found.outcome) for each, found in zip(page.occurrences, known, strict=True)]
+    rows = [Row(each, _answer(found)) for each, found in zip(page.occurrences, known, strict=True)]
     counts = dict(zip(listed.words, listed.concordance.counts(listed.words).tolist(), strict=True))
     where = {"word": word, "order": order, "first": first, "size": _SIZE, "total": page.total}
     return visit.page("concordance", status, message, rows=rows, counts=counts, orders=ORDERS, **where)
@@ -42,7 +44,7 @@ def mark(visit: Visit) -> Response:
         page = listed.concordance.page(word, order, first, _SIZE, 0)
         every = [_task(listed, each) for each in page.occurrences]
         known = visit.site.store.found(every)
-        tasks = [task for task, found in zip(every, known, strict=True) if not (found and found.outcome)]
+        tasks = [task for task, found in zip(every, known, strict=True) if _answer(found) is None]
         said = WORD
     else:
         said, tasks = visit.fields.answer(), [_task(listed, _occurrence(listed, visit.fields, word))]
@@ -77,6 +79,11 @@ def _occurrence(listed: WordList, fields: Fields, word: str) -> Occurrence:
     if sentence >= len(listed.concordance) or listed.concordance.sentence(sentence)[start:stop] != word:
         raise FieldError(f"found no {word!r} at this place")
     return Occurrence(sentence, start, stop, "", "")
+
+
+def _answer(found: Asked | None) -> Answer | None:
+    """What stands of an occurrence; who skips it drops it."""
+    return CANNOT_TELL if found and found.status is Status.DROPPED else found and found.outcome
 
 
 def _task(listed: WordList, at: Occurrence) -> Task:
