@@ -115,7 +115,7 @@ class TestTask:
     def test_the_script_gets_data_and_what_to_show(self, store: Store) -> None:
         browser = signed_in(store, "ada")
         first = browser.task()
-        reply = browser.ask("/task", task=first, answer="label VV", started="nan")
+        reply = browser.ask("/task", task=first, answer="label VV", started="1.5")
         assert reply["receipt"] == {"status": "open", "gold": None}
         assert reply["task"]["id"] != first
         assert reply["task"]["candidates"] == ["NN", "VV", "JJ"]

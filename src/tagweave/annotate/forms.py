@@ -35,12 +35,18 @@ class Fields(dict[str, str]):
         return int(found)
 
     def time(self, name: str) -> float | None:
-        """Seconds since 1970; `None` where it is no such number."""
+        """Seconds since 1970; `None` where there are none.
+
+        Raises:
+            FieldError: something else.
+        """
         try:
-            found = float(self[name])
+            found = float(self[name] or math.inf)
         except ValueError:
-            return None
-        return found if math.isfinite(found) else None
+            found = math.nan
+        if self[name] and not math.isfinite(found):
+            raise FieldError(f"found {name} {self[name][:50]!r}, expected a time")
+        return found if self[name] else None
 
     def answer(self, name: str = "answer") -> Answer:
         """An answer, as `written` writes it.

@@ -16,6 +16,7 @@ from tagweave.annotate import csrf, sessions
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.body_limit import read_body
 from tagweave.annotate.forms import FieldError, Fields, parse
+from tagweave.annotate.headers import SECURITY
 from tagweave.annotate.people import Annotator
 from tagweave.annotate.sessions import COOKIE, Session
 from tagweave.annotate.site import Site
@@ -130,7 +131,10 @@ def refusal_outside(request: Request, error: Exception) -> Response:
     LOG.warning("refused: %s %r: %d", request.method, request.url.path, status)
     site: Site = request.app.state.site
     visit = Visit(site, request, sessions.new(), None, Fields())
-    return visit.page("refusal", status, error.detail if isinstance(error, HTTPException) else "Something went wrong.")
+    reason = error.detail if isinstance(error, HTTPException) else "Something went wrong. Your last answer may be lost."
+    response = visit.page("refusal", status, reason)
+    response.headers.update(SECURITY)  # a defect is answered outside of what adds them
+    return response
 
 
 async def _form(request: Request) -> bytes:

@@ -47,6 +47,7 @@ def accept(visit: Visit) -> Response:
     try:
         password_hash = hashed(visit.fields["password"])
     except ValueError as error:
+        visit.refused(error)
         return visit.page("invitation", 400, str(error), token=token)
     store = visit.site.store
     if not visit.site.attempts.take(_limits(visit)) or (person := store.redeem(token)) is None:
