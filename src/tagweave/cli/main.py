@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from tagweave import __version__
+from tagweave.cli.annotate import annotate
 from tagweave.cli.compare import compare
 from tagweave.cli.complete import complete
 from tagweave.cli.convert import convert
@@ -55,6 +56,7 @@ app = typer.Typer(
 for _command in (train, tag, complete, convert, compare, evaluate, info, simulate, demo, reproduce):
     app.command(no_args_is_help=_command is not demo)(_command)
 app.add_typer(harvest)
+app.add_typer(annotate)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,92 @@
+"""How far annotators agree, and how often each is right.
+
+Tasks on which two annotators differ get more answers. Agreement over all answers would count just those tasks several
+times, so take `of_first` before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from tagweave.annotate.record import Vote
+from tagweave.annotate.settings import Rule
+from tagweave.annotate.task import Answer
+
+Pair = tuple[str, str]
+
+
+def of_first(votes: Iterable[Vote], rule: Rule) -> list[Vote]:
+    """The answers of those who were asked first."""
+    return [vote for vote in votes if vote.seat is not None and vote.seat < rule.first]
+
+
+def raw_agreement(votes: Iterable[Vote]) -> float | None:
+    """Of all pairs of answers to the same task, the share of those that are the same; `None` without pairs."""
+    pairs = [pair for each in _pairs(votes).values() for pair in each]
+    return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
+
+
+def cohens_kappas(votes: Iterable[Vote]) -> dict[Pair, float | None]:
+    """Cohen's kappa of each two annotators with a task in common, by their names in order; see `cohens_kappa`."""
+    return {names: cohens_kappa(pairs) for names, pairs in sorted(_pairs(votes).items())}
+
+
+def cohens_kappa(pairs: Sequence[tuple[Answer, Answer]]) -> float | None:
+    """Agreement of two annotators above that of chance, each with their own share of answers (Cohen 1960).
+
+    kappa = (observed - expected) / (1 - expected); `None` where both say one and the same of everything, or there are
+    no answers.
+    """
+    if not pairs:
+        return None
+    observed = sum(one == other for one, other in pairs) / len(pairs)
+    first, second = (Counter(answers) for answers in zip(*pairs, strict=True))
+    expected = sum(number * second[answer] for answer, number in first.items()) / len(pairs) ** 2
+    return (observed - expected) / (1 - expected) if expected < 1 else None
+
+
+def krippendorffs_alpha(votes: Iterable[Vote]) -> float | None:
+    """Agreement above that of chance of any number of annotators, of whom each may lack answers (Krippendorff 1970).
+
+    Nominal: two answers are the same or not. `None` where no task has two answers, or all answers are the same.
+    """
+    import krippendorff
+
+    by_task: dict[int, list[Answer]] = defaultdict(list)
+    for vote in votes:
+        by_task[vote.task].append(vote.answer)
+    compared = [answers for answers in by_task.values() if len(answers) > 1]
+    columns = {answer: column for column, answer in enumerate({answer for answers in compared for answer in answers})}
+    if len(columns) < 2:
+        return None
+    counts = np.zeros((len(compared), len(columns)), np.int64)
+    for row, answers in enumerate(compared):
+        for answer in answers:
+            counts[row, columns[answer]] += 1
+    return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+
+
+def accuracies(votes: Iterable[Vote], gold: dict[int, Answer]) -> dict[str, tuple[int, int]]:
+    """Of each annotator, how many answers to tasks with known gold were right, and how many there are."""
+    found: dict[str, tuple[int, int]] = {}
+    for vote in votes:
+        if vote.task in gold:
+            right, answers = found.get(vote.annotator, (0, 0))
+            found[vote.annotator] = right + (vote.answer == gold[vote.task]), answers + 1
+    return found
+
+
+def _pairs(votes: Iterable[Vote]) -> dict[Pair, list[tuple[Answer, Answer]]]:
+    """The answers of each two annotators to the tasks that they have in common."""
+    by_task: dict[int, list[tuple[str, Answer]]] = defaultdict(list)
+    for vote in votes:
+        by_task[vote.task].append((vote.annotator, vote.answer))
+    pairs: dict[Pair, list[tuple[Answer, Answer]]] = defaultdict(list)
+    for answers in by_task.values():
+        for (one, said), (other, replied) in combinations(sorted(answers, key=lambda answer: answer[0]), 2):
+            pairs[one, other].append((said, replied))
+    return pairs

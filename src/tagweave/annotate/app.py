@@ -1,0 +1,48 @@
+"""The annotation server as a Starlette application."""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from tagweave.annotate.headers import SecurityHeaders
+from tagweave.annotate.pages import adjudication, concordance, dashboard, sign_in, task
+from tagweave.annotate.site import HERE, Site, WordList
+from tagweave.annotate.store import Store
+from tagweave.annotate.visit import Page, endpoint, refusal_outside
+
+
+def application(store: Store, words: WordList | None = None) -> Starlette:
+    """The pages of a store.
+
+    Args:
+        store: its settings say how many annotators a task has, and who is admitted.
+        words: asked for in a concordance; without them there is none.
+    """
+    routes = [
+        *_routes("/", sign_in.start, role=None),
+        *_routes("/sign-in", sign_in.show, sign_in.enter, role=None),
+        *_routes("/invited", sign_in.invited, sign_in.accept, role=None),
+        *_routes("/sign-out", sign_in.start, sign_in.leave),
+        *_routes("/task", task.show, task.answer),
+        *_routes("/task/undo", task.start, task.undo),
+        *_routes("/adjudication", adjudication.show, adjudication.decide, role="curator"),
+        *_routes("/dashboard", dashboard.show, role="curator"),
+        *_routes("/dashboard/people", dashboard.start, dashboard.invite, role="curator"),
+        *_routes("/dashboard/notes", dashboard.start, dashboard.note, role="curator"),
+        *(_routes("/concordance", concordance.show, concordance.mark) if words else ()),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]
+    handlers = {HTTPException: refusal_outside, Exception: refusal_outside}
+    app = Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)], exception_handlers=handlers)
+    app.state.site = Site(store, words)
+    return app
+
+
+def _routes(path: str, show: Page, change: Page | None = None, role: str | None = "annotator") -> list[Route]:
+    """A page to look at, and what its form does."""
+    look = Route(path, endpoint(show, role), methods=["GET"])
+    return [look, Route(path, endpoint(change, role), methods=["POST"])] if change else [look]

@@ -1,0 +1,240 @@
+"""Who gets what: a task goes to two annotators at random, where they differ to two more, and to nobody twice.
+
+Each task has seats. Who takes one decreases the number of free seats, which the database does not let fall below 0, and
+no two rows hold the same seat; so no order of events lets too many people in. A seat is leased: who lets the lease
+lapse may lose it to somebody else, and may go on while nobody has taken it.
+
+Writers lock one annotator, then tasks, and wait for a task only while they hold no other one; `mark` waits for several,
+in the order of their numbers.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, select
+
+from tagweave.annotate import people, questions, seats, training_phase
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.questions import Asked, candidates_of
+from tagweave.annotate.schema import labels
+from tagweave.annotate.seats import SEATED
+from tagweave.annotate.settings import Settings
+from tagweave.annotate.task import Answer, Kind, Purpose, Task
+
+
+class RefusedError(ValueError):
+    """An answer that is not taken; nothing has changed. The message may be shown to whoever gave it."""
+
+
+class ContendedError(RuntimeError):
+    """All tasks that came into question are in the hands of other transactions; another try will do."""
+
+
+class _TakenError(RefusedError):
+    """The lease had lapsed, and the seat is somebody else's."""
+
+
+class Lease(NamedTuple):
+    """A task in somebody's hands.
+
+    Attributes:
+        task_id: its number, to answer it by.
+        task: what is asked, with the candidates to show. Its gold is not to be shown before the answer.
+        leased, expires: since when, and when it may go to somebody else, in seconds since 1970, UTC.
+    """
+
+    task_id: int
+    task: Task
+    leased: float
+    expires: float
+
+
+class Receipt(NamedTuple):
+    """An answer is in the store.
+
+    Attributes:
+        status: how far its task is now.
+        gold: what was right, of a simulated task of the training phase; `None` of all others.
+    """
+
+    status: Status
+    gold: Answer | None
+
+
+def claim(connection: Connection, annotator: int, now: float, settings: Settings, random: Random) -> Lease | None:
+    """A task for somebody: the one that they hold, else a new one; `None` where nothing is left for them.
+
+    Who is not admitted gets simulated tasks. All others get tasks of which nobody knows the answer, drawn from the most
+    doubtful ones, with planted gold in between.
+
+    Raises:
+        ContendedError: others are just taking the tasks that are left.
+        RefusedError: no such annotator.
+    """
+    is_admitted = _lock(connection, annotator) or settings.admission is None
+    seats.free_lapsed(connection, now)
+    if (number := seats.held(connection, annotator)) is not None:
+        return _again(connection, number, annotator, None, now + settings.lease)
+    purposes = [Purpose.REAL] if is_admitted else [Purpose.TRAINING]
+    if is_admitted and random.random() < settings.gold_share:
+        purposes.insert(0, Purpose.GOLD)
+    for purpose in purposes:
+        if (chosen := _choose(connection, annotator, purpose, settings.window, random)) is not None:
+            return _new(connection, *chosen, annotator, now, settings)
+    return None
+
+
+def submit(
+    connection: Connection, annotator: int, number: int, answer: Answer, started: float, now: float, settings: Settings
+) -> Receipt:
+    """Take an answer, and find out how far its task is now. The same answer again changes nothing.
+
+    Raises:
+        RefusedError: a task that was not given to the annotator, was taken away, or was answered otherwise before; an
+            answer that is neither a candidate nor a label of the guideline.
+    """
+    _lock(connection, annotator)
+    found, row = seats.lock_task(connection, number), seats.assignment(connection, number, annotator)
+    if found is None or row is None:
+        raise RefusedError("this task was not given to you")
+    gold = found.task.gold if found.task.purpose is Purpose.TRAINING else None
+    if row.expires is None:
+        if seats.standing(connection, number, annotator) != answer:
+            raise RefusedError("this task was answered before")
+        return Receipt(found.status, gold)
+    status = _record(connection, found, row, answer, started, now, settings)
+    if gold is not None:
+        _admit(connection, annotator, now, settings)
+    return Receipt(status, gold)
+
+
+def mark(
+    connection: Connection, annotator: int, numbers: list[int], answer: Answer, now: float, settings: Settings
+) -> list[bool]:
+    """Answer several tasks of a concordance at once; of each, whether the answer stands now.
+
+    It does not where somebody else was first. Who was first may change their mind.
+
+    Raises:
+        RefusedError: a task that is none of a concordance, or an answer that does not suit it.
+    """
+    _lock(connection, annotator)
+    took = {number: _mark_one(connection, annotator, number, answer, now, settings) for number in sorted({*numbers})}
+    return [took[number] for number in numbers]
+
+
+def withdraw(connection: Connection, annotator: int, now: float, settings: Settings) -> Lease:
+    """Undo the last answer of somebody that stands; they hold its task again.
+
+    Raises:
+        RefusedError: there is none, a curator has decided on it, or its gold was shown.
+    """
+    _lock(connection, annotator)
+    number = seats.last_answered(connection, annotator)
+    if number is None:
+        raise RefusedError("there is nothing to undo")
+    found, row = seats.lock_task(connection, number), seats.assignment(connection, number, annotator)
+    answer = seats.standing(connection, number, annotator)
+    is_final = found is None or found.status is Status.ADJUDICATED or found.task.purpose is Purpose.TRAINING
+    if found is None or row is None or answer is None or is_final:
+        raise RefusedError("this answer can no longer be undone")
+    seats.withdraw(connection, row, answer, now)
+    lease = _again(connection, number, annotator, now, now + settings.lease)
+    seats.settle(connection, found, now, settings)
+    return lease
+
+
+def _lock(connection: Connection, annotator: int) -> bool:
+    """Keep other transactions of an annotator out; whether they are admitted."""
+    is_admitted = seats.lock_annotator(connection, annotator)
+    if is_admitted is None:
+        raise RefusedError("you are no annotator of this store")
+    return is_admitted
+
+
+def _choose(
+    connection: Connection, annotator: int, purpose: Purpose, window: int, random: Random
+) -> tuple[int, int | None] | None:
+    """One of the most doubtful tasks, by chance, and a seat at it, where it has seats."""
+    numbers = seats.most_doubtful(connection, annotator, purpose, window)
+    for number in random.sample(numbers, len(numbers)):
+        if purpose not in SEATED:
+            return number, None
+        if (seat := seats.take_seat(connection, number, wait=False)) is not None:
+            return number, seat
+    if numbers:
+        raise ContendedError("all tasks are locked")
+    return None
+
+
+def _new(
+    connection: Connection, number: int, seat: int | None, annotator: int, now: float, settings: Settings
+) -> Lease:
+    found = _read(connection, number)
+    seats.lease(connection, found, annotator, seat, now, now + settings.lease)
+    return Lease(number, found.task, now, now + settings.lease)
+
+
+def _again(connection: Connection, number: int, annotator: int, leased: float | None, expires: float) -> Lease:
+    found = _read(connection, number)
+    return Lease(number, found.task, seats.extend(connection, found, annotator, leased, expires), expires)
+
+
+def _read(connection: Connection, number: int) -> Asked:
+    found = questions.read(connection, number)
+    assert found is not None  # noqa: S101  # tasks are never deleted
+    return found
+
+
+def _mark_one(
+    connection: Connection, annotator: int, number: int, answer: Answer, now: float, settings: Settings
+) -> bool:
+    found, row = seats.lock_task(connection, number), seats.assignment(connection, number, annotator)
+    if found is None or found.task.purpose is not Purpose.CONCORDANCE:
+        raise RefusedError("this task is none of a concordance")
+    if row is None:
+        if (seat := seats.take_seat(connection, number, wait=True)) is None:
+            return False
+        seats.lease(connection, found, annotator, seat, now, now + settings.lease)
+        row = seats.assignment(connection, number, annotator)
+    elif row.expires is None and seats.standing(connection, number, annotator) == answer:
+        return True
+    assert row is not None  # noqa: S101  # it was there, or has just been put in
+    try:
+        _record(connection, found, row, answer, row.leased, now, settings)
+    except _TakenError:
+        return False
+    return True
+
+
+def _record(
+    connection: Connection, found: Asked, row: Row[Any], answer: Answer, started: float, now: float, settings: Settings
+) -> Status:
+    """Write an answer to a task that is locked, in the seat that was leased or a free one."""
+    _check(connection, found.task, row, answer)
+    seat = row.seat
+    if seat is None and found.task.purpose in SEATED:
+        seat = seats.take_seat(connection, found.id, wait=True)
+        if seat is None:
+            raise _TakenError("this task has gone to somebody else")
+    seats.answer(connection, row, answer, seat, min(max(started, row.leased), now), now)
+    return seats.settle(connection, found, now, settings)
+
+
+def _check(connection: Connection, task: Task, row: Row[Any], answer: Answer) -> None:
+    if answer.kind is Kind.WORD and task.purpose is not Purpose.CONCORDANCE:
+        raise RefusedError("this task asks for a label")
+    if answer.kind is not Kind.LABEL or answer.label in {each.label for each in candidates_of(row.candidates)}:
+        return
+    name = (answer.label or "").replace("\0", "")  # PostgreSQL refuses it
+    known = (labels.c.guideline == task.guideline) & (labels.c.label == name)
+    if name != answer.label or connection.execute(select(labels.c.rank).where(known)).one_or_none() is None:
+        raise RefusedError(f"the guideline {task.guideline} has no such label")
+
+
+def _admit(connection: Connection, annotator: int, now: float, settings: Settings) -> None:
+    right = training_phase.results(connection, annotator)
+    if settings.admission is not None and training_phase.is_passed(right, settings.admission):
+        people.admit(connection, annotator, now)

@@ -1,0 +1,101 @@
+"""Connections to SQLite or PostgreSQL, and transactions in which one writer sees no other one's half-done work.
+
+Both databases run the same statements. In SQLite a writer locks the database (`BEGIN IMMEDIATE`) and a commit is on the
+disk when it returns (`synchronous=FULL`). In PostgreSQL writers lock rows, always an annotator before a task, so that
+none waits for another in a circle.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ArgumentError
+
+_DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
+_PATIENCE = 30  # seconds that a writer waits for others
+_KEY = 0x7461677765617665  # "tagweave"
+_WRITES = "tagweave_writes"
+
+
+class Database:
+    """An engine, and transactions on it.
+
+    Raises:
+        ValueError: a URL of neither SQLite nor PostgreSQL.
+        OSError: the file of an SQLite database cannot be made.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.engine = _engine(url)
+        # writers of one process queue up here, in order; SQLite's own waiting sleeps and is unfair
+        self._queue = threading.Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that is on the disk when the block ends, and has done nothing if it raises."""
+        with self._queue, self.engine.connect().execution_options(**{_WRITES: True}) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def alone(self) -> Iterator[Connection]:
+        """A transaction beside which no other one of this kind runs: tables are made once."""
+        with self.writing() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _KEY})
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that only reads."""
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def insert_new(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> int:
+    """Insert the rows that are not there yet, by any uniqueness of the table; how many those were."""
+    if not rows:
+        return 0
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    new = dialect.insert(table).on_conflict_do_nothing().returning(*table.primary_key)
+    return len(connection.execute(new, rows).all())
+
+
+def _engine(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise ValueError(f"found the store {url!r}, expected sqlite:///PATH or postgresql://...") from None
+    name = parsed.get_backend_name()
+    if name not in _DRIVERS:
+        raise ValueError(f"found a store of {name}, expected sqlite:///PATH or postgresql://...")
+    parsed = parsed.set(drivername=_DRIVERS[name])
+    if name == "postgresql":
+        return create_engine(parsed, pool_size=16, max_overflow=16)
+    if not parsed.database or parsed.database == ":memory:":
+        raise ValueError("found a store in memory, expected a file: sqlite:///PATH")
+    Path(parsed.database).touch(mode=0o600)  # hashes of passwords are nobody else's
+    engine = create_engine(parsed, pool_size=16, max_overflow=16, connect_args={"timeout": _PATIENCE})
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # transactions begin as `_begin_sqlite` says
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,189 @@
+"""What annotators said, as corpora to train on and as judgements to study.
+
+What is agreed on or decided is evidence for its place alone; the rest of the sentence stays unknown, or as it was when
+the sentence was put in. Where annotators differed to the end, all labels that they chose may stand as candidates.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import IO, Any
+
+import numpy as np
+
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.questions import Asked
+from tagweave.annotate.record import Judgement
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import Kind
+from tagweave.corpus import conllu, kytea
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.kytea import SEGMENTATION, segmentation_layer
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.text_file import written
+from tagweave.evidence.annotation import word_marks
+
+FORMATS = ("conllu", "kytea", "jsonl")
+"""Words with labels (candidates as `AltXpos`), characters with boundaries, judgements one by one."""
+
+_SLOTS = (conllu.UPOS, conllu.XPOS)
+
+
+def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
+    """Sentences of words with the labels that were agreed on, in the layer of the guideline.
+
+    Args:
+        store: what annotators said.
+        guideline: of the tasks.
+        ambiguous: whether tasks that were dropped allow the labels that annotators chose, two or more.
+    """
+    said = [(each, (each.outcome.label,)) for each in store.outcomes(guideline) if each.outcome and each.outcome.label]
+    found: dict[Any, tuple[Sentence, dict[int, Candidates]]] = {}
+    for asked, labels in [*(_disputed(store, guideline) if ambiguous else ()), *said]:
+        if asked.task.stop == asked.task.start + 1:
+            known = found.setdefault(_which(asked), (asked.task.sentence, {}))[1]
+            known[asked.task.start] = labels
+    ordered = sorted(found.values(), key=lambda each: each[0].place)
+    return Corpus(tuple(_with_labels(sentence, guideline, known) for sentence, known in ordered), guideline)
+
+
+def segmented(store: Store, guideline: str) -> Corpus:
+    """Sentences of characters with the words that were marked, and their tags where a label was asked for.
+
+    Of words that overlap none is believed. That a span is not a word cannot be said by boundaries, so it is left out.
+    """
+    words = [
+        each for each in store.outcomes(guideline) if each.outcome and each.outcome.kind in (Kind.WORD, Kind.LABEL)
+    ]
+    groups = groupby(words, key=_which)  # they come by sentence
+    return Corpus(tuple(_with_words(list(group)) for _, group in groups), guideline, "character")
+
+
+def judgements(found: Iterable[Judgement]) -> Iterator[str]:
+    """Each as a line of JSON: who said what of which token of which sentence, when, shown which candidates."""
+    for each in found:
+        task, answer = each.task.task, each.answer
+        line = {
+            "id": each.id,
+            "task": each.task.id,
+            "path": task.sentence.place.path,
+            "line": task.sentence.place.line,
+            "forms": task.sentence.forms,
+            "start": task.start,
+            "stop": task.stop,
+            "guideline": task.guideline,
+            "purpose": task.purpose,
+            "gold": None if task.gold is None else {"kind": task.gold.kind, "label": task.gold.label},
+            "annotator": each.annotator,
+            "seat": each.seat,
+            "revision": each.revision,
+            "withdrawn": each.withdrawn,
+            "kind": answer.kind,
+            "label": answer.label,
+            "candidates": [{"label": label, "probability": probability} for label, probability in each.candidates],
+            "model": each.model,
+            "started": _time(each.started),
+            "ended": _time(each.ended),
+        }
+        yield json.dumps(line, ensure_ascii=False)
+
+
+def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = False) -> int:
+    """Write a file, whole or not at all, and return how many sentences or judgements it has.
+
+    Args:
+        store: what annotators said.
+        path: `-` is standard output.
+        form: one of `FORMATS`; judgements are of all guidelines.
+        guideline: of the tasks.
+        ambiguous: as for `labelled`.
+
+    Raises:
+        ValueError: an unknown format.
+        CorpusError: KyTea's format and sentences of words, or labels that the format cannot express.
+        OSError: the file cannot be written.
+    """
+    if form not in FORMATS:
+        raise ValueError(f"unknown format {form!r}, expected one of {', '.join(FORMATS)}")
+    with written(path) as stream:
+        if form == "jsonl":
+            return _write_lines(judgements(store.judgements()), stream)
+        corpus = segmented(store, guideline) if form == "kytea" else labelled(store, guideline, ambiguous)
+        if form == "kytea":
+            kytea.write(corpus, stream)
+        else:
+            conllu.write(_commented(corpus), stream, xpos=conllu.XPOS if guideline == conllu.UPOS else guideline)
+        return len(corpus)
+
+
+def _write_lines(lines: Iterable[str], stream: IO[str]) -> int:
+    return sum(stream.write(line + "\n") > 0 for line in lines)
+
+
+def _commented(corpus: Corpus) -> Iterator[Sentence]:
+    """With the guideline on the first sentence, for `tagweave.corpus.load`; beside UPOS it would name that."""
+    has_upos = any(conllu.UPOS in sentence.layers for sentence in corpus)
+    for number, sentence in enumerate(corpus):
+        is_first = number == 0 and not has_upos and corpus.guideline not in _SLOTS
+        yield replace(sentence, comments=(f"# guideline = {corpus.guideline}",)) if is_first else sentence
+
+
+def _disputed(store: Store, guideline: str) -> Iterator[tuple[Asked, tuple[str, ...]]]:
+    """Tasks that were dropped, with the labels that stand, if all who answered gave one and they differ."""
+    after = 0
+    while page := store.tasks(Status.DROPPED, after=after):
+        after = page[-1].id
+        for asked in page:
+            if asked.task.guideline == guideline and len(labels := _standing(store, asked.id)) > 1:
+                yield asked, labels
+
+
+def _standing(store: Store, task: int) -> tuple[str, ...]:
+    """The different labels that annotators gave, in order; none where somebody gave another answer."""
+    last: dict[str, Judgement] = {each.annotator: each for each in store.judgements_of(task)}
+    answers = [each.answer for each in last.values() if not each.withdrawn]
+    labels = tuple(dict.fromkeys(answer.label for answer in answers if answer.label))
+    return labels if all(answer.kind is Kind.LABEL for answer in answers) else ()
+
+
+def _with_labels(sentence: Sentence, guideline: str, known: dict[int, Candidates]) -> Sentence:
+    before = sentence.layers.get(guideline, (None,) * len(sentence))
+    return sentence.with_layer(guideline, (known.get(t, candidates) for t, candidates in enumerate(before)))
+
+
+def _with_words(words: list[Asked]) -> Sentence:
+    sentence, size = words[0].task.sentence, len(words[0].task.sentence)
+    covered = np.zeros(size, np.int64)
+    for each in words:
+        covered[each.task.start : each.task.stop] += 1
+    alone = [each for each in words if covered[each.task.start : each.task.stop].max() == 1]
+    start, stop = (np.array([bound(each) for each in alone], np.int64) for bound in (_start, _stop))
+    layers = {**sentence.layers, SEGMENTATION: segmentation_layer(word_marks(size, start, stop)[:-1])}
+    tags: dict[int, Candidates] = defaultdict(lambda: None)
+    for each in alone:
+        if each.outcome and each.outcome.label:
+            tags.update(dict.fromkeys(range(each.task.start, each.task.stop), (each.outcome.label,)))
+    if tags:
+        layers[kytea.TAG] = tuple(tags[t] for t in range(size))
+    return replace(sentence, layers=layers)
+
+
+def _start(asked: Asked) -> int:
+    return asked.task.start
+
+
+def _stop(asked: Asked) -> int:
+    return asked.task.stop
+
+
+def _which(asked: Asked) -> tuple[object, ...]:
+    return asked.task.sentence.place, asked.task.sentence.forms
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,248 @@
+"""A concordance of raw text: every occurrence of a word, aligned, page by page (KWIC; tsuboi-2008, section 2.1).
+
+The index is a folder of arrays, mapped into memory: the text, 4 bytes a character, and its positions twice, in the
+order of what follows and of what stands before (`tagweave.kernels.suffixes`), 4 bytes each. All occurrences of a word
+are one run of either, in the order of their context, so a page costs two bisections, however large the text is.
+
+No occurrence begins or ends inside a run of letters that have case, or digits, as in `adapt.choice.occurrences`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.kernels import suffixes
+from tagweave.kernels.trie import code_points, run_characters
+
+ORDERS = ("following", "preceding", "text")
+"""A page by what follows the word, by what stands before it (read backwards), or as the sentences come."""
+LONGEST = suffixes.DEPTH
+"""Words have so many characters at most; the order of contexts heeds so many, with the word."""
+
+_FORMAT = 1
+_ARRAYS = {"text": np.uint32, "begins": np.int64, "following": np.uint32, "preceding": np.uint32}
+_STEP = {"following": 1, "preceding": -1}
+
+Positions = NDArray[np.uint32]
+
+
+class Occurrence(NamedTuple):
+    """A word in a sentence.
+
+    Attributes:
+        sentence: its number, from 0.
+        start, stop: the word is the characters start .. stop - 1.
+        before, after: what stands beside it in the sentence.
+    """
+
+    sentence: int
+    start: int
+    stop: int
+    before: str
+    after: str
+
+
+class Page(NamedTuple):
+    """Some occurrences of a word, and how many there are in all."""
+
+    total: int
+    occurrences: tuple[Occurrence, ...]
+
+
+class Concordance:
+    """The occurrences of any word in a text.
+
+    Args:
+        folder: what `build` wrote.
+
+    Raises:
+        CorpusError: something else, or damaged.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        folder = Path(folder)
+        arrays = _read(folder)
+        self._text, self._begins = arrays["text"], arrays["begins"]
+        self._order: dict[str, Positions] = {name: arrays[name] for name in _STEP}
+        self._held: tuple[tuple[str, str], Positions] = (("", ""), np.zeros(0, np.uint32))
+
+    def __len__(self) -> int:
+        return len(self._begins)
+
+    def counts(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """int64[W]: how often each word occurs.
+
+        Raises:
+            ValueError: an empty word, or one of more than `LONGEST` characters.
+        """
+        start, stop = self._runs(words, "following")
+        counts: NDArray[np.int64] = stop - start
+        for k in np.flatnonzero(counts).tolist():
+            if any(_inside_runs(words[k])):
+                counts[k] = len(self._positions(words[k], "following"))
+        return counts
+
+    def page(self, word: str, order: str = "following", first: int = 0, size: int = 50, context: int = 20) -> Page:
+        """The occurrences first .. first + size - 1 of a word, each with so many characters beside it.
+
+        Raises:
+            ValueError: a word as for `counts`, an unknown order, or a negative number.
+        """
+        if order not in ORDERS:
+            raise ValueError(f"unknown order {order!r}, expected one of {', '.join(ORDERS)}")
+        if min(first, size, context) < 0:
+            raise ValueError(f"found first {first}, size {size}, context {context}, expected 0 or more")
+        positions = self._positions(word, order)
+        chosen = np.asarray(positions[first : first + size], np.int64)
+        return Page(len(positions), tuple(self._occurrence(start, len(word), context) for start in chosen.tolist()))
+
+    def sentence(self, number: int) -> str:
+        """The text of a sentence. Raises IndexError where there is none."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"found sentence {number}, expected 0 to {len(self) - 1}")
+        return self._string(int(self._begins[number]), self._end(number))
+
+    def _occurrence(self, start: int, length: int, context: int) -> Occurrence:
+        sentence, stop = int(np.searchsorted(self._begins, start, side="right")) - 1, start + length
+        begin = int(self._begins[sentence])
+        before = self._string(max(start - context, begin), start)
+        after = self._string(stop, min(stop + context, self._end(sentence)))
+        return Occurrence(sentence, start - begin, stop - begin, before, after)
+
+    def _end(self, sentence: int) -> int:
+        return (int(self._begins[sentence + 1]) if sentence + 1 < len(self) else len(self._text)) - 1
+
+    def _string(self, start: int, stop: int) -> str:
+        return self._text[start:stop].tobytes().decode("utf-32-le", "surrogatepass")
+
+    def _positions(self, word: str, order: str) -> Positions:
+        """Where the word begins, in an order; the last answer is held, since pages are turned."""
+        key, held = self._held
+        if key != (word, order):
+            held = self._found(word, order)
+            self._held = (word, order), held
+        return held
+
+    def _found(self, word: str, order: str) -> Positions:
+        name = order if order in _STEP else "following"
+        start, stop = self._runs([word], name)[:, 0].tolist()
+        found = self._order[name][start:stop]
+        if name == "preceding":
+            found = found - np.uint32(len(word) - 1)
+        for beside, is_inside in zip((-1, len(word)), _inside_runs(word), strict=True):
+            if is_inside:  # a letter beside it would make it a part of a longer word
+                found = found[~run_characters()[self._text[found.astype(np.int64) + beside]]]
+        return np.sort(found) if order == "text" else found
+
+    def _runs(self, words: Sequence[str], name: str) -> NDArray[np.int64]:
+        """int64[2, W]: where the run of each word begins and ends in an order."""
+        if strange := [word for word in words if not 0 < len(word) <= LONGEST or "\0" in word]:
+            found, expected = f"a word of {len(strange[0])} characters", f"1 to {LONGEST}, none of them NUL"
+            raise ValueError(f"found {found}, expected {expected}")
+        points = code_points("".join(word[:: _STEP[name]] for word in words))
+        ptr = np.cumsum([0, *map(len, words)], dtype=np.int64)
+        runs = np.zeros((2, len(words)), np.int64)
+        suffixes.runs(self._text, _STEP[name], self._order[name], points, ptr, *runs)
+        return runs
+
+
+def build(lines: Iterable[str], folder: Path | str) -> Concordance:
+    """Index sentences, and write the index as a folder, whole or not at all. An index of the same text is kept.
+
+    Raises:
+        CorpusError: a sentence with a NUL character, more than 2^32 characters, or something else at that place.
+        OSError: the folder cannot be written.
+    """
+    folder = Path(folder)
+    text, begins = _laid_out(lines)
+    about = {"format": _FORMAT, "digest": hashlib.sha256(text.tobytes()).hexdigest()}
+    if (found := _about(folder)) == about:
+        return Concordance(folder)
+    if folder.exists() and found is None:
+        raise CorpusError("something else than an index", "a concordance, or no such file", str(folder))
+    orders = {name: _sorted_positions(text, step) for name, step in _STEP.items()}
+    _write(folder, about, {"text": text, "begins": begins, **orders})
+    return Concordance(folder)
+
+
+def _laid_out(lines: Iterable[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The text with END before, between and after the sentences, and where each begins."""
+    sentences = list(lines)
+    if (bad := next((i for i, sentence in enumerate(sentences) if "\0" in sentence), None)) is not None:
+        raise CorpusError("a NUL character", "sentences of text", line=bad + 1)
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    if (size := int(lengths.sum()) + len(sentences)) > np.iinfo(np.uint32).max - 1:
+        raise CorpusError(f"a text of {size:,} characters", "less than 2^32")
+    text = code_points("\0".join(("", *sentences, "")) if sentences else "\0")
+    return text, np.concatenate([[1], 1 + np.cumsum(lengths + 1)])[:-1].astype(np.int64)
+
+
+def _sorted_positions(text: NDArray[np.uint32], step: int) -> Positions:
+    order = np.empty(int(np.count_nonzero(text != suffixes.END)), np.uint32)
+    counts = np.zeros(len(run_characters()) + 2, np.int64)
+    suffixes.first_characters(text, counts, order)
+    sizes = np.diff(counts, prepend=0)
+    key = np.empty(int(sizes.max()), np.uint64)
+    for character in np.flatnonzero(sizes).tolist():
+        run = slice(counts[character] - sizes[character], counts[character])
+        suffixes.sort_run(text, step, order[run], key)
+    return order
+
+
+def _inside_runs(word: str) -> tuple[bool, bool]:
+    """Whether a letter before the word, and one after it, would go on with it."""
+    return bool(run_characters()[ord(word[0])]), bool(run_characters()[ord(word[-1])])
+
+
+def _write(folder: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    part = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.part")
+    old = part.with_suffix(".old")
+    part.mkdir(parents=True)
+    try:
+        for name, array in arrays.items():
+            np.save(part / f"{name}.npy", array, allow_pickle=False)
+        (part / "index.json").write_text(json.dumps(about), encoding="utf-8")
+        if folder.exists():
+            folder.rename(old)
+        part.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _about(folder: Path) -> dict[str, Any] | None:
+    """What the folder says that it holds; `None` where it is no index."""
+    try:
+        about = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return about if isinstance(about, dict) else None
+
+
+def _read(folder: Path) -> dict[str, NDArray[Any]]:
+    about = _about(folder)
+    if about is None or about.get("format") != _FORMAT:
+        raise CorpusError(f"no index of format {_FORMAT}", "a concordance, to be built again", str(folder))
+    try:
+        arrays = {name: _mapped(folder / f"{name}.npy") for name in _ARRAYS}
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"a damaged index ({error})", "a concordance, to be built again", str(folder)) from error
+    fits = all(arrays[name].dtype == kind and arrays[name].ndim == 1 for name, kind in _ARRAYS.items())
+    size = len(arrays["text"]) - len(arrays["begins"]) - 1
+    if not fits or any(len(arrays[name]) != size for name in _STEP):
+        raise CorpusError("a damaged index", "a concordance, to be built again", str(folder))
+    return arrays
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))  # Numba knows no np.memmap

@@ -1,0 +1,1 @@
+"""The pages: functions from a visit to a response."""

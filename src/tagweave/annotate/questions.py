@@ -1,0 +1,244 @@
+"""Tasks and their sentences as rows: put in, ranked again, and read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, bindparam, func, select, update
+
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.database import insert_new
+from tagweave.annotate.schema import labels, models, sentences, tasks
+from tagweave.annotate.settings import ONCE, Rule
+from tagweave.annotate.task import Answer, Candidate, Kind, Purpose, Task
+from tagweave.corpus.sentence import Place, Sentence
+
+_MANY = 500  # rows of one statement
+
+
+class Asked(NamedTuple):
+    """A task in the store.
+
+    Attributes:
+        id: its number.
+        task: what is asked.
+        status, outcome: how far it is, and what was agreed or decided.
+        settled: when, in seconds since 1970, UTC; `None` while open.
+    """
+
+    id: int
+    task: Task
+    status: Status
+    outcome: Answer | None
+    settled: float | None
+
+
+class Ranking(NamedTuple):
+    """What a newer model thinks of a task."""
+
+    id: int
+    doubt: float
+    candidates: tuple[Candidate, ...]
+
+
+class Model(NamedTuple):
+    """A trained model.
+
+    Attributes:
+        version: number in the store.
+        path: its file.
+        trained: when, in seconds since 1970, UTC.
+        judgement: the last judgement that it has seen.
+        minutes: of annotation until then.
+        accuracy: on development data, if there are any.
+    """
+
+    version: int
+    path: str
+    trained: float
+    judgement: int
+    minutes: float
+    accuracy: float | None
+
+
+def put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:
+    """The numbers of sentences, which are put in where they are new; place and forms tell which one is which."""
+    found: list[int] = []
+    for begin in range(0, len(new), _MANY):
+        rows = [_sentence_row(sentence) for sentence in new[begin : begin + _MANY]]
+        insert_new(connection, sentences, list({row["digest"]: row for row in rows}.values()))
+        digests = {row["digest"] for row in rows}
+        known = select(sentences.c.digest, sentences.c.id).where(sentences.c.digest.in_(digests))
+        numbers = dict(connection.execute(known).all())
+        found += [numbers[row["digest"]] for row in rows]
+    return found
+
+
+def put_tasks(connection: Connection, new: Iterable[Task], rule: Rule) -> int:
+    """Put tasks in that are not there yet; how many those were."""
+    new = list(new)
+    numbers = put_sentences(connection, [task.sentence for task in new])
+    rows = [_task_row(task, number, rule) for task, number in zip(new, numbers, strict=True)]
+    return sum(insert_new(connection, tasks, rows[i : i + _MANY]) for i in range(0, len(rows), _MANY))
+
+
+def numbers(connection: Connection, wanted: Sequence[Task]) -> list[int]:
+    """The numbers of tasks that are in the store."""
+    found = []
+    for task, sentence in zip(wanted, put_sentences(connection, [task.sentence for task in wanted]), strict=True):
+        is_it = (tasks.c.sentence == sentence) & (tasks.c.start == task.start) & (tasks.c.stop == task.stop)
+        is_it &= (tasks.c.guideline == task.guideline) & (tasks.c.purpose == task.purpose)
+        found.append(connection.execute(select(tasks.c.id).where(is_it)).scalar_one())
+    return found
+
+
+def found(connection: Connection, wanted: Sequence[Task]) -> list[Asked | None]:
+    """Tasks as they are in the store; `None` for those that it does not have."""
+    digests = [_sentence_row(task.sentence)["digest"] for task in wanted]
+    known = {
+        (of.digest, of.start, of.stop, of.guideline, of.purpose): asked(of)
+        for of in connection.execute(ASKED.where(sentences.c.digest.in_({*digests})))
+    }
+    return [
+        known.get((digest, task.start, task.stop, task.guideline, task.purpose))
+        for digest, task in zip(digests, wanted, strict=True)
+    ]
+
+
+def guidelines(connection: Connection) -> list[str]:
+    """The guidelines that have labels, by name."""
+    return list(connection.execute(select(labels.c.guideline).distinct().order_by(labels.c.guideline)).scalars())
+
+
+def rank(connection: Connection, model: int, rankings: Iterable[Ranking]) -> int:
+    """Give tasks that are open the doubt and candidates of a model; how many those were."""
+    changed = {"doubt": bindparam("new_doubt"), "candidates": bindparam("new_candidates"), "model": model}
+    statement = update(tasks).where(tasks.c.id == bindparam("number"), tasks.c.status == Status.OPEN)
+    rows = [
+        {"number": each.id, "new_doubt": each.doubt, "new_candidates": each.candidates} for each in sorted(rankings)
+    ]  # one order of locks for all
+    return connection.execute(statement.values(**changed), rows).rowcount if rows else 0
+
+
+ASKED = select(tasks, sentences).join_from(tasks, sentences)
+"""What `asked` reads."""
+
+_ONE = ASKED.where(tasks.c.id == bindparam("number"))
+
+
+def read(connection: Connection, number: int) -> Asked | None:
+    """One task."""
+    row = connection.execute(_ONE, {"number": number}).one_or_none()
+    return None if row is None else asked(row)
+
+
+def read_all(connection: Connection, status: Status, purpose: Purpose, after: int, limit: int) -> list[Asked]:
+    """Tasks of a status and purpose with a number above `after`, by number, at most `limit`."""
+    wanted = (tasks.c.status == status) & (tasks.c.purpose == purpose) & (tasks.c.id > after)
+    return [asked(row) for row in connection.execute(ASKED.where(wanted).order_by(tasks.c.id).limit(limit))]
+
+
+def count(connection: Connection) -> dict[tuple[Purpose, Status], int]:
+    """How many tasks there are of each purpose and status."""
+    statement = select(tasks.c.purpose, tasks.c.status, func.count()).group_by(tasks.c.purpose, tasks.c.status)
+    return {(Purpose(purpose), Status(status)): number for purpose, status, number in connection.execute(statement)}
+
+
+def put_labels(connection: Connection, guideline: str, notes: Mapping[str, str]) -> int:
+    """Put the labels of a guideline in that are not there yet, each with a note; how many those were."""
+    first = len(read_labels(connection, guideline))
+    rows = [
+        {"guideline": guideline, "label": label, "note": note, "rank": rank}
+        for rank, (label, note) in enumerate(notes.items(), first)
+    ]
+    return insert_new(connection, labels, rows)
+
+
+def read_labels(connection: Connection, guideline: str) -> dict[str, str]:
+    """The labels of a guideline, in the order in which they were put in, and their notes."""
+    mine = select(labels.c.label, labels.c.note).where(labels.c.guideline == guideline).order_by(labels.c.rank)
+    return dict(connection.execute(mine).all())
+
+
+def put_note(connection: Connection, guideline: str, label: str, note: str) -> None:
+    """Another note of a label."""
+    this = (labels.c.guideline == guideline) & (labels.c.label == label)
+    connection.execute(update(labels).where(this).values(note=note))
+
+
+def read_models(connection: Connection) -> list[Model]:
+    """All models, the oldest first."""
+    return [Model(*row) for row in connection.execute(select(models).order_by(models.c.version))]
+
+
+def answer_of(kind: str | None, label: str | None) -> Answer | None:
+    """The answer in two columns."""
+    return None if kind is None else Answer(Kind(kind), label)
+
+
+def candidates_of(written: Sequence[Sequence[Any]]) -> tuple[Candidate, ...]:
+    """The candidates in a column."""
+    return tuple(Candidate(*each) for each in written)
+
+
+def asked(row: Row[Any]) -> Asked:
+    """A task from a row with all columns of `tasks` and `sentences`."""
+    of = row._mapping
+    task = Task(
+        sentence_of(of),
+        of[tasks.c.start],
+        of[tasks.c.stop],
+        of[tasks.c.guideline],
+        candidates_of(of[tasks.c.candidates]),
+        of[tasks.c.doubt],
+        Purpose(of[tasks.c.purpose]),
+        answer_of(of[tasks.c.gold_kind], of[tasks.c.gold_label]),
+        of[tasks.c.model],
+    )
+    outcome = answer_of(of[tasks.c.kind], of[tasks.c.label])
+    return Asked(of[tasks.c.id], task, Status(of[tasks.c.status]), outcome, of[tasks.c.settled])
+
+
+def sentence_of(of: Mapping[Any, Any]) -> Sentence:
+    """The sentence in the columns of `sentences`."""
+    layers = {
+        name: tuple(None if each is None else tuple(each) for each in layer)
+        for name, layer in of[sentences.c.layers].items()
+    }
+    columns = {name: tuple(column) for name, column in of[sentences.c.columns].items()}
+    place = Place(of[sentences.c.path], of[sentences.c.line])
+    return Sentence(tuple(of[sentences.c.forms]), layers, columns, place=place)
+
+
+def _sentence_row(sentence: Sentence) -> dict[str, Any]:
+    which = json.dumps([*sentence.place, sentence.forms])
+    return {
+        "digest": hashlib.sha256(which.encode()).hexdigest(),
+        "path": sentence.place.path,
+        "line": sentence.place.line,
+        "forms": sentence.forms,
+        "layers": dict(sentence.layers),
+        "columns": dict(sentence.columns),
+    }
+
+
+def _task_row(task: Task, sentence: int, rule: Rule) -> dict[str, Any]:
+    seats = {Purpose.REAL: rule.first, Purpose.CONCORDANCE: ONCE.first}.get(task.purpose, 0)
+    return {
+        "sentence": sentence,
+        "start": task.start,
+        "stop": task.stop,
+        "guideline": task.guideline,
+        "purpose": task.purpose,
+        "gold_kind": task.gold.kind if task.gold else None,
+        "gold_label": task.gold.label if task.gold else None,
+        "candidates": task.candidates,
+        "model": task.model,
+        "doubt": task.doubt,
+        "wanted": seats,
+        "free": seats,
+        "status": Status.OPEN,
+    }

@@ -1,0 +1,180 @@
+"""What was answered and decided, read back: judgements one by one, tasks with all their answers, sums by annotator."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, insert, select, update
+
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.assignment import RefusedError
+from tagweave.annotate.people import numbered
+from tagweave.annotate.questions import Asked, answer_of, asked, candidates_of
+from tagweave.annotate.schema import adjudications, annotators, judgements, sentences, tasks
+from tagweave.annotate.task import Answer, Candidate, Kind, Purpose
+
+_MANY = 500
+
+
+class Judgement(NamedTuple):
+    """What one annotator said of one task, once.
+
+    Attributes:
+        id: number in the store; they only grow.
+        task: the task and its sentence, as it is now.
+        annotator: the name.
+        revision: from 0; the last one of a task and annotator stands.
+        withdrawn: an undo: the answer before it stands no longer, and none does.
+        seat: 0 and 1 are the first two annotators, 2 and 3 those who were asked when they differed; `None` where
+            everybody is asked.
+        answer: what was said.
+        candidates: as they were shown.
+        model: version of the model that they were from.
+        started, ended: seconds since 1970, UTC.
+    """
+
+    id: int
+    task: Asked
+    annotator: str
+    revision: int
+    withdrawn: bool
+    seat: int | None
+    answer: Answer
+    candidates: tuple[Candidate, ...]
+    model: int | None
+    started: float
+    ended: float
+
+
+class Vote(NamedTuple):
+    """An answer that stands, in the words of agreement: who said what of which task."""
+
+    task: int
+    annotator: str
+    seat: int | None
+    answer: Answer
+
+
+class Progress(NamedTuple):
+    """How much somebody has done.
+
+    Attributes:
+        answers: that stand.
+        seconds: spent on judgements, from showing a task to its answer.
+        gold, right: answers to planted gold, and how many of those were right.
+    """
+
+    answers: int
+    seconds: float
+    gold: int
+    right: int
+
+
+def last(connection: Connection) -> int:
+    """The number of the last judgement, 0 where there is none."""
+    return int(connection.execute(select(func.coalesce(func.max(judgements.c.id), 0))).scalar_one())
+
+
+def read(connection: Connection, after: int, limit: int) -> list[Judgement]:
+    """Judgements with a number above `after`, by number, at most `limit`; withdrawn ones, too."""
+    return _judgements(connection, judgements.c.id > after, limit)
+
+
+def of_task(connection: Connection, number: int) -> list[Judgement]:
+    """All judgements of a task, by number."""
+    return _judgements(connection, judgements.c.task == number, None)
+
+
+def outcomes(connection: Connection, guideline: str) -> list[Asked]:
+    """All tasks of a guideline that are agreed on or adjudicated, but for "can't tell", by place and span."""
+    is_known = tasks.c.status.in_([Status.AGREED, Status.ADJUDICATED]) & (tasks.c.guideline == guideline)
+    order = (sentences.c.path, sentences.c.line, sentences.c.id, tasks.c.start, tasks.c.stop)
+    chosen = select(tasks, sentences).join_from(tasks, sentences).where(is_known, tasks.c.kind != Kind.CANNOT_TELL)
+    return [asked(row) for row in connection.execute(chosen.order_by(*order))]
+
+
+def votes(connection: Connection, purpose: Purpose) -> list[Vote]:
+    """All answers that stand to tasks of a purpose, by task and seat."""
+    chosen = (
+        select(tasks.c.id, annotators.c.name, judgements.c.seat, judgements.c.kind, judgements.c.label)
+        .select_from(judgements.join(tasks).join(annotators))
+        .where(tasks.c.purpose == purpose, _stands())
+        .order_by(tasks.c.id, judgements.c.seat, judgements.c.id)
+    )
+    return [
+        Vote(task, name, seat, Answer(Kind(kind), label))
+        for task, name, seat, kind, label in connection.execute(chosen)
+    ]
+
+
+def progress(connection: Connection, annotator: int) -> Progress:
+    """How much an annotator has done."""
+    mine, stands = judgements.c.annotator == annotator, _stands()
+    is_gold = stands & (tasks.c.purpose == Purpose.GOLD)
+    same_label = judgements.c.label.is_not_distinct_from(tasks.c.gold_label)
+    is_right = is_gold & (judgements.c.kind == tasks.c.gold_kind) & same_label
+    numbers = (_count(stands), func.coalesce(func.sum(judgements.c.ended - judgements.c.started), 0.0))
+    chosen = select(*numbers, _count(is_gold), _count(is_right)).join_from(judgements, tasks).where(mine)
+    return Progress(*connection.execute(chosen).one())
+
+
+def adjudicate(connection: Connection, curator: int, number: int, answer: Answer, now: float) -> None:
+    """A curator decides on a task, whatever annotators say; the last decision stands.
+
+    Raises:
+        RefusedError: not a curator, or no such task.
+    """
+    person = numbered(connection, curator)
+    if person is None or person.role != "curator":
+        raise RefusedError("only a curator decides")
+    this = tasks.c.id == number
+    if connection.execute(select(tasks.c.id).where(this).with_for_update(key_share=True)).one_or_none() is None:
+        raise RefusedError("there is no such task")
+    said = {"kind": answer.kind, "label": answer.label}
+    revision = connection.execute(select(func.count()).where(adjudications.c.task == number)).scalar_one()
+    row = {"task": number, "curator": curator, "revision": revision, "decided": now}
+    connection.execute(insert(adjudications).values(**row, **said))
+    decided = {"status": Status.ADJUDICATED, "free": 0, "settled": now, **said}
+    connection.execute(update(tasks).where(this).values(**decided))
+
+
+def _stands() -> ColumnElement[bool]:
+    """A judgement that is the last one of its task and annotator, and no undo."""
+    later = judgements.alias()
+    same = and_(later.c.task == judgements.c.task, later.c.annotator == judgements.c.annotator)
+    is_last = ~select(later.c.id).where(same, later.c.revision > judgements.c.revision).exists()
+    return is_last & ~judgements.c.withdrawn
+
+
+def _count(condition: Any) -> Any:
+    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
+
+
+def _judgements(connection: Connection, condition: Any, limit: int | None) -> list[Judgement]:
+    chosen = (
+        select(judgements, tasks, sentences, annotators.c.name)
+        .select_from(judgements.join(tasks).join(sentences).join(annotators))
+        .where(condition)
+        .order_by(judgements.c.id)
+        .limit(limit)
+    )
+    return [_judgement(row) for row in connection.execute(chosen)]
+
+
+def _judgement(row: Row[Any]) -> Judgement:
+    of, mine = row._mapping, judgements.c
+    answer = answer_of(of[mine.kind], of[mine.label])
+    assert answer is not None  # noqa: S101  # not null
+    return Judgement(
+        of[mine.id],
+        asked(row),
+        of[annotators.c.name],
+        of[mine.revision],
+        of[mine.withdrawn],
+        of[mine.seat],
+        answer,
+        candidates_of(of[mine.candidates]),
+        of[mine.model],
+        of[mine.started],
+        of[mine.ended],
+    )

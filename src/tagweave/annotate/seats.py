@@ -1,0 +1,257 @@
+"""The rows of assignment: seats at tasks, leases of them, the answers given in them, and how far a task is.
+
+Every claim and every answer goes through here, so the statements are made once: SQLAlchemy takes longer to put one
+together than SQLite to run it. Functions that change a task expect that it is locked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import JSON, BindParameter, Connection, Row, and_, bindparam, func, insert, select, update
+
+from tagweave.annotate.aggregation import Status, aggregate
+from tagweave.annotate.questions import ASKED, Asked, answer_of, asked
+from tagweave.annotate.schema import annotators, assignments, judgements, tasks
+from tagweave.annotate.settings import ONCE, Settings
+from tagweave.annotate.task import Answer, Purpose
+
+SEATED = (Purpose.REAL, Purpose.CONCORDANCE)
+"""Tasks with seats; all others may be answered by everybody."""
+
+_TASK: BindParameter[int] = bindparam("this_task")
+_ANNOTATOR: BindParameter[int] = bindparam("this_annotator")
+_NOW: BindParameter[float] = bindparam("now")
+_THIS_TASK = tasks.c.id == _TASK
+_OURS = and_(assignments.c.task == _TASK, assignments.c.annotator == _ANNOTATOR)
+_SAID = and_(judgements.c.task == _TASK, judgements.c.annotator == _ANNOTATOR)
+
+_LOCK_ANNOTATOR = select(annotators.c.admitted).where(annotators.c.id == _ANNOTATOR).with_for_update(key_share=True)
+_LOCK_TASK = ASKED.where(_THIS_TASK).with_for_update(key_share=True, of=tasks)
+
+
+def lock_annotator(connection: Connection, number: int) -> bool | None:
+    """Keep other transactions of an annotator out; whether they are admitted, `None` where there are none."""
+    row = connection.execute(_LOCK_ANNOTATOR, {"this_annotator": number}).one_or_none()
+    return None if row is None else row.admitted is not None
+
+
+def lock_task(connection: Connection, number: int) -> Asked | None:
+    """Wait until a task is nobody else's, and read it."""
+    row = connection.execute(_LOCK_TASK, {"this_task": number}).one_or_none()
+    return None if row is None else asked(row)
+
+
+_ASSIGNMENT = select(assignments).where(_OURS)
+
+
+def assignment(connection: Connection, number: int, annotator: int) -> Row[Any] | None:
+    """How a task is in somebody's hands, or was."""
+    return connection.execute(_ASSIGNMENT, {"this_task": number, "this_annotator": annotator}).one_or_none()
+
+
+_IS_LAPSED = and_(assignments.c.expires < _NOW, assignments.c.seat.is_not(None))
+_LAPSED = select(assignments.c.task).where(_IS_LAPSED)
+_TRY_TO_LOCK = select(tasks.c.id).where(_THIS_TASK).with_for_update(key_share=True, skip_locked=True)
+_LAPSE = update(assignments).where(_IS_LAPSED, assignments.c.task == _TASK).values(seat=None)
+_FREE = (
+    update(tasks).where(_THIS_TASK, tasks.c.status == Status.OPEN).values(free=tasks.c.free + bindparam("more_seats"))
+)
+
+
+def free_lapsed(connection: Connection, now: float) -> None:
+    """Free the seats whose leases have lapsed, but for tasks that others have locked."""
+    for number in {*connection.execute(_LAPSED, {"now": now}).scalars()}:
+        this = {"this_task": number}
+        if connection.execute(_TRY_TO_LOCK, this).one_or_none() is not None:
+            lapsed = connection.execute(_LAPSE, {"now": now, **this}).rowcount
+            connection.execute(_FREE, {"more_seats": lapsed, **this})
+
+
+_FREE_TASK = select(tasks.c.wanted).where(_THIS_TASK, tasks.c.free > 0)
+_LOCK_FREE = {wait: _FREE_TASK.with_for_update(key_share=True, skip_locked=not wait) for wait in (False, True)}
+_SIT_DOWN = update(tasks).where(_THIS_TASK).values(free=tasks.c.free - 1)
+_TAKEN = select(assignments.c.seat).where(assignments.c.task == _TASK)
+
+
+def take_seat(connection: Connection, number: int, wait: bool) -> int | None:
+    """The lowest free seat of a task; `None` where there is none or, unless we `wait`, others have locked the task."""
+    this = {"this_task": number}
+    wanted: int | None = connection.execute(_LOCK_FREE[wait], this).scalar_one_or_none()
+    if wanted is None:
+        return None
+    connection.execute(_SIT_DOWN, this)
+    taken = {*connection.execute(_TAKEN, this).scalars()}  # after the lock, or it might be of yesterday
+    return min(seat for seat in range(wanted) if seat not in taken)
+
+
+_HELD = (
+    select(tasks.c.id, assignments.c.seat, tasks.c.wanted)
+    .join_from(assignments, tasks)
+    .where(assignments.c.annotator == _ANNOTATOR, assignments.c.expires.is_not(None))
+    .where(tasks.c.purpose != Purpose.CONCORDANCE)
+    .order_by(assignments.c.leased.desc())
+)
+_RETAKE = update(assignments).where(_OURS).values(seat=bindparam("new_seat"))
+
+
+def held(connection: Connection, annotator: int) -> int | None:
+    """The task that was handed to an annotator last, and that they may still answer."""
+    for number, seat, wanted in connection.execute(_HELD, {"this_annotator": annotator}).all():
+        if seat is not None or wanted == 0:
+            return int(number)
+        if (seat := take_seat(connection, number, wait=False)) is not None:
+            connection.execute(_RETAKE, {"this_task": number, "this_annotator": annotator, "new_seat": seat})
+            return int(number)
+    return None
+
+
+_LEASE = insert(assignments)
+_EXTEND = (
+    update(assignments)
+    .where(_OURS)
+    .values(
+        leased=func.coalesce(bindparam("new_leased", type_=assignments.c.leased.type), assignments.c.leased),
+        expires=bindparam("new_expires"),
+        candidates=bindparam("new_candidates", type_=JSON),
+        model=bindparam("new_model"),
+    )
+    .returning(assignments.c.leased)
+)
+
+
+def lease(connection: Connection, found: Asked, annotator: int, seat: int | None, now: float, expires: float) -> None:
+    """Hand a task to somebody for the first time, and write down what is shown."""
+    shown = {"candidates": found.task.candidates, "model": found.task.model}
+    row = {"task": found.id, "annotator": annotator, "seat": seat, "leased": now, "expires": expires, **shown}
+    connection.execute(_LEASE, row)
+
+
+def extend(connection: Connection, found: Asked, annotator: int, leased: float | None, expires: float) -> float:
+    """Hand a task to somebody again, from `leased` on or from when they got it, which is returned."""
+    shown = {"new_candidates": found.task.candidates, "new_model": found.task.model}
+    times = {"new_leased": leased, "new_expires": expires}
+    ours = {"this_task": found.id, "this_annotator": annotator}
+    return float(connection.execute(_EXTEND, {**ours, **times, **shown}).scalar_one())
+
+
+_ANSWERED = update(assignments).where(_OURS).values(expires=None, seat=bindparam("new_seat"))
+_APPEND = insert(judgements).values(
+    revision=select(func.count()).select_from(judgements).where(_SAID).scalar_subquery(),
+    task=_TASK,
+    annotator=_ANNOTATOR,
+    **{
+        name: bindparam(f"new_{name}", type_=judgements.c[name].type)
+        for name in ("withdrawn", "seat", "kind", "label", "candidates", "model", "started", "ended")
+    },
+)
+
+
+def answer(connection: Connection, row: Row[Any], said: Answer, seat: int | None, started: float, ended: float) -> None:
+    """Write down what somebody says from their seat."""
+    ours = {"this_task": row.task, "this_annotator": row.annotator, "new_seat": seat}
+    connection.execute(_ANSWERED, ours)
+    _append(connection, row, said, seat, started, ended, withdrawn=False)
+
+
+def withdraw(connection: Connection, row: Row[Any], said: Answer, now: float) -> None:
+    """Write down that somebody takes back what they said."""
+    _append(connection, row, said, row.seat, now, now, withdrawn=True)
+
+
+def _append(
+    connection: Connection,
+    row: Row[Any],
+    said: Answer,
+    seat: int | None,
+    started: float,
+    ended: float,
+    withdrawn: bool,
+) -> None:
+    new = {"withdrawn": withdrawn, "seat": seat, "kind": said.kind, "label": said.label, "started": started}
+    new |= {"candidates": row.candidates, "model": row.model, "ended": ended}
+    ours = {"this_task": row.task, "this_annotator": row.annotator}
+    connection.execute(_APPEND, {**ours, **{f"new_{name}": value for name, value in new.items()}})
+
+
+_LAST = select(judgements).where(_SAID).order_by(judgements.c.revision.desc()).limit(1)
+
+
+def standing(connection: Connection, number: int, annotator: int) -> Answer | None:
+    """The answer of an annotator that stands."""
+    row = connection.execute(_LAST, {"this_task": number, "this_annotator": annotator}).one_or_none()
+    return None if row is None or row.withdrawn else answer_of(row.kind, row.label)
+
+
+_LAST_ANSWERED = (
+    select(judgements.c.task)
+    .join(assignments, and_(assignments.c.task == judgements.c.task, assignments.c.annotator == _ANNOTATOR))
+    .where(judgements.c.annotator == _ANNOTATOR, ~judgements.c.withdrawn, assignments.c.expires.is_(None))
+    .order_by(judgements.c.id.desc())
+    .limit(1)
+)
+
+
+def last_answered(connection: Connection, annotator: int) -> int | None:
+    """The task whose answer an annotator gave last, of those that stand."""
+    number: int | None = connection.execute(_LAST_ANSWERED, {"this_annotator": annotator}).scalar_one_or_none()
+    return number
+
+
+_GIVEN = (
+    select(assignments.c.seat, judgements.c.withdrawn, judgements.c.kind, judgements.c.label, tasks.c.wanted)
+    .join_from(assignments, tasks)
+    .outerjoin(
+        judgements, and_(judgements.c.task == assignments.c.task, judgements.c.annotator == assignments.c.annotator)
+    )
+    .where(assignments.c.task == _TASK, assignments.c.seat.is_not(None))
+    .order_by(judgements.c.revision)
+)
+_SETTLE = (
+    update(tasks)
+    .where(_THIS_TASK)
+    .values({name: bindparam(f"new_{name}") for name in ("status", "kind", "label", "settled", "wanted", "free")})
+)
+
+
+def settle(connection: Connection, found: Asked, now: float, settings: Settings) -> Status:
+    """Find out how far a task is after an answer or an undo, and how many of its seats are free."""
+    if found.task.purpose not in SEATED or found.status is Status.ADJUDICATED:
+        return found.status
+    rule = settings.rule if found.task.purpose is Purpose.REAL else ONCE
+    rows = connection.execute(_GIVEN, {"this_task": found.id}).all()
+    seats = {row.seat: None if row.withdrawn else answer_of(row.kind, row.label) for row in rows}  # the last one stays
+    outcome = aggregate([seats.get(seat) for seat in range(rule.first + rule.more)], rule)
+    is_open = outcome.status is Status.OPEN
+    wanted = max(outcome.wanted, *(row.wanted for row in rows))  # seats that are taken are not taken away
+    new = {
+        "this_task": found.id,
+        "new_status": outcome.status,
+        "new_kind": outcome.answer.kind if outcome.answer else None,
+        "new_label": outcome.answer.label if outcome.answer else None,
+        "new_settled": None if is_open else now,
+        "new_wanted": wanted,
+        "new_free": wanted - len(seats) if is_open else 0,
+    }
+    connection.execute(_SETTLE, new)
+    return outcome.status
+
+
+def _choice(purpose: Purpose) -> Any:
+    mine = select(assignments.c.task).where(assignments.c.task == tasks.c.id, assignments.c.annotator == _ANNOTATOR)
+    is_wanted = tasks.c.free > 0 if purpose in SEATED else tasks.c.wanted == 0
+    return (
+        select(tasks.c.id)
+        .where(tasks.c.purpose == purpose, tasks.c.status == Status.OPEN, is_wanted, ~mine.exists())
+        .order_by(tasks.c.doubt.desc(), tasks.c.id)
+        .limit(bindparam("window"))
+    )
+
+
+_CHOICE = {purpose: _choice(purpose) for purpose in Purpose}
+
+
+def most_doubtful(connection: Connection, annotator: int, purpose: Purpose, window: int) -> list[int]:
+    """The numbers of the most doubtful tasks that an annotator may get and never had."""
+    limits = {"this_annotator": annotator, "window": window}
+    return [*connection.execute(_CHOICE[purpose], limits).scalars()]

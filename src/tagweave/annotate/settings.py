@@ -1,0 +1,60 @@
+"""The numbers of double annotation; the defaults are those of li-2015, section 4, where it has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """When a task is agreed on.
+
+    Attributes:
+        first: so many annotators are asked; agreed when all say the same.
+        more: so many more are asked where they differ.
+        majority: agreed when so many of all of them say the same, else dropped.
+
+    Raises:
+        ValueError: a number that can never be reached, or a majority that two answers could have at once.
+    """
+
+    first: int = 2
+    more: int = 2
+    majority: int = 3
+
+    def __post_init__(self) -> None:
+        everybody = self.first + self.more
+        if self.first < 1 or self.more < 0 or not everybody // 2 < self.majority <= everybody:
+            raise ValueError(f"found {self}, expected first >= 1, more >= 0 and a majority of more than half of all")
+
+
+ONCE = Rule(1, 0, 1)
+"""One annotator is believed, as in a concordance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """An annotator is admitted once `accuracy` of the last `questions` simulated tasks were right."""
+
+    questions: int = 50
+    accuracy: float = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Numbers of a store.
+
+    Attributes:
+        rule: how many annotators, and when they agree.
+        admission: the training phase; `None` admits everybody at once.
+        lease: seconds after which a task that was handed out and not answered may go to somebody else.
+        window: a task is drawn at random from so many of the most doubtful ones, so that pairs of annotators are
+            random.
+        gold_share: share of tasks with planted gold among those handed out, while there are any.
+    """
+
+    rule: Rule = field(default_factory=Rule)
+    admission: Admission | None = None
+    lease: float = 900.0
+    window: int = 32
+    gold_share: float = 0.05

@@ -1,0 +1,316 @@
+"""Everything that an annotation server keeps, in SQLite or PostgreSQL.
+
+    store = Store.open("sqlite:///answers.db")
+    store.add_annotator("name")
+    store.add_tasks([Task(sentence, 3, 4, "ctb", (Candidate("NN", 0.6), Candidate("VV", 0.4)), doubt=0.4)])
+    lease = store.claim(annotator.id)
+    store.answer(annotator.id, lease.task_id, label("NN"))
+
+Every method is one transaction. One that writes returns when its transaction is on the disk, so what it returned
+survives the end of the process and of the machine. A store may be used from several threads and processes at once.
+Numbers of things are those of the store; times are seconds since 1970, UTC.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from sqlalchemy import insert, inspect, select
+
+from tagweave.annotate import assignment, people, questions, record, schema, training_phase
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.assignment import ContendedError, Lease, Receipt
+from tagweave.annotate.database import Database, insert_new
+from tagweave.annotate.people import Annotator
+from tagweave.annotate.questions import Asked, Model, Ranking
+from tagweave.annotate.record import Judgement, Progress, Vote
+from tagweave.annotate.settings import Settings
+from tagweave.annotate.task import Answer, Purpose, Task
+from tagweave.corpus.sentence import Sentence
+
+_PAGE = 500  # rows that are read at a time
+
+
+class Store:
+    """See the module. `Store.open` makes one."""
+
+    def __init__(self, database: Database, settings: Settings, clock: Callable[[], float], seed: int | None) -> None:
+        self.settings, self._database, self._clock, self._random = settings, database, clock, random.Random(seed)
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        settings: Settings | None = None,
+        clock: Callable[[], float] = time.time,
+        seed: int | None = None,
+    ) -> Store:
+        """The store of a URL, which is made where it does not exist.
+
+        Args:
+            url: `sqlite:///PATH` or `postgresql://...`.
+            settings: how many annotators a task has, leases, admission.
+            clock: seconds since 1970, UTC.
+            seed: of who gets what; different each time where it is `None`.
+
+        Raises:
+            ValueError: another kind of URL, or a store of another version of tagweave.
+            OSError: an SQLite file that cannot be made.
+        """
+        store = cls(Database(url), settings or Settings(), clock, seed)
+        try:
+            store._create()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.close()
+
+    def _create(self) -> None:
+        if not inspect(self._database.engine).has_table(schema.values.name):
+            with self._database.alone() as connection:
+                schema.metadata.create_all(connection)
+        if (found := self.keep("schema", lambda: schema.VERSION)) != schema.VERSION:
+            raise ValueError(f"found a store of version {found}, expected {schema.VERSION}")
+
+    def keep(self, name: str, make: Callable[[], str]) -> str:
+        """A value that is made once, the same for all: a key that signs cookies."""
+        column = schema.values.c.value
+        with self._database.writing() as connection:
+            chosen = select(column).where(schema.values.c.name == name)
+            if (value := connection.execute(chosen).scalar_one_or_none()) is None:
+                insert_new(connection, schema.values, [{"name": name, "value": make()}])
+                value = connection.execute(chosen).scalar_one()
+            return str(value)
+
+    # people
+
+    def add_annotator(self, name: str, role: str = "annotator", password_hash: str | None = None) -> Annotator:
+        """Somebody new, of the role `annotator` or `curator`.
+
+        Curators are admitted, and everybody is where there is no training phase.
+
+        Raises:
+            ValueError: a name that is in use or not printable, or an unknown role.
+        """
+        is_admitted = self.settings.admission is None or role == "curator"
+        with self._database.writing() as connection:
+            number = people.add(connection, name, role, password_hash, self._clock(), is_admitted)
+            added = people.numbered(connection, number)
+        assert added is not None  # noqa: S101
+        return added
+
+    def annotator(self, who: int | str) -> Annotator | None:
+        """The annotator of a number or a name."""
+        with self._database.reading() as connection:
+            return people.numbered(connection, who) if isinstance(who, int) else people.named(connection, who)
+
+    def annotators(self) -> list[Annotator]:
+        """All of them, by name."""
+        with self._database.reading() as connection:
+            return people.everybody(connection)
+
+    def change_password(self, annotator: int, password_hash: str | None) -> None:
+        """Another password; ends all sessions, by a new `session_epoch`."""
+        with self._database.writing() as connection:
+            people.change_password(connection, annotator, password_hash)
+
+    def end_sessions(self, annotator: int) -> None:
+        """End all sessions of somebody, by a new `session_epoch`."""
+        with self._database.writing() as connection:
+            people.end_sessions(connection, annotator)
+
+    def admit(self, annotator: int) -> None:
+        """Admit somebody, whatever their training says."""
+        with self._database.writing() as connection:
+            people.admit(connection, annotator, self._clock())
+
+    def invite(self, annotator: int, token: str, seconds: float) -> None:
+        """Let a token in as somebody, once, for so many seconds; the store keeps a digest of it."""
+        with self._database.writing() as connection:
+            people.invite(connection, annotator, token, self._clock() + seconds)
+
+    def redeem(self, token: str) -> Annotator | None:
+        """Whom a token lets in; `None` where it is unknown, used or too old."""
+        with self._database.writing() as connection:
+            return people.redeem(connection, token, self._clock())
+
+    # questions
+
+    def add_sentences(self, sentences: Sequence[Sentence]) -> list[int]:
+        """The numbers of sentences, put in where they are new."""
+        with self._database.writing() as connection:
+            return questions.put_sentences(connection, sentences)
+
+    def add_tasks(self, tasks: Iterable[Task]) -> int:
+        """Put in tasks that are new; how many those were."""
+        with self._database.writing() as connection:
+            return questions.put_tasks(connection, tasks, self.settings.rule)
+
+    def rank(self, model: int, rankings: Iterable[Ranking]) -> int:
+        """Give open tasks the doubt and candidates of a newer model; how many those were."""
+        with self._database.writing() as connection:
+            return questions.rank(connection, model, rankings)
+
+    def task(self, number: int) -> Asked | None:
+        """One task."""
+        with self._database.reading() as connection:
+            return questions.read(connection, number)
+
+    def tasks(self, status: Status, purpose: Purpose = Purpose.REAL, after: int = 0, limit: int = _PAGE) -> list[Asked]:
+        """Tasks of a status with numbers above `after`, by number: `DROPPED` ones are for the curator."""
+        with self._database.reading() as connection:
+            return questions.read_all(connection, status, purpose, after, limit)
+
+    def found(self, tasks: Sequence[Task]) -> list[Asked | None]:
+        """Tasks as they are in the store; `None` for those that it does not have."""
+        with self._database.reading() as connection:
+            return questions.found(connection, tasks)
+
+    def counts(self) -> dict[tuple[Purpose, Status], int]:
+        """How many tasks there are."""
+        with self._database.reading() as connection:
+            return questions.count(connection)
+
+    def add_labels(self, guideline: str, notes: Mapping[str, str]) -> int:
+        """Put in labels of a guideline that are new, each with a note for annotators; how many those were."""
+        with self._database.writing() as connection:
+            return questions.put_labels(connection, guideline, notes)
+
+    def guidelines(self) -> list[str]:
+        """The guidelines that have labels, by name."""
+        with self._database.reading() as connection:
+            return questions.guidelines(connection)
+
+    def labels(self, guideline: str) -> dict[str, str]:
+        """The labels of a guideline, in the order in which they were put in, and their notes."""
+        with self._database.reading() as connection:
+            return questions.read_labels(connection, guideline)
+
+    def change_note(self, guideline: str, label: str, note: str) -> None:
+        """Another note of a label."""
+        with self._database.writing() as connection:
+            questions.put_note(connection, guideline, label, note)
+
+    # answers
+
+    def claim(self, annotator: int) -> Lease | None:
+        """The task that somebody holds, else a new one; `None` where nothing is left for them.
+
+        Raises:
+            RefusedError: no such annotator.
+        """
+        while True:
+            try:
+                with self._database.writing() as connection:
+                    return assignment.claim(connection, annotator, self._clock(), self.settings, self._random)
+            except ContendedError:
+                time.sleep(self._random.uniform(0.0, 0.01))
+
+    def answer(self, annotator: int, task: int, answer: Answer, started: float | None = None) -> Receipt:
+        """Take an answer to a task that was claimed. The same answer again changes nothing.
+
+        Args:
+            annotator: number of who answers.
+            task: its number.
+            answer: what is said.
+            started: when it was shown; when it was claimed, where that is unknown or later.
+
+        Raises:
+            RefusedError: the task is not theirs, not theirs any more, or answered otherwise, or the label unknown.
+        """
+        with self._database.writing() as connection:
+            now = self._clock()
+            return assignment.submit(connection, annotator, task, answer, started or 0.0, now, self.settings)
+
+    def undo(self, annotator: int) -> Lease:
+        """Withdraw the last answer of somebody; they hold its task again.
+
+        Raises:
+            RefusedError: there is none, a curator has decided, or it was of the training phase.
+        """
+        with self._database.writing() as connection:
+            return assignment.withdraw(connection, annotator, self._clock(), self.settings)
+
+    def mark(self, annotator: int, tasks: Sequence[Task], answer: Answer) -> list[bool]:
+        """Answer tasks of a concordance, put in where they are new; of each, whether the answer stands now.
+
+        It does not where somebody else was first.
+
+        Raises:
+            RefusedError: a task of another purpose, or an answer that does not suit it.
+        """
+        with self._database.writing() as connection:
+            questions.put_tasks(connection, tasks, self.settings.rule)
+            numbers = questions.numbers(connection, tasks)
+            return assignment.mark(connection, annotator, numbers, answer, self._clock(), self.settings)
+
+    def adjudicate(self, curator: int, task: int, answer: Answer) -> None:
+        """A curator decides on a task; the last decision stands.
+
+        Raises:
+            RefusedError: not a curator, or no such task.
+        """
+        with self._database.writing() as connection:
+            record.adjudicate(connection, curator, task, answer, self._clock())
+
+    # what came of it
+
+    def last_judgement(self) -> int:
+        """The number of the last judgement, 0 where there is none."""
+        with self._database.reading() as connection:
+            return record.last(connection)
+
+    def judgements(self, after: int = 0) -> Iterator[Judgement]:
+        """All judgements with numbers above `after`, by number, withdrawn ones, too; read in pages."""
+        while True:
+            with self._database.reading() as connection:
+                page = record.read(connection, after, _PAGE)
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1].id
+
+    def judgements_of(self, task: int) -> list[Judgement]:
+        """All judgements of a task, by number."""
+        with self._database.reading() as connection:
+            return record.of_task(connection, task)
+
+    def outcomes(self, guideline: str) -> list[Asked]:
+        """All tasks of a guideline whose answer is known, by place in the corpus: what there is to learn from."""
+        with self._database.reading() as connection:
+            return record.outcomes(connection, guideline)
+
+    def votes(self, purpose: Purpose = Purpose.REAL) -> list[Vote]:
+        """All answers that stand to tasks of a purpose: what agreement is computed from."""
+        with self._database.reading() as connection:
+            return record.votes(connection, purpose)
+
+    def progress(self, annotator: int) -> Progress:
+        """How much somebody has done."""
+        with self._database.reading() as connection:
+            return record.progress(connection, annotator)
+
+    def training_results(self, annotator: int) -> list[bool]:
+        """Of each simulated task that somebody answered, by time, whether the answer was right."""
+        with self._database.reading() as connection:
+            return training_phase.results(connection, annotator)
+
+    def add_model(self, path: str, judgement: int, minutes: float, accuracy: float | None = None) -> int:
+        """The version of a model that was trained on all judgements up to one, after so many minutes of annotation."""
+        row = {"path": path, "judgement": judgement, "minutes": minutes, "accuracy": accuracy}
+        with self._database.writing() as connection:
+            added = connection.execute(
+                insert(schema.models).values(**row, trained=self._clock()).returning(schema.models.c.version)
+            )
+            return int(added.scalar_one())
+
+    def models(self) -> list[Model]:
+        """All models, the oldest first."""
+        with self._database.reading() as connection:
+            return questions.read_models(connection)

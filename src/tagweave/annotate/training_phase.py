@@ -1,0 +1,25 @@
+"""Simulated tasks with known answers, until an annotator is good enough (li-2015, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, select
+
+from tagweave.annotate.schema import judgements, tasks
+from tagweave.annotate.settings import Admission
+from tagweave.annotate.task import Purpose
+
+
+def is_passed(right: Sequence[bool], admission: Admission) -> bool:
+    """Whether enough of the last answers are right; `right` is by time."""
+    last = right[-admission.questions :]
+    return len(last) == admission.questions and sum(last) >= admission.accuracy * admission.questions
+
+
+def results(connection: Connection, annotator: int) -> list[bool]:
+    """Of each simulated task that somebody has answered, by time, whether the answer was right."""
+    mine = (judgements.c.annotator == annotator) & (tasks.c.purpose == Purpose.TRAINING)
+    is_right = judgements.c.kind == tasks.c.gold_kind, judgements.c.label.is_not_distinct_from(tasks.c.gold_label)
+    chosen = select(*is_right).join_from(judgements, tasks).where(mine).order_by(judgements.c.id)
+    return [all(row) for row in connection.execute(chosen)]

@@ -1,0 +1,39 @@
+"""`tagweave annotate adduser`: somebody who may sign in."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tagweave.cli.annotate_store import StoreUrl, opened
+from tagweave.cli.errors import OptionError
+
+
+def adduser(
+    store: StoreUrl,
+    name: Annotated[str, typer.Option(metavar="N", help="The name to sign in with.")],
+    role: Annotated[
+        str,
+        typer.Option(metavar="annotator|curator", help="Annotators answer; curators decide, too, and invite others."),
+    ] = "annotator",
+    password: Annotated[
+        str | None, typer.Option(metavar="P", help="Asked for on the terminal when left out, which nobody else sees.")
+    ] = None,
+) -> None:
+    """Let somebody sign in on the annotation server."""
+    from tagweave.annotate.settings import Admission, Settings
+
+    # an annotator is not admitted yet: whether there is a training phase is for the server to say
+    with opened(store, Settings(admission=Admission())) as people:
+        from tagweave.annotate.passwords import hashed
+
+        added = people.add_annotator(name, role, hashed(_asked(name) if password is None else password))
+    typer.echo(f"{added.name}: {added.role}", err=True)
+
+
+def _asked(name: str) -> str:
+    if not sys.stdin.isatty():
+        raise OptionError("found no terminal to ask for a password, expected one, or --password")
+    return str(typer.prompt(f"Password of {name}", hide_input=True, confirmation_prompt=True, err=True))

@@ -1,0 +1,45 @@
+"""`tagweave annotate export`: the answers, to train on or to study."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Annotated
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.annotate_store import StoreUrl, opened
+from tagweave.cli.errors import OptionError
+
+_ENDINGS = {".conllu": "conllu", ".kytea": "kytea", ".part": "kytea", ".jsonl": "jsonl"}
+
+
+def export(
+    store: StoreUrl,
+    output: options.Output,
+    guideline: Annotated[
+        str | None, typer.Option(metavar="G", help="Of the tasks; needed but for judgements, which are of all.")
+    ] = None,
+    format: Annotated[  # noqa: A002
+        str | None,
+        typer.Option(metavar="conllu|kytea|jsonl", help="Words, characters, judgements. Default: by the name of FILE."),
+    ] = None,
+    ambiguous: Annotated[
+        bool,
+        typer.Option("--ambiguous", help="Where annotators differed to the end, allow all labels that they chose."),
+    ] = False,
+) -> None:
+    """Write what was agreed on as a partial corpus, or every judgement as a line of JSON.
+
+    In a partial corpus (CoNLL-U, or KyTea's format for characters) all that nobody was asked for is unknown.
+    """
+    form = format or _ENDINGS.get(PurePath(output.removesuffix(".gz")).suffix)
+    if form is None:
+        raise OptionError(f"found the name {output} without a format, expected --format conllu, kytea or jsonl")
+    if guideline is None and form != "jsonl":
+        raise OptionError("found no --guideline, expected that of the tasks")
+    with opened(store) as answers:
+        from tagweave.annotate.export import write
+
+        count = write(answers, output, form, guideline or "", ambiguous)
+    typer.echo(f"{output}: {count:,} {'judgements' if form == 'jsonl' else 'sentences'}", err=True)

@@ -1,0 +1,86 @@
+"""`tagweave annotate import`: sentences become questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.annotate_store import StoreUrl, opened
+from tagweave.cli.errors import OptionError
+
+if TYPE_CHECKING:
+    from tagweave.models.tagger import Tagger
+
+_PURPOSES = ("real", "gold", "training")
+
+
+def import_corpus(
+    corpus: Annotated[str, typer.Argument(metavar="[G=]CORPUS[#LAYER]", help="Sentences; - is standard input.")],
+    store: StoreUrl,
+    model: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Chooses what to ask, and shows candidates.")
+    ] = None,
+    guideline: Annotated[
+        str | None, typer.Option(metavar="G", help="Of the answers, in a model of several. Default: its first.")
+    ] = None,
+    purpose: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            metavar="real|gold|training",
+            help="real: what CORPUS leaves open. gold: what it knows, asked in between to measure annotators. training:"
+            " what it knows, asked before an annotator is admitted.",
+        ),
+    ] = "real",
+    share: Annotated[float, typer.Option(min=0, max=1, help="Ask for so much of the tokens, the least certain.")] = 0.2,
+    number: Annotated[int, typer.Option(min=1, metavar="N", help="gold, training: so many, drawn among these.")] = 100,
+    words: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST", help="Ask of occurrences of the words of LIST whether they are words; MODEL segments."
+        ),
+    ] = None,
+    seed: options.Seed = 0,
+    threads: options.Threads = 1,
+    format: options.InputFormat = None,  # noqa: A002
+) -> None:
+    """Put sentences into the store as questions for annotators.
+
+    With MODEL, the tokens are asked for of which it is least certain; without, those that CORPUS leaves ambiguous.
+    """
+    from tagweave.corpus.load import load
+    from tagweave.evidence.lexicon import read
+
+    _check(purpose, model, words)
+    tagger = open_model(model, guideline, threads) if model else None
+    found = load(corpus, format, tagger.guideline if tagger else guideline)
+    with opened(store) as questions:
+        from tagweave.annotate import intake
+        from tagweave.annotate.task import Purpose
+
+        version = intake.version_of(questions, model) if model else None
+        if purpose != "real":
+            added = intake.put_known(questions, found, Purpose(purpose), number, tagger, share, version, seed)
+        elif tagger is None:
+            added = intake.put_ambiguous(questions, found)
+        elif words:
+            added = intake.put_words(questions, found, tagger, read(words).words, None, version, seed)
+        else:
+            added = intake.put_doubtful(questions, found, tagger, share, version, seed)
+    typer.echo(f"{added:,} new tasks from {len(found):,} sentences", err=True)
+
+
+def _check(purpose: str, model: str | None, words: str | None) -> None:
+    if purpose not in _PURPOSES:
+        raise OptionError(f"unknown --as {purpose!r}, expected one of {', '.join(_PURPOSES)}")
+    if words and (model is None or purpose != "real"):
+        raise OptionError("found --words, expected --model with it, and no --as")
+
+
+def open_model(model: str, guideline: str | None, threads: int) -> Tagger:
+    """The model as a tagger of one of its guidelines. Raises as `open_tagger`."""
+    from tagweave.cli.tag import open_tagger
+
+    return open_tagger(model, [guideline] if guideline else (), threads)

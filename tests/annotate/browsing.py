@@ -1,0 +1,90 @@
+"""Somebody at the pages of a store, without a browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from argon2 import PasswordHasher
+from made_tasks import CANDIDATES, GUIDELINE
+from starlette.testclient import TestClient
+
+from tagweave.annotate.app import application
+from tagweave.annotate.kwic import build
+from tagweave.annotate.settings import Settings
+from tagweave.annotate.site import WordList
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import Task
+from tagweave.corpus.sentence import Place, Sentence
+
+PASSWORD = "correct horse"  # noqa: S105
+HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+"""Says itself how it was made, so checking it is quick, too."""
+LINES = ("他在研究生命的起源", "研究生命的人", "研究生来了")
+WORDS = ("研究", "研究生", "生命")
+JSON = {"accept": "application/json"}
+
+
+class Browser(TestClient):
+    """Remembers cookies, and puts the token of its last page into every form."""
+
+    token = ""
+
+    def look(self, path: str, status: int = 200) -> str:
+        """The page of a path."""
+        return self._read(self.get(path), status)
+
+    def fill(self, path: str, status: int = 200, **fields: Any) -> str:
+        """Send a form; the page that comes of it."""
+        return self._read(self.post(path, data={"csrf": self.token, **fields}), status)
+
+    def ask(self, path: str, status: int = 200, **fields: Any) -> Any:
+        """Send a form as the script does; the data that come of it."""
+        answer = self.post(path, data={"csrf": self.token, **fields}, headers=JSON)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    def _read(self, answer: Any, status: int) -> str:
+        assert answer.status_code == status, answer.text
+        if found := re.search(r'<meta name="csrf" content="([^"]+)">', answer.text):
+            self.token = found[1]
+        return str(answer.text)
+
+    def task(self) -> int:
+        """The number of the task that is shown."""
+        found = re.search(r'name="task" value="(\d+)"', self.look("/task"))
+        assert found, "no task is shown"
+        return int(found[1])
+
+
+def new_store(folder: Path, tasks: int = 12, **settings: Any) -> Store:
+    """A store with tasks, and labels of which one is rarely a candidate."""
+    store = Store.open(f"sqlite:///{folder / 'answers.db'}", Settings(**settings), seed=1)
+    store.add_labels(GUIDELINE, {"NN": "a thing", "VV": "what one does", "JJ": "", "AD": "rare"})
+    store.add_tasks(
+        [
+            Task(Sentence(("a", "saw", "cuts"), place=Place("toy.txt", n + 1)), 1, 2, GUIDELINE, CANDIDATES)
+            for n in range(tasks)
+        ]
+    )
+    return store
+
+
+def visitor(store: Store, words: WordList | None = None) -> Browser:
+    """Somebody who has not signed in, and follows where pages lead."""
+    return Browser(application(store, words), raise_server_exceptions=False)
+
+
+def signed_in(store: Store, name: str, role: str = "annotator", words: WordList | None = None) -> Browser:
+    """Somebody new, who has signed in."""
+    store.add_annotator(name, role, HASH)
+    browser = visitor(store, words)
+    browser.look("/sign-in")
+    browser.fill("/sign-in", name=name, password=PASSWORD)
+    return browser
+
+
+def word_list(folder: Path) -> WordList:
+    """A concordance of `LINES`."""
+    return WordList(build(LINES, folder / "kwic"), WORDS, "seg", "raw.txt")

@@ -1,0 +1,58 @@
+"""Stores to test on: SQLite in a temporary folder, and a throw-away PostgreSQL."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fixture_types import NewUrl, OpenStore
+from postgresql import programs, running
+from sqlalchemy import Engine, create_engine, make_url
+from sqlalchemy.schema import CreateSchema
+
+from tagweave.annotate.store import Store
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[NewUrl]:
+    """Makes the URL of an empty schema of a PostgreSQL database, which is made and removed faster than a database."""
+    folder = programs()
+    if folder is None:
+        pytest.skip("PostgreSQL (initdb, pg_ctl) is not installed")
+    with running(folder) as url:
+        engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+        yield lambda: f"{url}&options=-csearch_path={_new_schema(engine)}"
+        engine.dispose()
+
+
+def _new_schema(engine: Engine) -> str:
+    name = f"test_{uuid.uuid4().hex}"
+    with engine.begin() as connection:
+        connection.execute(CreateSchema(name))
+    return name
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def new_url(request: pytest.FixtureRequest, tmp_path: Path) -> NewUrl:
+    """Makes the URL of an empty store, of either database."""
+    if request.param == "postgresql":
+        found: NewUrl = request.getfixturevalue("postgresql")
+        return found
+    return lambda: f"sqlite:///{tmp_path / uuid.uuid4().hex}.db"
+
+
+@pytest.fixture
+def open_store(new_url: NewUrl) -> Iterator[OpenStore]:
+    """Opens stores, new ones or those of a URL, with a fixed seed, and closes them."""
+    opened: list[Store] = []
+
+    def open_(*words: Any, url: str | None = None, **settings: Any) -> Store:
+        opened.append(Store.open(url or new_url(), *words, **{"seed": 1, **settings}))
+        return opened[-1]
+
+    yield open_
+    for store in opened:
+        store.close()

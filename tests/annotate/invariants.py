@@ -1,0 +1,57 @@
+"""What is true of a store after any order of events."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from sqlalchemy import select
+
+from tagweave.annotate.aggregation import Outcome, Status, aggregate
+from tagweave.annotate.database import Database
+from tagweave.annotate.questions import answer_of
+from tagweave.annotate.schema import assignments, judgements, tasks
+from tagweave.annotate.settings import Rule
+from tagweave.annotate.task import Answer, Purpose
+
+
+def check(url: str, rule: Rule) -> dict[int, Outcome]:
+    """Assert it of the tasks nobody knows the answer of; the outcome of each."""
+    database = Database(url)
+    with database.reading() as connection:
+        found = connection.execute(select(tasks).where(tasks.c.purpose == Purpose.REAL)).all()
+        held = connection.execute(select(assignments)).all()
+        said = connection.execute(select(judgements).order_by(judgements.c.id)).all()
+    database.close()
+    assert len({(each.task, each.annotator) for each in held}) == len(held)  # to nobody twice
+    standing: dict[tuple[int, int], tuple[Answer | None, int]] = {}
+    revisions = defaultdict(list)
+    for each in said:
+        answer = answer_of(each.kind, each.label)
+        standing[each.task, each.annotator] = (None if each.withdrawn else answer, each.seat)
+        revisions[each.task, each.annotator].append((each.revision, each.withdrawn))
+    for history in revisions.values():  # answer, undo, answer, undo ...: no answer is there twice
+        assert history == [(number, number % 2 == 1) for number in range(len(history))]
+    return {
+        task.id: _check_task(task, [each for each in held if each.task == task.id], standing, rule) for task in found
+    }
+
+
+def _check_task(task, held, standing, rule: Rule) -> Outcome:  # type: ignore[no-untyped-def]
+    seats = [each.seat for each in held if each.seat is not None]
+    assert len({*seats}) == len(seats)
+    assert all(0 <= seat < task.wanted <= rule.first + rule.more for seat in seats)
+    answers: list[Answer | None] = [None] * (rule.first + rule.more)
+    for each in held:
+        answer, _ = standing.get((task.id, each.annotator), (None, None))
+        assert (each.expires is None) == (answer is not None)  # it is answered, or in somebody's hands
+        if answer is not None:
+            assert each.seat is not None
+            answers[each.seat] = answer
+    outcome = aggregate(answers, rule)
+    if task.status != Status.ADJUDICATED:
+        assert task.status == outcome.status
+        assert answer_of(task.kind, task.label) == outcome.answer
+        assert task.wanted >= outcome.wanted
+    assert task.free == (task.wanted - len(seats) if task.status == Status.OPEN else 0)
+    assert (task.settled is None) == (task.status == Status.OPEN)
+    return outcome

@@ -1,0 +1,39 @@
+"""Tasks of toy sentences, and shorthand for answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import Answer, Candidate, Purpose, Task, label
+from tagweave.corpus.sentence import Place, Sentence
+
+GUIDELINE = "ctb"
+NN, VV, JJ = (label(name) for name in ("NN", "VV", "JJ"))
+CANDIDATES = (Candidate("NN", 0.5), Candidate("VV", 0.3), Candidate("JJ", 0.2))
+
+
+def make_task(number: int, purpose: Purpose = Purpose.REAL, gold: Answer | None = None, doubt: float = 0.0) -> Task:
+    """A task of the sentence of that number."""
+    place = Place("toy.txt", number + 1)
+    return Task(Sentence(("a", "b"), place=place), 0, 1, GUIDELINE, CANDIDATES, doubt, purpose, gold)
+
+
+def make_tasks(numbers: Iterable[int], purpose: Purpose = Purpose.REAL, gold: Answer | None = None) -> list[Task]:
+    """Tasks of sentences of these numbers, all as doubtful."""
+    return [make_task(number, purpose, gold) for number in numbers]
+
+
+def hire(store: Store, number: int) -> list[int]:
+    """So many new annotators."""
+    return [store.add_annotator(f"annotator {i}").id for i in range(number)]
+
+
+class Clock:
+    """A clock that only moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now

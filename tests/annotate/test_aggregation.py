@@ -1,0 +1,80 @@
+"""Agreed when the first two agree or three of four do, else dropped: by examples, and by counting for any rule."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_tasks import JJ, NN, VV
+
+from tagweave.annotate.aggregation import Outcome, Status, aggregate
+from tagweave.annotate.settings import ONCE, Rule
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, Answer
+
+_PAPER = Rule()
+_ANSWERS = st.sampled_from([NN, VV, JJ, NOT_A_WORD, CANNOT_TELL])
+
+
+@pytest.mark.parametrize(
+    ("answers", "status", "agreed", "wanted"),
+    [
+        ([], Status.OPEN, None, 2),
+        ([NN], Status.OPEN, None, 2),
+        ([None, NN], Status.OPEN, None, 2),
+        ([NN, NN], Status.AGREED, NN, 2),
+        ([NOT_A_WORD, NOT_A_WORD], Status.AGREED, NOT_A_WORD, 2),
+        ([CANNOT_TELL, CANNOT_TELL], Status.DROPPED, None, 2),
+        ([NN, VV], Status.OPEN, None, 4),
+        ([NN, VV, VV], Status.OPEN, None, 4),
+        ([NN, VV, None, VV], Status.OPEN, None, 4),
+        ([NN, VV, VV, VV], Status.AGREED, VV, 4),
+        ([NN, VV, NN, NN], Status.AGREED, NN, 4),
+        ([NN, VV, NN, VV], Status.DROPPED, None, 4),
+        ([NN, VV, JJ, NN], Status.DROPPED, None, 4),
+        ([NN, CANNOT_TELL, CANNOT_TELL, CANNOT_TELL], Status.DROPPED, None, 4),
+        ([NN, NN, VV, VV], Status.AGREED, NN, 2),
+    ],
+)
+def test_the_rule_of_the_paper(answers: list[Answer | None], status: Status, agreed: Answer, wanted: int) -> None:
+    assert aggregate(answers, _PAPER) == Outcome(status, agreed, wanted)
+
+
+def test_one_annotator_is_believed_where_one_is_asked() -> None:
+    assert aggregate([NN], ONCE) == Outcome(Status.AGREED, NN, 1)
+    assert aggregate([], ONCE) == Outcome(Status.OPEN, None, 1)
+
+
+@st.composite
+def _rules(draw: st.DrawFn) -> Rule:
+    first, more = draw(st.integers(1, 4)), draw(st.integers(0, 3))
+    everybody = first + more
+    return Rule(first, more, draw(st.integers(everybody // 2 + 1, everybody)))
+
+
+@given(_rules(), st.lists(_ANSWERS, min_size=7, max_size=7))
+def test_any_rule_by_counting(rule: Rule, answers: list[Answer]) -> None:
+    """A twin that is told in other words: who was needed, and what most of them say."""
+    first, everybody = answers[: rule.first], answers[: rule.first + rule.more]
+    needed = first if all(each == first[0] for each in first) else everybody
+    most = max(set(needed), key=needed.count)
+    is_agreed = needed is first or needed.count(most) >= rule.majority
+    found = aggregate(needed, rule)
+    assert found.wanted == len(needed) or not rule.more
+    assert (found.status is Status.AGREED) == (is_agreed and most != CANNOT_TELL)
+    assert found.answer == (most if found.status is Status.AGREED else None)
+    assert found.status is not Status.OPEN
+    assert found == aggregate(answers, rule)  # what nobody was asked for changes nothing
+
+
+@given(_rules(), st.lists(st.none() | _ANSWERS, max_size=7))
+def test_a_task_is_open_until_all_who_are_wanted_have_answered(rule: Rule, answers: list[Answer | None]) -> None:
+    found = aggregate(answers, rule)
+    missing = found.wanted - sum(each is not None for each in answers[: found.wanted])
+    assert (found.status is Status.OPEN) == (missing > 0)
+    assert found.wanted in {rule.first, rule.first + rule.more}
+
+
+@given(_rules(), st.permutations([NN, VV]), st.data())
+def test_two_answers_never_have_a_majority_at_once(rule: Rule, pair: list[Answer], data: st.DataObject) -> None:
+    votes = data.draw(st.lists(st.sampled_from(pair), min_size=rule.first + rule.more, max_size=rule.first + rule.more))
+    assert sum(votes.count(each) >= rule.majority for each in pair) <= 1

@@ -1,0 +1,105 @@
+"""Many threads and processes at once, on both databases: no answer is lost or doubled, nobody gets a task twice."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from fixture_types import NewUrl, OpenStore
+from invariants import check
+from made_tasks import JJ, NN, VV, hire, make_task
+
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.assignment import RefusedError
+from tagweave.annotate.settings import Rule, Settings
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import Purpose
+
+_TASKS, _PEOPLE = 24, 6
+
+
+def work(store: Store, annotator: int, seed: int) -> list[tuple[int, int, str]]:
+    """Answer until nothing is left; what was acknowledged. Somebody else may work under the same name."""
+    rng, done = random.Random(seed), []
+    while (lease := store.claim(annotator)) is not None:
+        answer = rng.choices([NN, VV, JJ], [8, 1, 1])[0]
+        try:
+            store.answer(annotator, lease.task_id, answer)
+        except RefusedError:
+            continue  # the other one was faster, and said something else
+        done.append((annotator, lease.task_id, str(answer)))
+    return done
+
+
+def work_until_all_is_done(store: Store, annotator: int, seed: int) -> list[tuple[int, int, str]]:
+    """As `work`, for as long as others may bring tasks back by differing."""
+    done = []
+    while store.counts().get((Purpose.REAL, Status.OPEN)):
+        done += work(store, annotator, seed)
+        if len({*done}) >= _TASKS:
+            break
+    return done
+
+
+def assert_complete(store: Store, url: str, acknowledged: list[tuple[int, int, str]]) -> None:
+    outcomes = check(url, Rule())
+    assert Status.OPEN not in {each.status for each in outcomes.values()}
+    numbers = {person.name: person.id for person in store.annotators()}
+    stored = [(numbers[each.annotator], each.task.id, str(each.answer)) for each in store.judgements()]
+    assert len({*stored}) == len(stored) == sum(each.wanted for each in outcomes.values())
+    assert {*acknowledged} == {*stored}
+
+
+def test_threads(open_store: OpenStore, new_url: NewUrl) -> None:
+    url = new_url()
+    store = open_store(Settings(window=3), url=url)
+    people = hire(store, _PEOPLE)
+    store.add_tasks([make_task(number) for number in range(_TASKS)])
+    with ThreadPoolExecutor(2 * _PEOPLE) as pool:
+        jobs = [pool.submit(work_until_all_is_done, store, who, seed) for seed, who in enumerate(people * 2)]
+        acknowledged = [each for job in jobs for each in job.result()]
+    assert_complete(store, url, acknowledged)
+
+
+_PROGRAM = """
+import sys
+from test_concurrency import work_until_all_is_done
+from tagweave.annotate.settings import Settings
+from tagweave.annotate.store import Store
+url, annotator = sys.argv[1], int(sys.argv[2])
+store = Store.open(url, Settings(window=3), seed=annotator)
+for who, task, answer in work_until_all_is_done(store, annotator, annotator):
+    print(who, task, answer)
+store.close()
+"""
+
+
+def test_processes(open_store: OpenStore, new_url: NewUrl) -> None:
+    url = new_url()
+    store = open_store(url=url)
+    people = hire(store, 4)
+    store.add_tasks([make_task(number) for number in range(_TASKS)])
+    command = [sys.executable, "-c", _PROGRAM, url]
+    processes = [
+        subprocess.Popen([*command, str(who)], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent)
+        for who in people
+    ]
+    acknowledged = []
+    for process in processes:
+        output, _ = process.communicate(timeout=240)
+        assert process.returncode == 0
+        acknowledged += [(int(who), int(task), answer) for who, task, answer in map(str.split, output.splitlines())]
+    assert_complete(store, url, acknowledged)
+
+
+def test_a_store_that_many_open_at_once_is_made_once(new_url: NewUrl) -> None:
+    url = new_url()
+    with ThreadPoolExecutor(4) as pool:
+        stores = [*pool.map(lambda _: Store.open(url), range(4))]
+        keys = {*pool.map(lambda store: store.keep("key", lambda: str(random.random())), stores)}
+    for store in stores:
+        store.close()
+    assert len(keys) == 1

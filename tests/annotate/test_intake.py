@@ -1,0 +1,128 @@
+"""Sentences become questions."""
+
+from __future__ import annotations
+
+import pytest
+from fixture_types import OpenStore
+
+from tagweave.adapt.fit import fit
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.task import Task as Coding
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.intake import put_ambiguous, put_doubtful, put_known, put_words
+from tagweave.annotate.selection import least_certain
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import Candidate, Purpose, Task, label
+from tagweave.corpus import sample
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import load
+from tagweave.corpus.sentence import Sentence
+from tagweave.learning.loop import Schedule
+from tagweave.models.tagger import Tagger
+
+CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
+GOLD = CTB.with_sentences(CTB.sentences[80:100])
+RAW = GOLD.map(lambda sentence: Sentence(sentence.forms, place=sentence.place))
+
+
+@pytest.fixture(scope="module")
+def tagger() -> Tagger:
+    return Tagger(fit([CTB.with_sentences(CTB.sentences[:80])], Recipe(), schedule=Schedule(2)).model)
+
+
+def asked(store: Store, purpose: Purpose = Purpose.REAL) -> list[Task]:
+    return [each.task for each in store.tasks(Status.OPEN, purpose, limit=10_000)]
+
+
+def gold(task: Task) -> str | None:
+    """The label of a task's focus in the sample."""
+    sentence = next(each for each in GOLD if each.place == task.sentence.place)
+    candidates = sentence.layers["ctb"][task.start]
+    return candidates[0] if candidates else None
+
+
+class TestDoubtful:
+    def test_the_least_certain_fifth_is_asked(self, open_store: OpenStore, tagger: Tagger) -> None:
+        store = open_store()
+        version = store.add_model("m", 0, 0)
+        assert put_doubtful(store, RAW, tagger, model=version) == round(0.2 * RAW.tokens())
+        found = least_certain(tagger, RAW.sentences)
+        best = sorted(task.candidates[0].probability for task in asked(store))
+        assert best == pytest.approx((1 - found.doubt).tolist(), abs=1e-4)
+        assert {task.model for task in asked(store)} == {version}
+        assert store.labels("ctb") == dict.fromkeys(tagger.labels, "")
+
+    def test_nothing_is_asked_twice(self, open_store: OpenStore, tagger: Tagger) -> None:
+        store = open_store()
+        first = put_doubtful(store, RAW, tagger, 0.1)
+        assert put_doubtful(store, RAW, tagger, 0.1) == 0
+        assert put_doubtful(store, RAW, tagger, 0.3) == round(0.3 * RAW.tokens()) - first
+
+    def test_what_is_known_is_not_asked(self, open_store: OpenStore, tagger: Tagger) -> None:
+        assert put_doubtful(open_store(), GOLD, tagger, 1.0) == 0
+
+
+class TestAmbiguous:
+    def test_candidates_are_what_is_allowed(self, open_store: OpenStore) -> None:
+        store = open_store()
+        sentence = Sentence(("a", "b", "c"), {"ctb": (("NN", "VV", "JJ", "P"), ("NN",), None)})
+        assert put_ambiguous(store, Corpus((sentence, Sentence(("d",))), "ctb")) == 1
+        (task,) = asked(store)
+        assert (task.start, task.candidates) == (0, tuple(Candidate(name, 0.25) for name in ("NN", "VV", "JJ", "P")))
+        assert list(store.labels("ctb")) == ["JJ", "NN", "P", "VV"]
+
+
+class TestKnown:
+    @pytest.mark.parametrize("purpose", [Purpose.GOLD, Purpose.TRAINING])
+    def test_gold_is_planted_and_hidden(self, open_store: OpenStore, tagger: Tagger, purpose: Purpose) -> None:
+        store = open_store()
+        assert put_known(store, GOLD, purpose, 30, tagger) == 30
+        tasks = asked(store, purpose)
+        assert [task.gold for task in tasks] == [label(str(gold(task))) for task in tasks]
+        assert all("ctb" not in task.sentence.layers and len(task.candidates) > 1 for task in tasks)
+
+    def test_drawn_among_the_least_certain(self, open_store: OpenStore, tagger: Tagger) -> None:
+        store = open_store()
+        put_known(store, GOLD, Purpose.GOLD, 20, tagger, share=0.2)
+        found = least_certain(tagger, RAW.sentences, 0.2)
+        hard = {(RAW[s].place, t) for s, t in zip(found.sentence.tolist(), found.position.tolist(), strict=True)}
+        places = {(task.sentence.place, task.start) for task in asked(store, Purpose.GOLD)}
+        assert len(places) == 20
+        assert places <= hard
+
+    def test_without_a_model_there_are_no_candidates(self, open_store: OpenStore) -> None:
+        store = open_store()
+        assert put_known(store, GOLD, Purpose.GOLD, 25) == 25
+        tasks = asked(store, Purpose.GOLD)
+        assert [task.gold for task in tasks] == [label(str(gold(task))) for task in tasks]
+        assert {task.candidates for task in tasks} == {()}
+
+    def test_the_seed_decides(self, open_store: OpenStore) -> None:
+        drawn = []
+        for seed in (0, 0, 1):
+            store = open_store()
+            put_known(store, GOLD, Purpose.GOLD, 10, seed=seed)
+            drawn.append({(task.sentence.place, task.start) for task in asked(store, Purpose.GOLD)})
+        assert drawn[0] == drawn[1] != drawn[2]
+
+    def test_unknown_and_ambiguous_tokens_are_no_gold(self, open_store: OpenStore) -> None:
+        store = open_store()
+        sentence = Sentence(("a", "b", "c"), {"ctb": (("NN", "VV"), ("P",), None)})
+        assert put_known(store, Corpus((sentence,), "ctb"), Purpose.GOLD, 10) == 1
+        assert [task.gold for task in asked(store, Purpose.GOLD)] == [label("P")]
+
+    def test_of_a_part_that_is_known_with_a_model(self, open_store: OpenStore, tagger: Tagger) -> None:
+        store = open_store()
+        part = GOLD.map(lambda s: s.with_layer("ctb", [c if t % 3 else None for t, c in enumerate(s.layers["ctb"])]))
+        put_known(store, part, Purpose.GOLD, 40, tagger)
+        tasks = asked(store, Purpose.GOLD)
+        assert len(tasks) == 40
+        assert all(task.start % 3 for task in tasks)
+        assert [task.gold for task in tasks] == [label(str(gold(task))) for task in tasks]
+
+
+def test_words_of_a_list_become_a_concordance(open_store: OpenStore) -> None:
+    store = open_store()
+    model = fit([CTB.with_sentences(CTB.sentences[:60])], Recipe(Coding("segment")), schedule=Schedule(2)).model
+    assert put_words(store, GOLD, Tagger(model), ["的", "一"], most=5) == 5
+    assert {task.focus for task in asked(store, Purpose.CONCORDANCE)} <= {"的", "一"}

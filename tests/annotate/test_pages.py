@@ -1,0 +1,312 @@
+"""The pages, by plain forms and as the script asks for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from browsing import HASH, LINES, PASSWORD, Browser, new_store, signed_in, visitor, word_list
+from made_tasks import NN, VV, make_tasks
+
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.settings import Admission
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Purpose, Task, label
+from tagweave.corpus.sentence import Sentence
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = new_store(tmp_path)
+    yield opened
+    opened.close()
+
+
+def said(store: Store) -> list[str]:
+    return [str(each.answer) for each in store.judgements()]
+
+
+class TestSignIn:
+    def test_the_start_leads_there(self, store: Store) -> None:
+        page = visitor(store).look("/")
+        assert "<h1>Sign in</h1>" in page
+        assert 'name="password"' in page
+
+    def test_and_then_to_the_work(self, store: Store) -> None:
+        browser = signed_in(store, "ada")
+        assert "what is <b" in browser.look("/")
+        assert browser.get("/sign-in", follow_redirects=False).status_code == 200
+
+    def test_a_wrong_password_is_told_like_a_wrong_name(self, store: Store) -> None:
+        store.add_annotator("ada", password_hash=HASH)
+        browser = visitor(store)
+        browser.look("/sign-in")
+        pages = [browser.fill("/sign-in", 401, name=name, password="wrong") for name in ("ada", "bob")]  # noqa: S106
+        assert pages[0].replace("ada", "bob") == pages[1]
+
+    def test_after_ten_of_them_a_name_waits(self, store: Store) -> None:
+        store.add_annotator("ada", password_hash=HASH)
+        store.add_annotator("bob", password_hash=HASH)
+        browser = visitor(store)
+        browser.look("/sign-in")
+        for _ in range(10):
+            browser.fill("/sign-in", 401, name="ada", password="")
+        browser.fill("/sign-in", 429, name="ada", password=PASSWORD)
+        browser.fill("/sign-in", 200, name="bob", password=PASSWORD)
+
+    def test_signing_out_ends_copies_of_the_cookie(self, store: Store) -> None:
+        browser = signed_in(store, "ada")
+        browser.look("/task")
+        copy = dict(browser.cookies)
+        browser.fill("/sign-out")
+        browser.cookies.update(copy)
+        assert "<h1>Sign in</h1>" in browser.look("/task")
+
+    def test_a_cookie_is_closed_to_scripts_and_other_sites(self, store: Store) -> None:
+        plain = visitor(store).get("/sign-in").headers["set-cookie"]
+        assert "HttpOnly" in plain
+        assert "SameSite=lax" in plain
+        assert "Secure" not in plain
+        assert "Secure" in visitor(store).get("https://testserver/sign-in").headers["set-cookie"]
+
+    def test_a_link_lets_in_once(self, store: Store) -> None:
+        curator = signed_in(store, "cur", "curator")
+        curator.look("/dashboard")
+        page = curator.fill("/dashboard/people", name="ada", role="annotator")
+        found = re.search(r'value="http://testserver(/invited\?token=[^"]+)"', page)
+        assert found
+        link = unescape(found[1])
+        ada, token = visitor(store), link.partition("=")[2]
+        ada.look(link)
+        ada.look(link)  # looking uses nothing up
+        ada.fill("/invited", 400, token=token, password="short")  # noqa: S106
+        assert "what is <b" in ada.fill("/invited", token=token, password="a new password")  # noqa: S106
+        other = visitor(store)
+        other.look(link)
+        other.fill("/invited", 400, token=token, password="another password")  # noqa: S106
+
+
+class TestTask:
+    def test_it_shows_the_sentence_candidates_notes_and_all_labels(self, store: Store) -> None:
+        page = signed_in(store, "ada").look("/task")
+        assert "a <mark>saw</mark> cuts" in page
+        assert re.findall(r'value="([^"]+)" data-key="([^"]*)"', page) == [
+            ("label NN", "1"),
+            ("label VV", "2"),
+            ("label JJ", "3"),
+            ("not a word", "x"),
+            ("can&#39;t tell", "?"),
+            *((f"label {name}", "") for name in ("NN", "VV", "JJ", "AD")),
+        ]
+        assert page.count("what one does") == 2
+
+    @pytest.mark.parametrize("answer", [NN, label("AD"), NOT_A_WORD, CANNOT_TELL])
+    def test_an_answer_is_kept_and_leads_to_the_next(self, store: Store, answer: object) -> None:
+        browser = signed_in(store, "ada")
+        first = browser.task()
+        value = str(answer) if answer in (NOT_A_WORD, CANNOT_TELL) else f"label {answer}"
+        assert "Saved" in browser.fill("/task", task=first, answer=value)
+        assert browser.task() != first
+        assert said(store) == [str(answer)]
+
+    def test_the_script_gets_data_and_what_to_show(self, store: Store) -> None:
+        browser = signed_in(store, "ada")
+        first = browser.task()
+        reply = browser.ask("/task", task=first, answer="label VV", started="1.5")
+        assert reply["receipt"] == {"status": "open", "gold": None}
+        assert reply["task"]["id"] != first
+        assert reply["task"]["candidates"] == ["NN", "VV", "JJ"]
+        assert reply["main"].count("<form") == 2
+        assert "<html" not in reply["main"]
+
+    def test_the_same_answer_again_is_one(self, store: Store) -> None:
+        browser = signed_in(store, "ada")
+        first = browser.task()
+        replies = [browser.ask("/task", task=first, answer="label VV") for _ in range(3)]
+        assert len({reply["task"]["id"] for reply in replies}) == 1
+        browser.ask("/task", 409, task=first, answer="label NN")
+        assert said(store) == ["VV"]
+
+    @pytest.mark.parametrize("asks", [True, False])
+    def test_undo(self, store: Store, asks: bool) -> None:
+        browser = signed_in(store, "ada")
+        first = browser.task()
+        browser.fill("/task", task=first, answer="label VV")
+        if asks:
+            assert browser.ask("/task/undo")["task"]["id"] == first
+            assert "nothing to undo" in browser.ask("/task/undo", 409)["message"]
+        else:
+            browser.fill("/task/undo")
+        assert browser.task() == first
+        assert store.votes() == []
+
+    def test_who_differs_leads_to_two_more(self, store: Store) -> None:
+        people = [signed_in(store, name) for name in "abcd"]
+        for at, browser in enumerate(people):
+            while 'name="task"' in browser.look("/task"):
+                browser.fill("/task", task=browser.task(), answer="label NN" if at % 2 else "label VV")
+        votes = [vote.task for vote in store.votes()]
+        by_task = {task: votes.count(task) for task in votes}
+        assert {*by_task.values()} == {2, 4}
+        assert {each.id for each in store.tasks(Status.DROPPED)} == {task for task, n in by_task.items() if n == 4}
+
+    def test_nothing_left(self, tmp_path: Path) -> None:
+        browser = signed_in(new_store(tmp_path, 0), "ada")
+        assert "nothing left for you" in browser.look("/task")
+
+    def test_progress_and_speed(self, store: Store) -> None:
+        browser = signed_in(store, "ada")
+        browser.fill("/task", task=browser.task(), answer="label VV")
+        page = browser.look("/task")
+        assert "1 answers by you" in page
+        assert " a minute" in page
+        assert "12 tasks open" in page
+
+
+class TestTraining:
+    def test_gold_is_shown_only_afterwards_until_one_is_admitted(self, tmp_path: Path) -> None:
+        store = new_store(tmp_path, 1, admission=Admission(2, 1.0))
+        store.add_tasks(make_tasks(range(5), Purpose.TRAINING, VV))
+        browser = signed_in(store, "ada")
+        assert "Training: 0 of your last 0" in browser.look("/task")
+        told = [browser.ask("/task", task=browser.task(), answer=f"label {name}") for name in ("NN", "VV")]
+        assert [each["message"] for each in told] == ["You said NN; right would be VV.", "Right: VV."]
+        assert "Training: 1 of your last 2" in told[1]["main"]
+        last = browser.ask("/task", task=browser.task(), answer="label VV")
+        assert last["receipt"] == {"status": "open", "gold": "VV"}
+        assert "Training" not in last["main"]
+
+    def test_planted_gold_looks_like_any_other_task(self, tmp_path: Path) -> None:
+        store = new_store(tmp_path, 0, gold_share=1.0)
+        store.add_tasks(make_tasks(range(2), Purpose.GOLD, VV))
+        browser = signed_in(store, "ada")
+        page = browser.look("/task")
+        assert "gold" not in page
+        assert browser.ask("/task", task=browser.task(), answer="label NN")["receipt"]["gold"] is None
+
+
+class TestConcordance:
+    @pytest.fixture
+    def browser(self, store: Store, tmp_path: Path) -> Browser:
+        return signed_in(store, "ada", words=word_list(tmp_path))
+
+    def test_every_occurrence_in_its_context(self, browser: Browser) -> None:
+        page = browser.look("/concordance?word=研究&order=text")
+        pattern = r'class="before">(.*?)</span><mark>(.*?)</mark><span class="after">(.*?)</span>'
+        assert re.findall(pattern, page) == [tuple(line.partition("研究")) for line in LINES]
+        assert "研究生 (3)" in page
+
+    @pytest.mark.parametrize("answer", [WORD, NOT_A_WORD, CANNOT_TELL])
+    def test_one_mark(self, browser: Browser, store: Store, answer: object) -> None:
+        browser.look("/concordance")
+        where = {"word": "研究", "order": "text", "first": 0, "sentence": 1, "start": 0}
+        page = browser.fill("/concordance", answer=answer, **where)
+        pressed = re.findall(r'name="answer" value="([^"]*)"[^>]*aria-pressed="true"', page)
+        assert [unescape(each) for each in pressed] == [str(answer)]
+        (found,) = store.judgements()
+        assert found.answer == answer
+        assert (found.task.task.sentence.place.line, found.task.task.focus) == (2, "研究")
+        assert (found.task.task.guideline, "".join(found.task.task.sentence.forms)) == ("seg", LINES[1])
+
+    def test_all_that_have_no_mark(self, browser: Browser, store: Store) -> None:
+        browser.look("/concordance")
+        where = {"word": "研究", "order": "text", "first": 0}
+        browser.fill("/concordance", answer="not a word", sentence=2, start=0, **where)
+        browser.fill("/concordance", answer="can't tell", sentence=1, start=0, **where)
+        reply = browser.ask("/concordance", all=1, **where)
+        assert reply["message"] == "1 marked: word."
+        assert said(store) == ["not a word", "can't tell", "word"]
+        assert browser.ask("/concordance", all=1, **where)["message"] == "0 marked: word."
+
+    def test_who_was_first_may_change_their_mind_others_may_not(
+        self, browser: Browser, store: Store, tmp_path: Path
+    ) -> None:
+        other = signed_in(store, "bob", words=word_list(tmp_path))
+        where = {"word": "研究", "sentence": 2, "start": 0}
+        for each in (browser, other):
+            each.look("/concordance")
+        browser.ask("/concordance", answer="word", **where)
+        told = other.ask("/concordance", answer="not a word", **where)["message"]
+        assert told == "0 marked: not a word. 1 had been marked by somebody else."
+        browser.ask("/concordance", answer="not a word", **where)
+        assert [vote.answer for vote in store.votes(Purpose.CONCORDANCE)] == [NOT_A_WORD]
+
+    @pytest.mark.parametrize(
+        "where",
+        [
+            {"word": "研究", "sentence": 0, "start": 0},
+            {"word": "研究", "sentence": 3, "start": 0},
+            {"word": "研究", "sentence": 999999999, "start": 0},
+            {"word": "的", "sentence": 0, "start": 6},
+            {"word": "研究", "sentence": -1, "start": 0},
+            {"word": "研究", "sentence": 1, "start": 0, "order": "backwards"},
+            {"word": "研究", "sentence": 1},
+        ],
+    )
+    def test_nothing_else_can_be_marked(self, browser: Browser, store: Store, where: dict[str, object]) -> None:
+        browser.look("/concordance")
+        browser.fill("/concordance", 400, answer="word", **where)
+        assert said(store) == []
+
+    def test_without_words_there_is_none(self, store: Store) -> None:
+        signed_in(store, "bob").look("/concordance", 404)
+
+
+class TestCurator:
+    def test_decides_what_was_dropped(self, store: Store) -> None:
+        people = [store.add_annotator(name).id for name in "abcd"]
+        for at, person in enumerate(people):
+            while lease := store.claim(person):
+                store.answer(person, lease.task_id, NN if at % 2 else VV)
+        dropped = store.tasks(Status.DROPPED)
+        curator = signed_in(store, "cur", "curator")
+        page = curator.look("/adjudication")
+        assert re.findall(r'<th scope="row" dir="auto">(\w)</th><td dir="auto">(\w+)<', page)
+        curator.fill("/adjudication", task=dropped[0].id, answer="label AD")
+        decided = store.task(dropped[0].id)
+        assert decided is not None
+        assert (decided.status, str(decided.outcome)) == (Status.ADJUDICATED, "AD")
+        curator.fill("/adjudication", 409, task=dropped[1].id, answer="label unknown")
+        curator.fill("/adjudication", 409, task=dropped[1].id, answer="word")
+        assert len(store.tasks(Status.DROPPED)) == len(dropped) - 1
+        assert "nothing to decide" in curator.look(f"/adjudication?after={dropped[-1].id}")
+
+    def test_the_dashboard_counts(self, store: Store) -> None:
+        people = [store.add_annotator(name).id for name in "ab"]
+        for person in people:
+            while lease := store.claim(person):
+                store.answer(person, lease.task_id, NN if person == 1 or lease.task_id % 2 else VV)
+        page = signed_in(store, "cur", "curator").look("/dashboard")
+        assert "Raw 0.500" in page
+        assert "<td>12</td>" in page
+        assert "a and b" in page
+
+    def test_a_note_is_seen_beside_its_label(self, store: Store) -> None:
+        curator = signed_in(store, "cur", "curator")
+        curator.look("/dashboard")
+        curator.fill("/dashboard/notes", guideline="ctb", label="JJ", note="<i>only</i> before nouns")
+        curator.fill("/dashboard/notes", 400, guideline="ctb", label="new", note="")
+        assert "&lt;i&gt;only&lt;/i&gt; before nouns" in signed_in(store, "ada").look("/task")
+        assert [*store.labels("ctb")] == ["NN", "VV", "JJ", "AD"]
+
+    @pytest.mark.parametrize("path", ["/adjudication", "/dashboard", "/dashboard/people", "/dashboard/notes"])
+    def test_annotators_are_none(self, store: Store, path: str) -> None:
+        browser = signed_in(store, "ada")
+        browser.look("/task")
+        browser.look(path, 403)
+        assert "for curators" in browser.look(path, 403)
+
+
+def test_tasks_of_other_scripts_are_shown_as_they_are(tmp_path: Path) -> None:
+    store = new_store(tmp_path, 0)
+    store.add_tasks([Task(Sentence(tuple("研究生")), 0, 2, "ctb"), Task(Sentence(("هذا", "كتاب")), 0, 1, "ctb")])
+    browser = signed_in(store, "ada")
+    pages = [browser.look("/task")]
+    browser.fill("/task", task=browser.task(), answer="not a word")
+    pages.append(browser.look("/task"))
+    assert 'dir="auto"' in pages[0]
+    assert any("<mark>研究</mark>生" in re.sub(r"(?<=\S)</mark>", "</mark>", page) for page in pages)
+    assert any("<mark>هذا</mark> كتاب" in page for page in pages)

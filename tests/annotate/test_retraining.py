@@ -1,0 +1,225 @@
+"""Training beside a server, with a command that is quick; and what is left when it is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tagweave.adapt.fit import fit
+from tagweave.adapt.recipe import Recipe
+from tagweave.annotate import retraining
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.intake import put_doubtful
+from tagweave.annotate.retraining import Plan, accuracy, minutes, retrain, start
+from tagweave.annotate.settings import Rule, Settings
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import Purpose, label
+from tagweave.corpus import sample
+from tagweave.corpus.load import load
+from tagweave.corpus.sentence import Sentence
+from tagweave.learning.loop import Schedule
+from tagweave.models.storage import ModelFileError, load_model, save_model
+from tagweave.models.tagger import Tagger
+
+CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
+RAW = CTB.with_sentences(Sentence(each.forms, place=each.place) for each in CTB.sentences[100:110])
+COPY = "import shutil, sys; shutil.copy(*sys.argv[2:])"
+ALONE = Settings(Rule(1, 0, 1))
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """A first model and a better one."""
+    folder = tmp_path_factory.mktemp("models")
+    for name, size, iterations in (("first", 20, 1), ("second", 100, 3)):
+        corpus = CTB.with_sentences(CTB.sentences[:size])
+        save_model(fit([corpus], Recipe(), schedule=Schedule(iterations)).model, folder / name)
+    return str(folder / "first"), str(folder / "second")
+
+
+@pytest.fixture
+def store(tmp_path: Path, models: tuple[str, str]) -> Store:
+    """Ten questions, one answered."""
+    store = Store.open(f"sqlite:///{tmp_path}/answers.db", ALONE, seed=1)
+    put_doubtful(store, RAW, Tagger(load_model(models[0])), 0.1, store.add_model(models[0], 0, 0))
+    answer(store, store.add_annotator("a").id)
+    return store
+
+
+@pytest.fixture
+def plan(tmp_path: Path, models: tuple[str, str]) -> Plan:
+    command = (sys.executable, "-c", COPY, "{annotated}", models[1], "{model}")
+    return Plan(f"sqlite:///{tmp_path}/answers.db", "ctb", command, str(tmp_path / "out"), every=2)
+
+
+def answer(store: Store, annotator: int) -> None:
+    lease = store.claim(annotator)
+    assert lease is not None
+    store.answer(annotator, lease.task_id, label("NN"))
+
+
+def until(condition: Callable[[], bool], seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.1)
+
+
+def test_a_model_is_trained_on_what_is_agreed_and_entered(store: Store, plan: Plan) -> None:
+    model = retrain(store, plan)
+    assert model is not None
+    assert (model.version, model.judgement, model.accuracy) == (2, 1, None)
+    assert Path(model.path).parent == Path(plan.folder)
+    assert store.models()[-1] == model
+    corpus = load(str(Path(plan.folder) / "model-1.conllu"))
+    assert [c for each in corpus for c in each.layers["ctb"] if c] == [("NN",)]
+
+
+def test_tasks_are_ranked_by_the_new_model(store: Store, plan: Plan, models: tuple[str, str]) -> None:
+    before = {each.id: each.task for each in store.tasks(Status.OPEN)}
+    settled = store.tasks(Status.AGREED)
+    retrain(store, plan)
+    after = {each.id: each.task for each in store.tasks(Status.OPEN)}
+    assert after.keys() == before.keys()
+    assert {task.model for task in after.values()} == {2}
+    assert any(before[number].doubt != after[number].doubt for number in after)
+    tagger = Tagger(load_model(models[1]))
+    for task in after.values():
+        best = tagger.probabilities([task.sentence])[0][task.start].max()
+        assert task.candidates[0].probability == pytest.approx(best, abs=1e-4)
+    assert store.tasks(Status.AGREED) == settled
+
+
+def test_what_the_new_model_doubts_is_asked_too(store: Store, plan: Plan, tmp_path: Path) -> None:
+    raw = tmp_path / "raw.seg"
+    raw.write_text("\n".join(" ".join(each.forms) for each in CTB.sentences[110:120]) + "\n", encoding="utf-8")
+    before = store.counts()[Purpose.REAL, Status.OPEN]
+    retrain(store, replace(plan, corpus=str(raw), share=0.5))
+    tokens = sum(len(each) for each in CTB.sentences[110:120])
+    assert store.counts()[Purpose.REAL, Status.OPEN] == before + round(0.5 * tokens)
+
+
+def test_accuracy_and_minutes_go_with_the_model(
+    store: Store, plan: Plan, tmp_path: Path, models: tuple[str, str]
+) -> None:
+    dev = tmp_path / "dev.txt"
+    dev.write_text("\n".join(" ".join(f"{f}_{c[0]}" for f, c in zip(each.forms, each.layers["ctb"], strict=True) if c)
+                             for each in CTB.sentences[100:]) + "\n", encoding="utf-8")  # fmt: skip
+    model = retrain(store, replace(plan, dev=str(dev)))
+    assert model is not None
+    assert model.accuracy is not None
+    gold = load(str(dev))
+    tagged = Tagger(load_model(models[1])).tag(Sentence(each.forms) for each in gold)
+    right = [a == b for s, t in zip(gold, tagged, strict=True)
+             for a, b in zip(s.layers["tag"], t.layers["ctb"], strict=True)]  # fmt: skip
+    assert model.accuracy == pytest.approx(sum(right) / len(right))
+    assert accuracy(load_model(models[0]), str(dev)) < model.accuracy
+    assert model.minutes == pytest.approx(minutes(store))
+    assert minutes(store) == pytest.approx(store.progress(1).seconds / 60)
+
+
+def test_nothing_agreed_is_nothing_to_train_on(store: Store, plan: Plan) -> None:
+    assert retrain(store, replace(plan, guideline="pd")) is None
+    assert len(store.models()) == 1
+
+
+def test_a_command_that_fails_changes_nothing(store: Store, plan: Plan) -> None:
+    words = (sys.executable, "-c", "print('what is wrong'); raise SystemExit(3)", "{annotated}", "{model}")
+    with pytest.raises(subprocess.CalledProcessError):
+        retrain(store, replace(plan, command=words))
+    assert len(store.models()) == 1
+    assert (Path(plan.folder) / "model-1.log").read_text(encoding="utf-8") == "what is wrong\n"
+    assert not list(Path(plan.folder).glob("*.safetensors"))
+
+
+def test_a_command_that_writes_something_else_is_not_entered(store: Store, plan: Plan) -> None:
+    words = (sys.executable, "-c", "import sys; open(sys.argv[2], 'w').write('no model')", "{annotated}", "{model}")
+    with pytest.raises(ModelFileError):
+        retrain(store, replace(plan, command=words))
+    assert len(store.models()) == 1
+    assert retrain(store, plan) is not None  # and does not stand in the way
+
+
+def test_a_model_in_its_file_is_entered_and_not_trained_again(
+    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Store, "add_model", lambda *_: sys.exit("killed"))
+    with pytest.raises(SystemExit):
+        retrain(store, plan)
+    monkeypatch.undo()
+    monkeypatch.setattr(retraining, "_run", lambda *_: pytest.fail("trained again"))
+    assert retrain(store, plan) is not None
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"every": 0}, "1 or more"),
+        ({"command": ("x", "{model}")}, "{annotated}"),
+        ({"command": ("x", "{annotated}")}, "{model}"),
+    ],
+)
+def test_a_plan_is_checked(plan: Plan, changed: dict[str, object], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        replace(plan, **changed)
+
+
+def test_the_words_of_a_command_reach_no_shell(store: Store, plan: Plan, tmp_path: Path) -> None:
+    words = (*plan.command[:-1], "{model}", "; touch", str(tmp_path / "evil"))
+    with pytest.raises(subprocess.CalledProcessError):  # copy takes two names
+        retrain(store, replace(plan, command=words))
+    assert not (tmp_path / "evil").exists()
+
+
+def test_a_process_waits_for_judgements_and_then_trains(store: Store, plan: Plan) -> None:
+    process = start(plan)
+    try:
+        time.sleep(1)
+        assert len(store.models()) == 1
+        answer(store, 1)
+        until(lambda: len(store.models()) == 2)
+        assert process.is_alive()
+        assert store.models()[-1].judgement == 2
+    finally:
+        process.terminate()
+        process.join(30)
+    assert process.exitcode == 0
+
+
+def test_nothing_outlives_a_server_that_is_killed(plan: Plan, store: Store, tmp_path: Path) -> None:
+    answer(store, 1)
+    told = tmp_path / "pid"
+    sleep = f"import os, time, sys; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    slow = replace(plan, command=(sys.executable, "-c", sleep, "{annotated}", "{model}"))
+    script = f"""
+import time
+from tagweave.annotate.retraining import Plan, start
+if __name__ == "__main__":
+    print(start({slow!r}).pid, flush=True)
+    time.sleep(600)
+"""
+    path = tmp_path / "server.py"
+    path.write_text(script, encoding="utf-8")
+    with subprocess.Popen([sys.executable, str(path)], stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        watcher = int(server.stdout.readline())
+        until(lambda: told.exists() and told.read_text() != "")
+        training = int(told.read_text())
+        server.kill()
+    until(lambda: not is_there(watcher) and not is_there(training))
+
+
+def is_there(process: int) -> bool:
+    try:
+        os.kill(process, signal.SIG_DFL)
+        return "Z" not in Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False

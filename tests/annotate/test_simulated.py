@@ -1,0 +1,136 @@
+"""Simulated annotators do what their numbers say, and two and two more of them come to what is expected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+from fixture_types import OpenStore
+from hypothesis import given
+from hypothesis import strategies as st
+from invariants import check
+from made_tasks import GUIDELINE, JJ, NN, VV, hire, make_task, make_tasks
+
+from tagweave.annotate.aggregation import Status, aggregate
+from tagweave.annotate.settings import Rule
+from tagweave.annotate.simulated import (
+    Chance,
+    Simulated,
+    StoreDesk,
+    answer_chances,
+    as_the_model,
+    even,
+    expected_shares,
+    uneven,
+    with_agreement,
+    work_all,
+)
+from tagweave.annotate.task import CANNOT_TELL, Answer, Candidate, Purpose, Task, label
+
+_TASKS = [(make_task(number), NN) for number in range(300)]
+
+
+class OneTask:
+    """A desk where the same task lies for ever."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.said = task, Counter[Answer]()
+
+    def claim(self) -> tuple[int, Task] | None:
+        return 1, self.task
+
+    def answer(self, number: int, answer: Answer) -> None:
+        assert number == 1
+        self.said[answer] += 1
+
+
+def test_an_annotator_says_every_answer_as_often_as_the_chances_are() -> None:
+    desk = OneTask(make_task(0))
+    annotator = Simulated(desk, lambda _: NN, even(0.8), seed=0)
+    assert all(annotator.step() for _ in range(5_000))
+    for answer, chance in {NN: 0.8, VV: 0.12, JJ: 0.08}.items():
+        assert desk.said[answer] / 5_000 == pytest.approx(chance, abs=0.02)
+
+
+def test_what_no_candidate_is_may_be_right_all_the_same() -> None:
+    found = answer_chances(make_task(0), label("AD"), 0.9)
+    assert found == pytest.approx({label("AD"): 0.9, NN: 0.05, VV: 0.03, JJ: 0.02})
+
+
+def test_who_is_wrong_without_another_candidate_cannot_tell() -> None:
+    task = Task(make_task(0).sentence, 0, 1, GUIDELINE, (Candidate("NN", 1.0),))
+    assert answer_chances(task, NN, 0.75) == {NN: 0.75, CANNOT_TELL: 0.25}
+
+
+def test_a_share_of_tasks_is_hard_for_everybody() -> None:
+    chance = uneven(0.25, 0.6)
+    found = [chance(task, right) for task, right in _TASKS]
+    assert found == [chance(task, right) for task, right in _TASKS]
+    assert {*found} == {0.6, 1.0}
+    assert found.count(0.6) / len(found) == pytest.approx(0.25, abs=0.07)
+
+
+def test_doubts_of_the_model_are_those_of_people() -> None:
+    task = make_task(0)  # NN 0.5, VV 0.3, JJ 0.2
+    assert as_the_model(1.0)(task, VV) == pytest.approx(0.3)
+    assert as_the_model(9.0)(task, NN) == pytest.approx(0.9)
+    assert as_the_model(1e9)(task, label("AD")) > 0.99
+    assert as_the_model(1.0)(task, label("AD")) < 0.01
+    sure = Task(task.sentence, 0, 1, GUIDELINE, (Candidate("NN", 1.0),))
+    assert as_the_model(2.0)(sure, NN) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high"), [(even, 0.5, 1.0), (as_the_model, 1.0, 1e4), (lambda a: uneven(0.4, a), 0.4, 1.0)]
+)
+def test_a_number_is_found_for_an_agreement(kind: Callable[[float], Chance], low: float, high: float) -> None:
+    chance = kind(with_agreement(0.91, kind, low, high, _TASKS))
+    chances = [answer_chances(task, right, chance(task, right)) for task, right in _TASKS]
+    assert expected_shares(chances).two == pytest.approx(0.91, abs=1e-6)
+
+
+def test_an_agreement_that_cannot_be_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"found an agreement of 0\.500"):
+        with_agreement(0.5, even, 0.9, 1.0, _TASKS)
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=4))
+def test_expected_shares_by_counting_all_four_answers(weights: list[float]) -> None:
+    """A twin: every way in which four people may answer, through the rule itself."""
+    chances = {label(str(number)): weight / sum(weights) for number, weight in enumerate(weights)}
+    shares = Counter[str]()
+    for answers in product(chances, repeat=4):
+        outcome = aggregate(answers, Rule())
+        name = {2: "two", 4: "four"}[outcome.wanted] if outcome.status is Status.AGREED else "dropped"
+        shares[name] += chances[answers[0]] * chances[answers[1]] * chances[answers[2]] * chances[answers[3]]
+    assert expected_shares([chances])._asdict() == pytest.approx(
+        {name: shares[name] for name in ("two", "four", "dropped")}
+    )
+
+
+def test_eight_annotators_come_to_what_is_expected(open_store: OpenStore) -> None:
+    store = open_store()
+    store.add_tasks(make_tasks(range(60)))
+    desks = [StoreDesk(store, person) for person in hire(store, 8)]
+    answers = work_all([Simulated(desk, lambda _: NN, even(0.8), seed) for seed, desk in enumerate(desks)])
+    counts = store.counts()
+    assert counts.get((Purpose.REAL, Status.OPEN)) is None
+    judgements = [*store.judgements()]
+    assert len(judgements) == answers
+    at_two = sum(seats == 2 for seats in Counter(each.task.id for each in judgements).values())
+    expected = expected_shares([answer_chances(make_task(0), NN, 0.8)])
+    assert at_two / 60 == pytest.approx(expected.two, abs=0.2)
+    assert len(store.outcomes(GUIDELINE)) / 60 == pytest.approx(expected.two + expected.four, abs=0.2)
+    by_annotator = Counter(each.annotator for each in judgements)
+    assert min(by_annotator.values()) > answers / 16
+
+
+def test_the_work_of_eight_keeps_what_is_promised(new_url: Callable[[], str], open_store: OpenStore) -> None:
+    url = new_url()
+    store = open_store(url=url)
+    store.add_tasks(make_tasks(range(20)))
+    desks = [StoreDesk(store, person) for person in hire(store, 8)]
+    work_all([Simulated(desk, lambda _: NN, even(0.5), seed) for seed, desk in enumerate(desks)])
+    assert Status.OPEN not in {outcome.status for outcome in check(url, Rule()).values()}

@@ -1,0 +1,305 @@
+"""What the store keeps beside answers: people, labels, models, ranks, concordances; and that it is append-only."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from fixture_types import NewUrl, OpenStore
+from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from tagweave.annotate import schema
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.assignment import RefusedError
+from tagweave.annotate.database import Database
+from tagweave.annotate.questions import Ranking
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Candidate, Purpose, Task
+from tagweave.corpus.sentence import Place, Sentence
+
+
+class TestOpening:
+    def test_what_is_closed_is_there_when_it_is_opened_again(self, open_store: OpenStore, new_url: NewUrl) -> None:
+        url = new_url()
+        store = open_store(url=url)
+        store.add_tasks(make_tasks(range(3)))
+        store.close()
+        assert open_store(url=url).counts() == {(Purpose.REAL, Status.OPEN): 3}
+
+    @pytest.mark.parametrize(
+        "url", ["", "answers.db", "mysql://localhost/x", "sqlite://", "sqlite:///:memory:", "oracle://x"]
+    )
+    def test_other_urls_are_refused(self, url: str) -> None:
+        with pytest.raises(ValueError, match="sqlite:///PATH"):
+            Store.open(url)
+
+    def test_a_folder_that_is_not_there_is_an_error(self, tmp_path: Path) -> None:
+        with pytest.raises(FileNotFoundError):
+            Store.open(f"sqlite:///{tmp_path}/none/answers.db")
+
+    def test_a_store_of_another_version_is_refused(self, new_url: NewUrl, monkeypatch: pytest.MonkeyPatch) -> None:
+        url = new_url()
+        Store.open(url).close()
+        monkeypatch.setattr(schema, "VERSION", "2")
+        with pytest.raises(ValueError, match="version 1, expected 2"):
+            Store.open(url)
+
+    def test_the_file_is_readable_by_nobody_else(self, tmp_path: Path) -> None:
+        Store.open(f"sqlite:///{tmp_path}/answers.db").close()
+        assert stat.S_IMODE((tmp_path / "answers.db").stat().st_mode) == 0o600
+
+    def test_sqlite_waits_for_the_disk(self, tmp_path: Path) -> None:
+        database = Database(f"sqlite:///{tmp_path}/answers.db")
+        with database.reading() as connection:
+            pragmas = [
+                connection.execute(text(f"PRAGMA {name}")).scalar_one()
+                for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+            ]
+        database.close()
+        assert pragmas == ["wal", 2, 1, 30_000]
+
+    def test_a_value_is_made_once(self, open_store: OpenStore, new_url: NewUrl) -> None:
+        url = new_url()
+        first, second = open_store(url=url), open_store(url=url)
+        assert first.keep("key", lambda: "a") == "a"
+        assert second.keep("key", lambda: "b") == "a"
+
+
+class TestAppendOnly:
+    @pytest.mark.parametrize("table", ["judgements", "adjudications"])
+    @pytest.mark.parametrize("change", ["UPDATE {} SET kind = 'word'", "DELETE FROM {}"])
+    def test_the_database_itself_refuses_changes(self, new_url: NewUrl, table: str, change: str) -> None:
+        url = new_url()
+        store = Store.open(url)
+        curator = store.add_annotator("curator", "curator").id
+        store.add_tasks([make_task(0)])
+        assert store.claim(curator) is not None
+        store.answer(curator, 1, NN)
+        store.adjudicate(curator, 1, NN)
+        store.close()
+        database = Database(url)
+        with pytest.raises(DBAPIError, match="append-only"), database.writing() as connection:
+            connection.execute(text(change.format(table)))
+        database.close()
+        store = Store.open(url)
+        assert [each.answer for each in store.judgements()] == [NN]
+        store.close()
+
+    def test_a_block_that_raises_has_done_nothing(self, new_url: NewUrl) -> None:
+        database = Database(new_url())
+        schema.metadata.create_all(database.engine)
+        with pytest.raises(KeyError), database.writing() as connection:
+            connection.execute(schema.values.insert().values(name="a", value="b"))
+            raise KeyError
+        with database.reading() as connection:
+            assert connection.execute(schema.values.select()).all() == []
+        database.close()
+
+
+class TestPeople:
+    def test_who_is_added_is_found_by_name_and_number(self, open_store: OpenStore) -> None:
+        clock = Clock()
+        store = open_store(clock=clock)
+        added = store.add_annotator("王小明", password_hash="$argon2id$...")  # noqa: S106
+        assert store.annotator("王小明") == store.annotator(added.id) == added
+        assert (added.role, added.created, added.admitted, added.session_epoch) == ("annotator", 1000.0, 1000.0, 0)
+        assert store.annotator("nobody") is store.annotator(99) is store.annotator("\0") is None
+        assert [each.name for each in store.annotators()] == ["王小明"]
+
+    @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\0", "taken"])
+    def test_names_that_cannot_be(self, open_store: OpenStore, name: str) -> None:
+        store = open_store()
+        store.add_annotator("taken")
+        with pytest.raises(ValueError, match="found the name"):
+            store.add_annotator(name)
+
+    def test_roles_that_are_not(self, open_store: OpenStore) -> None:
+        with pytest.raises(ValueError, match="expected one of annotator, curator"):
+            open_store().add_annotator("a", "admin")
+
+    def test_another_password_ends_all_sessions(self, open_store: OpenStore) -> None:
+        store = open_store()
+        number = store.add_annotator("a", password_hash="old").id  # noqa: S106
+        store.change_password(number, "new")
+        store.end_sessions(number)
+        found = store.annotator(number)
+        assert found is not None
+        assert (found.password_hash, found.session_epoch) == ("new", 2)
+
+    def test_a_link_lets_in_once_and_not_for_ever(self, open_store: OpenStore) -> None:
+        clock = Clock()
+        store = open_store(clock=clock)
+        added = store.add_annotator("a")
+        store.invite(added.id, "first", 60)
+        store.invite(added.id, "second", 60)
+        assert store.redeem("none") is None
+        assert store.redeem("first") == added
+        assert store.redeem("first") is None
+        clock.now += 61
+        assert store.redeem("second") is None
+
+    def test_tokens_are_not_in_the_file(self, tmp_path: Path) -> None:
+        store = Store.open(f"sqlite:///{tmp_path}/answers.db")
+        store.invite(store.add_annotator("a").id, "a-very-secret-token", 60)
+        store.close()
+        assert b"a-very-secret-token" not in (tmp_path / "answers.db").read_bytes()
+
+
+class TestQuestions:
+    def test_sentences_come_back_as_they_were(self, open_store: OpenStore) -> None:
+        layers = {"ctb": (None, ("NN", "VV"), ("PU",)), "pd": (("n",), None, None)}
+        sentence = Sentence(("一", "שלום", "\U00020000'\";--"), layers, {"lemma": ("1", "2", "3")}, place=Place("x", 4))
+        store = open_store()
+        numbers = store.add_sentences([sentence, make_task(1).sentence, sentence])
+        assert numbers[0] == numbers[2] != numbers[1]
+        assert store.add_tasks([Task(sentence, 1, 3, "ctb", CANDIDATES, purpose=Purpose.GOLD, gold=NOT_A_WORD)]) == 1
+        found = store.task(1)
+        assert found is not None
+        assert found.task == Task(sentence, 1, 3, "ctb", CANDIDATES, purpose=Purpose.GOLD, gold=NOT_A_WORD)
+
+    def test_a_task_is_put_in_once(self, open_store: OpenStore) -> None:
+        store = open_store()
+        assert store.add_tasks(make_tasks(range(1200))) == 1200
+        assert store.add_tasks(make_tasks(range(1100, 1300))) == 100
+        assert store.add_tasks(make_tasks(range(10), Purpose.GOLD, NN)) == 10
+        assert store.add_tasks([]) == 0
+        assert store.task(99_999) is None
+
+    def test_tasks_are_read_page_by_page(self, open_store: OpenStore) -> None:
+        store = open_store()
+        store.add_tasks(make_tasks(range(5)))
+        first = store.tasks(Status.OPEN, limit=3)
+        assert [each.id for each in first + store.tasks(Status.OPEN, after=first[-1].id)] == [1, 2, 3, 4, 5]
+        assert store.tasks(Status.DROPPED) == []
+
+    def test_another_model_ranks_what_is_open(self, open_store: OpenStore) -> None:
+        store = open_store()
+        store.add_tasks([make_task(number, doubt=number) for number in range(3)])
+        people = hire(store, 3)
+        for person in people[:2]:
+            lease = store.claim(person)
+            assert lease is not None
+            store.answer(person, lease.task_id, NN)
+        done = {each.id for each in store.outcomes(GUIDELINE)}
+        version = store.add_model("m", store.last_judgement(), 1.5, 0.9)
+        better = (Candidate("AD", 1.0),)
+        assert store.rank(version, [Ranking(number, 10.0 - number, better) for number in (3, 1, 2)]) == 3 - len(done)
+        assert store.rank(version, []) == 0
+        for number in (1, 2, 3):
+            found = store.task(number)
+            assert found is not None
+            assert (found.task.candidates == better) == (number not in done)
+            assert (found.task.model == version) == (number not in done)
+
+    def test_labels_keep_their_order_and_their_notes(self, open_store: OpenStore) -> None:
+        store = open_store()
+        assert store.add_labels("ctb", {"VV": "verb", "AD": ""}) == 2
+        assert store.add_labels("ctb", {"AD": "other", "NN": "noun"}) == 1
+        store.change_note("ctb", "AD", "adverb")
+        assert [*store.labels("ctb").items()] == [("VV", "verb"), ("AD", "adverb"), ("NN", "noun")]
+        assert store.labels("pd") == {}
+
+    def test_models_are_listed_by_version(self, open_store: OpenStore) -> None:
+        store = open_store(clock=Clock())
+        assert [store.add_model(path, 0, 2.0, accuracy) for path, accuracy in (("a", None), ("b", 0.5))] == [1, 2]
+        assert [tuple(each) for each in store.models()] == [
+            (1, "a", 1000.0, 0, 2.0, None),
+            (2, "b", 1000.0, 0, 2.0, 0.5),
+        ]
+
+
+class TestConcordance:
+    @staticmethod
+    def occurrence(number: int) -> Task:
+        return Task(make_task(number).sentence, 0, 2, "segmentation", purpose=Purpose.CONCORDANCE)
+
+    def test_all_that_is_visible_is_marked_at_once(self, open_store: OpenStore) -> None:
+        store = open_store()
+        a, b = hire(store, 2)
+        found = [self.occurrence(number) for number in (3, 1, 2)]
+        assert store.mark(a, found[:2], WORD) == [True, True]
+        assert store.mark(b, found, NOT_A_WORD) == [False, False, True]
+        assert [str(each.outcome) for each in store.outcomes("segmentation")] == ["word", "not a word", "word"]
+        assert store.mark(a, [], WORD) == []
+
+    def test_who_marked_may_change_their_mind(self, open_store: OpenStore) -> None:
+        store = open_store()
+        (a,) = hire(store, 1)
+        one = [self.occurrence(0)]
+        for answer in (WORD, WORD, NOT_A_WORD):
+            assert store.mark(a, one, answer) == [True]
+        assert [str(each.answer) for each in store.judgements()] == ["word", "not a word"]
+        store.undo(a)
+        assert store.outcomes("segmentation") == []
+        assert store.claim(a) is None  # nothing of a concordance is ever handed out
+        assert store.mark(a, one, WORD) == [True]
+        assert [each.outcome for each in store.outcomes("segmentation")] == [WORD]
+
+    def test_what_cannot_be_told_is_skipped(self, open_store: OpenStore) -> None:
+        store = open_store()
+        (a,) = hire(store, 1)
+        assert store.mark(a, [self.occurrence(0)], CANNOT_TELL) == [True]
+        assert store.outcomes("segmentation") == []
+
+    def test_real_tasks_are_not_marked(self, open_store: OpenStore) -> None:
+        store = open_store()
+        (a,) = hire(store, 1)
+        with pytest.raises(RefusedError, match="none of a concordance"):
+            store.mark(a, [make_task(0)], NN)
+        assert store.counts() == {}
+
+
+class TestAdjudication:
+    def test_the_last_decision_of_a_curator_stands(self, open_store: OpenStore) -> None:
+        store = open_store()
+        curator = store.add_annotator("curator", "curator").id
+        store.add_tasks(make_tasks(range(2)))
+        for answer in (NN, CANNOT_TELL, VV):
+            store.adjudicate(curator, 1, answer)
+        store.adjudicate(curator, 2, CANNOT_TELL)
+        assert [(each.outcome, each.status) for each in store.outcomes(GUIDELINE)] == [(VV, Status.ADJUDICATED)]
+
+    def test_an_adjudicated_task_is_asked_of_nobody_and_late_answers_change_nothing(
+        self, open_store: OpenStore
+    ) -> None:
+        store = open_store()
+        curator = store.add_annotator("curator", "curator").id
+        store.add_tasks([make_task(0)])
+        a, b = hire(store, 2)
+        assert store.claim(a) is not None
+        store.adjudicate(curator, 1, JJ)
+        assert store.claim(b) is None
+        assert store.answer(a, 1, NN).status is Status.ADJUDICATED
+        assert [each.outcome for each in store.outcomes(GUIDELINE)] == [JJ]
+        assert len(store.judgements_of(1)) == 1
+
+    def test_only_curators_decide_and_only_on_what_there_is(self, open_store: OpenStore) -> None:
+        store = open_store()
+        store.add_tasks([make_task(0)])
+        (a,) = hire(store, 1)
+        with pytest.raises(RefusedError, match="only a curator"):
+            store.adjudicate(a, 1, NN)
+        with pytest.raises(RefusedError, match="no such task"):
+            store.adjudicate(store.add_annotator("curator", "curator").id, 2, NN)
+        assert store.outcomes(GUIDELINE) == []
+
+
+def test_votes_are_the_answers_that_stand(open_store: OpenStore) -> None:
+    store = open_store()
+    store.add_tasks(make_tasks(range(2)))
+    a, b = hire(store, 2)
+    for person, answer in ((a, NN), (a, VV), (b, NN)):
+        lease = store.claim(person)
+        assert lease is not None
+        store.answer(person, lease.task_id, answer)
+    store.undo(a)
+    votes = store.votes()
+    assert sorted((each.annotator, each.seat is not None, str(each.answer)) for each in votes) == [
+        ("annotator 0", True, "NN"),
+        ("annotator 1", True, "NN"),
+    ]
+    assert store.votes(Purpose.GOLD) == []
+    assert [judgement.id for judgement in store.judgements(after=3)] == [4]

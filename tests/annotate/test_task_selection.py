@@ -1,0 +1,196 @@
+"""Which tokens are asked for: against marginals read off one by one."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.adapt.choice import most_doubtful
+from tagweave.adapt.fit import fit
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.task import Task as Coding
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.questions import Asked
+from tagweave.annotate.selection import Doubtful, least_certain, priorities, rankings, tasks, word_tasks
+from tagweave.annotate.task import Candidate, Purpose, Task
+from tagweave.corpus import sample
+from tagweave.corpus.load import load
+from tagweave.corpus.sentence import Sentence
+from tagweave.learning.loop import Schedule
+from tagweave.models.tagger import Tagger
+
+CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    return Tagger(fit([CTB.with_sentences(CTB.sentences[:80])], Recipe(), schedule=Schedule(2)).model)
+
+
+@pytest.fixture(scope="module")
+def segmenter():
+    train = CTB.with_sentences(CTB.sentences[:60])
+    return Tagger(fit([train], Recipe(Coding("segment")), schedule=Schedule(2)).model)
+
+
+@pytest.fixture
+def raw():
+    return [Sentence(sentence.forms, place=sentence.place) for sentence in CTB.sentences[80:110]]
+
+
+def places(found):
+    return list(zip(found.sentence.tolist(), found.position.tolist(), strict=True))
+
+
+def by_hand(tagger, sentences):
+    """Per place, the probabilities of all labels, the best first."""
+    tables = tagger.probabilities(sentences)
+    return {
+        (s, t): sorted(zip(row.tolist(), tagger.labels, strict=True), reverse=True)
+        for s, table in enumerate(tables)
+        for t, row in enumerate(table)
+    }
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 1.0])
+def test_the_least_certain_come_first(tagger, raw, share):
+    known = by_hand(tagger, raw)
+    found = least_certain(tagger, raw, share)
+    assert len(found.sentence) == round(share * len(known))
+    assert len({*places(found)}) == len(found.sentence)
+    best = sorted(table[0][0] for table in known.values())
+    np.testing.assert_allclose(found.doubt, 1 - np.array(best[: len(found.doubt)]), atol=1e-6)
+    np.testing.assert_allclose([known[place][0][0] for place in places(found)], 1 - found.doubt, atol=1e-6)
+
+
+def test_candidates_are_the_most_probable_labels(tagger, raw):
+    known = by_hand(tagger, raw)
+    found = least_certain(tagger, raw)
+    for place, task in zip(places(found), tasks(found, raw, tagger, model=3), strict=True):
+        assert (task.sentence, task.start, task.stop) == (raw[place[0]], place[1], place[1] + 1)
+        expected = [Candidate(label, pytest.approx(p, abs=1e-4)) for p, label in known[place][:3]]
+        assert list(task.candidates) == expected[: 2 if known[place][2][0] < 0.01 else 3]
+        assert (task.purpose, task.guideline, task.model) == (Purpose.REAL, "ctb", 3)
+        assert 0 <= task.doubt <= 1
+
+
+def test_two_or_three_candidates(tagger, raw):
+    counts = {len(task.candidates) for task in tasks(least_certain(tagger, raw, 1.0), raw, tagger)}
+    assert counts == {2, 3}
+
+
+def test_the_order_is_a_function_of_the_seed(tagger, raw):
+    twice = raw[:10] * 2  # every token has an equally certain twin
+    orders = [places(least_certain(tagger, twice, 1.0, seed=seed)) for seed in (0, 0, 1, 2)]
+    assert orders[0] == orders[1]
+    assert orders[0] != orders[2] != orders[3]
+    firsts = {order[0][0] // 10 for order in (places(least_certain(tagger, twice, 1.0, seed=s)) for s in range(20))}
+    assert firsts == {0, 1}
+
+
+def test_what_is_known_is_not_asked_and_tells_of_its_neighbours(tagger, raw):
+    plain = least_certain(tagger, raw, 1.0)
+    sentence, position = places(plain)[0]
+    other = next(place for place in places(plain) if place[0] == sentence and abs(place[1] - position) == 1)
+    surprising = by_hand(tagger, raw)[sentence, position][-1][1]
+    layer = [None] * len(raw[sentence])
+    layer[position] = (surprising,)
+    told = [*raw]
+    told[sentence] = raw[sentence].with_layer("ctb", layer)
+    found = least_certain(tagger, told, 1.0, layer="ctb")
+    assert {*places(plain)} - {*places(found)} == {(sentence, position)}
+    before, after = (f.doubt[places(f).index(other)] for f in (plain, found))
+    assert abs(before - after) > 1e-3
+
+
+def test_an_ambiguous_position_is_asked_among_its_labels(tagger, raw):
+    allowed = ("NN", "VV")
+    told = [raw[0].with_layer("ctb", [allowed, *[("NN",)] * (len(raw[0]) - 1)])]
+    found = least_certain(tagger, told, 1.0, layer="ctb")
+    assert places(found) == [(0, 0)]
+    assert {c.label for c in next(tasks(found, told, tagger)).candidates} == {*allowed}
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(0, 1))
+def test_some_of_them(probabilities, share):
+    size = len(probabilities)
+    array = np.array(probabilities, np.float32)[:, None]
+    found = Doubtful(np.zeros(size, np.int64), np.arange(size), np.zeros((size, 1), np.int32), array)
+    chosen = array[:, 0] < share
+    assert found.only(chosen).position.tolist() == [i for i in range(size) if chosen[i]]
+    assert found.only(slice(2)).doubt.tolist() == (1 - array[:2, 0]).tolist()
+
+
+def test_nothing_to_ask(tagger):
+    assert len(least_certain(tagger, []).sentence) == 0
+    assert len(least_certain(tagger, [], layer="ctb").sentence) == 0
+    assert rankings(tagger, []) == []
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1])
+def test_a_share_is_a_share(tagger, share):
+    with pytest.raises(ValueError, match="expected 0 to 1"):
+        least_certain(tagger, [], share)
+
+
+def test_characters_are_not_asked_one_by_one(segmenter, raw):
+    with pytest.raises(ValueError, match="words of a list are asked"):
+        least_certain(segmenter, raw)
+
+
+def test_a_newer_model_ranks_the_same_tasks(tagger, raw):
+    found = least_certain(tagger, raw, 0.3)
+    copies = [replace(each, sentence=replace(each.sentence)) for each in tasks(found, raw, tagger)]
+    asked = [Asked(n, each, Status.OPEN, None, None) for n, each in enumerate(copies, 7)]
+    other = Tagger(fit([CTB], Recipe(), schedule=Schedule(1)).model)
+    known = by_hand(other, raw)
+    ranked = rankings(other, asked[::-1])
+    assert [each.id for each in ranked] == [each.id for each in asked][::-1]
+    for ranking, place in zip(ranked[::-1], places(found), strict=True):
+        assert ranking.candidates[0] == (known[place][0][1], pytest.approx(known[place][0][0], abs=1e-4))
+        assert 0 <= ranking.doubt <= 1
+
+
+def test_what_a_sentence_tells_restricts_the_candidates(tagger, raw):
+    told = raw[0].with_layer("ctb", [("NN", "VV"), *[("NN",)] * (len(raw[0]) - 1)])
+    ranking = rankings(tagger, [Asked(1, Task(told, 0, 1, "ctb", (Candidate("NN", 1.0),)), Status.OPEN, None, None)])[0]
+    assert {each.label for each in ranking.candidates} == {"NN", "VV"}
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=5))
+def test_who_comes_first_is_drawn_in_proportion_to_doubt(doubt):
+    rng, doubts = np.random.default_rng(0), np.array(doubt)
+    firsts = [int(priorities(doubts, rng).argmax()) for _ in range(2000)]
+    shares = np.bincount(firsts, minlength=len(doubt)) / 2000
+    np.testing.assert_allclose(shares, doubts / doubts.sum(), atol=0.06)
+
+
+def test_no_doubt_is_asked_last():
+    found = priorities(np.array([0.5, 0.0, -1e-7, 1e-6], np.float32), np.random.default_rng(0))
+    assert (found[[1, 2]] == 0).all()
+    assert (found[[0, 3]] > 0).all()
+
+
+def test_the_seed_draws_priorities(tagger, raw):
+    found = least_certain(tagger, raw)
+    drawn = [[task.doubt for task in tasks(found, raw, tagger, seed=seed)] for seed in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_words_of_a_concordance_are_not_ranked_by_labels(tagger, raw):
+    task = Task(raw[0], 0, 1, "ctb", purpose=Purpose.CONCORDANCE)
+    assert rankings(tagger, [Asked(1, task, Status.OPEN, None, None)]) == []
+
+
+def test_words_of_a_list_are_asked_as_choice_ranks_them(segmenter):
+    texts = [Sentence(tuple("".join(sentence.forms))) for sentence in CTB.sentences[60:100]]
+    words = ["的", "一", "我们", "没有"]
+    ranked = most_doubtful(segmenter.model, texts, words)
+    asked = list(word_tasks(segmenter, texts, words, model=2))
+    assert [task.doubt for task in asked] == ranked.doubt.tolist()
+    assert [task.focus for task in asked] == [words[w] for w in ranked.found.word]
+    assert {(task.purpose, task.candidates, task.model) for task in asked} == {(Purpose.CONCORDANCE, (), 2)}
+    assert list(word_tasks(segmenter, texts, words, most=3, model=2)) == asked[:3]
+    assert [task.doubt for task in asked] == sorted((task.doubt for task in asked), reverse=True)

@@ -1,0 +1,221 @@
+"""`tagweave annotate`: people, questions and answers by the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.passwords import LONGEST, SHORTEST, hashed, is_right
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import Purpose, label
+from tagweave.corpus.load import load
+
+Run = Any
+PASSWORD = "correct horse"  # noqa: S105
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/answers.db"
+
+
+class TestPasswords:
+    def test_a_hash_is_none_of_the_password(self) -> None:
+        assert hashed(PASSWORD).startswith("$argon2id$")
+        assert hashed(PASSWORD) != hashed(PASSWORD)
+        assert PASSWORD not in hashed(PASSWORD)
+
+    @pytest.mark.parametrize(
+        ("password", "expected"), [(PASSWORD, True), ("correct hors", False), ("", False), ("\ud800", False)]
+    )
+    def test_only_the_password_is_right(self, password: str, expected: bool) -> None:
+        assert is_right(password, hashed(PASSWORD)) is expected
+
+    @pytest.mark.parametrize("kept", [None, "", "no hash", "$argon2id$"])
+    def test_without_a_hash_nothing_is_right(self, kept: str | None) -> None:
+        assert not is_right(PASSWORD, kept)
+        assert not is_right("nobody has this password", kept)
+
+    @pytest.mark.parametrize("size", [0, SHORTEST - 1, LONGEST + 1])
+    def test_length(self, size: int) -> None:
+        with pytest.raises(ValueError, match=f"found a password of {size} characters, expected 8 to 1024"):
+            hashed("x" * size)
+        assert not is_right("x" * (LONGEST + 1), None)
+
+
+class TestAddUser:
+    @pytest.mark.parametrize("role", ["annotator", "curator"])
+    def test_somebody_new(self, run: Run, url: str, role: str) -> None:
+        told = run("annotate", "adduser", "--store", url, "--name", "Ada", "--role", role, "--password", PASSWORD)
+        assert told.stderr == f"Ada: {role}\n"
+        ada = Store.open(url).annotator("Ada")
+        assert ada is not None
+        assert is_right(PASSWORD, ada.password_hash)
+        assert (ada.role, ada.admitted is not None) == (role, role == "curator")
+
+    def test_the_password_is_asked_for_twice(self, run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[dict[str, Any]] = []
+
+        def prompt(_text: str, **how: Any) -> str:
+            asked.append(how)
+            return PASSWORD
+
+        monkeypatch.setattr("typer.prompt", prompt)
+        monkeypatch.setattr("tagweave.cli.annotate_adduser.sys", type("", (), {"stdin": Terminal()}))
+        run("annotate", "adduser", "--store", url, "--name", "Ada")
+        assert [(how["hide_input"], how["confirmation_prompt"]) for how in asked] == [(True, True)]
+        ada = Store.open(url).annotator("Ada")
+        assert ada is not None
+        assert is_right(PASSWORD, ada.password_hash)
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (["--name", "Ada"], "found no terminal to ask for a password"),
+            (["--name", "Ada", "--password", "short"], "found a password of 5 characters, expected 8 to 1024"),
+            (["--name", "", "--password", PASSWORD], "found the name ''"),
+            (["--name", "Ada", "--role", "king", "--password", PASSWORD], "unknown role 'king'"),
+        ],
+    )
+    def test_what_is_refused(self, run: Run, url: str, words: list[str], told: str) -> None:
+        assert told in run("annotate", "adduser", "--store", url, *words, code=2).stderr
+        assert Store.open(url).annotators() == []
+
+    def test_nobody_twice(self, run: Run, url: str) -> None:
+        words = ("annotate", "adduser", "--store", url, "--name", "Ada", "--password", PASSWORD)
+        run(*words)
+        assert "found the name 'Ada' in use" in run(*words, code=2).stderr
+
+    @pytest.mark.parametrize("wrong", ["answers.db", "mysql://host/db", "postgresql://u:secret@127.0.0.1:1/none"])
+    def test_no_store(self, run: Run, wrong: str) -> None:
+        told = run("annotate", "adduser", "--store", wrong, "--name", "Ada", "--password", PASSWORD, code=2)
+        assert len(told.stderr.splitlines()) == 1
+        assert "secret" not in told.stderr
+
+    def test_a_file_that_is_no_store(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "notes.db").write_text("my notes, which are long enough to be a file of some kind" * 20)
+        words = ("--store", f"sqlite:///{tmp_path}/notes.db", "--name", "Ada", "--password", PASSWORD)
+        assert "file is not a database" in run("annotate", "adduser", *words, code=2).stderr
+        assert (tmp_path / "notes.db").read_text().startswith("my notes")
+
+
+class Terminal:
+    """Standard input that is one."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class TestImport:
+    def test_a_model_asks_a_fifth(self, run: Run, url: str, corpora: Path, tagger: Path) -> None:
+        told = run("annotate", "import", corpora / "dev.seg", "--store", url, "--model", tagger)
+        store = Store.open(url)
+        tokens = load(str(corpora / "dev.seg")).tokens()
+        assert store.counts() == {(Purpose.REAL, Status.OPEN): round(0.2 * tokens)}
+        assert told.stderr == f"{round(0.2 * tokens):,} new tasks from 20 sentences\n"
+        assert {each.task.guideline for each in store.tasks(Status.OPEN)} == {"ctb"}
+        assert [each.path for each in store.models()] == [str(tagger)]
+
+    def test_again_is_nothing_new(self, run: Run, url: str, corpora: Path, tagger: Path) -> None:
+        words = ("annotate", "import", corpora / "dev.seg", "--store", url, "--model", tagger)
+        run(*words)
+        assert run(*words).stderr == "0 new tasks from 20 sentences\n"
+        assert len(Store.open(url).models()) == 1
+
+    @pytest.mark.parametrize("purpose", ["gold", "training"])
+    def test_gold_has_the_guideline_of_real_tasks(
+        self, run: Run, url: str, corpora: Path, tagger: Path, purpose: str
+    ) -> None:
+        words = (corpora / "dev.txt", "--store", url, "--model", tagger, "--as", purpose, "--number", 7)
+        run("annotate", "import", *words)
+        tasks = Store.open(url).tasks(Status.OPEN, Purpose(purpose))
+        assert len(tasks) == 7
+        assert {each.task.guideline for each in tasks} == {"ctb"}
+        assert all(each.task.gold and each.task.candidates for each in tasks)
+
+    def test_what_a_corpus_leaves_ambiguous(self, run: Run, url: str, tmp_path: Path) -> None:
+        (tmp_path / "some.txt").write_text("a_NN|VV b_P\nc_P\n", encoding="utf-8")
+        run("annotate", "import", f"ctb={tmp_path / 'some.txt'}", "--store", url)
+        (asked,) = Store.open(url).tasks(Status.OPEN)
+        assert [each.label for each in asked.task.candidates] == ["NN", "VV"]
+
+    def test_words_of_a_list(self, run: Run, url: str, corpora: Path, segmenter: Path, tmp_path: Path) -> None:
+        (tmp_path / "list.txt").write_text("的\n一\n", encoding="utf-8")
+        words = ("--model", segmenter, "--words", tmp_path / "list.txt")
+        run("annotate", "import", corpora / "dev.raw", "--store", url, *words)
+        tasks = Store.open(url).tasks(Status.OPEN, Purpose.CONCORDANCE)
+        assert tasks
+        assert {each.task.focus for each in tasks} <= {"的", "一"}
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (["--as", "fun"], "unknown --as 'fun', expected one of real, gold, training"),
+            (["--words", "list.txt"], "found --words, expected --model with it"),
+            (["--model", "none.model"], "none.model: no such model file"),
+        ],
+    )
+    def test_what_is_refused(self, run: Run, url: str, corpora: Path, words: list[str], told: str) -> None:
+        assert told in run("annotate", "import", corpora / "dev.txt", "--store", url, *words, code=2).stderr
+
+    def test_a_segmenter_needs_a_list(self, run: Run, url: str, corpora: Path, segmenter: Path) -> None:
+        told = run("annotate", "import", corpora / "dev.raw", "--store", url, "--model", segmenter, code=2)
+        assert "words of a list are asked" in told.stderr
+
+
+class TestExport:
+    @pytest.fixture
+    def answered(self, url: str, corpora: Path, tagger: Path, run: Run) -> str:
+        run("annotate", "import", corpora / "dev.seg", "--store", url, "--model", tagger)
+        store = Store.open(url)
+        for name in "ab":
+            annotator = store.add_annotator(name).id
+            for _ in range(3):
+                lease = store.claim(annotator)
+                assert lease is not None
+                store.answer(annotator, lease.task_id, label("NN"))
+        return url
+
+    def test_a_partial_corpus_to_train_on(self, run: Run, answered: str, tmp_path: Path, corpora: Path) -> None:
+        store = Store.open(answered)
+        store.adjudicate(store.add_annotator("c", "curator").id, 1, label("VV"))
+        path = tmp_path / "out.conllu"
+        run("annotate", "export", "--store", answered, "-o", path, "--guideline", "ctb")
+        assert load(str(path)).guideline == "ctb"
+        run("train", f"ctb={corpora / 'train.txt'}", path, "-o", tmp_path / "new.model", "--iterations", 1)
+
+    def test_judgements(self, run: Run, answered: str, tmp_path: Path) -> None:
+        told = run("annotate", "export", "--store", answered, "-o", tmp_path / "out.jsonl")
+        assert told.stderr == f"{tmp_path / 'out.jsonl'}: 6 judgements\n"
+        lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+        assert [json.loads(line)["label"] for line in lines] == ["NN"] * 6
+
+    def test_to_standard_output(self, run: Run, answered: str) -> None:
+        told = run("annotate", "export", "--store", answered, "-o", "-", "--format", "jsonl")
+        assert len(told.stdout.splitlines()) == 6
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (["-o", "out"], "found the name out without a format"),
+            (["-o", "out.conllu"], "found no --guideline"),
+            (["-o", "out", "--format", "xml", "--guideline", "ctb"], "unknown format 'xml'"),
+        ],
+    )
+    def test_what_is_refused(
+        self, run: Run, url: str, words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        assert told in run("annotate", "export", "--store", url, *words, code=2).stderr
+        assert not list(tmp_path.glob("out*"))
+
+
+def test_without_the_extra_it_is_named(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sqlalchemy.exc", None)
+    told = run("annotate", "export", "--store", url, "-o", "out.jsonl", code=2)
+    assert "expected the extra annotate: pip install 'tagweave[annotate]'" in told.stderr
