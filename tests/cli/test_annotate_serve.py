@@ -1,0 +1,80 @@
+"""`tagweave annotate serve`: what it puts in, where it listens, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.store import Store
+
+Run = Any
+_PROGRAM = (sys.executable, "-c", "from tagweave.cli.main import main; main()", "annotate", "serve", "--port", "0")
+
+
+@contextmanager
+def serving(*options: object) -> Iterator[tuple[str, list[str]]]:
+    """A server's address, and what it said before; it ends by Ctrl-C."""
+    process = subprocess.Popen([*_PROGRAM, *map(str, options)], stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    said: list[str] = []
+    try:
+        while not (said and said[-1].startswith("http://")):
+            said.append(process.stderr.readline())
+            assert said[-1], said
+        yield said[-1].strip(), said[:-1]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) in (0, 130), process.stderr.read()
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def test_what_the_model_doubts_is_asked(tmp_path: Path, corpora: Path, tagger: Path) -> None:
+    url = f"sqlite:///{tmp_path}/answers.db"
+    options = ("--store", url, "--model", tagger, "--corpus", corpora / "dev.seg", "--share", "0.1")
+    trained = ("--train", corpora / "train.txt", "--models", tmp_path / "models")
+    with serving(*options, *trained) as (address, said):
+        assert address.startswith("http://127.0.0.1:")
+        with urlopen(address) as answer:  # noqa: S310
+            assert "<h1>Sign in</h1>" in answer.read().decode()
+    store = Store.open(url)
+    assert said == [f"{len(store.tasks(Status.OPEN)):,} new tasks from 20 sentences\n"]
+    assert [each.path for each in store.models()] == [str(tagger)]
+    store.close()
+
+
+def test_words_are_shown_in_a_concordance(tmp_path: Path, corpora: Path, segmenter: Path) -> None:
+    raw, words = tmp_path / "dev.raw", tmp_path / "words.txt"
+    raw.write_bytes((corpora / "dev.raw").read_bytes())
+    text = raw.read_text("utf-8")
+    words.write_text(f"{text[:2]}\nnowhere\n", "utf-8")
+    options = ("--store", f"sqlite:///{tmp_path}/answers.db", "--model", segmenter, "--corpus", raw)
+    with serving(*options, "--words", words) as (address, said):
+        assert said == ["1 of 2 words occur in 20 lines\n"]
+        with urlopen(f"{address}concordance") as answer:  # noqa: S310
+            assert "<h1>Sign in</h1>" in answer.read().decode()
+    assert os.listdir(f"{raw}.kwic")  # noqa: PTH208
+
+
+def test_a_segmenter_needs_words(run: Run, tmp_path: Path, corpora: Path, segmenter: Path) -> None:
+    options = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", segmenter)
+    told = run("annotate", "serve", *options, "--corpus", corpora / "dev.raw", code=2)
+    assert "found a model that segments, expected --words LIST" in told.stderr
+
+
+def test_words_that_do_not_occur(run: Run, tmp_path: Path, corpora: Path, segmenter: Path) -> None:
+    raw, words = tmp_path / "dev.raw", tmp_path / "words.txt"
+    raw.write_bytes((corpora / "dev.raw").read_bytes())
+    words.write_text("nowhere\n", "utf-8")
+    options = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", segmenter, "--corpus", raw)
+    told = run("annotate", "serve", *options, "--words", words, code=2)
+    assert "found none of 1 words" in told.stderr
