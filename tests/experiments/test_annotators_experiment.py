@@ -36,8 +36,8 @@ def test_the_least_certain_fifth_is_asked_for_without_its_labels() -> None:
     for task, answer in found:
         assert not task.sentence.layers
         assert gold[task.sentence.place][task.start] == (answer.label,)
-    doubts = [task.doubt for task, _ in found]
-    assert doubts == sorted(doubts, reverse=True)
+    assert all(0 < task.doubt <= 1 for task, _ in found)  # its place in a draw
+    assert max(task.candidates[0].probability for task, _ in found) < 1
 
 
 def test_hard_tasks_are_found_that_make_the_shares_of_the_paper() -> None:
