@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from tagweave.adapt.parsing import ParserRecipe, usual_templates
@@ -20,11 +20,11 @@ from tagweave.reproduce.jiang_2015.trees import Trees
 from tagweave.reproduce.twice import Twice
 
 SCHEDULE = Schedule(4, 1)
+LEARNERS = ("adagrad", "perceptron")
 SOURCE = (4_000, 500, 500)
 """Trees of the English source corpus: with them it is about as large as the target."""
-LEARNERS = ("adagrad", "perceptron")
-BITS = {"en/ewt to en/wsj-dep": 21}
-"""Of the table of weights, where not as usual: guide features double the number of features of many trees."""
+ENGLISH_BITS = 21
+"""Of the table of weights: a guide doubles the number of features of many trees."""
 QUICK, QUICK_BITS = Schedule(2), 15
 """Of invented trees."""
 KEPT = 100
@@ -48,7 +48,7 @@ def english(folder: Path | None) -> Draw:
     @lru_cache(1)
     def draw(learner: str, share: float, seed: int) -> Pair:
         drawn = Parts(*(some(corpus, count, seed) for corpus, count in zip(source, SOURCE, strict=True)))
-        pair = _pair("en/ewt to en/wsj-dep", target, drawn, learner, SCHEDULE)
+        pair = _pair("en/ewt to en/wsj-dep", target, drawn, learner, SCHEDULE, ENGLISH_BITS)
         return pair.with_share(share, seed)
 
     return draw
@@ -57,19 +57,23 @@ def english(folder: Path | None) -> Draw:
 def french(folder: Path | None) -> Draw:
     """`fr/gsd-ud` to `fr/gsd-sud`, the same sentences; no more than the order of sentences is drawn."""
     if folder is None:
-        name, dev, test, kept, schedule = _INVENTED, invented.treebank(80), invented.treebank(30, 1), 20, QUICK
+        dev, test = invented.treebank(80), invented.treebank(30, 1)
+        of_learner = partial(halves, _INVENTED, dev, test, 20, schedule=QUICK, bits=QUICK_BITS)
     else:
-        name, dev, test = "fr/gsd-ud to fr/gsd-sud", _read_twice(folder, "dev"), _read_twice(folder, "test")
-        kept, schedule = KEPT, SCHEDULE
-    pairs = {learner: halves(name, dev, test, kept, learner, schedule) for learner in LEARNERS}
+        dev, test = _read_twice(folder, "dev"), _read_twice(folder, "test")
+        of_learner = partial(halves, "fr/gsd-ud to fr/gsd-sud", dev, test, KEPT, schedule=SCHEDULE)
+    pairs = {learner: of_learner(learner=learner) for learner in LEARNERS}
     return lambda learner, _share, _seed: pairs[learner]
 
 
-def halves(name: str, dev: Twice, test: Twice, kept: int, learner: str, schedule: Schedule) -> Pair:
+def halves(
+    name: str, dev: Twice, test: Twice, kept: int, learner: str, schedule: Schedule, bits: int = ParserRecipe.bits
+) -> Pair:
     """The first guideline as the source, the second as the target, with all gold trees of the first for conversion.
 
     Args:
         name, learner, schedule: as in `Pair`.
+        bits: of the table of weights.
         dev: its first half trains the source, its second half the target, but for the sentences that are kept.
         test: what is measured on.
         kept: how many of the last sentences of `dev` are development data of both.
@@ -79,13 +83,14 @@ def halves(name: str, dev: Twice, test: Twice, kept: int, learner: str, schedule
     _, target_train, target_dev = cut(dev.second, end // 2, end, len(dev.second))
     target, source = Parts(target_train, target_dev, test.second), Parts(source_train, source_dev, test.first)
     left_out = f"Sentences left out since their tokens differ: {dev.left_out} of dev, {test.left_out} of test."
-    pair = _pair(name, target, source, learner, schedule, labelled=True)
+    pair = _pair(name, target, source, learner, schedule, bits, labelled=True)
     return replace(pair, given={"train": given, "dev": source_dev, "test": test.first}, notes=(left_out,))
 
 
-def _pair(name: str, target: Parts, source: Parts, learner: str, schedule: Schedule, labelled: bool = False) -> Pair:
+def _pair(
+    name: str, target: Parts, source: Parts, learner: str, schedule: Schedule, bits: int, labelled: bool = False
+) -> Pair:
     templates = usual_templates(target.train.sentences, source.train.sentences)
-    bits = QUICK_BITS if schedule is QUICK else BITS.get(name, ParserRecipe.bits)
     structure = Trees(ParserRecipe(templates, learner, bits=bits), labelled)
     return Pair(name, target, source, structure, schedule, TREE_WAYS_BACK, TREE_ROUNDS)
 
@@ -93,7 +98,7 @@ def _pair(name: str, target: Parts, source: Parts, learner: str, schedule: Sched
 def _invented(learner: str, share: float, seed: int) -> Pair:
     corpora = invented.treebank(80, 2).second, invented.treebank(80, seed + 3).first
     target, source = (Parts(*map(without_relations, cut(corpus, 40, 60, 80))) for corpus in corpora)
-    return _pair(_INVENTED, target, source, learner, QUICK).with_share(share, seed)
+    return _pair(_INVENTED, target, source, learner, QUICK, QUICK_BITS).with_share(share, seed)
 
 
 def _read_twice(folder: Path, part: str) -> Twice:
