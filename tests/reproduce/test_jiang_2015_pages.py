@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from result_pages import check_tables, rows
+from result_pages import (
+    Page,
+    Pages,
+    check_differences,
+    check_drawn_from_numbers,
+    check_plots,
+    check_tables,
+    read_page,
+    rows,
+    section,
+)
 
 from tagweave.reproduce.jiang_2015.figures import draw
 from tagweave.reproduce.jiang_2015.methods import (
@@ -31,18 +39,18 @@ from tagweave.reproduce.jiang_2015.settings import PARTS
 SEEDS = {part: 2 if part in ("models", "parsing-french") else 1 for part in PARTS}
 
 
-class Pages(dict[str, tuple[str, dict[str, Any]]]):
+class LazyPages(Pages):
     """Text and numbers of every part, of the sample or of invented trees; each is run when it is first asked for."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self.folder = folder
 
-    def __missing__(self, part: str) -> tuple[str, dict[str, Any]]:
+    def __missing__(self, part: str) -> Page:
         words = [part], None, SEEDS[part], self.folder / "cache", self.folder, "tagweave reproduce"
         (page,) = reproduce(*words, trials=100)
         assert page.name == f"jiang-2015-{part}.md"
-        self[part] = page.read_text("utf-8"), json.loads(page.with_suffix(".json").read_text("utf-8"))
+        self[part] = read_page(page)
         return self[part]
 
 
@@ -55,11 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(folder: Path) -> Pages:
     """The pages in it."""
-    return Pages(folder)
-
-
-def section(text: str, title: str) -> str:
-    return text.partition(f"\n## {title}")[2].partition("\n## ")[0]
+    return LazyPages(folder)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -81,10 +85,7 @@ def test_tables_are_whole(part: str, pages: Pages) -> None:
     ],
 )
 def test_plots_are_there(part: str, count: int, pages: Pages, folder: Path) -> None:
-    plots = re.findall(r"!\[.*\]\((.*)\)", pages[part][0])
-    assert len(set(plots)) == count
-    for plot in plots:
-        assert (folder / plot).read_bytes().startswith(b"\x89PNG")
+    check_plots(pages[part][0], folder, count)
 
 
 def test_table_8_and_the_paper_beside_it(pages: Pages) -> None:
@@ -229,15 +230,7 @@ def test_gains_by_size(part: str, pages: Pages) -> None:
 
 @pytest.mark.parametrize("part", PARTS)
 def test_differences_are_those_of_the_means(part: str, pages: Pages) -> None:
-    for setting in pages[part][1]["settings"]:
-        methods = setting["methods"]
-        for found in methods.values():
-            for reference, measures in found["against"].items():
-                for measure, test in measures.items():
-                    means = [each["scores"][measure]["mean"] for each in (found, methods[reference])]
-                    assert test["difference"] == pytest.approx(means[0] - means[1])
-                    assert len(test["p"]) == SEEDS[part]
-                    assert all(0 < p <= 1 for p in [*test["p"], test["p_all"]])
+    check_differences(pages[part][1], SEEDS[part])
 
 
 @pytest.mark.parametrize(
@@ -264,9 +257,7 @@ def test_findings(part: str, counts: list[int], pages: Pages) -> None:
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_page_is_drawn_from_its_numbers_alone(part: str, pages: Pages, tmp_path: Path) -> None:
-    text, numbers = pages[part]
-    again = json.loads(json.dumps(numbers))
-    assert "\n".join(lines(again, draw(again, tmp_path))) + "\n" == text
+    check_drawn_from_numbers(pages[part], lines, draw, tmp_path)
 
 
 def test_a_second_run_trains_nothing_and_keeps_the_discussion(folder: Path, pages: Pages, monkeypatch: Any) -> None:

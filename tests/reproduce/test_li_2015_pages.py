@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from result_pages import check_tables, rows
+from result_pages import Pages, check_differences, check_drawn_from_numbers, check_plots, check_tables, read_pages, rows
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.reproduce import recipe
@@ -16,8 +14,6 @@ from tagweave.reproduce.li_2015.figures import draw
 from tagweave.reproduce.li_2015.page import lines
 from tagweave.reproduce.li_2015.recipe import reproduce
 from tagweave.reproduce.li_2015.settings import PARTS
-
-Pages = dict[str, tuple[str, dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(folder: Path) -> Pages:
     """Text and numbers of every part."""
-    return {
-        part: (
-            (folder / f"li-2015-{part}.md").read_text("utf-8"),
-            json.loads((folder / f"li-2015-{part}.json").read_text("utf-8")),
-        )
-        for part in PARTS
-    }
+    return read_pages(folder, "li-2015", PARTS)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -48,9 +38,7 @@ def test_tables_are_whole(part: str, pages: Pages) -> None:
 
 @pytest.mark.parametrize("part", PARTS)
 def test_plots_are_there(part: str, pages: Pages, folder: Path) -> None:
-    plots = re.findall(r"!\[.*\]\((.*)\)", pages[part][0])
-    assert len(plots) == 1
-    assert (folder / plots[0]).read_bytes().startswith(b"\x89PNG")
+    check_plots(pages[part][0], folder, 1)
 
 
 def test_the_numbers_of_the_paper_stand_beside_ours(pages: Pages) -> None:
@@ -74,15 +62,7 @@ def found_labels(setting: dict[str, Any]) -> int:
 
 def test_differences_are_those_of_the_means(pages: Pages) -> None:
     for _, numbers in pages.values():
-        for setting in numbers["settings"]:
-            methods = setting["methods"]
-            for found in methods.values():
-                for reference, measures in found["against"].items():
-                    for measure, test in measures.items():
-                        means = [each["accuracy"][measure]["mean"] for each in (found, methods[reference])]
-                        assert test["difference"] == pytest.approx(means[0] - means[1])
-                        assert len(test["p"]) == 2
-                        assert all(0 < p <= 1 for p in [*test["p"], test["p_all"]])
+        check_differences(numbers, 2, "accuracy")
 
 
 def test_references_are_tested_against_one_another_only(pages: Pages) -> None:
@@ -114,9 +94,8 @@ def test_sizes_and_samples_are_told(pages: Pages) -> None:
 
 
 def test_a_page_is_drawn_from_its_numbers_alone(pages: Pages, tmp_path: Path) -> None:
-    for text, numbers in pages.values():
-        again = json.loads(json.dumps(numbers))
-        assert "\n".join(lines(again, draw(again, tmp_path))) + "\n" == text
+    for page in pages.values():
+        check_drawn_from_numbers(page, lines, draw, tmp_path)
 
 
 def test_a_second_run_trains_nothing_and_keeps_the_discussion(folder: Path, pages: Pages, monkeypatch: Any) -> None:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from result_pages import check_tables, rows
+from result_pages import (
+    Pages,
+    check_differences,
+    check_drawn_from_numbers,
+    check_plots,
+    check_tables,
+    read_pages,
+    rows,
+    section,
+)
 
 from tagweave.reproduce.liu_2014.figures import draw
 from tagweave.reproduce.liu_2014.methods import BASELINE, COLUMNS, COMBINED, LEXICON, PHRASES, SELECTED
 from tagweave.reproduce.liu_2014.page import lines
 from tagweave.reproduce.liu_2014.recipe import reproduce
 from tagweave.reproduce.liu_2014.settings import PARTS
-
-Pages = dict[str, tuple[str, dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
@@ -31,18 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(folder: Path) -> Pages:
     """Text and numbers of every part."""
-    names = {part: folder / f"liu-2014-{part}" for part in PARTS}
-    return {
-        part: (
-            path.with_suffix(".md").read_text("utf-8"),
-            json.loads(path.with_suffix(".json").read_text("utf-8")),
-        )
-        for part, path in names.items()
-    }
-
-
-def section(text: str, title: str) -> str:
-    return text.partition(f"\n## {title}")[2].partition("\n## ")[0]
+    return read_pages(folder, "liu-2014", PARTS)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -52,10 +46,7 @@ def test_tables_are_whole(part: str, pages: Pages) -> None:
 
 @pytest.mark.parametrize(("part", "count"), [("lexicon", 1), ("raw-text", 2), ("natural", 4)])
 def test_plots_are_there(part: str, count: int, pages: Pages, folder: Path) -> None:
-    plots = re.findall(r"!\[.*\]\((.*)\)", pages[part][0])
-    assert len(set(plots)) == count
-    for plot in plots:
-        assert (folder / plot).read_bytes().startswith(b"\x89PNG")
+    check_plots(pages[part][0], folder, count)
 
 
 def test_the_numbers_of_the_paper_stand_beside_ours(pages: Pages) -> None:
@@ -105,15 +96,7 @@ def test_parts_share_trainings(folder: Path) -> None:
 
 def test_differences_are_those_of_the_means(pages: Pages) -> None:
     for _, numbers in pages.values():
-        for setting in numbers["settings"]:
-            methods = setting["methods"]
-            for found in methods.values():
-                for reference, measures in found["against"].items():
-                    for measure, test in measures.items():
-                        means = [each["scores"][measure]["mean"] for each in (found, methods[reference])]
-                        assert test["difference"] == pytest.approx(means[0] - means[1])
-                        assert len(test["p"]) == 2
-                        assert all(0 < p <= 1 for p in [*test["p"], test["p_all"]])
+        check_differences(numbers, 2)
 
 
 def test_partial_annotation_is_tested_against_baseline_and_features(pages: Pages) -> None:
@@ -147,9 +130,8 @@ def test_the_recipe_is_told(pages: Pages) -> None:
 
 
 def test_a_page_is_drawn_from_its_numbers_alone(pages: Pages, tmp_path: Path) -> None:
-    for text, numbers in pages.values():
-        again = json.loads(json.dumps(numbers))
-        assert "\n".join(lines(again, draw(again, tmp_path))) + "\n" == text
+    for page in pages.values():
+        check_drawn_from_numbers(page, lines, draw, tmp_path)
 
 
 def test_a_second_run_trains_nothing_and_keeps_the_discussion(folder: Path, pages: Pages, monkeypatch: Any) -> None:

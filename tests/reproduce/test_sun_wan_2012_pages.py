@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from result_pages import check_tables, rows
+from result_pages import Pages, check_drawn_from_numbers, check_plots, check_tables, read_pages, rows
 
 from tagweave.evaluation.score import f_of_counts
 from tagweave.reproduce.cache import Cache
@@ -29,8 +27,6 @@ from tagweave.reproduce.sun_wan_2012.page import lines
 from tagweave.reproduce.sun_wan_2012.recipe import reproduce
 from tagweave.reproduce.sun_wan_2012.settings import PARTS
 
-Pages = dict[str, tuple[str, dict[str, Any]]]
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -44,11 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(folder: Path) -> Pages:
     """Text and numbers of every part."""
-    names = {part: folder / f"sun-wan-2012-{part}" for part in PARTS}
-    return {
-        part: (path.with_suffix(".md").read_text("utf-8"), json.loads(path.with_suffix(".json").read_text("utf-8")))
-        for part, path in names.items()
-    }
+    return read_pages(folder, "sun-wan-2012", PARTS)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -58,10 +50,7 @@ def test_tables_are_whole(part: str, pages: Pages) -> None:
 
 @pytest.mark.parametrize(("part", "count"), [("stacking", 1), ("learning-curve", 2), ("gold", 2), ("retraining", 1)])
 def test_plots_are_there(part: str, count: int, pages: Pages, folder: Path) -> None:
-    plots = re.findall(r"!\[.*\]\((.*)\)", pages[part][0])
-    assert len(set(plots)) == count
-    for plot in plots:
-        assert (folder / plot).read_bytes().startswith(b"\x89PNG")
+    check_plots(pages[part][0], folder, count)
 
 
 def test_the_numbers_of_the_paper_stand_beside_ours(pages: Pages) -> None:
@@ -155,9 +144,8 @@ def test_the_recipe_is_told(pages: Pages) -> None:
 
 
 def test_a_page_is_drawn_from_its_numbers_alone(pages: Pages, tmp_path: Path) -> None:
-    for text, numbers in pages.values():
-        again = json.loads(json.dumps(numbers))
-        assert "\n".join(lines(again, draw(again, tmp_path))) + "\n" == text
+    for page in pages.values():
+        check_drawn_from_numbers(page, lines, draw, tmp_path)
 
 
 def test_a_second_run_trains_nothing_and_keeps_the_discussion(folder: Path, pages: Pages, monkeypatch: Any) -> None:
