@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.context import Context
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
@@ -53,7 +54,7 @@ def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1) -> Cor
     tagger = Tagger(model, threads, to)
     sentences = [
         _with_confidence(sentence, table, tagger)
-        for block in _blocks(corpus)
+        for block in map(corpus.with_sentences, in_blocks(corpus, _BLOCK))
         for sentence, table in zip(
             tagger.complete(replace(block, guideline=to)),
             tagger.probabilities(block.sentences, to, block.covered),
@@ -126,11 +127,6 @@ def sources(model: ChainModel, to: str) -> tuple[str, ...]:
     sides = [view.guideline for view in model.structure.space.sides]
     guide = [model.encoder.guideline] if isinstance(model.encoder, GuidedEncoder) else []
     return tuple(name for name in dict.fromkeys((*sides, *guide)) if name != to)
-
-
-def _blocks(corpus: Corpus) -> Iterator[Corpus]:
-    for start in range(0, len(corpus), _BLOCK):
-        yield corpus.with_sentences(corpus.sentences[start : start + _BLOCK])
 
 
 def _with_confidence(sentence: Sentence, table: NDArray[Any], tagger: Tagger) -> Sentence:

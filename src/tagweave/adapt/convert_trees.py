@@ -6,7 +6,7 @@ the best tree under its own guideline. What the treebank gives of that guideline
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.adapt.convert import Doubtful, alternatives
+from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.context import Context
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, ArcCandidates, Sentence
@@ -43,7 +44,7 @@ def convert_trees(model: TreeModel, corpus: Corpus, threads: int = 1) -> Corpus:
     """
     parser = Parser(model, threads)
     sentences = []
-    for block in _blocks(corpus.sentences):
+    for block in in_blocks(corpus.sentences, _BLOCK):
         converted = [*parser.complete(block)]
         for own, tree, table in zip(block, converted, _probabilities(parser, block), strict=True):
             sentences.append(replace(tree, confidence=_confidence(own, tree, table, model.guideline)))
@@ -81,11 +82,6 @@ def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, th
         given = None if own is None or own[at] is None else tuple(map(_written, own[at] or ()))
         found.append(Doubtful(Context.of(corpus[number], at), given, _written(arc), confidence, others))
     return found
-
-
-def _blocks(sentences: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
-    for start in range(0, len(sentences), _BLOCK):
-        yield sentences[start : start + _BLOCK]
 
 
 def _probabilities(parser: Parser, sentences: Sequence[Sentence]) -> list[NDArray[Any]]:

@@ -6,7 +6,7 @@ ordinary model whose templates look at a column of guide labels, which every sen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -20,6 +20,7 @@ from tagweave.adapt.jackknife import in_characters, labelled
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.system import Candidates, Parallel, Step
 from tagweave.adapt.task import TAGS, segmentation_name
+from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates as Allowed
 from tagweave.corpus.sentence import Layer, Sentence
@@ -107,7 +108,7 @@ class Sequences:
             for sentence, own in zip(prepared, guides, strict=True)
             for guide in own
         ]
-        scores = [self._evidence_scores(transfer.model, block, prepared) for block in _blocks(shown)]
+        scores = [self._evidence_scores(transfer.model, block, prepared) for block in in_blocks(shown, _SHOWN)]
         bounds = np.cumsum([0, *map(len, guides)]).tolist()
         every = np.concatenate([np.zeros(0), *scores])
         return [every[first:last] for first, last in pairwise(bounds)]
@@ -204,8 +205,3 @@ def _known(corpus: Corpus) -> Callable[[Allowed], bool]:
     if corpus.covered is None:
         return _anything
     return lambda candidates: candidates is not None and OUTSIDE not in candidates
-
-
-def _blocks(sentences: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
-    for start in range(0, len(sentences), _SHOWN):
-        yield sentences[start : start + _SHOWN]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 
+from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import format_named
 from tagweave.corpus.kytea import SEGMENTATION
@@ -95,6 +96,4 @@ class Input:
 
     def blocks(self) -> Iterator[list[Sentence]]:
         """The sentences, as they stand in the file. Raises as `format`, when the place is reached."""
-        sentences = self._opened[2]
-        while block := list(islice(sentences, _BLOCK)):
-            yield block
+        yield from in_blocks(self._opened[2], _BLOCK)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
 from tagweave.encoding.arc_templates import guide_layer
@@ -16,7 +16,7 @@ from tagweave.encoding.arcs import EncodedArcs
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.tree import TreeModel
 
-_BLOCK = 2000  # sentences parsed at a time: a stream of any length needs the memory of one block
+_BLOCK = 2000  # sentences parsed at a time
 
 
 class Parser:
@@ -38,7 +38,7 @@ class Parser:
         Raises:
             CorpusError: a sentence without the tags or columns that the model looks at, or one that is too long.
         """
-        for block in _blocks(sentences):
+        for block in in_blocks(sentences, _BLOCK):
             encoded = self.encode(block)
             heads = self.model.best(encoded, threads=self.threads, projective=self.projective)
             yield from self.with_arcs(block, encoded, heads)
@@ -53,7 +53,7 @@ class Parser:
             CorpusError: as `parse`; or arcs of which no tree has one a token, while some are unknown.
         """
         layer = layer or self.model.guideline
-        for block in _blocks(sentences):
+        for block in in_blocks(sentences, _BLOCK):
             encoded = self.encode(block, layer)
             heads = self.model.best(encoded, True, self.threads, self.projective)
             known = np.delete(encoded.heads, encoded.position_ptr[:-1])
@@ -157,9 +157,3 @@ def _kept(given: HeadLayer | None, arcs: HeadLayer) -> HeadLayer:
             relation = named[0]
         kept.append((Arc(head, relation),))
     return tuple(kept)
-
-
-def _blocks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    iterator = iter(sentences)
-    while block := list(islice(iterator, _BLOCK)):
-        yield block

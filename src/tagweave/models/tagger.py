@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
@@ -26,7 +26,7 @@ from tagweave.models.ranking import Ranked, ranked
 
 Floats = NDArray[Any]
 
-_BLOCK = 2000  # sentences tagged at a time: a stream of any length needs the memory of one block
+_BLOCK = 2000  # sentences tagged at a time
 _CELLS = 1 << 24  # about so many marginal probabilities are held at a time
 _LENGTH = 32  # tokens of a sentence, about
 
@@ -80,7 +80,7 @@ class Tagger:
         if whole_runs and not self.model.coding:
             raise ValueError("found a model of words, expected one of characters for whole runs")
         layer = self.guideline if whole_runs else None
-        for given in _blocks(sentences):
+        for given in in_blocks(sentences, _BLOCK):
             block = self.tokens(list(map(self._with_runs, given)) if whole_runs else given, layer)
             encoded, sets = self._encoded(block, layer, None)
             with one_blas_thread():
@@ -100,7 +100,7 @@ class Tagger:
         done: list[Sentence] = []
         views = {view.guideline: view for view in self.model.structure.space.views}
         view = views.get(corpus.guideline, self._view)
-        for given in _blocks(corpus.sentences):
+        for given in in_blocks(corpus.sentences, _BLOCK):
             block = self.tokens(given, corpus.guideline)
             encoded, sets = self._evidence(block, corpus.guideline, corpus.covered)
             with one_blas_thread():
@@ -121,7 +121,7 @@ class Tagger:
         """
         size = min(_BLOCK, max(1, _CELLS // (_LENGTH * len(self.model.structure.space))))
         tables: list[Floats] = []
-        for given in _blocks(sentences, size):
+        for given in in_blocks(sentences, size):
             block = self.tokens(given, layer)
             encoded, sets = self._encoded(block, layer, covered)
             with one_blas_thread():
@@ -227,9 +227,3 @@ def _contradiction(sentence: Sentence) -> CorpusError:
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
     """With one layer only, the old one under its new name, or nothing known."""
     return replace(sentence, layers={new: sentence.layers.get(old, (None,) * len(sentence))})
-
-
-def _blocks(sentences: Iterable[Sentence], size: int | None = None) -> Iterator[list[Sentence]]:
-    iterator = iter(sentences)
-    while block := list(islice(iterator, size or _BLOCK)):
-        yield block
