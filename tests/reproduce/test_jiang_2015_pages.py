@@ -79,7 +79,7 @@ def test_tables_are_whole(part: str, pages: Pages) -> None:
         ("sizes", 1),
         ("parsing-models", 3),
         ("parsing-perceptron", 1),
-        ("parsing-predict-self", 2),
+        ("parsing-predict-self", 4),
         ("parsing-sizes", 1),
         ("parsing-french", 1),
     ],
@@ -186,14 +186,19 @@ def test_table_12_has_what_changes(pages: Pages) -> None:
 
 
 def test_lambda_0_is_model_2_and_one_round(pages: Pages) -> None:
-    for kind in ("", "parsing-"):
-        (setting,) = pages[f"{kind}predict-self"][1]["settings"]
-        methods = setting["methods"]
-        assert methods[MODEL_2.name]["scores"] == methods[in_rounds(1, False).name]["scores"]
-        again = pages[f"{kind}models"][1]["settings"]
-        same = next(each for each in again if (each["recipe"], each["sizes"]) == (setting["recipe"], setting["sizes"]))
-        for measure, scores in methods[MODEL_2.name]["scores"].items():
-            assert scores["values"] == same["methods"][MODEL_2.name]["scores"][measure]["values"][:1]
+    for kind, models in (("", ["models"]), ("parsing-", ["parsing-models", "parsing-french"])):
+        settings = pages[f"{kind}predict-self"][1]["settings"]
+        assert len(settings) == len(models)
+        for setting, part in zip(settings, models, strict=True):
+            check_lambda_0(setting, pages[part][1]["settings"])
+
+
+def check_lambda_0(setting: dict[str, Any], again: list[dict[str, Any]]) -> None:
+    methods = setting["methods"]
+    assert methods[MODEL_2.name]["scores"] == methods[in_rounds(1, False).name]["scores"]
+    same = next(each for each in again if (each["recipe"], each["sizes"]) == (setting["recipe"], setting["sizes"]))
+    for measure, scores in methods[MODEL_2.name]["scores"].items():
+        assert scores["values"] == same["methods"][MODEL_2.name]["scores"][measure]["values"][:1]
 
 
 def test_re_estimation_takes_the_best_lambda_of_every_seed(pages: Pages) -> None:
@@ -240,7 +245,7 @@ def test_differences_are_those_of_the_means(part: str, pages: Pages) -> None:
         ("sizes", [2] * 5),
         ("parsing-models", [7] * 3),
         ("parsing-perceptron", [7]),
-        ("parsing-predict-self", [5]),
+        ("parsing-predict-self", [5, 5]),
         ("parsing-sizes", [2] * 5),
         ("parsing-french", [9]),
     ],

@@ -70,6 +70,7 @@ _NOTES = {
     "parsing-perceptron": (_TREES, _MODELS, _LESS),
     "parsing-predict-self": (
         _TREES,
+        "Beside it stands the French pair of the part `parsing-french`: one text, two guidelines.",
         "All final models are of the target corpus and the transformed source corpus. Lambda 0 is Model 2. `filtering`"
         " drops the sentences that do not lead back. The rounds with re-estimation take the lambda that is best on dev"
         " after one transformation.",

@@ -101,7 +101,11 @@ def _parsing_perceptron(folder: Path | None) -> list[Rivals]:
 
 def _parsing_predict_self(folder: Path | None) -> list[Rivals]:
     methods = _predict_self(TREE_WAYS_BACK, TREE_ROUNDS)
-    return [Setting("parsing-predict-self", "Trees", partial(english(folder), "adagrad", 1.0), methods)]
+    draws = {"English": english(folder), "French": french(folder)}
+    return [
+        Setting(f"parsing-predict-self-{language.lower()}", language, partial(draw, "adagrad", 1.0), methods)
+        for language, draw in draws.items()
+    ]
 
 
 def _parsing_french(folder: Path | None) -> list[Rivals]:
