@@ -120,7 +120,7 @@ def fit_parser(
     dtype = np.float32 if recipe.precision == "float32" else np.float64
     model = TreeModel(features, np.zeros(features.size, dtype), None, _single_root(encoded), layer)
     fits = model.best(encoded, True) >= 0
-    usable = np.logical_and.reduceat(np.append(fits, True), encoded.position_ptr[:-1] - np.arange(len(encoded)))
+    usable = np.logical_and.reduceat(np.append(fits, True), encoded.token_ptr[:-1])
     objective = TreeObjective(features, encoded.take(np.flatnonzero(usable)), model.single_root, recipe.threads, dtype)
     if not len(objective):
         raise CorpusError("no head that is known", "trees, or parts of trees", corpora[0].path if corpora else "")
@@ -182,7 +182,7 @@ def fit_labels(
     if not names:
         return None, False
     encoded = encode_arcs(sentences, ArcTemplates(()), layer, templates.columns)
-    known = np.delete(encoded.heads, encoded.position_ptr[:-1])
+    known = encoded.token_heads
     heads = np.where(known >= 0, known, heads)
     labels = ArcLabels(templates, tuple(names), np.zeros((_LABEL_ROWS, len(names)), np.float32))
     allowed = allowed_labels(sentences, layer, heads, labels)
@@ -199,7 +199,7 @@ def fit_labels(
 
 def attachment(heads: NDArray[np.int32], encoded: EncodedArcs) -> float:
     """The share of tokens with one known head that have it; 0 without any."""
-    known = np.delete(encoded.heads, encoded.position_ptr[:-1])
+    known = encoded.token_heads
     scored = known >= 0
     return float((heads == known)[scored].mean()) if scored.any() else 0.0
 

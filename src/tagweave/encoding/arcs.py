@@ -57,6 +57,16 @@ class EncodedArcs:
         """int64[S], the tokens of each sentence."""
         return np.diff(self.position_ptr) - 1
 
+    @property
+    def token_ptr(self) -> NDArray[np.int64]:
+        """int64[S + 1], the first token of every sentence."""
+        return self.position_ptr - np.arange(len(self.position_ptr))
+
+    @property
+    def token_heads(self) -> NDArray[np.int32]:
+        """int32[N], the heads without those of the roots: by token."""
+        return np.delete(self.heads, self.position_ptr[:-1])
+
     def placed(self, terms: NDArray[np.int64], columns: Sequence[str]) -> NDArray[np.int64]:
         """Terms int64[R, J, 2], whose columns are numbers into `columns`, with the numbers that they have here.
 

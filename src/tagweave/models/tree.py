@@ -74,12 +74,12 @@ class TreeModel:
         Trees are projective, unless arcs may cross. Where evidence is a whole tree, no arc is scored.
         """
         if evidence and (whole := self._whole(encoded)).any():
-            heads = np.delete(encoded.heads, encoded.position_ptr[:-1])
+            heads = encoded.token_heads
             others = encoded.take(np.flatnonzero(~whole))
             heads[np.repeat(~whole, encoded.lengths)] = self.best(others, True, threads, projective)
             return heads
-        heads = np.empty(int(encoded.lengths.sum()), np.int32)
-        first_token = encoded.position_ptr - np.arange(len(encoded) + 1)
+        first_token = encoded.token_ptr
+        heads = np.empty(int(first_token[-1]), np.int32)
 
         def run(batch: ArcBatch) -> None:
             scores = self.features.scores(self._aligned, batch)
@@ -109,7 +109,7 @@ class TreeModel:
 
     def tree_scores(self, encoded: EncodedArcs, heads: NDArray[np.int32], threads: int = 1) -> NDArray[np.float64]:
         """float64[S]: the scores of whole trees, heads int32[N]; -inf of those with a head below 0."""
-        first_token, scores = encoded.position_ptr - np.arange(len(encoded) + 1), np.zeros(len(encoded))
+        first_token, scores = encoded.token_ptr, np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
             own = heads[first_token[batch.first] : first_token[batch.last]]
@@ -136,8 +136,7 @@ class TreeModel:
     def _whole(self, encoded: EncodedArcs) -> NDArray[np.bool_]:
         """bool[S]: whether the evidence of a sentence is one projective tree that the model can give."""
         found = np.empty(len(encoded), np.bool_)
-        heads = np.delete(encoded.heads, encoded.position_ptr[:-1])
-        are_projective_trees(heads, encoded.lengths, self.single_root, found)
+        are_projective_trees(encoded.token_heads, encoded.lengths, self.single_root, found)
         return found
 
     def _over_batches(self, encoded: EncodedArcs, run: Callable[[ArcBatch], None], threads: int) -> None:
