@@ -145,13 +145,14 @@ def test_the_gradient_of_labels(seed: int) -> None:
     allowed = rng.random((5, 4)) < 0.5
     allowed[:, 0] |= ~allowed.any(axis=1)
     counts, gradient = rng.uniform(0, 2, 5), np.zeros((8, 4))
+    doubt = np.array([0, 0.5, 1, 0, 0.01])
 
     def loss(at: Any) -> float:
-        return float(arc_labels.add_label_loss(at, features, allowed, counts, np.zeros((8, 4))))
+        return float(arc_labels.add_label_loss(at, features, allowed, doubt, counts, np.zeros((8, 4))))
 
-    arc_labels.add_label_loss(weights, features, allowed, counts, gradient)
+    arc_labels.add_label_loss(weights, features, allowed, doubt, counts, gradient)
     scores = weights[features].sum(axis=1)
-    inside = np.where(allowed, np.exp(scores), 0).sum(axis=1)
+    inside = (np.where(allowed, 1, doubt[:, None]) * np.exp(scores)).sum(axis=1)
     assert loss(weights) == pytest.approx(counts @ np.log(np.exp(scores).sum(axis=1) / inside))
     for place in np.ndindex(8, 4):
         step = np.zeros((8, 4))

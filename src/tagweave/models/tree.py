@@ -19,7 +19,7 @@ from tagweave.kernels.k_best_trees import k_best
 from tagweave.kernels.projective import are_projective_trees
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.tree_objective import allowed_cells, arc_cells, best_heads, sums
+from tagweave.models.tree_objective import allowed_cells, arc_cells, best_heads, restricted_sums, sums
 
 Floats = NDArray[Any]
 
@@ -100,8 +100,12 @@ class TreeModel:
         probabilities, log_z = np.zeros(int(cells[-1]), self.weights.dtype), np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
-            allowed = allowed_cells(encoded, batch) if evidence else None
-            own = sums(self.features.scores(self._aligned, batch), batch, self.single_root, allowed)
+            scores = self.features.scores(self._aligned, batch)
+            own = (
+                restricted_sums(scores, encoded, batch, self.single_root)
+                if evidence
+                else sums(scores, batch, self.single_root)
+            )
             probabilities[cells[batch.first] : cells[batch.last]], log_z[batch.first : batch.last] = own
 
         self._over_batches(encoded, run, threads)
