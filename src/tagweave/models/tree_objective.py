@@ -138,7 +138,7 @@ class TreeObjective:
             if own == [first, last] and len(rows) and gradient.reshape(self.features.rows, -1)[rows[0]].any():
                 return rows * arcs.BINS, (rows + 1) * arcs.BINS
         batch = self.features.batch(self.encoded, first, last)
-        rows = self._rows(batch, np.ones(batch.size, np.float32), 0.0)
+        rows = self._rows(batch)
         return rows * arcs.BINS, (rows + 1) * arcs.BINS
 
     def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
@@ -189,18 +189,16 @@ class TreeObjective:
         )
 
     def _write(self, gradient: Floats, batch: ArcBatch, difference: Floats) -> None:
-        self.features.add_gradient(gradient, batch, difference, self._threshold)
-        self._written = batch.first, batch.last, gradient, self._rows(batch, difference, self._threshold)
+        rows = self.features.add_gradient(gradient, batch, difference, self._threshold)
+        self._written = batch.first, batch.last, gradient, rows
 
-    def _rows(self, batch: ArcBatch, difference: Floats, threshold: float) -> NDArray[np.int64]:
-        """The rows of weights of all features of the arcs with a difference above the threshold, each once."""
+    def _rows(self, batch: ArcBatch) -> NDArray[np.int64]:
+        """The rows of weights of all features of all arcs, each once."""
         if not len(self._seen):
             self._seen = np.zeros(self.features.rows, np.int32)
         self._calls += 1
         sizes = self.features.templates.sizes
-        rows: NDArray[np.int64] = arcs.touched_rows(
-            batch.codes, sizes, batch.ptr, batch.paths, difference, threshold, self._seen, self._calls
-        )
+        rows: NDArray[np.int64] = arcs.touched_rows(batch.codes, sizes, batch.ptr, batch.paths, self._seen, self._calls)
         return rows
 
 
