@@ -19,6 +19,7 @@ from tagweave.kernels.k_best_trees import k_best
 from tagweave.kernels.projective import are_projective_trees
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
+from tagweave.models.nonzero import aligned_zeros, is_aligned
 from tagweave.models.tree_objective import allowed_cells, arc_cells, best_heads, restricted_sums, sums
 
 Floats = NDArray[Any]
@@ -49,10 +50,10 @@ class TreeModel:
 
     @cached_property
     def _aligned(self) -> Floats:
-        """The weights, with every row inside a line of the cache."""
-        space = np.empty(len(self.weights) * self.weights.itemsize + 64, np.uint8)
-        start = -space.ctypes.data % 64
-        aligned = space[start : start + self.weights.nbytes].view(self.weights.dtype)
+        """The weights, with every row inside a line of the cache; those of a file are so already."""
+        if is_aligned(self.weights):
+            return self.weights
+        aligned = aligned_zeros(len(self.weights), self.weights.dtype)
         aligned[:] = self.weights
         return aligned
 
