@@ -63,6 +63,16 @@ def tree_scores(scores: Rows, projective: bool, single_root: bool) -> dict[Heads
     return found
 
 
+def under_evidence(weights: Mapping[Heads, float], shares: Rows) -> dict[Heads, float]:
+    """The trees that evidence leaves, less what it takes from their potentials: shares [h][m], 0 to 1, of each arc."""
+    found: dict[Heads, float] = {}
+    for heads, weight in weights.items():
+        share = math.prod(float(shares[h][m]) for m, h in enumerate(heads, 1))
+        if share > 0:
+            found[heads] = weight + math.log(share)
+    return found
+
+
 def log_partition(weights: Mapping[Heads, float]) -> float:
     """log Z; -inf of no tree."""
     if not weights:

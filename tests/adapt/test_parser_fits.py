@@ -66,7 +66,7 @@ def test_a_treebank_is_learnt(learner: str, change: Any) -> None:
     assert heads > 0.95
     assert arcs > 0.95
     assert fitted.unused == 0
-    assert not fitted.notes()
+    assert [note.partition(":")[0] for note in fitted.notes()] == ([] if change is None else ["heads"])
 
 
 def test_unknown_sentences_change_nothing() -> None:
@@ -83,6 +83,34 @@ def test_a_weight_of_none_is_no_evidence() -> None:
     other = [sentence("DNV", [3, 3, 0])] * 5
     fitted = fit_parser([corpus(treebank(20)), corpus(other, weight=1e-9)], RECIPE, schedule=SHORT)
     assert scores(fitted, treebank(20, seed=4))[0] > 0.9
+
+
+def test_notes_tell_how_many_heads_are_known() -> None:
+    given = [sentence("DNV", [2, 3, 0])] * 4
+    partial = with_evidence(given[0], None, (Arc(1, None), Arc(3, None)), (Arc(0, None),))
+    fitted = fit_parser([corpus([*given, partial])], RECIPE, schedule=SHORT)
+    assert fitted.notes() == ["heads: 13 of 15 known, 1 with several candidates"]
+    sure = replace(partial, confidence=(1.0, 1.0, 0.25))
+    assert "1 heads with a confidence below 1" in fit_parser([corpus([sure])], RECIPE, schedule=SHORT).notes()[1]
+
+
+def test_what_is_not_believed_is_unknown() -> None:
+    given = treebank(20)
+    unknown = [with_evidence(each, None, *each.heads["head"][1:]) for each in given]
+    disbelieved = [replace(each, confidence=(0.0, *(1.0,) * (len(each) - 1))) for each in given]
+    one, two = (fit_parser([corpus(each)], RECIPE, schedule=SHORT).model for each in (unknown, disbelieved))
+    np.testing.assert_array_equal(one.weights, two.weights)
+    assert one.labels is not None
+    assert two.labels is not None
+    np.testing.assert_array_equal(one.labels.weights, two.labels.weights)
+
+
+def test_belief_weighs_wrong_trees_against_right_ones() -> None:
+    """Two sentences of three are wrong: believed, they win; doubted, the right one does."""
+    right, wrong = sentence("DNV", [2, 3, 0]), sentence("DNV", [3, 3, 0])
+    doubted = replace(wrong, confidence=(0.2,) * 3)
+    assert scores(fit_parser([corpus([right, wrong, wrong])], RECIPE, schedule=SHORT), [right])[0] < 1
+    assert scores(fit_parser([corpus([right, doubted, doubted])], RECIPE, schedule=SHORT), [right])[0] == 1
 
 
 def test_development_data_choose_the_iteration() -> None:
@@ -144,3 +172,13 @@ def test_settings_are_checked() -> None:
         with pytest.raises(ValueError, match="expected"):
             ParserRecipe(**bad)
     assert ParserRecipe().to_json()["templates"] is None
+
+
+def test_belief_weighs_relations() -> None:
+    right = sentence("NV", [2, 0])
+    wrong = with_evidence(right, (Arc(2, "nsubj"),), (Arc(0, "root"),))
+    doubted = replace(wrong, confidence=(0.2, 1.0))
+    for others, relation in ((wrong, "nsubj"), (doubted, "obj")):
+        model = fit_parser([corpus([right, others, others])], RECIPE, schedule=SHORT).model
+        [parsed] = Parser(model).parse([right])
+        assert [arcs[0].relation for arcs in parsed.heads["head"]] == [relation, "root"]

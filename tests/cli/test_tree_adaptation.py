@@ -14,6 +14,7 @@ import pytest
 from model_files import contents
 
 from tagweave.adapt.guided_parsing import fit_guided_parser
+from tagweave.adapt.guided_rounds import fit_guided_in_rounds
 from tagweave.adapt.parsing import ParserRecipe, fit_parser, usual_templates
 from tagweave.adapt.predict_self import PredictSelf
 from tagweave.adapt.transform import fit_iterated, fit_transformed
@@ -115,6 +116,26 @@ def test_guided_is_that_of_the_library(train: Train, files: Path, tmp_path: Path
     assert json.loads(run("info", "--json", tmp_path / "m").stdout)["guide"] == "ud"
 
 
+def test_guided_in_rounds_is_that_of_the_library(train: Train, files: Path, tmp_path: Path, run: Run) -> None:
+    model, lines = train("--method", "guided", "--rounds", 2)
+    targets, sources, dev = corpora(files)
+    system = Trees(recipe_for(targets, sources), Schedule(3))
+    expected = fit_guided_in_rounds(system, targets, sources, dev, 2).model
+    np.testing.assert_array_equal(model.weights, expected.weights)
+    assert expected.guide is not None
+    np.testing.assert_array_equal(model.guide.weights, expected.guide.weights)
+    assert steps(lines) == [
+        "1/4 source model of ud",
+        "2/4 target model of head",
+        "3/4 round 1: transfer model, head to ud",
+        "4/4 round 2: guided model of head",
+    ]
+    assert ", method guided, round 2" in run("info", tmp_path / "m").stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    run("convert", tmp_path / "m", f"ud={files / 'given.conllu'}", "-o", tmp_path / "converted.conllu")
+    assert uas(run, files / "gold.conllu", tmp_path / "converted.conllu") > 0.9
+
+
 def test_merged_learns_from_both(train: Train, files: Path) -> None:
     model, lines = train("--method", "merged")
     assert model.guide is None
@@ -154,8 +175,9 @@ def test_iterate_is_that_of_the_library(train: Train, files: Path, tmp_path: Pat
 
 def test_an_interrupted_cascade_is_resumed(train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped in the first iteration of the second step, and in the guide of the method guided."""
-    for method, part in (("transform", ".step-2"), ("guided", ".source")):
-        train("--method", method)
+    runs = (("transform", ".step-2", ()), ("guided", ".source", ()), ("guided", ".step-3", ("--rounds", 2)))
+    for method, part, options in runs:
+        train("--method", method, *options)
         straight = contents(tmp_path / "m")
         (tmp_path / "m").unlink()
         save = loop.save_checkpoint
@@ -166,11 +188,11 @@ def test_an_interrupted_cascade_is_resumed(train: Train, tmp_path: Path, monkeyp
                 raise KeyboardInterrupt
 
         monkeypatch.setattr(loop, "save_checkpoint", stopping)
-        lines = train("--method", method, code=130)
+        lines = train("--method", method, *options, code=130)
         assert lines[-1] == "interrupted before the model itself: the same command with --resume goes on"
         assert not (tmp_path / "m").exists()
         monkeypatch.setattr(loop, "save_checkpoint", save)
-        _, lines = train("--method", method, "--resume")
+        _, lines = train("--method", method, *options, "--resume")
         assert next(line.split()[1] for line in lines if line.startswith("iteration ")) == "2/3"
         assert contents(tmp_path / "m") == straight
         assert [path.name for path in tmp_path.iterdir()] == ["m"]
@@ -289,7 +311,7 @@ def test_what_cannot_be_converted(
             "unknown method 'coupled', expected one of ordinary, guided, merged,",
         ),
         (("--method", "subword"), "unknown method 'subword'"),
-        (("--method", "transform", "--rounds", "2"), "found --rounds with the method transform, expected iterate"),
+        (("--method", "transform", "--rounds", "2"), "found --rounds with the method transform, expected guided"),
         (("--method", "iterate", "--predict-self", "0.1", "--filter"), "expected one of them"),
         (("--method", "guided", "--sample", "5,5"), "found --sample with the task parse"),
         (("--weights", "1"), "expected 2 positive numbers"),

@@ -88,6 +88,8 @@ def test_positions_are_the_root_and_the_tokens() -> None:
     given = [sentence("NV", [2, 0]), sentence("V", [0])]
     encoded = encode_arcs(given, SMALL, "head")
     assert encoded.position_ptr.tolist() == [0, 3, 5]
+    assert encoded.token_ptr.tolist() == [0, 2, 3]
+    assert encoded.token_heads.tolist() == [2, 0, 0]
     assert (encoded.columns[[0, 3]] == ROOT).all()
     upos = encoded.columns[:, SMALL.columns.index("upos")]
     assert upos[2] == upos[4] != upos[1]

@@ -104,12 +104,30 @@ def test_the_gradient_has_every_feature(
 @given(LENGTHS, SIZES, SEED)
 def test_touched_rows_are_those_of_the_gradient(lengths: list[int], sizes: tuple[int, ...], seed: int) -> None:
     case = Case(lengths, sizes, seed)
-    difference = case.rng.uniform(0.1, 1, case.cells) * (case.rng.random(case.cells) < 0.3)
-    gradient, seen = np.zeros((case.rows, arcs.BINS)), np.zeros(case.rows, np.int32)
-    arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, case.paths, difference, 0.0)
+    seen = np.zeros(case.rows, np.int32)
+
+    def written(difference: Any) -> tuple[list[int], list[int]]:
+        gradient = np.zeros((case.rows, arcs.BINS))
+        rows = arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, case.paths, difference, 0.0)
+        return sorted({*rows.tolist()}), np.flatnonzero(gradient.any(axis=1)).tolist()
+
+    some, expected = written(case.rng.uniform(0.1, 1, case.cells) * (case.rng.random(case.cells) < 0.3))
+    assert some == expected
+    every, _ = written(np.ones(case.cells))
     for stamp in (1, 2):
-        rows = arcs.touched_rows(case.codes, case.sizes, case.ptr, case.paths, difference, 0.0, seen, stamp)
-        assert sorted(rows.tolist()) == np.flatnonzero(gradient.any(axis=1)).tolist()
+        rows = arcs.touched_rows(case.codes, case.sizes, case.ptr, case.paths, seen, stamp)
+        assert sorted(rows.tolist()) == every
+
+
+def test_rows_are_told_however_many_there_are() -> None:
+    """More features of arcs than the room that is made at first."""
+    case = Case([30], (2, 0, 0, 2, 1), 3, rows=1 << 12)
+    case.codes[:] = case.rng.integers(0, WORD, case.codes.shape, np.uint64)
+    gradient = np.zeros((case.rows, arcs.BINS))
+    everything = np.ones(case.cells)
+    rows = arcs.add_arc_gradient(gradient, case.codes, case.sizes, case.ptr, case.paths, everything, 0.0)
+    assert len(rows) > 2 * len(case.codes) * 3
+    assert sorted({*rows.tolist()}) == np.flatnonzero(gradient.any(axis=1)).tolist()
 
 
 def test_the_gradient_is_that_of_the_scores() -> None:
@@ -145,13 +163,14 @@ def test_the_gradient_of_labels(seed: int) -> None:
     allowed = rng.random((5, 4)) < 0.5
     allowed[:, 0] |= ~allowed.any(axis=1)
     counts, gradient = rng.uniform(0, 2, 5), np.zeros((8, 4))
+    doubt = np.array([0, 0.5, 1, 0, 0.01])
 
     def loss(at: Any) -> float:
-        return float(arc_labels.add_label_loss(at, features, allowed, counts, np.zeros((8, 4))))
+        return float(arc_labels.add_label_loss(at, features, allowed, doubt, counts, np.zeros((8, 4))))
 
-    arc_labels.add_label_loss(weights, features, allowed, counts, gradient)
+    arc_labels.add_label_loss(weights, features, allowed, doubt, counts, gradient)
     scores = weights[features].sum(axis=1)
-    inside = np.where(allowed, np.exp(scores), 0).sum(axis=1)
+    inside = (np.where(allowed, 1, doubt[:, None]) * np.exp(scores)).sum(axis=1)
     assert loss(weights) == pytest.approx(counts @ np.log(np.exp(scores).sum(axis=1) / inside))
     for place in np.ndindex(8, 4):
         step = np.zeros((8, 4))

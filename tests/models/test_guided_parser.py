@@ -160,7 +160,7 @@ def test_a_guided_model_comes_back_in_one_file(tmp_path: Path) -> None:
 
 def test_a_guide_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     save_parser(replace(MODEL, guide=replace(GUIDE, guideline="other")), tmp_path / "other.model")
-    save_parser(replace(MODEL, guide=replace(GUIDE, weights=GUIDE.weights[:-1])), tmp_path / "short.model")
+    save_parser(replace(MODEL, guide=replace(GUIDE, weights=GUIDE.weights[:-8])), tmp_path / "short.model")
     for name in ("other.model", "short.model"):
         with pytest.raises(ModelFileError, match="parts do not fit"):
             load_parser(tmp_path / name)

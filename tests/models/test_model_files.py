@@ -166,7 +166,7 @@ def test_a_newer_format(tmp_path: Path) -> None:
     path = tmp_path / "model"
     rewritten(path, of_templates(), {"format": 99, "version": "9.9"})
     for read in READERS:
-        with pytest.raises(ModelFileError, match=r"a model of tagweave 9\.9 \(format 99\), expected format 1 or older"):
+        with pytest.raises(ModelFileError, match=r"a model of tagweave 9\.9 \(format 99\), expected format 2 or older"):
             read(path)
 
 

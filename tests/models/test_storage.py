@@ -174,7 +174,7 @@ def test_other_files_newer_ones_and_none(tmp_path: Path) -> None:
     description, arrays = parts(tmp_path / "m")
     rewrite(tmp_path / "m", description | {"format": 99, "version": "9.0"}, arrays)
     for read in (load_model, describe_model):
-        with pytest.raises(ModelFileError, match=r"tagweave 9\.0 \(format 99\), expected format 1 or older"):
+        with pytest.raises(ModelFileError, match=r"tagweave 9\.0 \(format 99\), expected format 2 or older"):
             read(tmp_path / "m")
 
 

@@ -127,7 +127,7 @@ def test_the_objective_of_relations_adds_up() -> None:
     allowed = rng.random((20, 4)) < 0.6
     allowed[:, 0] = True
     allowed[:5] = True  # unknown
-    own = LabelObjective(features, allowed, np.ones(20), 16)
+    own = LabelObjective(features, allowed, np.ones(20), 16, np.linspace(0, 0.5, 20))
     weights = rng.normal(size=own.size)
     loss, gradient = own.loss_and_gradient(weights)
     assert len(own) == (~allowed.all(axis=1)).sum() <= 15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import naive_trees
 from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.encoding.arc_doubt import with_doubt
 from tagweave.encoding.arc_templates import ArcTemplates
 from tagweave.encoding.arcs import EncodedArcs, encode_arcs
 from tagweave.learning.lbfgs import LBFGS
@@ -53,8 +55,18 @@ def _candidates(evidence: str, head: int, m: int, n: int, rng: Any) -> Any:
     return tuple(Arc(h, None) for h in heads)
 
 
+def doubted(sentences: list[Sentence], seed: int) -> list[Sentence]:
+    """With a confidence of every token."""
+    rng = np.random.default_rng(seed)
+    return [replace(each, confidence=tuple(rng.choice([0.3, 0.999, 1.0], len(each)).tolist())) for each in sentences]
+
+
+def encoded_evidence(sentences: list[Sentence]) -> EncodedArcs:
+    return with_doubt(encode_arcs(sentences, TEMPLATES, "head"), sentences)
+
+
 def objective(sentences: list[Sentence], dtype: Any = np.float64, **options: Any) -> TreeObjective:
-    return TreeObjective(FEATURES, encode_arcs(sentences, TEMPLATES, "head"), dtype=dtype, **options)
+    return TreeObjective(FEATURES, encoded_evidence(sentences), dtype=dtype, **options)
 
 
 def random_weights(seed: int = 0) -> Any:
@@ -62,34 +74,46 @@ def random_weights(seed: int = 0) -> Any:
 
 
 def expected_loss(sentences: list[Sentence], weights: Any, single_root: bool) -> float:
-    """log Z of all trees less log Z of those that agree, by enumeration."""
+    """log Z of all trees less log Z under the evidence, by enumeration."""
     total = 0.0
     for each in sentences:
         encoded, n = encode_arcs([each], TEMPLATES), len(each)
         scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(n + 1, n + 1)
         trees = naive_trees.tree_scores(scores.tolist(), True, single_root)
-        agree = {
-            heads: score
-            for heads, score in trees.items()
-            if all(c is None or h in {arc.head for arc in c} for h, c in zip(heads, each.heads["head"], strict=True))
-        }
+        agree = naive_trees.under_evidence(trees, shares(each))
         total += naive_trees.log_partition(trees) - naive_trees.log_partition(agree)
     return total
 
 
+def shares(given: Sentence) -> Any:
+    """[n + 1, n + 1], what the evidence leaves of the potential of an arc."""
+    n = len(given)
+    found = np.ones((n + 1, n + 1))
+    for m, (candidates, confidence) in enumerate(
+        zip(given.heads["head"], given.confidence or (1.0,) * n, strict=True), 1
+    ):
+        if candidates is not None:
+            found[:, m] = 1 - confidence
+            found[[arc.head or 0 for arc in candidates], m] = 1
+    return found
+
+
 @settings(max_examples=60, deadline=None)
-@given(SEED, EVIDENCE, st.booleans())
-def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bool) -> None:
+@given(SEED, EVIDENCE, st.booleans(), st.booleans())
+def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bool, is_doubted: bool) -> None:
     sentences, weights = problem(seed, evidence, single_root), random_weights(seed)
+    if is_doubted:
+        sentences = doubted(sentences, seed)
     own = objective(sentences, single_root=single_root)
     loss = own.loss_and_gradient(weights)[0] if len(own) else 0.0
     assert loss == pytest.approx(expected_loss(sentences, weights, single_root), abs=1e-8)
 
 
 @settings(max_examples=15, deadline=None)
-@given(SEED, st.sampled_from(["full", "partial", "ambiguous", "mixed"]), st.integers(1, 3))
-def test_the_gradient_is_the_slope(seed: int, evidence: str, size: int) -> None:
-    own, weights = objective(problem(seed, evidence)), random_weights(seed)
+@given(SEED, st.sampled_from(["full", "partial", "ambiguous", "mixed"]), st.integers(1, 3), st.booleans())
+def test_the_gradient_is_the_slope(seed: int, evidence: str, size: int, is_doubted: bool) -> None:
+    sentences = problem(seed, evidence)
+    own, weights = objective(doubted(sentences, seed) if is_doubted else sentences), random_weights(seed)
     loss, gradient = own.loss_and_gradient(weights)
     parts = np.zeros_like(gradient)
     bounds = [(a, min(len(own), a + size)) for a in range(0, len(own), size)]
@@ -111,6 +135,28 @@ def test_unknown_heads_teach_nothing(learner: Any) -> None:
     alone = train(learner, objective(known), np.zeros(FEATURES.size), Schedule(iterations=2))
     beside = train(learner, objective([*known, *unknown]), np.zeros(FEATURES.size), Schedule(iterations=2))
     np.testing.assert_array_equal(alone.weights, beside.weights)
+
+
+@pytest.mark.parametrize("evidence", ["full", "mixed"])
+def test_belief_goes_from_evidence_to_none(evidence: str) -> None:
+    sentences, weights = problem(7, evidence), random_weights(7)
+    losses = []
+    for confidence in (1.0, 0.999999, 0.5, 1e-9):
+        given = [replace(each, confidence=(confidence,) * len(each)) for each in sentences]
+        losses.append(objective(given).loss_and_gradient(weights)[0])
+    assert losses[0] == objective(sentences).loss_and_gradient(weights)[0]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    assert losses[0] > losses[2] > losses[3] == pytest.approx(0, abs=1e-6)
+
+
+def test_where_all_is_believed_there_is_no_doubt() -> None:
+    given = [replace(each, confidence=(1.0,) * len(each)) for each in treebank(3)]
+    assert not len(encoded_evidence(given).doubt)
+
+
+def test_doubted_evidence_of_trees_that_cross_contradicts_nothing() -> None:
+    crossing = replace(sentence("NNNN", [3, 4, 0, 3]), confidence=(1.0, 0.9, 1.0, 1.0))
+    assert 0 < objective([crossing]).loss_and_gradient(random_weights())[0] < np.inf
 
 
 def test_unknown_heads_cost_exactly_nothing_in_a_batch_of_others() -> None:
@@ -200,11 +246,7 @@ def test_every_learner_learns_the_treebank(learner: Any, dtype: Any) -> None:
     weights = train(learner, own, np.zeros(features.size, dtype), Schedule(iterations=15)).weights
     test = encode_arcs(treebank(40, seed=9), TEMPLATES, "head")
     heads = TreeModel(features, weights).best(test)
-    assert (heads == known(test)).mean() > 0.97
-
-
-def known(encoded: EncodedArcs) -> Any:
-    return np.delete(encoded.heads, encoded.position_ptr[:-1])
+    assert (heads == test.token_heads).mean() > 0.97
 
 
 def test_probabilities_are_those_of_all_trees() -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tagweave.adapt import trees as systems
 from tagweave.adapt.guided_parsing import fit_guided_parser
+from tagweave.adapt.guided_rounds import fit_guided_in_rounds
 from tagweave.adapt.parsing import FittedParser, fit_parser
 from tagweave.adapt.predict_self import PredictSelf
 from tagweave.adapt.system import Parallel, Step
@@ -246,6 +249,26 @@ def guides_of(pair: Pair, method: Method, found: Adaptation) -> list[list[str]]:
         return [found.source.found(corpus) for corpus in (pair.target.train, pair.target.dev)]
     before = found.round(1, 0.0).target
     return [before.best(0.0), list(before.dev)]
+
+
+@pytest.mark.parametrize("rounds", [2, 3])
+def test_rounds_of_conversion_are_those_of_the_library(
+    rounds: int, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What guides the last training is the same; its features have other names, so they are hashed otherwise."""
+    pair = pair_of("parsing-french")
+    guiding = []
+
+    def recorded(system: systems.Trees, guide: FittedParser, parallel: Any, dev: Any, step: Step) -> FittedParser:
+        guiding.extend([*parallel, dev])
+        return guide
+
+    monkeypatch.setattr(systems.Trees, "train_guided", recorded)
+    system, target, source = structure(pair).system(pair.schedule), pair.target, pair.source
+    fit_guided_in_rounds(system, [target.train], [source.train], target.dev, rounds, source.dev)
+    before = adaptation(pair, cache).round(rounds - 1, 0.0).target
+    assert [tree_lines.of_trees(each.guides) for each in guiding] == [before.best(0.0), list(before.dev)]
+    assert [each.corpus for each in guiding] == [target.train, target.dev]
 
 
 @pytest.mark.parametrize("method", CONVERSIONS, ids=lambda method: method.name)

@@ -14,8 +14,9 @@ from tagweave.adapt.recipe import LEARNERS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.arc_doubt import with_doubt, without_disbelieved
 from tagweave.encoding.arc_templates import ArcTemplates, arc_preset
-from tagweave.encoding.arcs import EncodedArcs, encode_arcs
+from tagweave.encoding.arcs import SEVERAL, EncodedArcs, encode_arcs
 from tagweave.encoding.relation_templates import RelationTemplates, relation_preset
 from tagweave.encoding.sentence_length import check_lengths
 from tagweave.learning.loop import Outcome, Schedule, Watcher, train
@@ -83,18 +84,28 @@ class FittedParser:
         outcome: of the training of heads.
         lifted: sentences whose trees were not projective, and were made so.
         unused: sentences with evidence that no projective tree agrees with, which were left out.
+        tokens, known, several, doubted: of the training data, and how many of its tokens have one head, several
+            candidates, or a confidence below 1.
     """
 
     model: TreeModel
     outcome: Outcome
     lifted: int
     unused: int
+    tokens: int = 0
+    known: int = 0
+    several: int = 0
+    doubted: int = 0
 
     def notes(self) -> list[str]:
         """What a user should know of the training data."""
+        open_ones = self.known < self.tokens
+        known = f"heads: {self.known:,} of {self.tokens:,} known, {self.several:,} with several candidates"
+        doubted = f"{self.doubted:,} heads with a confidence below 1: a doubted head excludes others in part"
         lifted = f"{self.lifted} sentences with arcs that cross: lifted, for the training of heads"
         unused = f"{self.unused} sentences left out: no projective tree agrees with their annotation"
-        return [line for line, count in ((lifted, self.lifted), (unused, self.unused)) if count]
+        told = ((known, open_ones), (doubted, self.doubted), (lifted, self.lifted), (unused, self.unused))
+        return [line for line, count in told if count]
 
 
 def fit_parser(
@@ -104,7 +115,10 @@ def fit_parser(
     schedule: Schedule | None = None,
     watcher: Watcher | None = None,
 ) -> FittedParser:
-    """Fit a parser to corpora whose guideline is a head layer; heads may be full, ambiguous or unknown.
+    """Fit a parser to corpora whose guideline is a head layer; heads may be full, ambiguous, unknown or doubted.
+
+    In the loss an excluded head or relation keeps 1 - confidence of its potential (`Sentence.confidence`). The
+    perceptron, which knows right and wrong alone, disregards arcs of confidence 0, and believes all others.
 
     Raises:
         CorpusError: no sentence, no known head, no tags; development data without any known head; as `check_lengths`.
@@ -113,14 +127,15 @@ def fit_parser(
     layer = corpora[0].guideline if corpora else "head"
     sentences = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
     check_lengths(sentences)
+    sentences = without_disbelieved(sentences, layer)
     templates = recipe.templates or usual_templates(sentences)
     features = ArcFeatures(templates, 1 << recipe.bits)
     projective, lifted = projectivised(sentences, layer)
-    encoded = encode_arcs(projective, templates, layer)
+    encoded = with_doubt(encode_arcs(projective, templates, layer), projective)
     dtype = np.float32 if recipe.precision == "float32" else np.float64
     model = TreeModel(features, np.zeros(features.size, dtype), None, _single_root(encoded), layer)
     fits = model.best(encoded, True) >= 0
-    usable = np.logical_and.reduceat(np.append(fits, True), encoded.position_ptr[:-1] - np.arange(len(encoded)))
+    usable = np.logical_and.reduceat(np.append(fits, True), encoded.token_ptr[:-1])
     objective = TreeObjective(features, encoded.take(np.flatnonzero(usable)), model.single_root, recipe.threads, dtype)
     if not len(objective):
         raise CorpusError("no head that is known", "trees, or parts of trees", corpora[0].path if corpora else "")
@@ -136,7 +151,9 @@ def fit_parser(
         "dev_score": outcome.score,
         "iterations": outcome.iterations,
     }
-    return FittedParser(replace(model, about=about), outcome, lifted, int((~usable).sum()))
+    heads = encoded.token_heads
+    counts = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((encoded.doubt > 0).sum())
+    return FittedParser(replace(model, about=about), outcome, lifted, int((~usable).sum()), *counts)
 
 
 def usual_templates(*parts: Sequence[Sentence]) -> ArcTemplates:
@@ -182,14 +199,15 @@ def fit_labels(
     if not names:
         return None, False
     encoded = encode_arcs(sentences, ArcTemplates(()), layer, templates.columns)
-    known = np.delete(encoded.heads, encoded.position_ptr[:-1])
+    known = encoded.token_heads
     heads = np.where(known >= 0, known, heads)
     labels = ArcLabels(templates, tuple(names), np.zeros((_LABEL_ROWS, len(names)), np.float32))
     allowed = allowed_labels(sentences, layer, heads, labels)
     allowed[heads < 0] = True
     rows = arc_rows(templates, encoded, heads, _LABEL_ROWS)
     weights = np.repeat(encoded.weights, encoded.lengths)
-    objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS)
+    doubt = np.array([1 - each for s in sentences for each in s.confidence or (1.0,) * len(s)])
+    objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS, doubt)
     if not len(objective):
         return None, False
     trainer = AdaGrad(batch=_LABEL_BATCH, **_ADAGRAD)
@@ -199,7 +217,7 @@ def fit_labels(
 
 def attachment(heads: NDArray[np.int32], encoded: EncodedArcs) -> float:
     """The share of tokens with one known head that have it; 0 without any."""
-    known = np.delete(encoded.heads, encoded.position_ptr[:-1])
+    known = encoded.token_heads
     scored = known >= 0
     return float((heads == known)[scored].mean()) if scored.any() else 0.0
 

@@ -6,6 +6,7 @@ The steps of `adapt/transform.py` are written over this alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -96,3 +97,26 @@ class System(Protocol[Model, Annotation]):
 
 Announce = Callable[[Step], None]
 """Is told of a step before it begins."""
+
+
+@dataclass
+class Steps:
+    """Counts the steps of a cascade, and tells of each.
+
+    Attributes:
+        of: how many there are at most.
+        announce: is told.
+        done: how many were begun.
+    """
+
+    of: int
+    announce: Announce | None = None
+    done: int = 0
+
+    def next(self, what: str, last: bool = False) -> Step:
+        """The step that begins."""
+        self.done += 1
+        step = Step(self.done, self.of, what, last)
+        if self.announce:
+            self.announce(step)
+        return step

@@ -19,28 +19,12 @@ from dataclasses import dataclass, field
 from typing import Generic, NamedTuple
 
 from tagweave.adapt.predict_self import PredictSelf, Ranking, rankings
-from tagweave.adapt.system import Annotation, Announce, Model, Parallel, Step, System
+from tagweave.adapt.system import Annotation, Announce, Model, Parallel, Step, Steps, System
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 
 ROUNDS = 5
 """How many rounds at most: word segmentation is best at the fourth (5.3, Figure 11)."""
-
-
-@dataclass
-class _Steps:
-    """Counts the steps, and tells of each."""
-
-    of: int
-    announce: Announce | None
-    done: int = 0
-
-    def next(self, what: str, last: bool = False) -> Step:
-        self.done += 1
-        step = Step(self.done, self.of, what, last)
-        if self.announce:
-            self.announce(step)
-        return step
 
 
 def fit_transformed(
@@ -66,7 +50,7 @@ def fit_transformed(
         KeyboardInterrupt: the user stopped a step before the last.
     """
     groups = _by_guideline(targets, sources)
-    steps, target = _Steps(2 * len(groups) + 1, announce), targets[0].guideline
+    steps, target = Steps(2 * len(groups) + 1, announce), targets[0].guideline
     merged = [*targets]
     for guideline, corpora in groups.items():
         source = system.train(corpora, _dev_of(guideline, source_devs), steps.next(f"source model of {guideline}"))
@@ -126,7 +110,7 @@ def fit_iterated(
     if rounds < 1:
         raise ValueError(f"found {rounds} rounds, expected 1 or more")
     groups, predict_self = _by_guideline(targets, sources), predict_self or PredictSelf()
-    steps = _Steps(1 + len(groups) + rounds * (2 * len(groups) + len(predict_self.choices)), announce)
+    steps = Steps(1 + len(groups) + rounds * (2 * len(groups) + len(predict_self.choices)), announce)
     target = system.train(targets, dev, steps.next(f"target model of {targets[0].guideline}"))
     pairs = [
         _begin(system, (target, targets, dev), (name, corpora, _dev_of(name, source_devs)), steps)
@@ -187,7 +171,7 @@ def _begin(
     system: System[Model, Annotation],
     target: tuple[Model, Sequence[Corpus], Corpus],
     source: tuple[str, Sequence[Corpus], Corpus | None],
-    steps: _Steps,
+    steps: Steps,
 ) -> _Pair[Annotation]:
     """The first parallel text: each side's is annotated by the other's model (Algorithm 4, lines 2 to 5)."""
     guideline, corpora, source_dev = source
@@ -209,7 +193,7 @@ def _round(
     pairs: Sequence[_Pair[Annotation]],
     dev: Corpus,
     predict_self: PredictSelf,
-    steps: _Steps,
+    steps: Steps,
 ) -> list[tuple[Round, Model]]:
     """One round: transfer models both ways, a final model for every share, and the guides of the next round."""
     target = pairs[0].target

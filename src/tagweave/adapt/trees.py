@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.adapt.guided_parsing import fit_guided_parser
 from tagweave.adapt.parsing import DevScore, FittedParser, ParserRecipe, fit_parser
 from tagweave.adapt.projectivity import projectivised
 from tagweave.adapt.system import Candidates, Parallel, Step
@@ -67,6 +69,18 @@ class Trees:
         """A fit with guide features. Raises as `train`."""
         recipe = replace(self.recipe, templates=self.recipe.templates and self.recipe.templates.with_guide(_GUIDE))
         return self._fit([*map(_shown, parallel)], recipe, dev and _shown(dev), step)
+
+    def train_guided(
+        self, guide: FittedParser, parallel: Sequence[Parallel[Tree]], dev: Parallel[Tree] | None, step: Step
+    ) -> FittedParser:
+        """A guided parser (`fit_guided_parser`): these trees take the place of its guide's, in training alone. Raises
+        as `train`."""
+        layer = guide_layer(guide.model.guideline)
+        shown, shown_dev = [_shown(each, layer) for each in parallel], dev and _shown(dev, layer)
+        if self.announce:
+            self.announce(shown)
+        schedule = self.schedule.of_part(f"step-{step.number}")
+        return fit_guided_parser(shown, guide.model, self.recipe, shown_dev, schedule, self.watcher)
 
     def annotate(self, model: FittedParser, corpus: Corpus) -> list[Tree]:
         """The trees of the text."""
@@ -135,13 +149,13 @@ class Trees:
         return model.tree_scores(encoded, model.best(encoded, evidence, threads), threads)
 
 
-def _shown(text: Parallel[Tree]) -> Corpus:
+def _shown(text: Parallel[Tree], layer: str = guide_layer(_GUIDE)) -> Corpus:
     """The corpus with the trees that guide."""
-    return text.corpus.with_sentences(map(_guided, text.corpus, text.guides))
+    return text.corpus.with_sentences(map(partial(_guided, layer=layer), text.corpus, text.guides))
 
 
-def _guided(sentence: Sentence, guide: Tree) -> Sentence:
-    return replace(sentence, heads={**sentence.heads, guide_layer(_GUIDE): tuple((arc,) for arc in guide)})
+def _guided(sentence: Sentence, guide: Tree, layer: str = guide_layer(_GUIDE)) -> Sentence:
+    return replace(sentence, heads={**sentence.heads, layer: tuple((arc,) for arc in guide)})
 
 
 def _trees(sentences: Iterable[Sentence], layer: str) -> list[Tree]:

@@ -220,14 +220,19 @@ class Work:
         return watched(self.log, self.schedule.resume or goes_on)
 
 
-def check_options(method: str, given: Mapping[str, object]) -> None:
+def check_options(method: str, given: Mapping[str, object], of_task: Mapping[str, tuple[str, ...]] = _OPTIONS) -> None:
     """Nothing, if all options that are given are for the method.
+
+    Args:
+        method: of training.
+        given: the options.
+        of_task: the methods for which an option is, where these are not the usual ones.
 
     Raises:
         OptionError: one is for others.
     """
     for option, value in given.items():
-        expected = _OPTIONS.get(option, (COUPLED,))
+        expected = of_task.get(option, _OPTIONS.get(option, (COUPLED,)))
         if value and method not in expected:
             raise OptionError(f"found --{option} with the method {method}, expected {' or '.join(expected)}")
 

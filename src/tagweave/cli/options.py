@@ -94,7 +94,13 @@ Guide = Annotated[
     ),
 ]
 Rounds = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Iterate: at most so many rounds of transformation. Default: 5.")
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Iterate: at most so many rounds of transformation. Default: 5. Guided parsers: so many. Default: 1,"
+        " which suits parsing; 2 suit conversion.",
+    ),
 ]
 PredictSelfShares = Annotated[
     str | None,

@@ -10,16 +10,20 @@ from typing import Any
 
 from tagweave.adapt.guided import merged
 from tagweave.adapt.guided_parsing import fit_guided_parser
+from tagweave.adapt.guided_rounds import fit_guided_in_rounds
 from tagweave.adapt.parsing import FittedParser, ParserRecipe, fit_parser, usual_templates
 from tagweave.adapt.trees import Trees
 from tagweave.cli.errors import OptionError
 from tagweave.cli.guidelines import GUIDED, ITERATE, MERGED, ORDINARY, TRANSFORM, TrainingData
 from tagweave.cli.methods import say
 from tagweave.cli.progress import watched
-from tagweave.cli.transformation import Transformation, transformed
+from tagweave.cli.transformation import Transformation, told, transformed
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.tree_storage import save_parser
+
+OF_TREES = {"rounds": (GUIDED, ITERATE)}
+"""The methods for which an option is, where these are not those of taggers."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class ParserWork:
         seed: of all that is random.
         transformation: for the method `iterate`.
         log: where iterations are written as JSON lines.
+        rounds: for the method `guided`.
         schedule: when training stops, and checkpoints.
     """
 
@@ -42,15 +47,17 @@ class ParserWork:
     seed: int
     transformation: Transformation
     log: str | None
+    rounds: int = 1
     schedule: Schedule = field(default_factory=Schedule)
 
     def identity(self) -> tuple[Any, ...]:
         """What, beside the corpora, decides which weights an iteration reaches."""
-        return self.recipe.to_json(), self.data.method, self.transformation.to_json(), self.seed
+        return self.recipe.to_json(), self.data.method, self.transformation.to_json(), self.seed, *self._of_rounds
 
     def about(self, fitted: FittedParser) -> dict[str, Any]:
         """What a model keeps of the way in which it was trained."""
-        return {"method": self.data.method, "seed": self.seed}
+        rounds = {"round": self.rounds} if self._of_rounds else {}
+        return {"method": self.data.method, "seed": self.seed, **rounds}
 
     def fitted(self) -> FittedParser:
         """The parser of the method.
@@ -90,6 +97,9 @@ class ParserWork:
     def _guided(self, watcher: Watcher) -> FittedParser:
         """The checkpoint of the guide stays until the end, so that a run that goes on has the same guide."""
         data = self.data
+        if self._of_rounds:
+            system, say_step = self._system(watcher), told(say)
+            return fit_guided_in_rounds(system, data.targets, data.sources, self.dev, self.rounds, announce=say_step)
         say(f"first a parser of {data.guidelines[1]}, then one of {data.target} that looks at its trees")
         _announce(data.sources)
         guide = fit_parser(data.sources, self._shared, None, self.schedule.of_part("source"), watcher)
@@ -111,6 +121,11 @@ class ParserWork:
     def _fit(self, corpora: Sequence[Corpus], recipe: ParserRecipe, watcher: Watcher) -> FittedParser:
         _announce(corpora)
         return fit_parser(corpora, recipe, self.dev, self.schedule, watcher)
+
+    @property
+    def _of_rounds(self) -> tuple[int, ...]:
+        """How often the trees that guide are bettered, where they are."""
+        return (self.rounds,) if self.data.method == GUIDED and self.rounds > 1 else ()
 
     @property
     def _shared(self) -> ParserRecipe:

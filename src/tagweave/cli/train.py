@@ -79,7 +79,7 @@ def train(
     from tagweave.cli.guidelines import METHODS, OF_PARSERS, ORDINARY
     from tagweave.cli.lexicons import read_lexicons
     from tagweave.cli.methods import Work, check_options, usual_sample
-    from tagweave.cli.parser_methods import ParserWork, check_parsing_options
+    from tagweave.cli.parser_methods import OF_TREES, ParserWork, check_parsing_options
     from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings, parser_recipe, sample_sizes
     from tagweave.cli.training_files import PARSE
     from tagweave.cli.transformation import transformation
@@ -109,11 +109,15 @@ def train(
     _check_writable(model)
     numbers = corpus_weights(weights, len(corpora) + len(source or ()))
     data, dev_file = _read(corpora, source or (), numbers, dev, task, format, method)
-    check_options(data.method, {**given, "rounds": rounds, "predict-self": predict_self, "filter": filter})
+    check_options(
+        data.method,
+        {**given, "rounds": rounds, "predict-self": predict_self, "filter": filter},
+        OF_TREES if is_parser else {},
+    )
     transforming = transformation(rounds, predict_self, filter)
     dev_corpus = dev_file.corpus if dev_file else None
     if is_parser:
-        work: Work | ParserWork = ParserWork(data, dev_corpus, of_trees, seed, transforming, log)
+        work: Work | ParserWork = ParserWork(data, dev_corpus, of_trees, seed, transforming, log, rounds or 1)
     else:
         stacking = Stacking(folds or FOLDS, characters=retrain, pieces=retrain, seed=seed)
         sizes = [len(corpus) for corpus in data.corpora]

@@ -38,6 +38,8 @@ class EncodedArcs:
             single heads; `allowed_ptr` int64[S + 1] says where those of a sentence stand.
         weights: float64[S], how often each sentence counts.
         guide: int32[N + S], by position the head in the tree that guides, negative where it is unknown; empty without.
+        doubt: float64[N + S], by position the share of its potential that an excluded head keeps in training; empty
+            where all evidence is believed.
     """
 
     position_ptr: NDArray[np.int64]
@@ -48,6 +50,7 @@ class EncodedArcs:
     allowed: NDArray[np.uint8]
     weights: NDArray[np.float64]
     guide: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    doubt: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.position_ptr) - 1
@@ -56,6 +59,16 @@ class EncodedArcs:
     def lengths(self) -> NDArray[np.int64]:
         """int64[S], the tokens of each sentence."""
         return np.diff(self.position_ptr) - 1
+
+    @property
+    def token_ptr(self) -> NDArray[np.int64]:
+        """int64[S + 1], the first token of every sentence."""
+        return self.position_ptr - np.arange(len(self.position_ptr))
+
+    @property
+    def token_heads(self) -> NDArray[np.int32]:
+        """int32[N], the heads without those of the roots: by token."""
+        return np.delete(self.heads, self.position_ptr[:-1])
 
     def placed(self, terms: NDArray[np.int64], columns: Sequence[str]) -> NDArray[np.int64]:
         """Terms int64[R, J, 2], whose columns are numbers into `columns`, with the numbers that they have here.
@@ -91,6 +104,7 @@ class EncodedArcs:
             allowed=self.allowed[cells],
             weights=self.weights[order],
             guide=self.guide[positions] if len(self.guide) else self.guide,
+            doubt=self.doubt[positions] if len(self.doubt) else self.doubt,
         )
 
 

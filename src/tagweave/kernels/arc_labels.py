@@ -114,8 +114,11 @@ def _ask_for(rows, first, size):
 
 
 @kernel
-def add_label_loss(weights, features, allowed, counts, gradient):
-    """The loss of all arcs, each times counts[a]; its gradient is added to gradient float[rows, Y]."""
+def add_label_loss(weights, features, allowed, doubt, counts, gradient):
+    """The loss of all arcs, each times counts[a]; its gradient is added to gradient float[rows, Y].
+
+    doubt float64[A] is the share of its potential that a relation keeps which is not allowed.
+    """
     Y = _U(weights.shape[1])
     p = np.empty(Y, weights.dtype)
     rows, of_gradient = weights.reshape(-1), gradient.reshape(-1)
@@ -127,12 +130,11 @@ def add_label_loss(weights, features, allowed, counts, gradient):
         for y in range(Y):
             p[y] = np.exp(p[y] - top)
             z += p[y]
-            if allowed[a, y]:
-                inside += p[y]
+            inside += p[y] if allowed[a, y] else p[y] * doubt[a]
         inside = max(inside, 1e-30)
         total += counts[a] * (np.log(z) - np.log(inside))
         for y in range(Y):
-            q = p[y] / inside if allowed[a, y] else 0.0
+            q = p[y] / inside * (1.0 if allowed[a, y] else doubt[a])
             p[y] = counts[a] * (p[y] / z - q)
         _add(of_gradient, features, a, p)
     return total

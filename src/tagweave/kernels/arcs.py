@@ -34,6 +34,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagweave.kernels import kernel
+from tagweave.kernels.instructions import prefetch
 
 _U = np.uintp
 _ONE = np.uint64(1)
@@ -128,7 +129,10 @@ def _path_code(paths, cell):
 
 @kernel
 def score_arcs(weights, codes, sizes, ptr, paths, scores):
-    """Set the scores of all arcs of the sentences of `ptr`; what is no arc (a loop, a head of the root) gets 0."""
+    """Set the scores of all arcs of the sentences of `ptr`; what is no arc (a loop, a head of the root) gets 0.
+
+    While an arc is added up, the rows of the next one are on their way from memory.
+    """
     T, B, G = sizes[0], sizes[3], sizes[4]
     A = max(T, G)
     rows = np.uint64(weights.shape[0] - 1)
@@ -138,6 +142,7 @@ def score_arcs(weights, codes, sizes, ptr, paths, scores):
     single = np.empty((longest, 2, 2, BINS), weights.dtype)
     between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
     first_between = 2 * A + sizes[1] + sizes[2]
+    places = np.empty(T, np.uintp)
     cell = 0
     for s in range(ptr.shape[0] - 1):
         low, high = ptr[s] - ptr[0], ptr[s + 1] - ptr[0]
@@ -153,12 +158,18 @@ def score_arcs(weights, codes, sizes, ptr, paths, scores):
                 count[:] = 0
                 step = -1 if left else 1
                 m = h + step
+                of_modifier = codes[low + min(max(m, 0), n - 1), A : 2 * A]
+                for t in range(_U(T)):
+                    places[t] = _U((of_head[t] + of_modifier[t] + direction) & rows) * _U(BINS)
                 while 0 < m < n:
                     distance = _U(_bin(abs(h - m)))
                     of_modifier = codes[low + m, A : 2 * A]
+                    of_next = codes[low + min(max(m + step, 0), n - 1), A : 2 * A]
                     total = single[h, 0, left, distance] + single[m, 1, left, distance]
                     for t in range(_U(T)):
-                        row = _U((of_head[t] + of_modifier[t] + direction) & rows) * _U(BINS)
+                        row = places[t]
+                        places[t] = _U((of_head[t] + of_next[t] + direction) & rows) * _U(BINS)
+                        prefetch(flat, places[t])
                         total += flat[row] + flat[row + distance]
                     for g in range(_U(G)):
                         joined = direction + _path_code(paths, cell + h * n + m)
@@ -176,7 +187,10 @@ def score_arcs(weights, codes, sizes, ptr, paths, scores):
 
 @kernel
 def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
-    """gradient += the features of every arc, times difference[h, m]; differences up to `threshold` are left out."""
+    """gradient += the features of every arc, times difference[h, m]; differences up to `threshold` are left out.
+
+    Returns int64: the rows that were 0 before, some of them several times.
+    """
     T, U, V, B, G = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
     A = max(T, G)
     rows = np.uint64(gradient.shape[0] - 1)
@@ -186,6 +200,7 @@ def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
     single = np.empty((longest, 2, 2, BINS), gradient.dtype)
     between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
     first_between = 2 * A + U + V
+    written, size = np.empty(codes.shape[0] * max(1, T + G), np.int64), 0
     cell = 0
     for s in range(ptr.shape[0] - 1):
         low, high = ptr[s] - ptr[0], ptr[s + 1] - ptr[0]
@@ -201,6 +216,7 @@ def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
                 while 0 < m < n:
                     d = gradient.dtype.type(own[m])
                     if abs(d) > threshold:
+                        written = _with_room(written, size + T + G + count.sum())
                         distance = _U(_bin(abs(h - m)))
                         single[h, 0, left, 0] += d
                         single[h, 0, left, distance] += d
@@ -208,33 +224,71 @@ def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
                         single[m, 1, left, distance] += d
                         for t in range(T):
                             row = _U((codes[low + h, t] + codes[low + m, A + t] + direction) & rows) * _U(BINS)
+                            size = _note(flat, row, written, size)
                             flat[row] += d
                             flat[row + distance] += d
                         for g in range(G):
                             joined = direction + _path_code(paths, cell + h * n + m)
                             row = _U((codes[low + h, g] + codes[low + m, A + g] + joined) & rows) * _U(BINS)
+                            size = _note(flat, row, written, size)
                             flat[row] += d
                             flat[row + distance] += d
                         for b in range(B):
                             outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]
                             for i in range(count[b]):
-                                flat[_U((outer + between[b, i] + direction) & cells)] += d
+                                at = _U((outer + between[b, i] + direction) & cells)
+                                size = _note(flat, at, written, size)
+                                flat[at] += d
                     _add_between(codes, sizes, low + m, between, count)
                     m += step
-        for p in range(n):
-            for role in range(2):
-                for left in range(2):
-                    start = 2 * A + role * U
-                    for r in range(start, start + (V if role else U)):
-                        row = gradient[_U((codes[low + p, r] + np.uint64(left) * _LEFT) & rows)]
-                        for b in range(BINS):
-                            row[b] += single[p, role, left, b]
+        written = _with_room(written, size + 2 * n * (U + V))
+        size = _add_single_gradient(gradient, codes, sizes, low, high, single, written, size)
         cell += n * n
+    return written[:size]
 
 
 @kernel
-def touched_rows(codes, sizes, ptr, paths, difference, threshold, seen, stamp):
-    """int64: the rows that `add_arc_gradient` writes to for the same differences, each once.
+def _add_single_gradient(gradient, codes, sizes, low, high, single, written, size):
+    """gradient += the features of one side alone, as `_single_scores` has them. Returns how many rows are entered."""
+    rows = np.uint64(gradient.shape[0] - 1)
+    for p in range(low, high):
+        for role in range(2):
+            first = 2 * max(sizes[0], sizes[4]) + role * sizes[1]
+            for left in range(2):
+                own = single[p - low, role, left]
+                if not own.any():
+                    continue
+                for r in range(first, first + sizes[1 + role]):
+                    row = _U((codes[p, r] + np.uint64(left) * _LEFT) & rows)
+                    written[size] = row
+                    size += 1
+                    for b in range(BINS):
+                        gradient[row, b] += own[b]
+    return size
+
+
+@kernel
+def _note(flat, at, written, size):
+    """Enter the row of a place that is 0. Returns how many there are."""
+    if flat[at] == 0:
+        written[size] = at // _U(BINS)
+        return size + 1
+    return size
+
+
+@kernel
+def _with_room(written, size):
+    """The rows, in a space of at least this size."""
+    if size <= written.shape[0]:
+        return written
+    larger = np.empty(2 * size, np.int64)
+    larger[: written.shape[0]] = written
+    return larger
+
+
+@kernel
+def touched_rows(codes, sizes, ptr, paths, seen, stamp):
+    """int64: the rows that `add_arc_gradient` may write to, each once.
 
     seen int32[rows] holds for every row the stamp of the last call that met it.
     """
@@ -245,10 +299,7 @@ def touched_rows(codes, sizes, ptr, paths, difference, threshold, seen, stamp):
     longest = np.max(ptr[1:] - ptr[:-1]) if ptr.shape[0] > 1 else 0
     between, count = np.empty((B, longest), np.uint64), np.zeros(B, np.int64)
     first_between = 2 * A + U + V
-    arcs = 0
-    for a in range(difference.shape[0]):
-        arcs += abs(difference[a]) > threshold
-    found = np.empty(min(seen.shape[0], arcs * (T + U + V + G + B * longest)), np.int64)
+    found = np.empty(seen.shape[0], np.int64)
     cell, size = 0, 0
     for s in range(ptr.shape[0] - 1):
         low, n = ptr[s] - ptr[0], ptr[s + 1] - ptr[s]
@@ -259,22 +310,21 @@ def touched_rows(codes, sizes, ptr, paths, difference, threshold, seen, stamp):
                 step = -1 if left else 1
                 m = h + step
                 while 0 < m < n:
-                    if abs(difference[cell + h * n + m]) > threshold:
-                        for t in range(T):
-                            row = (codes[low + h, t] + codes[low + m, A + t] + direction) & rows
-                            size = _note(row, seen, stamp, found, size)
-                        for g in range(G):
-                            joined = direction + _path_code(paths, cell + h * n + m)
-                            row = (codes[low + h, g] + codes[low + m, A + g] + joined) & rows
-                            size = _note(row, seen, stamp, found, size)
-                        for r in range(2 * A, first_between):
-                            row = (codes[low + (h if r < 2 * A + U else m), r] + direction) & rows
-                            size = _note(row, seen, stamp, found, size)
-                        for b in range(B):
-                            outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]
-                            for i in range(count[b]):
-                                row = ((outer + between[b, i] + direction) & cells) // np.uint64(BINS)
-                                size = _note(row, seen, stamp, found, size)
+                    for t in range(T):
+                        row = (codes[low + h, t] + codes[low + m, A + t] + direction) & rows
+                        size = _enter(row, seen, stamp, found, size)
+                    for g in range(G):
+                        joined = direction + _path_code(paths, cell + h * n + m)
+                        row = (codes[low + h, g] + codes[low + m, A + g] + joined) & rows
+                        size = _enter(row, seen, stamp, found, size)
+                    for r in range(2 * A, first_between):
+                        row = (codes[low + (h if r < 2 * A + U else m), r] + direction) & rows
+                        size = _enter(row, seen, stamp, found, size)
+                    for b in range(B):
+                        outer = codes[low + h, first_between + b] + codes[low + m, first_between + 2 * B + b]
+                        for i in range(count[b]):
+                            row = ((outer + between[b, i] + direction) & cells) // np.uint64(BINS)
+                            size = _enter(row, seen, stamp, found, size)
                     _add_between(codes, sizes, low + m, between, count)
                     m += step
         cell += n * n
@@ -282,7 +332,7 @@ def touched_rows(codes, sizes, ptr, paths, difference, threshold, seen, stamp):
 
 
 @kernel
-def _note(row, seen, stamp, found, size):
+def _enter(row, seen, stamp, found, size):
     """Enter a row, unless this call has met it. Returns how many there are."""
     if seen[row] == stamp:
         return size

@@ -77,10 +77,19 @@ class ArcFeatures:
         arcs.score_arcs(table, batch.codes, self.templates.sizes, batch.ptr, batch.paths, scores)
         return scores
 
-    def add_gradient(self, gradient: Floats, batch: ArcBatch, difference: Floats, threshold: float) -> None:
-        """Add the features of every arc, times its difference, where that is more than the threshold."""
-        table = gradient.reshape(self.rows, -1)
-        arcs.add_arc_gradient(table, batch.codes, self.templates.sizes, batch.ptr, batch.paths, difference, threshold)
+    def add_gradient(
+        self, gradient: Floats, batch: ArcBatch, difference: Floats, threshold: float
+    ) -> NDArray[np.int64]:
+        """Add the features of every arc, times its difference, where that is more than the threshold.
+
+        Returns:
+            The rows that were 0 before, some of them several times.
+        """
+        table, sizes = gradient.reshape(self.rows, -1), self.templates.sizes
+        rows: NDArray[np.int64] = arcs.add_arc_gradient(
+            table, batch.codes, sizes, batch.ptr, batch.paths, difference, threshold
+        )
+        return rows
 
 
 def batch_bounds(encoded: EncodedArcs) -> Iterator[tuple[int, int]]:

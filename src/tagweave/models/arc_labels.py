@@ -73,16 +73,23 @@ class LabelObjective:
         allowed: bool[A, Y], the relations that the evidence allows; arcs that allow all have loss 0 and are left out.
         weights: float64[A], how often an arc counts.
         rows: of weights.
+        doubt: float64[A], what excluded relations keep of their potential; `None`: nothing.
     """
 
     threads = 1
     dtype = np.float32
 
     def __init__(
-        self, features: NDArray[np.int32], allowed: NDArray[np.bool_], weights: NDArray[np.float64], rows: int
+        self,
+        features: NDArray[np.int32],
+        allowed: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        rows: int,
+        doubt: NDArray[np.float64] | None = None,
     ) -> None:
         known = ~allowed.all(axis=1)
         self._features, self._allowed, self._weights = features[known], allowed[known], weights[known]
+        self._doubt = np.zeros(len(self._features)) if doubt is None else doubt[known]
         self._rows, self._labels = rows, int(allowed.shape[1])
 
     @property
@@ -102,7 +109,8 @@ class LabelObjective:
         """The loss of arcs first .. last - 1; adds its gradient to `gradient`."""
         shape = self._rows, self._labels
         of_batch = slice(first, last)
-        parts = self._features[of_batch], self._allowed[of_batch], self._weights[of_batch]
+        doubt, counts = self._doubt[of_batch], self._weights[of_batch]
+        parts = self._features[of_batch], self._allowed[of_batch], doubt, counts
         return float(arc_labels.add_label_loss(weights.reshape(shape), *parts, gradient.reshape(shape)))
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
@@ -127,4 +135,5 @@ class LabelObjective:
 
     def shuffled(self, order: NDArray[np.int64]) -> LabelObjective:
         """The same objective over the arcs in another order."""
-        return LabelObjective(self._features[order], self._allowed[order], self._weights[order], self._rows)
+        features, allowed, weights = self._features[order], self._allowed[order], self._weights[order]
+        return LabelObjective(features, allowed, weights, self._rows, self._doubt[order])

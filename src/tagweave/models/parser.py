@@ -56,12 +56,9 @@ class Parser:
         for block in in_blocks(sentences, _BLOCK):
             encoded = self.encode(block, layer)
             heads = self.model.best(encoded, True, self.threads, self.projective)
-            known = np.delete(encoded.heads, encoded.position_ptr[:-1])
-            heads = np.where(heads < 0, known, heads)
+            heads = np.where(heads < 0, encoded.token_heads, heads)
             if (heads < 0).any():
-                at = int(
-                    np.searchsorted(encoded.position_ptr[1:] - np.arange(1, len(block) + 1), np.argmin(heads), "right")
-                )
+                at = int(np.searchsorted(encoded.token_ptr[1:], np.argmin(heads), "right"))
                 tree = "a projective tree" if self.projective else "a tree"
                 raise CorpusError("heads that exclude one another", f"{tree} that they allow", *block[at].place)
             yield from self.with_arcs(block, encoded, heads, layer)

@@ -19,7 +19,8 @@ from tagweave.kernels.k_best_trees import k_best
 from tagweave.kernels.projective import are_projective_trees
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.tree_objective import allowed_cells, arc_cells, best_heads, sums
+from tagweave.models.nonzero import aligned_zeros, is_aligned
+from tagweave.models.tree_objective import allowed_cells, arc_cells, best_heads, restricted_sums, sums
 
 Floats = NDArray[Any]
 
@@ -49,10 +50,10 @@ class TreeModel:
 
     @cached_property
     def _aligned(self) -> Floats:
-        """The weights, with every row inside a line of the cache."""
-        space = np.empty(len(self.weights) * self.weights.itemsize + 64, np.uint8)
-        start = -space.ctypes.data % 64
-        aligned = space[start : start + self.weights.nbytes].view(self.weights.dtype)
+        """The weights, with every row inside a line of the cache; those of a file are so already."""
+        if is_aligned(self.weights):
+            return self.weights
+        aligned = aligned_zeros(len(self.weights), self.weights.dtype)
         aligned[:] = self.weights
         return aligned
 
@@ -74,12 +75,12 @@ class TreeModel:
         Trees are projective, unless arcs may cross. Where evidence is a whole tree, no arc is scored.
         """
         if evidence and (whole := self._whole(encoded)).any():
-            heads = np.delete(encoded.heads, encoded.position_ptr[:-1])
+            heads = encoded.token_heads
             others = encoded.take(np.flatnonzero(~whole))
             heads[np.repeat(~whole, encoded.lengths)] = self.best(others, True, threads, projective)
             return heads
-        heads = np.empty(int(encoded.lengths.sum()), np.int32)
-        first_token = encoded.position_ptr - np.arange(len(encoded) + 1)
+        first_token = encoded.token_ptr
+        heads = np.empty(int(first_token[-1]), np.int32)
 
         def run(batch: ArcBatch) -> None:
             scores = self.features.scores(self._aligned, batch)
@@ -100,8 +101,12 @@ class TreeModel:
         probabilities, log_z = np.zeros(int(cells[-1]), self.weights.dtype), np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
-            allowed = allowed_cells(encoded, batch) if evidence else None
-            own = sums(self.features.scores(self._aligned, batch), batch, self.single_root, allowed)
+            scores = self.features.scores(self._aligned, batch)
+            own = (
+                restricted_sums(scores, encoded, batch, self.single_root)
+                if evidence
+                else sums(scores, batch, self.single_root)
+            )
             probabilities[cells[batch.first] : cells[batch.last]], log_z[batch.first : batch.last] = own
 
         self._over_batches(encoded, run, threads)
@@ -109,7 +114,7 @@ class TreeModel:
 
     def tree_scores(self, encoded: EncodedArcs, heads: NDArray[np.int32], threads: int = 1) -> NDArray[np.float64]:
         """float64[S]: the scores of whole trees, heads int32[N]; -inf of those with a head below 0."""
-        first_token, scores = encoded.position_ptr - np.arange(len(encoded) + 1), np.zeros(len(encoded))
+        first_token, scores = encoded.token_ptr, np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
             own = heads[first_token[batch.first] : first_token[batch.last]]
@@ -136,8 +141,7 @@ class TreeModel:
     def _whole(self, encoded: EncodedArcs) -> NDArray[np.bool_]:
         """bool[S]: whether the evidence of a sentence is one projective tree that the model can give."""
         found = np.empty(len(encoded), np.bool_)
-        heads = np.delete(encoded.heads, encoded.position_ptr[:-1])
-        are_projective_trees(heads, encoded.lengths, self.single_root, found)
+        are_projective_trees(encoded.token_heads, encoded.lengths, self.single_root, found)
         return found
 
     def _over_batches(self, encoded: EncodedArcs, run: Callable[[ArcBatch], None], threads: int) -> None:

@@ -3,12 +3,14 @@
     loss(w) = sum over sentences of weight * (log Z(all trees) - log Z(trees that the evidence allows))
 
 over projective trees: the loss of `models.objective`, with arcs for labels. A sentence whose heads are all known has a
-second sum of one tree, its score.
+second sum of one tree, its score. Where heads are doubted, the second sum is over all trees, and each excluded arc
+keeps a share of its potential.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -136,7 +138,7 @@ class TreeObjective:
             if own == [first, last] and len(rows) and gradient.reshape(self.features.rows, -1)[rows[0]].any():
                 return rows * arcs.BINS, (rows + 1) * arcs.BINS
         batch = self.features.batch(self.encoded, first, last)
-        rows = self._rows(batch, np.ones(batch.size, np.float32), 0.0)
+        rows = self._rows(batch)
         return rows * arcs.BINS, (rows + 1) * arcs.BINS
 
     def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
@@ -155,12 +157,12 @@ class TreeObjective:
         free, free_z = sums(scores, batch, self.single_root)
         own = self.encoded.weights[batch.first : batch.last]
         known = self._known(batch)
-        if (known >= 0).all():
+        if (known >= 0).all() and not _doubt(self.encoded, batch).any():
             at = arc_cells(batch, known)
             free[at] -= 1
             restricted = np.add.reduceat(scores[at].astype(np.float64), pointers(batch.lengths)[:-1])
         else:
-            of_allowed, restricted = sums(scores, batch, self.single_root, allowed_cells(self.encoded, batch))
+            of_allowed, restricted = restricted_sums(scores, self.encoded, batch, self.single_root)
             free -= of_allowed
         loss = float(own @ free_z)
         if not np.isfinite(loss):  # weights beyond all bounds: not the evidence's fault, and the trainer will say so
@@ -187,18 +189,16 @@ class TreeObjective:
         )
 
     def _write(self, gradient: Floats, batch: ArcBatch, difference: Floats) -> None:
-        self.features.add_gradient(gradient, batch, difference, self._threshold)
-        self._written = batch.first, batch.last, gradient, self._rows(batch, difference, self._threshold)
+        rows = self.features.add_gradient(gradient, batch, difference, self._threshold)
+        self._written = batch.first, batch.last, gradient, rows
 
-    def _rows(self, batch: ArcBatch, difference: Floats, threshold: float) -> NDArray[np.int64]:
-        """The rows of weights of all features of the arcs with a difference above the threshold, each once."""
+    def _rows(self, batch: ArcBatch) -> NDArray[np.int64]:
+        """The rows of weights of all features of all arcs, each once."""
         if not len(self._seen):
             self._seen = np.zeros(self.features.rows, np.int32)
         self._calls += 1
         sizes = self.features.templates.sizes
-        rows: NDArray[np.int64] = arcs.touched_rows(
-            batch.codes, sizes, batch.ptr, batch.paths, difference, threshold, self._seen, self._calls
-        )
+        rows: NDArray[np.int64] = arcs.touched_rows(batch.codes, sizes, batch.ptr, batch.paths, self._seen, self._calls)
         return rows
 
 
@@ -220,6 +220,19 @@ def sums(
     return marginal, log_z
 
 
+def restricted_sums(
+    scores: Floats, encoded: EncodedArcs, batch: ArcBatch, single_root: bool
+) -> tuple[Floats, NDArray[np.float64]]:
+    """The same under the evidence, of which doubt leaves a share of every excluded arc."""
+    allowed, doubt = allowed_cells(encoded, batch), _doubt(encoded, batch)
+    if not doubt.any():
+        return sums(scores, batch, single_root, allowed)
+    of_modifiers = [np.tile(doubt[low:high], high - low) for low, high in pairwise(batch.ptr.tolist())]
+    with np.errstate(divide="ignore"):
+        left = np.log(np.maximum(allowed, np.concatenate(of_modifiers)))
+    return sums(scores + left.astype(scores.dtype), batch, single_root)
+
+
 def arc_cells(batch: ArcBatch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
     """int64[n]: for every token of a batch the cell of the arc from its head, int32[n]."""
     of_root = np.repeat(batch.cells[:-1] + 1 - pointers(batch.lengths)[:-1], batch.lengths)
@@ -232,6 +245,12 @@ def token_values(encoded: EncodedArcs, batch: ArcBatch, values: NDArray[Any]) ->
     low = int(encoded.position_ptr[batch.first])
     own = values[low : low + int(batch.ptr[-1])]
     return np.delete(own, batch.ptr[:-1])
+
+
+def _doubt(encoded: EncodedArcs, batch: ArcBatch) -> NDArray[np.float64]:
+    """float64[P], that of the positions of a batch; empty where all is believed."""
+    low = int(encoded.position_ptr[batch.first])
+    return encoded.doubt[low : low + int(batch.ptr[-1])]
 
 
 def allowed_cells(encoded: EncodedArcs, batch: ArcBatch) -> NDArray[np.uint8]:

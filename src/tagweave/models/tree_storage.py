@@ -13,10 +13,12 @@ from tagweave.encoding.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.description import Arrays, nested, unnested
+from tagweave.models.nonzero import with_zeros, without_zeros
 from tagweave.models.storage import read_parts, write_parts
 from tagweave.models.tree import TreeModel
 
 KIND = "tree"
+_FORMAT = 2  # since weights that are 0 are left out
 
 
 def save_parser(model: TreeModel, path: Path | str) -> None:
@@ -31,6 +33,7 @@ def save_parser(model: TreeModel, path: Path | str) -> None:
 def _described(model: TreeModel) -> dict[str, Any]:
     """All of a model but its arrays, as JSON has it."""
     description: dict[str, Any] = {
+        "format": _FORMAT,
         "kind": KIND,
         "task": "parse",
         "coding": "",
@@ -42,6 +45,7 @@ def _described(model: TreeModel) -> dict[str, Any]:
     }
     if model.labels is not None:
         description["relations"] = list(model.labels.names)
+        description["relation_rows"] = len(model.labels.weights)
         description["relation_templates"] = list(model.labels.templates.texts)
     if model.features.templates.guide:
         description["guided_by"] = model.features.templates.guide
@@ -52,9 +56,9 @@ def _described(model: TreeModel) -> dict[str, Any]:
 
 def _arrays_of(model: TreeModel) -> Arrays:
     """The arrays of a model, by the names that they have on disk; those of its guide are named `guide.NAME`."""
-    arrays: Arrays = {"weights": model.weights}
+    arrays = without_zeros("weights", model.weights)
     if model.labels is not None:
-        arrays["relation_weights"] = model.labels.weights
+        arrays |= without_zeros("relation_weights", model.labels.weights)
     return arrays if model.guide is None else {**arrays, **nested(_arrays_of(model.guide), "guide")}
 
 
@@ -72,7 +76,7 @@ def _assembled(description: dict[str, Any], arrays: Arrays) -> TreeModel:
     """The model of its parts; refuses what kernels, which do not check their indices, would read beyond its end."""
     templates = _templates(description["templates"], description.get("guided_by", ""))
     features = ArcFeatures(templates, _power_of_two(description["rows"]))
-    weights = arrays["weights"]
+    weights = with_zeros(arrays, "weights", (features.size,))
     _check(weights, (features.size,))
     if not isinstance(description["single_root"], bool) or not isinstance(description["guideline"], str):
         raise ValueError("a description with values of other types")
@@ -86,10 +90,12 @@ def _assembled(description: dict[str, Any], arrays: Arrays) -> TreeModel:
 
 
 def _labels(description: dict[str, Any], arrays: Arrays) -> ArcLabels:
-    names, weights = tuple(description["relations"]), arrays["relation_weights"]
+    names = tuple(description["relations"])
     if not names or not all(isinstance(name, str) and name for name in names):
         raise ValueError("relations without names")
-    _check(weights, (_power_of_two(len(weights)), len(names)))
+    rows = description.get("relation_rows", len(arrays["relation_weights"]))
+    weights = with_zeros(arrays, "relation_weights", (_power_of_two(rows), len(names)))
+    _check(weights, (rows, len(names)))
     templates = RelationTemplates(tuple(description["relation_templates"]))
     if not templates.parsed:
         raise ValueError("no templates of relations")

@@ -1,0 +1,37 @@
+"""How far the heads of training trees are believed: an excluded head keeps 1 - confidence of its potential."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tagweave.corpus.sentence import HeadLayer, Sentence
+from tagweave.encoding.arcs import EncodedArcs
+
+
+def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sentence]:
+    """The sentences without the arcs of confidence 0, which are no evidence."""
+    return [
+        replace(s, heads={**s.heads, layer: _believed(s, s.heads[layer])})
+        if s.confidence is not None and 0 in s.confidence and layer in s.heads
+        else s
+        for s in sentences
+    ]
+
+
+def with_doubt(encoded: EncodedArcs, sentences: Sequence[Sentence]) -> EncodedArcs:
+    """The encoded sentences with what the confidence of their tokens leaves of excluded heads."""
+    if all(min(s.confidence, default=1) == 1 for s in sentences if s.confidence is not None):
+        return encoded
+    doubt = np.zeros(len(encoded.heads))
+    for start, sentence in zip(encoded.position_ptr.tolist(), sentences, strict=False):
+        if sentence.confidence is not None:
+            doubt[start + 1 : start + 1 + len(sentence)] = 1 - np.array(sentence.confidence)
+    return replace(encoded, doubt=doubt)
+
+
+def _believed(sentence: Sentence, heads: HeadLayer) -> HeadLayer:
+    confidence = sentence.confidence or ()
+    return tuple(candidates if each > 0 else None for candidates, each in zip(heads, confidence, strict=True))

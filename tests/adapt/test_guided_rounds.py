@@ -1,0 +1,118 @@
+"""Guided parsers whose guiding trees are bettered in rounds: which steps there are, what they see, what they are good
+for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tagweave.adapt.convert_trees import convert_trees
+from tagweave.adapt.guided_rounds import fit_guided_in_rounds
+from tagweave.adapt.parsing import FittedParser, ParserRecipe
+from tagweave.adapt.system import Parallel, Step
+from tagweave.adapt.trees import Trees
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.arc_templates import ArcTemplates
+from tagweave.learning.loop import Schedule, Silence
+from tagweave.reproduce.jiang_2015 import invented
+
+TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.form[0]"))
+TWICE = invented.treebank(60)
+UNSEEN = invented.treebank(30, seed=1)
+
+
+def system_of(**more: Any) -> Trees:
+    recipe = ParserRecipe(TEMPLATES, settings={"seed": 0}, bits=12)
+    return Trees(recipe, Schedule(iterations=3), **more)
+
+
+def part(corpus: Corpus, start: int, stop: int) -> Corpus:
+    return corpus.with_sentences(corpus.sentences[start:stop])
+
+
+TARGET, DEV, SOURCE = part(TWICE.second, 0, 25), part(TWICE.second, 25, 35), part(TWICE.first, 35, 60)
+
+
+def converted(fitted: FittedParser) -> float:
+    """The share of right heads in the conversion of unseen gold trees."""
+    found = convert_trees(fitted.model, UNSEEN.first)
+    pairs = [
+        (one, other)
+        for a, b in zip(found, UNSEEN.second, strict=True)
+        for one, other in zip(a.heads["function"], b.heads["function"], strict=True)
+    ]
+    return sum(one and other and one[0].head == other[0].head for one, other in pairs) / len(pairs)
+
+
+@pytest.mark.parametrize("with_dev", [True, False])
+def test_steps_alternate_and_the_last_is_the_target(with_dev: bool) -> None:
+    for rounds, transfers in ((2, ["function to content"]), (3, ["content to function", "function to content"])):
+        told: list[Step] = []
+        dev = DEV if with_dev else None
+        fitted = fit_guided_in_rounds(system_of(), [TARGET], [SOURCE], dev, rounds, announce=told.append)
+        assert [step.what for step in told] == [
+            "source model of content",
+            "target model of function",
+            *(f"round {number}: transfer model, {each}" for number, each in enumerate(transfers, 1)),
+            f"round {rounds}: guided model of function",
+        ]
+        assert [step.last for step in told] == [False] * (rounds + 1) + [True]
+        assert {step.of for step in told} == {rounds + 2}
+        assert fitted.model.guideline == "function"
+        assert fitted.model.guide is not None
+        assert fitted.model.guide.guideline == "content"
+        assert (fitted.outcome.score is not None) == with_dev
+
+
+def test_it_converts_well() -> None:
+    fitted = fit_guided_in_rounds(system_of(), [TARGET], [SOURCE], DEV)
+    assert converted(fitted) > 0.9
+    assert fitted.outcome.score is not None
+    assert fitted.outcome.score > 0.9
+
+
+def test_what_guides_is_made_of_gold_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text is the target's as it was; what is open in its trees is filled in before they are transformed."""
+    given: list[Parallel[Any]] = []
+
+    def recorded(system: Trees, guide: FittedParser, parallel: Any, dev: Any, step: Step) -> FittedParser:
+        given.extend(parallel)
+        return guide
+
+    monkeypatch.setattr(Trees, "train_guided", recorded)
+
+    def opened(sentence: Sentence) -> Sentence:
+        return replace(sentence, heads={"function": (None, *sentence.heads["function"][1:])})
+
+    for corpus in (TARGET, TARGET.map(opened)):
+        fit_guided_in_rounds(system_of(), [corpus], [SOURCE])
+        shown = given.pop()
+        assert shown.corpus == corpus
+        assert [len(tree) for tree in shown.guides] == [len(sentence) for sentence in corpus]
+        gold = [[arcs[0].head for arcs in s.heads["content"] if arcs] for s in part(TWICE.first, 0, 25)]
+        pairs = [
+            (arc.head, head)
+            for tree, own in zip(shown.guides, gold, strict=True)
+            for arc, head in zip(tree, own, strict=True)
+        ]
+        assert sum(a == b for a, b in pairs) > 0.85 * len(pairs)
+
+
+def test_a_step_that_is_stopped_stops_all() -> None:
+    class Stopping(Silence):
+        def iteration(self, *_: Any) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_guided_in_rounds(system_of(watcher=Stopping()), [TARGET], [SOURCE])
+
+
+def test_what_cannot_be_done_is_refused() -> None:
+    with pytest.raises(ValueError, match="found 1 rounds, expected 2 or more"):
+        fit_guided_in_rounds(system_of(), [TARGET], [SOURCE], rounds=1)
+    with pytest.raises(CorpusError, match="guideline"):
+        fit_guided_in_rounds(system_of(), [TARGET], [replace(TARGET)])
