@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.numpy import load_file
 
 from tagweave.encoding.arc_templates import ArcTemplates
 from tagweave.encoding.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.nonzero import aligned_zeros, is_aligned, with_zeros, without_zeros
-from tagweave.models.storage import write_parts
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_storage import load_parser, save_parser
 
@@ -101,27 +99,11 @@ def test_a_parser_takes_the_room_of_what_it_knows(tmp_path: Path) -> None:
     np.testing.assert_array_equal(back.labels.weights, model.labels.weights)
 
 
-def test_a_parser_written_whole_is_read(tmp_path: Path) -> None:
-    """The form of files before zeros were left out."""
+def test_a_guide_takes_no_more_room(tmp_path: Path) -> None:
     model = parser()
-    assert model.labels is not None
-    arrays = {"weights": model.weights, "relation_weights": model.labels.weights}
-    parts = {
-        "kind": "tree",
-        "single_root": True,
-        "guideline": "head",
-        "templates": list(model.features.templates.texts),
-        "rows": model.features.rows,
-        "relations": list(model.labels.names),
-        "relation_templates": list(model.labels.templates.texts),
-        "about": {},
-    }
-    write_parts(tmp_path / "old", parts, arrays)
-    assert set(load_file(tmp_path / "old")) == {"weights", "relation_weights"}
-    back = load_parser(tmp_path / "old")
-    np.testing.assert_array_equal(back.weights, model.weights)
     guided = replace(model, features=ArcFeatures(model.features.templates.with_guide("b"), 1 << 12))
-    save_parser(replace(guided, guide=replace(back, guideline="b")), tmp_path / "both")
+    save_parser(replace(guided, guide=replace(model, guideline="b")), tmp_path / "both")
+    assert (tmp_path / "both").stat().st_size < 0.4 * model.weights.nbytes
     both = load_parser(tmp_path / "both")
     assert both.guide is not None
     np.testing.assert_array_equal(both.guide.weights, model.weights)

@@ -28,16 +28,11 @@ def without_zeros(name: str, weights: NDArray[Any]) -> Arrays:
 def with_zeros(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """The weights again, in memory that begins with a line of the cache.
 
-    Weights without a mask were written whole; they come back as they are.
-
     Raises:
         ValueError: a mask that does not fit the shape, or the weights.
-        KeyError: no such weights.
+        KeyError: no such weights, or no mask of them.
     """
-    values, mask = arrays[name], arrays.get(f"{name}{_MASK}")
-    if mask is None:
-        return values
-    size = math.prod(shape)
+    values, mask, size = arrays[name], arrays[f"{name}{_MASK}"], math.prod(shape)
     if mask.dtype != np.uint8 or mask.shape != (-(-size // 8),) or values.ndim != 1:
         raise ValueError(f"a mask {mask.dtype}{list(mask.shape)} of {size} weights")
     is_there = np.unpackbits(mask, count=size).view(bool)

@@ -20,8 +20,7 @@ from tagweave.models.description import Arrays, arrays_of, describe
 
 _Model = TypeVar("_Model")
 _KEY = "tagweave"  # the only one: several would stand in an order of chance
-_FORMAT = 1  # of a kind of models; raised where a file of the new form cannot be read by older versions
-_NEWEST = 2  # of all kinds
+_FORMAT = 2  # raised with every change of what a file holds
 
 
 class ModelFileError(ValueError):
@@ -112,9 +111,9 @@ def _described(path: Path, metadata: dict[str, str]) -> dict[str, Any]:
         raise _unreadable(path, error) from error
     if not isinstance(description, dict) or not isinstance(description.get("format"), int):
         raise ModelFileError(f"{path}: found a checkpoint or another file of tagweave, expected a tagweave model")
-    if description["format"] > _NEWEST:
+    if description["format"] != _FORMAT:
         raise ModelFileError(
             f"{path}: found a model of tagweave {description.get('version')} (format {description['format']}), expected"
-            f" format {_NEWEST} or older: this is tagweave {__version__}"
+            f" format {_FORMAT}: this is tagweave {__version__}"
         )
     return description

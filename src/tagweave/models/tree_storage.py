@@ -18,7 +18,6 @@ from tagweave.models.storage import read_parts, write_parts
 from tagweave.models.tree import TreeModel
 
 KIND = "tree"
-_FORMAT = 2  # since weights that are 0 are left out
 
 
 def save_parser(model: TreeModel, path: Path | str) -> None:
@@ -33,7 +32,6 @@ def save_parser(model: TreeModel, path: Path | str) -> None:
 def _described(model: TreeModel) -> dict[str, Any]:
     """All of a model but its arrays, as JSON has it."""
     description: dict[str, Any] = {
-        "format": _FORMAT,
         "kind": KIND,
         "task": "parse",
         "coding": "",
@@ -93,9 +91,9 @@ def _labels(description: dict[str, Any], arrays: Arrays) -> ArcLabels:
     names = tuple(description["relations"])
     if not names or not all(isinstance(name, str) and name for name in names):
         raise ValueError("relations without names")
-    rows = description.get("relation_rows", len(arrays["relation_weights"]))
-    weights = with_zeros(arrays, "relation_weights", (_power_of_two(rows), len(names)))
-    _check(weights, (rows, len(names)))
+    shape = _power_of_two(description["relation_rows"]), len(names)
+    weights = with_zeros(arrays, "relation_weights", shape)
+    _check(weights, shape)
     templates = RelationTemplates(tuple(description["relation_templates"]))
     if not templates.parsed:
         raise ValueError("no templates of relations")
