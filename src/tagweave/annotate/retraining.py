@@ -131,7 +131,7 @@ def retrain(store: Store, plan: Plan, parent: int | None = None) -> Model | None
     except ModelFileError:
         path.unlink()  # to be trained again
         raise
-    version = store.add_model(str(path), judgement, minutes(store), accuracy(model, plan.dev))
+    version = store.add_model(str(path), judgement, minutes(store), accuracy(model, plan.dev, plan.guideline))
     rank(store, plan, model, version)
     return store.models()[-1]
 
@@ -161,12 +161,15 @@ def minutes(store: Store) -> float:
     return sum(store.progress(each.id).seconds for each in store.annotators()) / 60
 
 
-def accuracy(model: ChainModel, dev: str | None) -> float | None:
-    """Of a model on a corpus: the share of labels that are right; of a segmenter the F measure of words."""
+def accuracy(model: ChainModel, dev: str | None, guideline: str) -> float | None:
+    """Of a model on a corpus: the share of labels that are right; of a segmenter the F measure of words.
+
+    A corpus that names no guideline is of this one.
+    """
     if dev is None:
         return None
     coding = Coding(model.task, model.coding) if model.coding else Coding(model.task)
-    return float(dev_score(model, coding.prepare(load(dev)))(model.weights))
+    return float(dev_score(model, coding.prepare(load(dev, unnamed=guideline)))(model.weights))
 
 
 def _seen(store: Store) -> int:

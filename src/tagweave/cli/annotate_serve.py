@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from tagweave.annotate.site import WordList
     from tagweave.annotate.store import Store
     from tagweave.models.tagger import Tagger
-
-_RUN = ("-c", "from tagweave.cli.main import main; main()")
 
 
 def serve(
@@ -58,11 +55,11 @@ def serve(
     if words is None and tagger.model.coding:
         raise OptionError("found a model that segments, expected --words LIST with it")
     settings = Settings(admission=None if admit is None else Admission(accuracy=admit))
+    plan = _plan(store, tagger, train, models, every, dev, None if words else corpus, share) if train else None
     with opened(store, settings) as answers:
         listed = _listed(words, corpus, tagger.guideline) if words else None
         if not listed:
             _ask(answers, corpus, tagger, share, model)
-        plan = _plan(store, tagger, train, models, every, dev, None if listed else corpus, share) if train else None
         with _training(plan):
             _run(answers, listed, host, port)
 
@@ -103,14 +100,13 @@ def _plan(
     corpus: str | None,
     share: float,
 ) -> Plan:
-    """Training as `tagweave train` does it, on the corpora and what was agreed on."""
+    """Training as the served model was trained, on the corpora and what was agreed on."""
     from tagweave.annotate.retraining import ANNOTATED, MODEL, Plan
+    from tagweave.cli.annotate_training import command
 
-    task = tagger.model.task
-    answered = f"{tagger.guideline}={ANNOTATED}"
-    command = (sys.executable, *_RUN, "train", *train, answered, "--task", task, "-o", MODEL)
+    words = command(tagger, train, ANNOTATED, MODEL)
     form = "kytea" if tagger.model.coding else "conllu"
-    return Plan(url, tagger.guideline, command, folder, every, form, dev, corpus, share)
+    return Plan(url, tagger.guideline, words, folder, every, form, dev, corpus, share)
 
 
 @contextmanager
