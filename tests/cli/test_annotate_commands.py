@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
+from select import select
 from typing import Any
 
 import pytest
@@ -17,6 +22,7 @@ from tagweave.corpus.load import load
 
 Run = Any
 PASSWORD = "correct horse"  # noqa: S105
+PROGRAM = [sys.executable, "-c", "from tagweave.cli.main import main; main()"]
 
 
 @pytest.fixture
@@ -73,6 +79,17 @@ class TestAddUser:
         assert ada is not None
         assert is_right(PASSWORD, ada.password_hash)
 
+    def test_what_is_typed_on_a_terminal_is_not_shown(self, url: str) -> None:
+        typed = ["something else", PASSWORD, PASSWORD, PASSWORD]
+        said, code = typed_at_a_terminal([*PROGRAM, "annotate", "adduser", "--store", url, "--name", "Ada"], typed)
+        assert code == 0, said
+        assert said.count("Password of Ada") == 2  # the first two differed
+        assert said.rstrip().endswith("Ada: annotator")
+        assert not any(word in said for word in typed)
+        ada = Store.open(url).annotator("Ada")
+        assert ada is not None
+        assert is_right(PASSWORD, ada.password_hash)
+
     @pytest.mark.parametrize(
         ("words", "told"),
         [
@@ -102,6 +119,21 @@ class TestAddUser:
         words = ("--store", f"sqlite:///{tmp_path}/notes.db", "--name", "Ada", "--password", PASSWORD)
         assert "file is not a database" in run("annotate", "adduser", *words, code=2).stderr
         assert (tmp_path / "notes.db").read_text().startswith("my notes")
+
+
+def typed_at_a_terminal(command: list[str], lines: list[str]) -> tuple[str, int]:
+    """All that a terminal shows while a command asks for lines, and its exit code."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(command[0], command)  # noqa: S606
+    said, waiting, end = "", list(lines), time.monotonic() + 60
+    with suppress(OSError):  # so ends a terminal without a program
+        while time.monotonic() < end:
+            if select([terminal], [], [], 0.2)[0]:
+                said += os.read(terminal, 4096).decode()
+            elif waiting and said.rstrip().endswith(":"):
+                os.write(terminal, f"{waiting.pop(0)}\n".encode())
+    return said, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 class Terminal:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+import pytest
+
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.store import Store
 
@@ -69,6 +71,21 @@ def test_a_segmenter_needs_words(run: Run, tmp_path: Path, corpora: Path, segmen
     options = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", segmenter)
     told = run("annotate", "serve", *options, "--corpus", corpora / "dev.raw", code=2)
     assert "found a model that segments, expected --words LIST" in told.stderr
+
+
+def test_a_training_phase_needs_simulated_tasks(
+    run: Run, tmp_path: Path, corpora: Path, tagger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    options = ("--store", url, "--model", tagger, "--corpus", corpora / "dev.seg", "--admit", "0.9")
+    monkeypatch.setattr("tagweave.cli.annotate_serve._run", lambda *_: None)
+    run(
+        "annotate", "import", corpora / "dev.txt", "--store", url, "--model", tagger, "--as", "training", "--number", 49
+    )
+    told = run("annotate", "serve", *options, code=2)
+    assert "found --admit and 49 simulated tasks in the store, expected 50 or more" in told.stderr
+    run("annotate", "import", corpora / "dev.txt", "--store", url, "--as", "training", "--number", 10)
+    run("annotate", "serve", *options)
 
 
 def test_words_that_do_not_occur(run: Run, tmp_path: Path, corpora: Path, segmenter: Path) -> None:

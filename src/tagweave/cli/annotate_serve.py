@@ -57,11 +57,23 @@ def serve(
     settings = Settings(admission=None if admit is None else Admission(accuracy=admit))
     plan = _plan(store, tagger, train, models, every, dev, None if words else corpus, share) if train else None
     with opened(store, settings) as answers:
+        _check_training_phase(answers)
         listed = _listed(words, corpus, tagger.guideline) if words else None
         if not listed:
             _ask(answers, corpus, tagger, share, model)
         with _training(plan):
             _run(answers, listed, host, port)
+
+
+def _check_training_phase(store: Store) -> None:
+    """Nobody gets a simulated task twice, so with too few of them nobody would ever be admitted."""
+    from tagweave.annotate.aggregation import Status
+    from tagweave.annotate.task import Purpose
+
+    admission, found = store.settings.admission, store.counts().get((Purpose.TRAINING, Status.OPEN), 0)
+    if admission is not None and found < admission.questions:
+        expected = f"{admission.questions} or more: tagweave annotate import --as training"
+        raise OptionError(f"found --admit and {found} simulated tasks in the store, expected {expected}")
 
 
 def _ask(store: Store, corpus: str, tagger: Tagger, share: float, model: str) -> None:
