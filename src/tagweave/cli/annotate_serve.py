@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -113,7 +112,8 @@ def _plan(
     share: float,
 ) -> Plan:
     """Training as the served model was trained, on the corpora and what was agreed on."""
-    from tagweave.annotate.retraining import ANNOTATED, MODEL, Plan
+    from tagweave.annotate.retraining import Plan
+    from tagweave.annotate.training_command import ANNOTATED, MODEL
     from tagweave.cli.annotate_training import command
 
     words = command(tagger, train, ANNOTATED, MODEL)
@@ -121,19 +121,12 @@ def _plan(
     return Plan(url, tagger.guideline, words, folder, every, form, dev, corpus, share)
 
 
-@contextmanager
-def _training(plan: Plan | None) -> Iterator[None]:
+def _training(plan: Plan | None) -> AbstractContextManager[None]:
     if plan is None:
-        yield
-        return
-    from tagweave.annotate.retraining import start
+        return nullcontext()
+    from tagweave.annotate.training_process import training
 
-    process = start(plan)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.join()
+    return training(plan)
 
 
 def _run(store: Store, words: WordList | None, host: str, port: int) -> None:
