@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from serving import serving
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.store import Store
 
 Run = Any
-_PROGRAM = (sys.executable, "-c", "from tagweave.cli.main import main; main()", "annotate", "serve", "--port", "0")
-
-
-@contextmanager
-def serving(*options: object) -> Iterator[tuple[str, list[str]]]:
-    """A server's address, and what it said before; it ends by Ctrl-C."""
-    process = subprocess.Popen([*_PROGRAM, *map(str, options)], stderr=subprocess.PIPE, text=True)
-    assert process.stderr
-    said: list[str] = []
-    try:
-        while not (said and said[-1].startswith("http://")):
-            said.append(process.stderr.readline())
-            assert said[-1], said
-        yield said[-1].strip(), said[:-1]
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) in (0, 130), process.stderr.read()
-    finally:
-        process.kill()
-        process.wait()
-        process.stderr.close()
 
 
 def test_what_the_model_doubts_is_asked(tmp_path: Path, corpora: Path, tagger: Path) -> None:
     url = f"sqlite:///{tmp_path}/answers.db"
     options = ("--store", url, "--model", tagger, "--corpus", corpora / "dev.seg", "--share", "0.1")
     trained = ("--train", corpora / "train.txt", "--models", tmp_path / "models")
-    with serving(*options, *trained) as (address, said):
+    with serving(*options, *trained) as (_, address, said):
         assert address.startswith("http://127.0.0.1:")
         with urlopen(address) as answer:  # noqa: S310
             assert "<h1>Sign in</h1>" in answer.read().decode()
@@ -60,7 +36,7 @@ def test_words_are_shown_in_a_concordance(tmp_path: Path, corpora: Path, segment
     text = raw.read_text("utf-8")
     words.write_text(f"{text[:2]}\nnowhere\n", "utf-8")
     options = ("--store", f"sqlite:///{tmp_path}/answers.db", "--model", segmenter, "--corpus", raw)
-    with serving(*options, "--words", words) as (address, said):
+    with serving(*options, "--words", words) as (_, address, said):
         assert said == ["1 of 2 words occur in 20 lines\n"]
         with urlopen(f"{address}concordance") as answer:  # noqa: S310
             assert "<h1>Sign in</h1>" in answer.read().decode()

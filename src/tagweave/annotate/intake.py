@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -104,10 +104,13 @@ def put_known(
     return _put(store, (replace(task, guideline=guideline, purpose=purpose, gold=answer) for task, answer in known))
 
 
-def version_of(store: Store, path: str) -> int:
-    """The last version of a model file; one that the store does not have is entered, as one that saw no judgement."""
+def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = lambda: None) -> int:
+    """The last version of a model file; one that the store does not have is entered, as one that saw no judgement.
+
+    `accuracy` is measured where the model is entered.
+    """
     known = [each.version for each in store.models() if each.path == path]
-    return known[-1] if known else store.add_model(path, 0, 0.0)
+    return known[-1] if known else store.add_model(path, 0, 0.0, accuracy())
 
 
 Drawn = tuple[NDArray[np.int64], Iterator[Task]]

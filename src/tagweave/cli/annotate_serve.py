@@ -58,8 +58,9 @@ def serve(
     with opened(store, settings) as answers:
         _check_training_phase(answers)
         listed = _listed(words, corpus, tagger.guideline) if words else None
+        version = _entered(answers, model, tagger, dev)
         if not listed:
-            _ask(answers, corpus, tagger, share, model)
+            _ask(answers, corpus, tagger, share, version)
         with _training(plan):
             _run(answers, listed, host, port)
 
@@ -75,13 +76,21 @@ def _check_training_phase(store: Store) -> None:
         raise OptionError(f"found --admit and {found} simulated tasks in the store, expected {expected}")
 
 
-def _ask(store: Store, corpus: str, tagger: Tagger, share: float, model: str) -> None:
+def _entered(store: Store, path: str, tagger: Tagger, dev: str | None) -> int:
+    """The version of the model that is served, with which its accuracy begins."""
+    from tagweave.annotate.intake import version_of
+    from tagweave.annotate.retraining import accuracy
+
+    return version_of(store, path, lambda: accuracy(tagger.model, dev, tagger.guideline))
+
+
+def _ask(store: Store, corpus: str, tagger: Tagger, share: float, version: int) -> None:
     """Put in what the model doubts."""
     from tagweave.annotate import intake
     from tagweave.corpus.load import load
 
     found = load(corpus, unnamed=tagger.guideline)
-    added = intake.put_doubtful(store, found, tagger, share, intake.version_of(store, model))
+    added = intake.put_doubtful(store, found, tagger, share, version)
     typer.echo(f"{added:,} new tasks from {len(found):,} sentences", err=True)
 
 
