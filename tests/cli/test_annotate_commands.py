@@ -153,6 +153,17 @@ class TestImport:
         assert {each.task.guideline for each in store.tasks(Status.OPEN)} == {"ctb"}
         assert [each.path for each in store.models()] == [str(tagger)]
 
+    def test_by_entropy(self, run: Run, tmp_path: Path, corpora: Path, tagger: Path) -> None:
+        asked = []
+        for choice in ("marginal", "entropy"):
+            url = f"sqlite:///{tmp_path}/{choice}.db"
+            words = (corpora / "dev.seg", "--store", url, "--model", tagger, "--choice", choice)
+            run("annotate", "import", *words)
+            found = Store.open(url).tasks(Status.OPEN)
+            asked.append({(each.task.sentence.place, each.task.start) for each in found})
+        assert len(asked[0]) == len(asked[1])
+        assert asked[0] != asked[1]
+
     def test_again_is_nothing_new(self, run: Run, url: str, corpora: Path, tagger: Path) -> None:
         words = ("annotate", "import", corpora / "dev.seg", "--store", url, "--model", tagger)
         run(*words)
@@ -188,6 +199,8 @@ class TestImport:
         ("words", "told"),
         [
             (["--as", "fun"], "unknown --as 'fun', expected one of real, gold, training"),
+            (["--choice", "fun"], "unknown --choice 'fun', expected marginal or entropy"),
+            (["--choice", "entropy"], "found --choice, expected --model with it"),
             (["--words", "list.txt"], "found --words, expected --model with it"),
             (["--model", "none.model"], "none.model: no such model file"),
         ],

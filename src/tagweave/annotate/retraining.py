@@ -42,6 +42,7 @@ class Plan:
         dev: a corpus argument; accuracy on it goes with the model.
         corpus: a corpus argument, from which the tokens that a new model doubts are asked for, too.
         share: of its tokens.
+        choice: which ones it doubts, one of `selection.CHOICES`.
 
     Raises:
         ValueError: no new judgement to wait for, or a command without the names of both files.
@@ -56,6 +57,7 @@ class Plan:
     dev: str | None = None
     corpus: str | None = None
     share: float = 0.2
+    choice: str = "marginal"
 
     def __post_init__(self) -> None:
         if self.every < 1:
@@ -111,9 +113,10 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
     while page := store.tasks(Status.OPEN, Purpose.REAL, after, _PAGE):
         after = page[-1].id
         own = [each for each in page if each.task.guideline == plan.guideline]
-        store.rank(version, selection.rankings(tagger, own, version))
+        store.rank(version, selection.rankings(tagger, own, version, plan.choice))
     if plan.corpus:
-        intake.put_doubtful(store, load(plan.corpus, unnamed=plan.guideline), tagger, plan.share, version)
+        corpus = load(plan.corpus, unnamed=plan.guideline)
+        intake.put_doubtful(store, corpus, tagger, plan.share, version, choice=plan.choice)
 
 
 def minutes(store: Store) -> float:

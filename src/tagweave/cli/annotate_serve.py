@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tagweave.cli.annotate_store import StoreUrl, opened
+from tagweave.cli.annotate_store import Choice, StoreUrl, check_choice, opened
 from tagweave.cli.errors import OptionError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def serve(
         str | None, typer.Option(metavar="G", help="Of the answers, in a model of several. Default: its first.")
     ] = None,
     share: Annotated[float, typer.Option(min=0, max=1, help="Ask for so much of the tokens, the least certain.")] = 0.2,
+    choice: Choice = None,
     words: Annotated[
         str | None, typer.Option(metavar="LIST", help="Show the occurrences of the words of LIST in a concordance.")
     ] = None,
@@ -50,17 +52,22 @@ def serve(
     from tagweave.annotate.settings import Admission, Settings
     from tagweave.cli.annotate_import import open_model
 
+    check_choice(choice)
     tagger = open_model(model, guideline, 1)
     if words is None and tagger.model.coding:
         raise OptionError("found a model that segments, expected --words LIST with it")
     settings = Settings(admission=None if admit is None else Admission(accuracy=admit))
-    plan = _plan(store, tagger, train, models, every, dev, None if words else corpus, share) if train else None
+    doubtful = choice or "marginal"
+    plan = _plan(store, tagger, train, models) if train else None
+    if plan:
+        asked = None if words else corpus
+        plan = replace(plan, every=every, dev=dev, corpus=asked, share=share, choice=doubtful)
     with opened(store, settings) as answers:
         _check_training_phase(answers)
         listed = _listed(words, corpus, tagger.guideline) if words else None
         version = _entered(answers, model, tagger, dev)
         if not listed:
-            _ask(answers, corpus, tagger, share, version)
+            _ask(answers, corpus, tagger, share, version, doubtful)
         with _training(plan):
             _run(answers, listed, host, port)
 
@@ -84,13 +91,13 @@ def _entered(store: Store, path: str, tagger: Tagger, dev: str | None) -> int:
     return version_of(store, path, lambda: accuracy(tagger.model, dev, tagger.guideline))
 
 
-def _ask(store: Store, corpus: str, tagger: Tagger, share: float, version: int) -> None:
+def _ask(store: Store, corpus: str, tagger: Tagger, share: float, version: int, choice: str) -> None:
     """Put in what the model doubts."""
     from tagweave.annotate import intake
     from tagweave.corpus.load import load
 
     found = load(corpus, unnamed=tagger.guideline)
-    added = intake.put_doubtful(store, found, tagger, share, version)
+    added = intake.put_doubtful(store, found, tagger, share, version, choice=choice)
     typer.echo(f"{added:,} new tasks from {len(found):,} sentences", err=True)
 
 
@@ -110,24 +117,14 @@ def _listed(words: str, corpus: str, guideline: str) -> WordList:
     return WordList(concordance, found, guideline, corpus)
 
 
-def _plan(
-    url: str,
-    tagger: Tagger,
-    train: list[str],
-    folder: str,
-    every: int,
-    dev: str | None,
-    corpus: str | None,
-    share: float,
-) -> Plan:
+def _plan(url: str, tagger: Tagger, train: list[str], folder: str) -> Plan:
     """Training as the served model was trained, on the corpora and what was agreed on."""
     from tagweave.annotate.retraining import Plan
     from tagweave.annotate.training_command import ANNOTATED, MODEL
     from tagweave.cli.annotate_training import command
 
     words = command(tagger, train, ANNOTATED, MODEL)
-    form = "kytea" if tagger.model.coding else "conllu"
-    return Plan(url, tagger.guideline, words, folder, every, form, dev, corpus, share)
+    return Plan(url, tagger.guideline, words, folder, form="kytea" if tagger.model.coding else "conllu")
 
 
 def _training(plan: Plan | None) -> AbstractContextManager[None]:
