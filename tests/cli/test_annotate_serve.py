@@ -11,6 +11,7 @@ import pytest
 from serving import serving
 
 from tagweave.annotate.aggregation import Status
+from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.store import Store
 
 Run = Any
@@ -47,6 +48,19 @@ def test_a_segmenter_needs_words(run: Run, tmp_path: Path, corpora: Path, segmen
     options = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", segmenter)
     told = run("annotate", "serve", *options, "--corpus", corpora / "dev.raw", code=2)
     assert "found a model that segments, expected --words LIST" in told.stderr
+
+
+def test_the_numbers_of_double_annotation(
+    run: Run, tmp_path: Path, corpora: Path, tagger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", tagger, "--corpus", corpora / "dev.seg")
+    found: list[Settings] = []
+    monkeypatch.setattr("tagweave.cli.annotate_serve._run", lambda store, *_: found.append(store.settings))
+    run("annotate", "serve", *options)
+    run("annotate", "serve", *options, "--annotators", "3,0,2", "--planted", "0.5")
+    assert found == [Settings(), Settings(Rule(3, 0, 2), gold_share=0.5)]
+    for wrong in ("2", "2,2,x", "2,2,3,4", "2,2,2", "0,4,3", "-1,2,3"):
+        assert "found" in run("annotate", "serve", *options, "--annotators", wrong, code=2).stderr
 
 
 def test_a_training_phase_needs_simulated_tasks(

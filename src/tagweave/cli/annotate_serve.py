@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tagweave.cli.annotate_store import Choice, StoreUrl, check_choice, opened
-from tagweave.cli.errors import OptionError
+from tagweave.cli.errors import OptionError, as_option_error
 
 if TYPE_CHECKING:
     from tagweave.annotate.retraining import Plan
+    from tagweave.annotate.settings import Rule
     from tagweave.annotate.site import WordList
     from tagweave.annotate.store import Store
     from tagweave.models.tagger import Tagger
@@ -32,6 +34,16 @@ def serve(
     words: Annotated[
         str | None, typer.Option(metavar="LIST", help="Show the occurrences of the words of LIST in a concordance.")
     ] = None,
+    annotators: Annotated[
+        str,
+        typer.Option(
+            metavar="N,MORE,MAJORITY",
+            help="N annotate each token; where they differ, MORE of them, and MAJORITY of all must agree.",
+        ),
+    ] = "2,2,3",
+    planted: Annotated[
+        float, typer.Option(min=0, max=1, metavar="SHARE", help="So many tasks are of gold, while there is some.")
+    ] = 0.05,
     admit: Annotated[
         float | None,
         typer.Option(min=0, max=1, metavar="SHARE", help="Annotators are admitted with so much of training right."),
@@ -52,11 +64,13 @@ def serve(
     from tagweave.annotate.settings import Admission, Settings
     from tagweave.cli.annotate_import import open_model
 
+    admission = None if admit is None else Admission(accuracy=admit)
+    settings = Settings(_rule(annotators), admission, gold_share=planted)
+
     check_choice(choice)
     tagger = open_model(model, guideline, 1)
     if words is None and tagger.model.coding:
         raise OptionError("found a model that segments, expected --words LIST with it")
-    settings = Settings(admission=None if admit is None else Admission(accuracy=admit))
     doubtful = choice or "marginal"
     plan = _plan(store, tagger, train, models) if train else None
     if plan:
@@ -70,6 +84,16 @@ def serve(
             _ask(answers, corpus, tagger, share, version, doubtful)
         with _training(plan):
             _run(answers, listed, host, port)
+
+
+def _rule(text: str) -> Rule:
+    from tagweave.annotate.settings import Rule
+
+    numbers = text.split(",")
+    if len(numbers) != len(fields(Rule)) or not all(re.fullmatch("[0-9]{1,4}", number) for number in numbers):
+        raise OptionError(f"found --annotators {text}, expected three whole numbers, as 2,2,3")
+    with as_option_error():
+        return Rule(*map(int, numbers))
 
 
 def _check_training_phase(store: Store) -> None:
