@@ -213,6 +213,21 @@ class TestImport:
         assert "words of a list are asked" in told.stderr
 
 
+class TestNotes:
+    def test_notes_of_labels(self, run: Run, url: str, tmp_path: Path) -> None:
+        (tmp_path / "notes.tsv").write_text("NN\ta thing\nVV\n", "utf-8")
+        words = ("annotate", "notes", tmp_path / "notes.tsv", "--store", url, "--guideline", "ctb")
+        assert run(*words).stderr == "ctb: 2 labels, 2 of them new\n"
+        assert run(*words).stderr == "ctb: 2 labels, 0 of them new\n"
+        assert Store.open(url).labels("ctb") == {"NN": "a thing", "VV": ""}
+
+    def test_a_file_that_is_none(self, run: Run, url: str, tmp_path: Path) -> None:
+        words = ("--store", url, "--guideline", "ctb")
+        assert "none.tsv" in run("annotate", "notes", tmp_path / "none.tsv", *words, code=2).stderr
+        (tmp_path / "notes.tsv").write_text("a thing\n", "utf-8")
+        assert "notes.tsv:1: found" in run("annotate", "notes", tmp_path / "notes.tsv", *words, code=2).stderr
+
+
 class TestExport:
     @pytest.fixture
     def answered(self, url: str, corpora: Path, tagger: Path, run: Run) -> str:
