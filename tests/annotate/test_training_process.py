@@ -124,6 +124,27 @@ def test_a_process_that_died_is_followed_by_another_with_new_judgements(
     ]
 
 
+def test_a_process_that_cannot_be_started_is_tried_again(
+    store: Store, plan: Plan, impatient: None, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[Plan] = []
+
+    def refuse_once(plan: Plan) -> object:
+        tries.append(plan)
+        if len(tries) == 1:
+            raise BlockingIOError("Resource temporarily unavailable")
+        return start(plan)
+
+    monkeypatch.setattr(training_process, "start", refuse_once)
+    with caplog.at_level(logging.ERROR), training(plan):
+        until(lambda: bool(caplog.records))
+        answer(store)
+        until(lambda: len(store.models()) == 1)
+    assert [each.getMessage() for each in caplog.records] == [
+        "training: the process died (Resource temporarily unavailable); another follows new judgements"
+    ]
+
+
 def test_nothing_outlives_a_server_that_is_killed(store: Store, slow: Plan, tmp_path: Path) -> None:
     answer(store)
     server = served(slow, tmp_path)

@@ -84,20 +84,30 @@ def _keep(plan: Plan, ended: Event) -> None:
     """See to it that there is a process, until the end."""
     wait, store = _FIRST_WAIT, Store.open(plan.url)
     while not ended.is_set():
-        seen, began, process = _last(store), time.monotonic(), start(plan)
-        while process.is_alive() and not ended.wait(_PAUSE):
-            pass
+        seen, began = _last(store), time.monotonic()
+        why = _run(plan, ended)
         if ended.is_set():
-            process.terminate()
-            process.join()
             break
         wait = _FIRST_WAIT if time.monotonic() - began > _LONGEST_WAIT else wait
-        _LOG.error("training: the process died (%s); another follows new judgements", process.exitcode)
+        _LOG.error("training: the process died (%s); another follows new judgements", why)
         ended.wait(wait)
         while _last(store) in (seen, None) and not ended.wait(_PAUSE):
             pass
         wait = min(2 * wait, _LONGEST_WAIT)
     store.close()
+
+
+def _run(plan: Plan, ended: Event) -> object:
+    """A process until it dies or all ends; what it died of: its exit code, or that it could not be started."""
+    try:
+        process = start(plan)
+    except OSError as error:
+        return error
+    while process.is_alive() and not ended.wait(_PAUSE):
+        pass
+    process.terminate()
+    process.join()
+    return process.exitcode
 
 
 def _last(store: Store) -> int | None:
