@@ -28,6 +28,11 @@ ROOT = Path(__file__).parents[1]
 NAME = "annotation-value"
 SIZES = (250, 500, 1000, 2000, 4000, 8000)
 TARGET, SOURCE = "ctb", "pd"
+_METHODS = {
+    "two-stage": "has the labels of the source's tagger among its features",
+    "coupled": "is trained on both corpora, with bundles of the labels that met in the answers or stand in the mapping"
+    " `ctb-pd`",
+}
 
 
 def read_data(source: int, quick: bool) -> Data:
@@ -97,17 +102,15 @@ def lines(summary: dict[str, Any], command: str) -> Iterator[str]:
         " probability leaves, `random` draws any. The rest of the sentences stays unknown. Under"
         " double annotation as in li-2015 an answer takes 2.2 judgements.\n"
     )
-    yield (
-        "`two-stage` has the labels of the source's tagger among its features; `coupled` is trained on both corpora,"
-        " with bundles of the labels that met in the answers or stand in the mapping `ctb-pd`.\n"
-    )
+    methods = list(dict.fromkeys(cell["method"] for cell in summary["cells"]))
+    yield "; ".join(f"`{method}` {_METHODS[method]}" for method in methods) + ".\n"
     yield f"- Target ({summary['data']}): {sizes['target'][0]:,} sentences, {sizes['target'][1]:,} words to ask for."
     yield f"- Test: {sizes['test'][0]:,} sentences, {sizes['test'][1]:,} words."
     yield f"- Source: {sizes['source'][0]:,} sentences, {sizes['source'][1]:,} words."
     yield f"- Every training: AdaGrad, {summary['budget']} iterations; no development data."
     yield significance(summary["trials"])
     yield f"\n![accuracy by answers]({NAME}.png)\n"
-    for method in dict.fromkeys(cell["method"] for cell in summary["cells"]):
+    for method in methods:
         yield f"## {method}\n"
         own = [cell for cell in summary["cells"] if cell["method"] == method]
         head = ["answers", *CHOICES, *(f"{choice}: difference to random, p" for choice in CHOICES[:-1])]

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from made_tasks import JJ, NN, VV
 
 from tagweave.annotate.agreement import (
-    accuracies,
     cohens_kappa,
     cohens_kappas,
     krippendorffs_alpha,
@@ -112,8 +111,3 @@ def test_alpha_of_answers_by_chance_is_about_nought() -> None:
     said = rng.integers(2, size=(4000, 2))
     found = krippendorffs_alpha(votes_of(*({"a": [NN, VV][one], "b": [NN, VV][other]} for one, other in said)))
     assert found == pytest.approx(0.0, abs=0.05)
-
-
-def test_accuracy_is_of_tasks_with_gold() -> None:
-    votes = votes_of({"a": NN, "b": VV}, {"a": VV}, {"b": CANNOT_TELL}, {"a": JJ})
-    assert accuracies(votes, {0: NN, 1: NN, 2: NN}) == {"a": (1, 2), "b": (0, 2)}

@@ -224,6 +224,16 @@ class TestJudgements:
         assert (first["kind"], first["seat"], first["model"], first["gold"]) == ("label", 0, None, None)
         assert lines[2]["ended"] == "1970-01-01T00:16:41.500+00:00"
 
+    def test_what_became_of_the_task_is_told(self, open_store: OpenStore) -> None:
+        store = open_store()
+        disputed(store, [NN, VV, NN, VV], asked(WORDS, 1))
+        told = [json.loads(line) for line in judgements(store.judgements())]
+        assert [(line["status"], line["outcome"]) for line in told] == [("dropped", None)] * 4
+        store.adjudicate(store.add_annotator("c", "curator").id, 1, NOT_A_WORD)
+        told = [json.loads(line) for line in judgements(store.judgements())]
+        assert {line["status"] for line in told} == {"adjudicated"}
+        assert told[0]["outcome"] == {"kind": "not a word", "label": None}
+
     def test_gold_is_told(self, open_store: OpenStore) -> None:
         store = open_store(Settings(admission=Admission()))
         store.add_tasks([Task(WORDS, 0, 1, GUIDELINE, CANDIDATES, purpose=Purpose.TRAINING, gold=VV)])

@@ -105,7 +105,7 @@ class TestPeople:
         store = open_store(clock=clock)
         added = store.add_annotator("王小明", password_hash="$argon2id$...")  # noqa: S106
         assert store.annotator("王小明") == store.annotator(added.id) == added
-        assert (added.role, added.created, added.admitted, added.session_epoch) == ("annotator", 1000.0, 1000.0, 0)
+        assert (added.role, added.created, added.admitted, added.session_epoch) == ("annotator", 1000.0, None, 0)
         assert store.annotator("nobody") is store.annotator(99) is store.annotator("\0") is None
         assert [each.name for each in store.annotators()] == ["王小明"]
 

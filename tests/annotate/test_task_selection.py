@@ -13,7 +13,16 @@ from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task as Coding
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Asked
-from tagweave.annotate.selection import Doubtful, least_certain, priorities, rankings, tasks, word_tasks
+from tagweave.annotate.selection import (
+    CHOICES,
+    Doubtful,
+    _all_tokens,
+    least_certain,
+    priorities,
+    rankings,
+    tasks,
+    word_tasks,
+)
 from tagweave.annotate.task import Candidate, Purpose, Task
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
@@ -63,6 +72,42 @@ def test_the_least_certain_come_first(tagger, raw, share):
     best = sorted(table[0][0] for table in known.values())
     np.testing.assert_allclose(found.doubt, 1 - np.array(best[: len(found.doubt)]), atol=1e-6)
     np.testing.assert_allclose([known[place][0][0] for place in places(found)], 1 - found.doubt, atol=1e-6)
+
+
+def test_by_entropy(tagger, raw):
+    known = by_hand(tagger, raw)
+    entropies = {place: -sum(p * np.log(p) for p, _ in table if p > 0) for place, table in known.items()}
+    found = least_certain(tagger, raw, 0.2, choice="entropy")
+    np.testing.assert_allclose(found.doubt, sorted(entropies.values())[: -len(found.doubt) - 1 : -1], atol=1e-4)
+    np.testing.assert_allclose(found.doubt, [entropies[place] for place in places(found)], atol=1e-4)
+    assert places(found) != places(least_certain(tagger, raw, 0.2))
+    expected = tagger.labels.index(known[places(found)[0]][0][1])
+    assert found.labels[0, 0] == expected  # candidates are the most probable labels all the same
+
+
+def test_a_certain_token_has_no_entropy(tagger, raw):
+    told = [each.with_layer("ctb", [("NN",)] * len(each)) for each in raw[:3]]
+    found = least_certain(tagger, told, 1.0, choice="entropy")
+    certain = _all_tokens(tagger, told, "ctb", "entropy")
+    assert found.doubt.max() > 0
+    np.testing.assert_allclose(certain.doubt, 0, atol=1e-6)
+
+
+def test_tasks_are_ranked_by_entropy_too(tagger, raw):
+    asked = [
+        Asked(i, task, Status.OPEN, None, None)
+        for i, task in enumerate(tasks(least_certain(tagger, raw, 1.0), raw, tagger))
+    ]
+    by_choice = [np.array([each.doubt for each in rankings(tagger, asked, choice=choice)]) for choice in CHOICES]
+    assert (
+        by_choice[0] <= by_choice[1] + 1e-6
+    ).mean() > 0.9  # the same draw; entropy is the greater number nearly always
+    assert not np.allclose(*by_choice)
+
+
+def test_an_unknown_choice(tagger, raw):
+    with pytest.raises(ValueError, match="unknown choice 'random', expected one of marginal, entropy"):
+        least_certain(tagger, raw, choice="random")
 
 
 def test_candidates_are_the_most_probable_labels(tagger, raw):
@@ -117,7 +162,7 @@ def test_an_ambiguous_position_is_asked_among_its_labels(tagger, raw):
 def test_some_of_them(probabilities, share):
     size = len(probabilities)
     array = np.array(probabilities, np.float32)[:, None]
-    found = Doubtful(np.zeros(size, np.int64), np.arange(size), np.zeros((size, 1), np.int32), array)
+    found = Doubtful(np.zeros(size, np.int64), np.arange(size), np.zeros((size, 1), np.int32), array, 1 - array[:, 0])
     chosen = array[:, 0] < share
     assert found.only(chosen).position.tolist() == [i for i in range(size) if chosen[i]]
     assert found.only(slice(2)).doubt.tolist() == (1 - array[:2, 0]).tolist()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from fixture_types import OpenStore
+from fixture_types import NewUrl, OpenStore
 from hypothesis import given
 from hypothesis import strategies as st
 from made_tasks import NN, VV, hire, make_tasks
 
 from tagweave.annotate.settings import Admission, Settings
+from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, Purpose
 from tagweave.annotate.training_phase import is_passed
 
@@ -54,3 +55,38 @@ def test_what_others_answer_does_not_count(open_store: OpenStore) -> None:
     admitted = {person.name: person.admitted is not None for person in store.annotators()}
     assert admitted == {"annotator 0": True, "annotator 1": False}
     assert store.training_results(b) == []
+
+
+def test_who_hands_out_tasks_says_whether_there_is_a_training_phase(open_store: OpenStore, new_url: NewUrl) -> None:
+    url, strict = new_url(), Settings(admission=Admission(questions=1, accuracy=1.0))
+    anybody, demanding = open_store(url=url), open_store(strict, url=url)
+    anybody.add_tasks([*make_tasks(range(4), Purpose.TRAINING, NN), *make_tasks(range(4, 8))])
+    for at in (anybody, demanding):
+        name = f"added with {at.settings.admission}"
+        somebody = at.add_annotator(name).id
+        assert purpose(anybody, somebody) is Purpose.REAL
+        assert purpose(demanding, at.add_annotator(f"{name} too").id) is Purpose.TRAINING
+
+
+def test_what_was_passed_counts_at_every_server(open_store: OpenStore, new_url: NewUrl) -> None:
+    url = new_url()
+    easy, hard = (open_store(Settings(admission=Admission(n, 1.0)), url=url) for n in (1, 3))
+    easy.add_tasks([*make_tasks(range(4), Purpose.TRAINING, NN), *make_tasks(range(4, 8))])
+    (a,) = hire(easy, 1)
+    lease = hard.claim(a)
+    assert lease is not None
+    easy.answer(a, lease.task_id, NN)
+    assert purpose(hard, a) is Purpose.REAL
+
+
+def test_a_curator_needs_no_training(open_store: OpenStore) -> None:
+    store = open_store(Settings(admission=Admission()))
+    store.add_tasks([*make_tasks([0], Purpose.TRAINING, NN), *make_tasks([1])])
+    assert purpose(store, store.add_annotator("c", "curator").id) is Purpose.REAL
+
+
+def purpose(store: Store, annotator: int) -> Purpose:
+    """Of the task that somebody gets."""
+    lease = store.claim(annotator)
+    assert lease is not None
+    return lease.task.purpose

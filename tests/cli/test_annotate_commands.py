@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
+from select import select
 from typing import Any
 
 import pytest
@@ -17,6 +22,7 @@ from tagweave.corpus.load import load
 
 Run = Any
 PASSWORD = "correct horse"  # noqa: S105
+PROGRAM = [sys.executable, "-c", "from tagweave.cli.main import main; main()"]
 
 
 @pytest.fixture
@@ -73,6 +79,17 @@ class TestAddUser:
         assert ada is not None
         assert is_right(PASSWORD, ada.password_hash)
 
+    def test_what_is_typed_on_a_terminal_is_not_shown(self, url: str) -> None:
+        typed = ["something else", PASSWORD, PASSWORD, PASSWORD]
+        said, code = typed_at_a_terminal([*PROGRAM, "annotate", "adduser", "--store", url, "--name", "Ada"], typed)
+        assert code == 0, said
+        assert said.count("Password of Ada") == 2  # the first two differed
+        assert said.rstrip().endswith("Ada: annotator")
+        assert not any(word in said for word in typed)
+        ada = Store.open(url).annotator("Ada")
+        assert ada is not None
+        assert is_right(PASSWORD, ada.password_hash)
+
     @pytest.mark.parametrize(
         ("words", "told"),
         [
@@ -104,6 +121,21 @@ class TestAddUser:
         assert (tmp_path / "notes.db").read_text().startswith("my notes")
 
 
+def typed_at_a_terminal(command: list[str], lines: list[str]) -> tuple[str, int]:
+    """All that a terminal shows while a command asks for lines, and its exit code."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(command[0], command)  # noqa: S606
+    said, waiting, end = "", list(lines), time.monotonic() + 60
+    with suppress(OSError):  # so ends a terminal without a program
+        while time.monotonic() < end:
+            if select([terminal], [], [], 0.2)[0]:
+                said += os.read(terminal, 4096).decode()
+            elif waiting and said.rstrip().endswith(":"):
+                os.write(terminal, f"{waiting.pop(0)}\n".encode())
+    return said, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 class Terminal:
     """Standard input that is one."""
 
@@ -120,6 +152,17 @@ class TestImport:
         assert told.stderr == f"{round(0.2 * tokens):,} new tasks from 20 sentences\n"
         assert {each.task.guideline for each in store.tasks(Status.OPEN)} == {"ctb"}
         assert [each.path for each in store.models()] == [str(tagger)]
+
+    def test_by_entropy(self, run: Run, tmp_path: Path, corpora: Path, tagger: Path) -> None:
+        asked = []
+        for choice in ("marginal", "entropy"):
+            url = f"sqlite:///{tmp_path}/{choice}.db"
+            words = (corpora / "dev.seg", "--store", url, "--model", tagger, "--choice", choice)
+            run("annotate", "import", *words)
+            found = Store.open(url).tasks(Status.OPEN)
+            asked.append({(each.task.sentence.place, each.task.start) for each in found})
+        assert len(asked[0]) == len(asked[1])
+        assert asked[0] != asked[1]
 
     def test_again_is_nothing_new(self, run: Run, url: str, corpora: Path, tagger: Path) -> None:
         words = ("annotate", "import", corpora / "dev.seg", "--store", url, "--model", tagger)
@@ -156,6 +199,8 @@ class TestImport:
         ("words", "told"),
         [
             (["--as", "fun"], "unknown --as 'fun', expected one of real, gold, training"),
+            (["--choice", "fun"], "unknown --choice 'fun', expected marginal or entropy"),
+            (["--choice", "entropy"], "found --choice, expected --model with it"),
             (["--words", "list.txt"], "found --words, expected --model with it"),
             (["--model", "none.model"], "none.model: no such model file"),
         ],
@@ -166,6 +211,21 @@ class TestImport:
     def test_a_segmenter_needs_a_list(self, run: Run, url: str, corpora: Path, segmenter: Path) -> None:
         told = run("annotate", "import", corpora / "dev.raw", "--store", url, "--model", segmenter, code=2)
         assert "words of a list are asked" in told.stderr
+
+
+class TestNotes:
+    def test_notes_of_labels(self, run: Run, url: str, tmp_path: Path) -> None:
+        (tmp_path / "notes.tsv").write_text("NN\ta thing\nVV\n", "utf-8")
+        words = ("annotate", "notes", tmp_path / "notes.tsv", "--store", url, "--guideline", "ctb")
+        assert run(*words).stderr == "ctb: 2 labels, 2 of them new\n"
+        assert run(*words).stderr == "ctb: 2 labels, 0 of them new\n"
+        assert Store.open(url).labels("ctb") == {"NN": "a thing", "VV": ""}
+
+    def test_a_file_that_is_none(self, run: Run, url: str, tmp_path: Path) -> None:
+        words = ("--store", url, "--guideline", "ctb")
+        assert "none.tsv" in run("annotate", "notes", tmp_path / "none.tsv", *words, code=2).stderr
+        (tmp_path / "notes.tsv").write_text("a thing\n", "utf-8")
+        assert "notes.tsv:1: found" in run("annotate", "notes", tmp_path / "notes.tsv", *words, code=2).stderr
 
 
 class TestExport:

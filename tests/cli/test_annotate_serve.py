@@ -3,46 +3,25 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+import pytest
+from serving import serving
+
 from tagweave.annotate.aggregation import Status
+from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.store import Store
 
 Run = Any
-_PROGRAM = (sys.executable, "-c", "from tagweave.cli.main import main; main()", "annotate", "serve", "--port", "0")
-
-
-@contextmanager
-def serving(*options: object) -> Iterator[tuple[str, list[str]]]:
-    """A server's address, and what it said before; it ends by Ctrl-C."""
-    process = subprocess.Popen([*_PROGRAM, *map(str, options)], stderr=subprocess.PIPE, text=True)
-    assert process.stderr
-    said: list[str] = []
-    try:
-        while not (said and said[-1].startswith("http://")):
-            said.append(process.stderr.readline())
-            assert said[-1], said
-        yield said[-1].strip(), said[:-1]
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) in (0, 130), process.stderr.read()
-    finally:
-        process.kill()
-        process.wait()
-        process.stderr.close()
 
 
 def test_what_the_model_doubts_is_asked(tmp_path: Path, corpora: Path, tagger: Path) -> None:
     url = f"sqlite:///{tmp_path}/answers.db"
     options = ("--store", url, "--model", tagger, "--corpus", corpora / "dev.seg", "--share", "0.1")
     trained = ("--train", corpora / "train.txt", "--models", tmp_path / "models")
-    with serving(*options, *trained) as (address, said):
+    with serving(*options, *trained) as (_, address, said):
         assert address.startswith("http://127.0.0.1:")
         with urlopen(address) as answer:  # noqa: S310
             assert "<h1>Sign in</h1>" in answer.read().decode()
@@ -58,7 +37,7 @@ def test_words_are_shown_in_a_concordance(tmp_path: Path, corpora: Path, segment
     text = raw.read_text("utf-8")
     words.write_text(f"{text[:2]}\nnowhere\n", "utf-8")
     options = ("--store", f"sqlite:///{tmp_path}/answers.db", "--model", segmenter, "--corpus", raw)
-    with serving(*options, "--words", words) as (address, said):
+    with serving(*options, "--words", words) as (_, address, said):
         assert said == ["1 of 2 words occur in 20 lines\n"]
         with urlopen(f"{address}concordance") as answer:  # noqa: S310
             assert "<h1>Sign in</h1>" in answer.read().decode()
@@ -69,6 +48,34 @@ def test_a_segmenter_needs_words(run: Run, tmp_path: Path, corpora: Path, segmen
     options = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", segmenter)
     told = run("annotate", "serve", *options, "--corpus", corpora / "dev.raw", code=2)
     assert "found a model that segments, expected --words LIST" in told.stderr
+
+
+def test_the_numbers_of_double_annotation(
+    run: Run, tmp_path: Path, corpora: Path, tagger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", tagger, "--corpus", corpora / "dev.seg")
+    found: list[Settings] = []
+    monkeypatch.setattr("tagweave.cli.annotate_serve._run", lambda store, *_: found.append(store.settings))
+    run("annotate", "serve", *options)
+    run("annotate", "serve", *options, "--annotators", "3,0,2", "--planted", "0.5")
+    assert found == [Settings(), Settings(Rule(3, 0, 2), gold_share=0.5)]
+    for wrong in ("2", "2,2,x", "2,2,3,4", "2,2,2", "0,4,3", "-1,2,3"):
+        assert "found" in run("annotate", "serve", *options, "--annotators", wrong, code=2).stderr
+
+
+def test_a_training_phase_needs_simulated_tasks(
+    run: Run, tmp_path: Path, corpora: Path, tagger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    options = ("--store", url, "--model", tagger, "--corpus", corpora / "dev.seg", "--admit", "0.9")
+    monkeypatch.setattr("tagweave.cli.annotate_serve._run", lambda *_: None)
+    run(
+        "annotate", "import", corpora / "dev.txt", "--store", url, "--model", tagger, "--as", "training", "--number", 49
+    )
+    told = run("annotate", "serve", *options, code=2)
+    assert "found --admit and 49 simulated tasks in the store, expected 50 or more" in told.stderr
+    run("annotate", "import", corpora / "dev.txt", "--store", url, "--as", "training", "--number", 10)
+    run("annotate", "serve", *options)
 
 
 def test_words_that_do_not_occur(run: Run, tmp_path: Path, corpora: Path, segmenter: Path) -> None:

@@ -119,6 +119,8 @@ def test_the_verdict_counts_answers(share, said):
     page = "\n".join(lines(summarise(read_data(0, True), rows, 100), "the command"))
     verdict = page.partition("`in proportion` is better")[2].partition("`least certain` is better")[0]
     assert said in verdict
+    assert "`coupled` is trained on both" in page
+    assert "two-stage" not in page
     assert ("250, 500" in verdict.partition("It is worse")[0]) == (share > 0.5)
 
 
@@ -130,6 +132,8 @@ def test_the_command(tmp_path, monkeypatch):
     assert [cell["answers"] for cell in summary["cells"]] == [60, 120]
     assert all(f"{cell['scores'][choice]['mean']:.2f}" in page for cell in summary["cells"] for choice in CHOICES)
     assert "--quick --seeds 1" in page
+    assert "`two-stage` has" in page
+    assert "coupled" not in page
     assert (tmp_path / "annotation-value.png").stat().st_size > 1000
 
 

@@ -1,4 +1,4 @@
-"""How far annotators agree, and how often each is right.
+"""How far annotators agree.
 
 Tasks on which two annotators differ get more answers. Agreement over all answers would count just those tasks several
 times, so take `of_first` before.
@@ -68,16 +68,6 @@ def krippendorffs_alpha(votes: Iterable[Vote]) -> float | None:
         for answer in answers:
             counts[row, columns[answer]] += 1
     return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
-
-
-def accuracies(votes: Iterable[Vote], gold: dict[int, Answer]) -> dict[str, tuple[int, int]]:
-    """Of each annotator, how many answers to tasks with known gold were right, and how many there are."""
-    found: dict[str, tuple[int, int]] = {}
-    for vote in votes:
-        if vote.task in gold:
-            right, answers = found.get(vote.annotator, (0, 0))
-            found[vote.annotator] = right + (vote.answer == gold[vote.task]), answers + 1
-    return found
 
 
 def _pairs(votes: Iterable[Vote]) -> dict[Pair, list[tuple[Answer, Answer]]]:

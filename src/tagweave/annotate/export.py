@@ -20,7 +20,7 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.record import Judgement
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Kind
+from tagweave.annotate.task import Answer, Kind
 from tagweave.corpus import conllu, kytea
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.kytea import SEGMENTATION, segmentation_layer
@@ -78,7 +78,9 @@ def judgements(found: Iterable[Judgement]) -> Iterator[str]:
             "stop": task.stop,
             "guideline": task.guideline,
             "purpose": task.purpose,
-            "gold": None if task.gold is None else {"kind": task.gold.kind, "label": task.gold.label},
+            "gold": _said(task.gold),
+            "status": each.task.status,
+            "outcome": _said(each.task.outcome),
             "annotator": each.annotator,
             "seat": each.seat,
             "revision": each.revision,
@@ -91,6 +93,10 @@ def judgements(found: Iterable[Judgement]) -> Iterator[str]:
             "ended": _time(each.ended),
         }
         yield json.dumps(line, ensure_ascii=False)
+
+
+def _said(answer: Answer | None) -> dict[str, str | None] | None:
+    return None if answer is None else {"kind": answer.kind, "label": answer.label}
 
 
 def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = False) -> int:

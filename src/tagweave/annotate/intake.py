@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -22,7 +22,13 @@ _MANY = 200  # tasks of one transaction: annotators wait for no longer one
 
 
 def put_doubtful(
-    store: Store, corpus: Corpus, tagger: Tagger, share: float = 0.2, model: int | None = None, seed: int = 0
+    store: Store,
+    corpus: Corpus,
+    tagger: Tagger,
+    share: float = 0.2,
+    model: int | None = None,
+    seed: int = 0,
+    choice: str = "marginal",
 ) -> int:
     """Ask for the least certain tokens of a corpus of words (`selection.least_certain`); how many are new.
 
@@ -35,11 +41,12 @@ def put_doubtful(
         share: of the tokens that are not known.
         model: its version.
         seed: of equally certain ones, and of the order in which they are asked.
+        choice: one of `selection.CHOICES`.
 
     Raises:
         ValueError, CorpusError: as `least_certain`.
     """
-    found = selection.least_certain(tagger, corpus.sentences, share, tagger.guideline, seed)
+    found = selection.least_certain(tagger, corpus.sentences, share, tagger.guideline, seed, choice)
     store.add_labels(tagger.guideline, dict.fromkeys(tagger.labels, ""))
     return _put(store, selection.tasks(found, corpus.sentences, tagger, model, seed))
 
@@ -52,6 +59,7 @@ def put_words(
     most: int | None = None,
     model: int | None = None,
     seed: int = 0,
+    choice: str = "entropy",
 ) -> int:
     """Ask of the most doubtful occurrences of words whether they are words (`selection.word_tasks`); how many are new.
 
@@ -60,7 +68,7 @@ def put_words(
     """
     coded = Coding("segment").prepare(corpus)
     raw = [Sentence(sentence.forms, place=sentence.place) for sentence in coded]
-    return _put(store, selection.word_tasks(tagger, raw, words, most=most, seed=seed, model=model))
+    return _put(store, selection.word_tasks(tagger, raw, words, choice, most, seed, model))
 
 
 def put_ambiguous(store: Store, corpus: Corpus) -> int:
@@ -104,10 +112,13 @@ def put_known(
     return _put(store, (replace(task, guideline=guideline, purpose=purpose, gold=answer) for task, answer in known))
 
 
-def version_of(store: Store, path: str) -> int:
-    """The last version of a model file; one that the store does not have is entered, as one that saw no judgement."""
+def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = lambda: None) -> int:
+    """The last version of a model file; one that the store does not have is entered, as one that saw no judgement.
+
+    `accuracy` is measured where the model is entered.
+    """
     known = [each.version for each in store.models() if each.path == path]
-    return known[-1] if known else store.add_model(path, 0, 0.0)
+    return known[-1] if known else store.add_model(path, 0, 0.0, accuracy())
 
 
 Drawn = tuple[NDArray[np.int64], Iterator[Task]]

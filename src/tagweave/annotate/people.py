@@ -22,7 +22,8 @@ class Annotator:
         name: unique.
         role: one of `ROLES`.
         password_hash: as the hashing library wrote it; `None` where only a link leads in.
-        created, admitted: seconds since 1970, UTC; not admitted while in training.
+        created: seconds since 1970, UTC.
+        admitted: since when no training phase is for them: they passed one, a curator let them in, or is one.
         session_epoch: sessions of an earlier one are over.
     """
 

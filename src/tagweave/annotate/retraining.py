@@ -1,26 +1,16 @@
-"""Training beside the server: a process that trains when enough new judgements are in, and ranks tasks anew.
+"""From answers to a new model, whose doubts rank the tasks anew.
 
-It shares nothing with the server but the store. It writes what is agreed on as a partial corpus, runs a command that
-makes a model of it (`Plan.command`), and enters the model as a new version: with that the server has it. The file of a
-version is never changed. So at whatever point the process is killed, the next one goes on: a model that is in its file
-but not in the store is entered, one that is not in its file is trained again.
+What is agreed on is written as a partial corpus, a command makes a model of it (`Plan.command`), and the model is
+entered as a new version: with that the server has it. The file of a version is never changed. So at whatever point
+this is killed, the next training goes on: a model that is in its file but not in the store is entered, one that is not
+in its file is trained again.
 """
 
 from __future__ import annotations
 
-import logging
-import multiprocessing
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
 
 from tagweave.adapt.fit import dev_score
 from tagweave.adapt.task import Task as Coding
@@ -29,18 +19,13 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Model
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose
+from tagweave.annotate.training_command import ANNOTATED, MODEL, run
 from tagweave.corpus.load import load
 from tagweave.models.chain import ChainModel
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.models.tagger import Tagger
 
-ANNOTATED, MODEL = "{annotated}", "{model}"
-"""What stands in a command for the files of the partial corpus and of the new model."""
-
-_LOG = logging.getLogger(__name__)
-_PAUSE = 1.0  # seconds between two looks at the store, and at a training that runs
 _PAGE = 100  # tasks that are ranked at a time: annotators wait for no longer transaction
-_NICE = 10  # requests come first
 
 
 @dataclass(frozen=True)
@@ -57,6 +42,7 @@ class Plan:
         dev: a corpus argument; accuracy on it goes with the model.
         corpus: a corpus argument, from which the tokens that a new model doubts are asked for, too.
         share: of its tokens.
+        choice: which ones it doubts, one of `selection.CHOICES`.
 
     Raises:
         ValueError: no new judgement to wait for, or a command without the names of both files.
@@ -71,6 +57,7 @@ class Plan:
     dev: str | None = None
     corpus: str | None = None
     share: float = 0.2
+    choice: str = "marginal"
 
     def __post_init__(self) -> None:
         if self.every < 1:
@@ -80,38 +67,13 @@ class Plan:
                 raise ValueError(f"found a command without {name}, expected one that reads {ANNOTATED}, writes {MODEL}")
 
 
-def start(plan: Plan) -> BaseProcess:
-    """Start the process. It ends with its parent, whatever that dies of, or when it is terminated."""
-    process = multiprocessing.get_context("spawn").Process(target=watch, args=(plan, os.getpid()), daemon=True)
-    process.start()
-    return process
-
-
-def watch(plan: Plan, parent: int) -> None:
-    """Train whenever it is time, until the parent process is gone; the body of the process."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
-    os.nice(_NICE)
-    store = Store.open(plan.url)
-    tried = 0
-    while os.getppid() == parent:
-        try:
-            if (last := store.last_judgement()) - max(tried, _seen(store)) >= plan.every:
-                tried = last
-                retrain(store, plan, parent)
-        except (ValueError, KeyError, OSError, subprocess.SubprocessError) as error:  # the next judgements may mend it
-            _LOG.error("training: %s", error)
-        time.sleep(_PAUSE)
-    store.close()
-
-
-def retrain(store: Store, plan: Plan, parent: int | None = None) -> Model | None:
+def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: True) -> Model | None:
     """Train on all judgements that are in, enter the model, and rank tasks; `None` where nothing is agreed on yet.
 
     Args:
         store: as the plan's.
         plan: what is trained.
-        parent: the training ends with this process.
+        is_wanted: the training is ended when it no longer is.
 
     Raises:
         CorpusError, ModelFileError: files that cannot be read.
@@ -125,13 +87,13 @@ def retrain(store: Store, plan: Plan, parent: int | None = None) -> Model | None
         annotated = path.with_suffix(f".{plan.form}")
         if not export.write(store, str(annotated), plan.form, plan.guideline):
             return None
-        _run(plan, annotated, path, parent)
+        run(plan.command, annotated, path, is_wanted)
     try:
         model = load_model(path)
     except ModelFileError:
         path.unlink()  # to be trained again
         raise
-    version = store.add_model(str(path), judgement, minutes(store), accuracy(model, plan.dev))
+    version = store.add_model(str(path), judgement, minutes(store), accuracy(model, plan.dev, plan.guideline))
     rank(store, plan, model, version)
     return store.models()[-1]
 
@@ -151,9 +113,10 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
     while page := store.tasks(Status.OPEN, Purpose.REAL, after, _PAGE):
         after = page[-1].id
         own = [each for each in page if each.task.guideline == plan.guideline]
-        store.rank(version, selection.rankings(tagger, own, version))
+        store.rank(version, selection.rankings(tagger, own, version, plan.choice))
     if plan.corpus:
-        intake.put_doubtful(store, load(plan.corpus, unnamed=plan.guideline), tagger, plan.share, version)
+        corpus = load(plan.corpus, unnamed=plan.guideline)
+        intake.put_doubtful(store, corpus, tagger, plan.share, version, choice=plan.choice)
 
 
 def minutes(store: Store) -> float:
@@ -161,38 +124,12 @@ def minutes(store: Store) -> float:
     return sum(store.progress(each.id).seconds for each in store.annotators()) / 60
 
 
-def accuracy(model: ChainModel, dev: str | None) -> float | None:
-    """Of a model on a corpus: the share of labels that are right; of a segmenter the F measure of words."""
+def accuracy(model: ChainModel, dev: str | None, guideline: str) -> float | None:
+    """Of a model on a corpus: the share of labels that are right; of a segmenter the F measure of words.
+
+    A corpus that names no guideline is of this one.
+    """
     if dev is None:
         return None
     coding = Coding(model.task, model.coding) if model.coding else Coding(model.task)
-    return float(dev_score(model, coding.prepare(load(dev)))(model.weights))
-
-
-def _seen(store: Store) -> int:
-    return max((each.judgement for each in store.models()), default=0)
-
-
-def _run(plan: Plan, annotated: Path, model: Path, parent: int | None) -> None:
-    """Run the command; the model appears under its name when it is whole."""
-    part = model.with_name(f"{model.stem}.new{model.suffix}")
-    command = [word.replace(ANNOTATED, str(annotated)).replace(MODEL, str(part)) for word in plan.command]
-    with model.with_suffix(".log").open("wb") as log, _running(command, log) as process:
-        while process.poll() is None:
-            if parent is not None and os.getppid() != parent:
-                sys.exit(0)
-            time.sleep(_PAUSE / 10)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    part.replace(model)
-
-
-@contextmanager
-def _running(command: list[str], log: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A command that does not outlive the block."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # noqa: S603  # no shell
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+    return float(dev_score(model, coding.prepare(load(dev, unnamed=guideline)))(model.weights))

@@ -1,8 +1,8 @@
 """What to ask: the tokens of which a model is least certain, and the words of a list whose labels are most doubtful.
 
-A token is the more difficult the less probable its most probable label is; the hardest fifth is asked for, with the two
-or three most probable labels as candidates (li-2015, section 4). A word of a list is the more doubtful the greater the
-entropy of the labels of its characters is (tsuboi-2008, section 5.1).
+A token is the more difficult the less probable its most probable label is, or the greater the entropy of its labels;
+the hardest fifth is asked for, with the two or three most probable labels as candidates (li-2015, section 4). A word of
+a list is the more doubtful the greater the entropy of the labels of its characters is (tsuboi-2008, section 5.1).
 
 Tokens are not asked for in the order of their doubt, but drawn in proportion to it (`priorities`). The most doubtful
 ones alone show a model nothing of what is easy: on ZX, beside People's Daily, 4,000 such answers were worth less than
@@ -23,28 +23,28 @@ from tagweave.annotate.task import Candidate, Purpose, Task
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.models.tagger import Tagger
 
+CHOICES = ("marginal", "entropy")
+"""The doubt of a token: what its most probable label leaves, and the entropy of its labels, in nats."""
+
 _CANDIDATES, _RARE = 3, 0.01  # the third one is shown from this probability on
 _BLOCK = 2000  # sentences whose marginals are held at a time
 
 
 class Doubtful(NamedTuple):
-    """Tokens, the least certain first.
+    """Tokens, the most doubtful first.
 
     Attributes:
         sentence, position: int64[K], their places.
         labels: int32[K, C], the numbers of their most probable labels, the best first.
         probabilities: float32[K, C], of these.
+        doubt: float32[K], by a choice of `CHOICES`.
     """
 
     sentence: NDArray[np.int64]
     position: NDArray[np.int64]
     labels: NDArray[np.int32]
     probabilities: NDArray[np.float32]
-
-    @property
-    def doubt(self) -> NDArray[np.float32]:
-        """float32[K]: what the most probable label leaves."""
-        return 1 - self.probabilities[:, 0]
+    doubt: NDArray[np.float32]
 
     def only(self, chosen: Any) -> Doubtful:
         """Some of them, by a slice, a mask or their numbers."""
@@ -52,7 +52,12 @@ class Doubtful(NamedTuple):
 
 
 def least_certain(
-    tagger: Tagger, sentences: Sequence[Sentence], share: float = 0.2, layer: str | None = None, seed: int = 0
+    tagger: Tagger,
+    sentences: Sequence[Sentence],
+    share: float = 0.2,
+    layer: str | None = None,
+    seed: int = 0,
+    choice: str = "marginal",
 ) -> Doubtful:
     """The tokens whose most probable label has the least marginal probability (li-2015, section 4).
 
@@ -62,18 +67,19 @@ def least_certain(
         share: of the tokens that are not known.
         layer: where one label is known already, the token is not asked for; what is known is evidence for others.
         seed: of the order of equally certain ones.
+        choice: one of `CHOICES`.
 
     Raises:
-        ValueError: a model of characters, or a share outside 0..1.
+        ValueError: a model of characters, a share outside 0..1, or an unknown choice.
         CorpusError: as `Tagger.probabilities`, of the layer.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"found a share of {share}, expected 0 to 1")
-    found = _all_tokens(tagger, sentences, layer)
+    found = _all_tokens(tagger, sentences, layer, choice)
     if layer is not None:
         found = found.only(np.concatenate([np.zeros(0, np.bool_), *(_is_open(each, layer) for each in sentences)]))
     chance = np.random.default_rng(seed).random(len(found.sentence))
-    order = np.lexsort((chance, found.probabilities[:, 0]))
+    order = np.lexsort((chance, -found.doubt))
     return found.only(order[: round(share * len(order))])
 
 
@@ -98,16 +104,16 @@ def tasks(
         yield Task(sentences[sentence], *span, tagger.guideline, candidates, priority, model=model)
 
 
-def rankings(tagger: Tagger, asked: Iterable[Asked], seed: int = 0) -> list[Ranking]:
+def rankings(tagger: Tagger, asked: Iterable[Asked], seed: int = 0, choice: str = "marginal") -> list[Ranking]:
     """What a model thinks of tasks that ask for the label of one token, given what their sentences tell; others are
-    left out. `seed` draws their priorities. Raises as `least_certain`.
+    left out. `seed` draws their priorities, `choice` is one of `CHOICES`. Raises as `least_certain`.
     """
     of_token = [each for each in asked if each.task.candidates and each.task.stop == each.task.start + 1]
     sentences = list({_which(each): each.task.sentence for each in of_token}.values())
     begins = np.cumsum([0, *map(len, sentences)]).tolist()
     first = dict(zip(dict.fromkeys(map(_which, of_token)), begins, strict=False))
     tokens = np.array([first[_which(each)] + each.task.start for each in of_token], np.int64)
-    found = _all_tokens(tagger, sentences, tagger.guideline).only(tokens)
+    found = _all_tokens(tagger, sentences, tagger.guideline, choice).only(tokens)
     drawn = priorities(found.doubt, np.random.default_rng([seed, *(each.id for each in of_token[:1])])).tolist()
     rows = zip(of_token, drawn, _shown(found, tagger), strict=True)
     return [Ranking(each.id, priority, candidates) for each, priority, candidates in rows]
@@ -149,21 +155,31 @@ def word_tasks(
         yield Task(sentences[sentence], begin, end, tagger.guideline, doubt=doubt, purpose=purpose, model=model)
 
 
-def _all_tokens(tagger: Tagger, sentences: Sequence[Sentence], layer: str | None) -> Doubtful:
+def _all_tokens(tagger: Tagger, sentences: Sequence[Sentence], layer: str | None, choice: str) -> Doubtful:
     """Every token, in the order of the text."""
+    if choice not in CHOICES:
+        raise ValueError(f"unknown choice {choice!r}, expected one of {', '.join(CHOICES)}")
     if tagger.model.coding:
         raise ValueError("found a model of characters, expected one of words; of characters, words of a list are asked")
     width = min(_CANDIDATES, len(tagger.labels))
     best, probabilities = [np.zeros((0, width), np.int32)], [np.zeros((0, width), np.float32)]
+    doubt = [np.zeros(0, np.float32)]
     for at in range(0, len(sentences), _BLOCK):
         for table in tagger.probabilities(sentences[at : at + _BLOCK], layer):
             top = np.argsort(-table, axis=1, kind="stable")[:, :width]
             best.append(top.astype(np.int32))
             probabilities.append(np.take_along_axis(table, top, 1).astype(np.float32))
+            doubt.append(_entropies(table) if choice == "entropy" else 1 - probabilities[-1][:, 0])
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     position = np.arange(len(sentence)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return Doubtful(sentence, position, np.concatenate(best), np.concatenate(probabilities))
+    return Doubtful(sentence, position, np.concatenate(best), np.concatenate(probabilities), np.concatenate(doubt))
+
+
+def _entropies(table: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    """float32[T] of probabilities [T, L]; what is impossible adds nothing."""
+    logarithms = np.log(table, out=np.zeros_like(table), where=table > 0)
+    return np.asarray(np.maximum(-(table * logarithms).sum(axis=1), 0), np.float32)
 
 
 def _is_open(sentence: Sentence, layer: str) -> NDArray[np.bool_]:

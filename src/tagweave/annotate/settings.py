@@ -25,7 +25,8 @@ class Rule:
     def __post_init__(self) -> None:
         everybody = self.first + self.more
         if self.first < 1 or self.more < 0 or not everybody // 2 < self.majority <= everybody:
-            raise ValueError(f"found {self}, expected first >= 1, more >= 0 and a majority of more than half of all")
+            found = f"{self.first} annotators, {self.more} more and a majority of {self.majority}"
+            raise ValueError(f"found {found}, expected 1 or more, 0 or more, and more than half of all")
 
 
 ONCE = Rule(1, 0, 1)

@@ -93,14 +93,13 @@ class Store:
     def add_annotator(self, name: str, role: str = "annotator", password_hash: str | None = None) -> Annotator:
         """Somebody new, of the role `annotator` or `curator`.
 
-        Curators are admitted, and everybody is where there is no training phase.
+        Curators are admitted. Of all others the settings of who hands out tasks say whether there is a training phase.
 
         Raises:
             ValueError: a name that is in use or not printable, or an unknown role.
         """
-        is_admitted = self.settings.admission is None or role == "curator"
         with self._database.writing() as connection:
-            number = people.add(connection, name, role, password_hash, self._clock(), is_admitted)
+            number = people.add(connection, name, role, password_hash, self._clock(), role == "curator")
             added = people.numbered(connection, number)
         assert added is not None  # noqa: S101
         return added

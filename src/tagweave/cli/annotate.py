@@ -10,6 +10,7 @@ import typer
 from tagweave.cli.annotate_adduser import adduser
 from tagweave.cli.annotate_export import export
 from tagweave.cli.annotate_import import import_corpus
+from tagweave.cli.annotate_notes import notes
 from tagweave.cli.annotate_serve import serve
 
 annotate = typer.Typer(
@@ -21,5 +22,6 @@ annotate = typer.Typer(
 )
 annotate.command(no_args_is_help=True)(adduser)
 annotate.command("import", no_args_is_help=True)(import_corpus)
+annotate.command(no_args_is_help=True)(notes)
 annotate.command(no_args_is_help=True)(export)
 annotate.command(no_args_is_help=True)(serve)

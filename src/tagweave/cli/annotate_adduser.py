@@ -23,10 +23,7 @@ def adduser(
     ] = None,
 ) -> None:
     """Let somebody sign in on the annotation server."""
-    from tagweave.annotate.settings import Admission, Settings
-
-    # an annotator is not admitted yet: whether there is a training phase is for the server to say
-    with opened(store, Settings(admission=Admission())) as people:
+    with opened(store) as people:
         from tagweave.annotate.passwords import hashed
 
         added = people.add_annotator(name, role, hashed(_asked(name) if password is None else password))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.annotate_store import StoreUrl, opened
+from tagweave.cli.annotate_store import Choice, StoreUrl, check_choice, opened
 from tagweave.cli.errors import OptionError
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def import_corpus(
             metavar="LIST", help="Ask of occurrences of the words of LIST whether they are words; MODEL segments."
         ),
     ] = None,
+    choice: Choice = None,
     seed: options.Seed = 0,
     threads: options.Threads = 1,
     format: options.InputFormat = None,  # noqa: A002
@@ -53,7 +54,7 @@ def import_corpus(
     from tagweave.corpus.load import load
     from tagweave.evidence.lexicon import read
 
-    _check(purpose, model, words)
+    _check(purpose, model, words, choice)
     tagger = open_model(model, guideline, threads) if model else None
     found = load(corpus, format, tagger.guideline if tagger else guideline)
     with opened(store) as questions:
@@ -66,13 +67,18 @@ def import_corpus(
         elif tagger is None:
             added = intake.put_ambiguous(questions, found)
         elif words:
-            added = intake.put_words(questions, found, tagger, read(words).words, None, version, seed)
+            added = intake.put_words(
+                questions, found, tagger, read(words).words, None, version, seed, choice or "entropy"
+            )
         else:
-            added = intake.put_doubtful(questions, found, tagger, share, version, seed)
+            added = intake.put_doubtful(questions, found, tagger, share, version, seed, choice or "marginal")
     typer.echo(f"{added:,} new tasks from {len(found):,} sentences", err=True)
 
 
-def _check(purpose: str, model: str | None, words: str | None) -> None:
+def _check(purpose: str, model: str | None, words: str | None, choice: str | None) -> None:
+    check_choice(choice)
+    if choice and (model is None or purpose != "real"):
+        raise OptionError("found --choice, expected --model with it, and no --as")
     if purpose not in _PURPOSES:
         raise OptionError(f"unknown --as {purpose!r}, expected one of {', '.join(_PURPOSES)}")
     if words and (model is None or purpose != "real"):

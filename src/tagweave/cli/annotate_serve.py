@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tagweave.cli.annotate_store import StoreUrl, opened
-from tagweave.cli.errors import OptionError
+from tagweave.cli.annotate_store import Choice, StoreUrl, check_choice, opened
+from tagweave.cli.errors import OptionError, as_option_error
 
 if TYPE_CHECKING:
     from tagweave.annotate.retraining import Plan
+    from tagweave.annotate.settings import Rule
     from tagweave.annotate.site import WordList
     from tagweave.annotate.store import Store
     from tagweave.models.tagger import Tagger
-
-_RUN = ("-c", "from tagweave.cli.main import main; main()")
 
 
 def serve(
@@ -31,9 +30,20 @@ def serve(
         str | None, typer.Option(metavar="G", help="Of the answers, in a model of several. Default: its first.")
     ] = None,
     share: Annotated[float, typer.Option(min=0, max=1, help="Ask for so much of the tokens, the least certain.")] = 0.2,
+    choice: Choice = None,
     words: Annotated[
         str | None, typer.Option(metavar="LIST", help="Show the occurrences of the words of LIST in a concordance.")
     ] = None,
+    annotators: Annotated[
+        str,
+        typer.Option(
+            metavar="N,MORE,MAJORITY",
+            help="N annotate each token; where they differ, MORE of them, and MAJORITY of all must agree.",
+        ),
+    ] = "2,2,3",
+    planted: Annotated[
+        float, typer.Option(min=0, max=1, metavar="SHARE", help="So many tasks are of gold, while there is some.")
+    ] = 0.05,
     admit: Annotated[
         float | None,
         typer.Option(min=0, max=1, metavar="SHARE", help="Annotators are admitted with so much of training right."),
@@ -54,26 +64,64 @@ def serve(
     from tagweave.annotate.settings import Admission, Settings
     from tagweave.cli.annotate_import import open_model
 
+    admission = None if admit is None else Admission(accuracy=admit)
+    settings = Settings(_rule(annotators), admission, gold_share=planted)
+
+    check_choice(choice)
     tagger = open_model(model, guideline, 1)
     if words is None and tagger.model.coding:
         raise OptionError("found a model that segments, expected --words LIST with it")
-    settings = Settings(admission=None if admit is None else Admission(accuracy=admit))
+    doubtful = choice or "marginal"
+    plan = _plan(store, tagger, train, models) if train else None
+    if plan:
+        asked = None if words else corpus
+        plan = replace(plan, every=every, dev=dev, corpus=asked, share=share, choice=doubtful)
     with opened(store, settings) as answers:
+        _check_training_phase(answers)
         listed = _listed(words, corpus, tagger.guideline) if words else None
+        version = _entered(answers, model, tagger, dev)
         if not listed:
-            _ask(answers, corpus, tagger, share, model)
-        plan = _plan(store, tagger, train, models, every, dev, None if listed else corpus, share) if train else None
+            _ask(answers, corpus, tagger, share, version, doubtful)
         with _training(plan):
             _run(answers, listed, host, port)
 
 
-def _ask(store: Store, corpus: str, tagger: Tagger, share: float, model: str) -> None:
+def _rule(text: str) -> Rule:
+    from tagweave.annotate.settings import Rule
+
+    numbers = text.split(",")
+    if len(numbers) != len(fields(Rule)) or not all(re.fullmatch("[0-9]{1,4}", number) for number in numbers):
+        raise OptionError(f"found --annotators {text}, expected three whole numbers, as 2,2,3")
+    with as_option_error():
+        return Rule(*map(int, numbers))
+
+
+def _check_training_phase(store: Store) -> None:
+    """Nobody gets a simulated task twice, so with too few of them nobody would ever be admitted."""
+    from tagweave.annotate.aggregation import Status
+    from tagweave.annotate.task import Purpose
+
+    admission, found = store.settings.admission, store.counts().get((Purpose.TRAINING, Status.OPEN), 0)
+    if admission is not None and found < admission.questions:
+        expected = f"{admission.questions} or more: tagweave annotate import --as training"
+        raise OptionError(f"found --admit and {found} simulated tasks in the store, expected {expected}")
+
+
+def _entered(store: Store, path: str, tagger: Tagger, dev: str | None) -> int:
+    """The version of the model that is served, with which its accuracy begins."""
+    from tagweave.annotate.intake import version_of
+    from tagweave.annotate.retraining import accuracy
+
+    return version_of(store, path, lambda: accuracy(tagger.model, dev, tagger.guideline))
+
+
+def _ask(store: Store, corpus: str, tagger: Tagger, share: float, version: int, choice: str) -> None:
     """Put in what the model doubts."""
     from tagweave.annotate import intake
     from tagweave.corpus.load import load
 
     found = load(corpus, unnamed=tagger.guideline)
-    added = intake.put_doubtful(store, found, tagger, share, intake.version_of(store, model))
+    added = intake.put_doubtful(store, found, tagger, share, version, choice=choice)
     typer.echo(f"{added:,} new tasks from {len(found):,} sentences", err=True)
 
 
@@ -93,39 +141,22 @@ def _listed(words: str, corpus: str, guideline: str) -> WordList:
     return WordList(concordance, found, guideline, corpus)
 
 
-def _plan(
-    url: str,
-    tagger: Tagger,
-    train: list[str],
-    folder: str,
-    every: int,
-    dev: str | None,
-    corpus: str | None,
-    share: float,
-) -> Plan:
-    """Training as `tagweave train` does it, on the corpora and what was agreed on."""
-    from tagweave.annotate.retraining import ANNOTATED, MODEL, Plan
+def _plan(url: str, tagger: Tagger, train: list[str], folder: str) -> Plan:
+    """Training as the served model was trained, on the corpora and what was agreed on."""
+    from tagweave.annotate.retraining import Plan
+    from tagweave.annotate.training_command import ANNOTATED, MODEL
+    from tagweave.cli.annotate_training import command
 
-    task = tagger.model.task
-    answered = f"{tagger.guideline}={ANNOTATED}"
-    command = (sys.executable, *_RUN, "train", *train, answered, "--task", task, "-o", MODEL)
-    form = "kytea" if tagger.model.coding else "conllu"
-    return Plan(url, tagger.guideline, command, folder, every, form, dev, corpus, share)
+    words = command(tagger, train, ANNOTATED, MODEL)
+    return Plan(url, tagger.guideline, words, folder, form="kytea" if tagger.model.coding else "conllu")
 
 
-@contextmanager
-def _training(plan: Plan | None) -> Iterator[None]:
+def _training(plan: Plan | None) -> AbstractContextManager[None]:
     if plan is None:
-        yield
-        return
-    from tagweave.annotate.retraining import start
+        return nullcontext()
+    from tagweave.annotate.training_process import training
 
-    process = start(plan)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.join()
+    return training(plan)
 
 
 def _run(store: Store, words: WordList | None, host: str, port: int) -> None:

@@ -20,6 +20,22 @@ StoreUrl = Annotated[
 ]
 
 
+Choice = Annotated[
+    str | None,
+    typer.Option(
+        metavar="marginal|entropy",
+        help="What is doubtful: where the best label has little probability (default for tokens), or where the entropy"
+        " of labels is great (default for words of a list).",
+    ),
+]
+
+
+def check_choice(choice: str | None) -> None:
+    """Raises OptionError: an unknown choice."""
+    if choice not in (None, "marginal", "entropy"):
+        raise OptionError(f"unknown --choice {choice!r}, expected marginal or entropy")
+
+
 @contextmanager
 def opened(url: str, settings: Settings | None = None) -> Iterator[Store]:
     """The store of a URL, closed at the end of the block.

@@ -1,0 +1,37 @@
+"""The labels of a guideline with a note for annotators on each, as a file: `LABEL`, or `LABEL TAB NOTE`, one a line."""
+
+from __future__ import annotations
+
+from tagweave.annotate.store import Store
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.text_file import read_lines
+
+
+def read(path: str) -> dict[str, str]:
+    """The notes of labels, in the order of the file; empty where there is none. Empty lines are skipped.
+
+    Raises:
+        CorpusError: a label that is empty, contains blanks, or stands there twice; no labels; or as `read_lines`.
+        OSError: the file cannot be read.
+    """
+    found: dict[str, str] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        label, _, note = line.partition("\t")
+        if not line.strip():
+            continue
+        if not label or label.split() != [label]:
+            raise CorpusError(f"the label {label!r}", "one without blanks, then a tab and a note", path, number)
+        if label in found:
+            raise CorpusError(f"the label {label!r} twice", "every label once", path, number)
+        found[label] = note.strip()
+    if not found:
+        raise CorpusError("no labels", "one a line, each with a tab and a note", path)
+    return found
+
+
+def put(store: Store, guideline: str, notes: dict[str, str]) -> int:
+    """Put in labels that are new, and change the notes of the others; how many are new."""
+    new = store.add_labels(guideline, notes)
+    for label, note in notes.items():
+        store.change_note(guideline, label, note)
+    return new

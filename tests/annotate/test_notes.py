@@ -1,0 +1,60 @@
+"""Notes of labels from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fixture_types import OpenStore
+from made_tasks import GUIDELINE, hire, make_tasks
+
+from tagweave.annotate.notes import put, read
+from tagweave.annotate.task import label
+from tagweave.corpus.errors import CorpusError
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "notes.tsv"
+    path.write_text("NN\ta thing\n\nVV\n«X»\t <b>odd</b>\ttab \n", "utf-8")
+    return path
+
+
+def test_labels_and_notes_in_order(file: Path) -> None:
+    assert list(read(str(file)).items()) == [("NN", "a thing"), ("VV", ""), ("«X»", "<b>odd</b>\ttab")]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("NN\ta\n\tb\n", "2: found the label '', expected one without blanks"),
+        ("a thing\n", "1: found the label 'a thing'"),
+        ("NN\na\nNN\tb\n", "3: found the label 'NN' twice"),
+        ("\n", "found no labels"),
+    ],
+)
+def test_what_is_no_list_of_labels(file: Path, text: str, told: str) -> None:
+    file.write_text(text, "utf-8")
+    with pytest.raises(CorpusError, match=told):
+        read(str(file))
+
+
+def test_old_labels_keep_their_place_and_get_the_new_note(open_store: OpenStore, file: Path) -> None:
+    store = open_store()
+    store.add_labels(GUIDELINE, {"VV": "old", "AD": "stays"})
+    assert put(store, GUIDELINE, read(str(file))) == 2
+    assert list(store.labels(GUIDELINE)) == ["VV", "AD", "NN", "«X»"]
+    assert store.labels(GUIDELINE) == {"VV": "", "AD": "stays", "NN": "a thing", "«X»": "<b>odd</b>\ttab"}
+    assert put(store, GUIDELINE, read(str(file))) == 0
+    assert store.labels("other") == {}
+
+
+def test_a_label_that_no_model_knows_may_be_chosen(open_store: OpenStore, file: Path) -> None:
+    store = open_store()
+    store.add_tasks(make_tasks([0]))
+    put(store, GUIDELINE, read(str(file)))
+    (a,) = hire(store, 1)
+    lease = store.claim(a)
+    assert lease is not None
+    store.answer(a, lease.task_id, label("«X»"))
+    assert [each.answer for each in store.judgements()] == [label("«X»")]

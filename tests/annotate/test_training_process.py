@@ -1,0 +1,200 @@
+"""Training beside a server: when there is some, and what is left when its process or the server is killed."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made_tasks import GUIDELINE, NN, make_tasks
+
+from processes import is_there, number_in, until
+from tagweave.adapt.fit import fit
+from tagweave.adapt.recipe import Recipe
+from tagweave.annotate import training_process
+from tagweave.annotate.retraining import Plan
+from tagweave.annotate.settings import Rule, Settings
+from tagweave.annotate.store import Store
+from tagweave.annotate.training_process import start, training
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.learning.loop import Schedule
+from tagweave.models.storage import save_model
+
+COPY = "import shutil, sys; shutil.copy(*sys.argv[2:])"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Thirty questions, one answered."""
+    store = Store.open(f"sqlite:///{tmp_path}/answers.db", Settings(Rule(1, 0, 1)), seed=1)
+    store.add_tasks(make_tasks(range(30)))
+    store.add_annotator("a")
+    answer(store)
+    return store
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    """A copy is trained quickly."""
+    words = Corpus((Sentence(("a", "b"), {GUIDELINE: (("NN",), ("VV",))}),), GUIDELINE)
+    save_model(fit([words], Recipe(), schedule=Schedule(1)).model, tmp_path / "made")
+    command = (sys.executable, "-c", COPY, "{annotated}", str(tmp_path / "made"), "{model}")
+    return Plan(f"sqlite:///{tmp_path}/answers.db", GUIDELINE, command, str(tmp_path / "out"), every=2)
+
+
+@pytest.fixture
+def slow(plan: Plan, tmp_path: Path) -> Plan:
+    """Training writes the number of its process, and does not end."""
+    sleep = f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    return replace(plan, command=(sys.executable, "-c", sleep, "{annotated}", "{model}"))
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What died is followed sooner."""
+    monkeypatch.setattr(training_process, "_FIRST_WAIT", 0.1)
+
+
+def answer(store: Store) -> None:
+    lease = store.claim(1)
+    assert lease is not None
+    store.answer(1, lease.task_id, NN)
+
+
+def test_a_process_waits_for_judgements_and_then_trains(store: Store, plan: Plan) -> None:
+    process = start(plan)
+    try:
+        time.sleep(1)
+        assert len(store.models()) == 0
+        answer(store)
+        until(lambda: len(store.models()) == 1)
+        assert process.is_alive()
+        assert store.models()[-1].judgement == 2
+    finally:
+        process.terminate()
+        process.join(30)
+    assert process.exitcode == 0
+
+
+def test_a_training_that_fails_is_tried_again_with_more_judgements(store: Store, plan: Plan, tmp_path: Path) -> None:
+    marked = str(tmp_path / "tried")
+    failing = (
+        "import os, shutil, sys; first = not os.path.exists(sys.argv[1]); open(sys.argv[1], 'w').close();"
+        "sys.exit('no') if first else shutil.copy(*sys.argv[3:])"
+    )
+    words = (sys.executable, "-c", failing, marked, "{annotated}", *plan.command[-2:])
+    answer(store)
+    with training(replace(plan, command=words)):
+        until(lambda: Path(marked).exists())
+        answer(store)
+        time.sleep(2)
+        assert store.models() == []  # one is not enough
+        answer(store)
+        until(lambda: len(store.models()) == 1)
+    assert store.models()[-1].judgement == 4
+
+
+def test_a_process_that_died_is_followed_by_another_with_new_judgements(
+    store: Store, plan: Plan, slow: Plan, tmp_path: Path, impatient: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer(store)
+    with caplog.at_level(logging.ERROR), training(slow):
+        first = number_in(tmp_path / "pid")
+        watcher = parent_of(first)
+        os.kill(watcher, signal.SIGKILL)
+        until(lambda: not is_there(watcher))
+        time.sleep(3)
+        assert number_in(tmp_path / "pid") == first  # it would die again of the same judgements
+        assert is_there(first)
+        answer(store)
+        until(lambda: number_in(tmp_path / "pid") != first)
+        assert not is_there(first)  # no two at a time
+        second = number_in(tmp_path / "pid")
+        assert parent_of(second) not in (watcher, 1)
+    until(lambda: not is_there(second))
+    assert [each.getMessage() for each in caplog.records] == [
+        "training: the process died (-9); another follows new judgements"
+    ]
+
+
+def test_a_process_that_cannot_be_started_is_tried_again(
+    store: Store, plan: Plan, impatient: None, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[Plan] = []
+
+    def refuse_once(plan: Plan) -> object:
+        tries.append(plan)
+        if len(tries) == 1:
+            raise BlockingIOError("Resource temporarily unavailable")
+        return start(plan)
+
+    monkeypatch.setattr(training_process, "start", refuse_once)
+    with caplog.at_level(logging.ERROR), training(plan):
+        until(lambda: bool(caplog.records))
+        answer(store)
+        until(lambda: len(store.models()) == 1)
+    assert [each.getMessage() for each in caplog.records] == [
+        "training: the process died (Resource temporarily unavailable); another follows new judgements"
+    ]
+
+
+def test_nothing_outlives_a_server_that_is_killed(store: Store, slow: Plan, tmp_path: Path) -> None:
+    answer(store)
+    server = served(slow, tmp_path)
+    trainer = number_in(tmp_path / "pid")
+    watcher = parent_of(trainer)
+    server.kill()
+    server.wait()
+    until(lambda: not is_there(watcher) and not is_there(trainer))
+
+
+def test_of_two_servers_one_trains(store: Store, slow: Plan, tmp_path: Path) -> None:
+    answer(store)
+    first = served(slow, tmp_path)
+    trainer = number_in(tmp_path / "pid")
+    with training(slow):
+        time.sleep(4)
+        assert number_in(tmp_path / "pid") == trainer
+        first.kill()
+        first.wait()
+        until(lambda: number_in(tmp_path / "pid") != trainer)
+        assert not is_there(trainer)
+
+
+def test_answers_do_not_wait_for_a_training(store: Store, slow: Plan, tmp_path: Path) -> None:
+    answer(store)
+    with training(slow):
+        number_in(tmp_path / "pid")
+        began = time.monotonic()
+        for _ in range(20):
+            answer(store)
+        assert time.monotonic() - began < 20  # it goes on for 600
+        assert store.last_judgement() == 22
+
+
+def served(plan: Plan, folder: Path) -> subprocess.Popen[bytes]:
+    """Another process that trains beside what it does."""
+    path = folder / "server.py"
+    path.write_text(
+        f"""
+import time
+from tagweave.annotate.retraining import Plan
+from tagweave.annotate.training_process import training
+if __name__ == "__main__":
+    with training({plan!r}):
+        time.sleep(600)
+""",
+        encoding="utf-8",
+    )
+    return subprocess.Popen([sys.executable, str(path)])
+
+
+def parent_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])

@@ -1,0 +1,41 @@
+"""A server in a process of its own."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+PROGRAM = (sys.executable, "-c", "from tagweave.cli.main import main; main()")
+
+
+class Server(NamedTuple):
+    """The process, its address, and what it said before."""
+
+    process: subprocess.Popen[str]
+    address: str
+    said: list[str]
+
+
+@contextmanager
+def serving(*options: object) -> Iterator[Server]:
+    """A server; it ends by Ctrl-C, unless it has been killed before."""
+    command = [*PROGRAM, "annotate", "serve", "--port", "0", *map(str, options)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    said: list[str] = []
+    try:
+        while not (said and said[-1].startswith("http://")):
+            said.append(process.stderr.readline())
+            assert said[-1], said
+        yield Server(process, said[-1].strip(), said[:-1])
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) in (0, 130), process.stderr.read()
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
