@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from tagweave.annotate import agreement
+from tagweave.annotate import accuracy_plot, agreement
 from tagweave.annotate.forms import FieldError
 from tagweave.annotate.task import Purpose
 from tagweave.annotate.visit import Visit
@@ -23,6 +23,7 @@ def start(_visit: Visit) -> Response:
 def show(visit: Visit, message: str = "", link: str = "") -> Response:
     """Everything, computed from what is in the store now."""
     store = visit.site.store
+    models = store.models()
     people = [(each, store.progress(each.id)) for each in store.annotators()]
     return visit.page(
         "dashboard",
@@ -30,7 +31,10 @@ def show(visit: Visit, message: str = "", link: str = "") -> Response:
         link=link,
         people=people,
         counts=store.counts(),
-        models=store.models(),
+        models=models,
+        plot=accuracy_plot.plot(models),
+        width=accuracy_plot.WIDTH,
+        height=accuracy_plot.HEIGHT,
         guidelines={name: store.labels(name) for name in store.guidelines()},
         **_agreement(visit),
     )
