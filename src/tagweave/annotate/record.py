@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, insert, select, update
 
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.assignment import RefusedError
+from tagweave.annotate.assignment import RefusedError, check
 from tagweave.annotate.people import numbered
 from tagweave.annotate.questions import Asked, answer_of, asked, candidates_of
+from tagweave.annotate.questions import read as read_task
 from tagweave.annotate.schema import adjudications, annotators, judgements, sentences, tasks
 from tagweave.annotate.task import Answer, Candidate, Kind, Purpose
 
@@ -122,14 +123,16 @@ def adjudicate(connection: Connection, curator: int, number: int, answer: Answer
     """A curator decides on a task, whatever annotators say; the last decision stands.
 
     Raises:
-        RefusedError: not a curator, or no such task.
+        RefusedError: not a curator, no such task, or an answer that does not suit it.
     """
     person = numbered(connection, curator)
     if person is None or person.role != "curator":
         raise RefusedError("only a curator decides")
     this = tasks.c.id == number
-    if connection.execute(select(tasks.c.id).where(this).with_for_update(key_share=True)).one_or_none() is None:
+    connection.execute(select(tasks.c.id).where(this).with_for_update(key_share=True))
+    if (found := read_task(connection, number)) is None:
         raise RefusedError("there is no such task")
+    check(connection, found.task, found.task.candidates, answer)
     said = {"kind": answer.kind, "label": answer.label}
     revision = connection.execute(select(func.count()).where(adjudications.c.task == number)).scalar_one()
     row = {"task": number, "curator": curator, "revision": revision, "decided": now}

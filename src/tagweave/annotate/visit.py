@@ -60,7 +60,7 @@ class Visit:
 
     def page(self, name: str, /, status: int = 200, message: str = "", data: Any = None, **values: Any) -> Response:
         """The page `name`: whole; or for the script what is inside, with a message for who cannot see, and data."""
-        inside = self.render(f"{name}_main.html", message=message, **values)
+        inside = self.render(f"{name}_main.html", message=message, status=status, **values)
         if self.wants_json:
             return JSONResponse({"main": inside, "message": message, **(data or {})}, status)
         return HTMLResponse(self.render("base.html", title=name.replace("_", " "), main=inside), status)
