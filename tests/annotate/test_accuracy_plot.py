@@ -85,5 +85,7 @@ def test_the_dashboard_draws_it(tmp_path: Path) -> None:
         "Version 3: 0.900 after 20.0 minutes",
     ]
     assert "style=" not in drawn[0]  # the policy forbids it
-    assert re.search(r"<td>12\.5</td><td>0\.812</td>", page)  # for those who cannot see it
+    assert re.search(
+        r'<td class="number">12\.5</td><td class="number">0\.812</td>', page
+    )  # for those who cannot see it
     store.close()

@@ -118,6 +118,14 @@ class TestConcordance:
         browser.fill("/concordance/undo", 400, steps=steps)
         assert standing(store) == ["VV"]
 
+    @pytest.mark.parametrize(("path", "field"), [("", "word"), ("", "order"), ("", "first"), ("/doubtful", "first")])
+    def test_what_is_refused_takes_nothing_back(self, store: Store, words: WordList, path: str, field: str) -> None:
+        browser = signed_in(store, "ada", words=words)
+        browser.fill("/task", task=browser.task(), answer="label VV")
+        browser.look("/concordance")
+        browser.fill(f"/concordance{path}/undo", 400, steps="1", **{field: "none"})
+        assert standing(store) == ["VV"]
+
     def test_from_word_to_word(self, store: Store, words: WordList) -> None:
         browser = signed_in(store, "ada", words=words)
         first = browser.look("/concordance")

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from tagweave.annotate.questions import Model
 
-WIDTH, HEIGHT = 640, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 12, 44
+WIDTH, HEIGHT = 460, 230
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 44
 _TICKS = 6  # at most, but for one more where the ends are rounded
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _SHORTEST = 0.01  # axis: of per cent, and of minutes

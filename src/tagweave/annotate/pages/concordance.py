@@ -56,6 +56,7 @@ def mark(visit: Visit) -> Response:
 
 def undo(visit: Visit) -> Response:
     """Take the last step back."""
+    _chosen(visit)  # what is no form of ours is refused before anything is taken back
     return show(visit, marking.undo(visit))
 
 

@@ -32,8 +32,9 @@ def show(visit: Visit, marked: Marked = NOTHING) -> Response:
 
 def mark(visit: Visit) -> Response:
     """Mark one occurrence, or all that are visible and have no mark yet."""
+    first = visit.fields.number("first", 0)
     if visit.fields["all"]:
-        asked = _after(visit, visit.fields.number("first"))
+        asked = _after(visit, first)
     else:
         found = visit.site.store.task(visit.fields.number("task"))
         asked = [found] if found and found.task.purpose is Purpose.CONCORDANCE else []
@@ -44,6 +45,7 @@ def mark(visit: Visit) -> Response:
 
 def undo(visit: Visit) -> Response:
     """Take the last step back."""
+    visit.fields.number("first", 0)  # what is no form of ours is refused before anything is taken back
     return show(visit, marking.undo(visit))
 
 

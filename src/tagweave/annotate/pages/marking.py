@@ -63,7 +63,7 @@ def answer_of(found: Asked | None) -> Answer | None:
 
 def mark(visit: Visit, tasks: Sequence[Task]) -> Marked:
     """Give these tasks the answer of the form; or, with `all`, those that have none that they are words."""
-    known = [answer_of(found) for found in visit.site.store.found(tasks)]
+    steps, known = _steps(visit), [answer_of(found) for found in visit.site.store.found(tasks)]
     said = WORD if visit.fields["all"] else visit.fields.answer()
     if visit.fields["all"]:
         tasks = [task for task, answer in zip(tasks, known, strict=True) if answer is None]
@@ -72,7 +72,7 @@ def mark(visit: Visit, tasks: Sequence[Task]) -> Marked:
     lost = len(took) - sum(took)
     told = f"{sum(took)} marked: {said}." + (f" {lost} had been marked by somebody else." if lost else "")
     new = sum(taken and before is None for taken, before in zip(took, known, strict=True))
-    return Marked(told, (*_steps(visit), new)[-_STEPS:] if new else _steps(visit))
+    return Marked(told, (*steps, new)[-_STEPS:] if new else steps)
 
 
 def undo(visit: Visit) -> Marked:
