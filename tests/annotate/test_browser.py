@@ -209,10 +209,11 @@ class TestTrouble:
         number = task_number(page)
         page.context.set_offline(True)
         page.keyboard.press("1")
-        page.get_by_text("is not saved; please try again").first.wait_for()
+        page.locator(".message.wrong", has_text="is not saved; please try again").wait_for()
         assert task_number(page) == number
         page.context.set_offline(False)
         press(page, "1")
+        assert page.locator(".message.wrong").count() == 0
         assert [str(vote.answer) for vote in store.votes()] == ["NN"]
 
     def test_who_was_signed_out_elsewhere_is_asked_to_sign_in(self, enter: Enter, store: Store) -> None:

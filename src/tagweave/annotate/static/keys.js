@@ -37,10 +37,13 @@ async function send(form, button) {
   }
 }
 
+// what went wrong without the server
 function tell(message) {
   live.textContent = message;
   const shown = main.querySelector(".message");
-  if (shown) shown.textContent = message;
+  if (!shown) return;
+  shown.textContent = message;
+  shown.classList.add("wrong");
 }
 
 function prepare() {
