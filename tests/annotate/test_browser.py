@@ -125,6 +125,17 @@ def test_ten_tasks_by_keyboard(enter: Enter, store: Store) -> None:
     assert "10 answers by you" in page.inner_text("footer")
 
 
+def test_focus_stays_where_one_works(enter: Enter) -> None:
+    page = enter("ada")
+    page.locator("[data-key='1']").focus()
+    press(page, "Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.goto("/concordance?word=研究&order=text")
+    page.keyboard.press("ArrowDown")
+    press(page, "w")
+    assert page.evaluate("document.activeElement === document.querySelectorAll('[data-row]')[2]")
+
+
 def test_a_concordance_by_keyboard(enter: Enter, store: Store) -> None:
     page = enter("ada")
     page.goto("/concordance?word=研究&order=text")

@@ -9,10 +9,10 @@ from html import unescape
 import pytest
 from browsing import HASH, PASSWORD, Browser, furnished, signed_in, visitor, word_list
 from fixture_types import OpenStore
-from made_tasks import JJ, NN, VV
+from made_tasks import JJ, NN, VV, Clock
 
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.settings import Settings
+from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Answer, Purpose, Task
@@ -52,6 +52,39 @@ def hidden(page: str, name: str) -> str:
     """A field that all forms of a page have."""
     (found,) = {*re.findall(rf'name="{name}" value="([^"]*)"', page)}
     return str(found)
+
+
+class TestStart:
+    def test_who_signs_in_is_led_to_what_there_is_to_do(
+        self, open_store: OpenStore, store: Store, words: WordList
+    ) -> None:
+        empty = open_store(Settings())
+        assert "Guideline <b" in signed_in(store, "ada", words=words).look("/")
+        browser = signed_in(empty, "ada", words=words)
+        assert "In the order of" in browser.look("/")
+        browser.fill("/concordance", all=1)
+        assert "In the order of" in browser.look("/")
+        assert "nothing left for you" in signed_in(empty, "bob").look("/")
+
+    def test_a_server_that_starts_anew_knows_who_has_signed_in(self, store: Store) -> None:
+        browser = signed_in(store, "ada")
+        number, again = browser.task(), visitor(store)
+        again.cookies.update(dict(browser.cookies))
+        again.token = browser.token  # of a page that was open all the time
+        assert "Saved: VV." in again.fill("/task", task=number, answer="label VV")
+
+    def test_a_task_that_went_to_somebody_else_is_told_and_another_one_shown(self, open_store: OpenStore) -> None:
+        clock = Clock()
+        store = furnished(open_store(Settings(rule=Rule(1, 0, 1), lease=60.0), clock), 2)
+        ada, bob = signed_in(store, "ada"), signed_in(store, "bob")
+        lost = ada.task()
+        clock.now += 61
+        while bob.task() != lost:
+            bob.fill("/task", task=bob.task(), answer="label NN")
+        bob.fill("/task", task=lost, answer="label NN")
+        page = ada.fill("/task", 409, task=lost, answer="label VV")
+        assert "Not taken: this task has gone to somebody else." in page
+        assert standing(store).count("VV") == 0
 
 
 class TestTask:
@@ -238,7 +271,7 @@ class TestAdjudication:
         for each in store.tasks(Status.DROPPED):
             page = curator.fill("/adjudication", task=each.id, answer="label AD", after=each.id)
         assert "nothing to decide after this" in page
-        assert "What four annotators cannot settle" in curator.look("/adjudication")
+        assert "What annotators cannot settle" in curator.look("/adjudication")
 
 
 class TestDashboard:

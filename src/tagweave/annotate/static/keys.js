@@ -11,9 +11,11 @@ function isTyping(target) {
 }
 
 function show(reply) {
+  const wasInside = main.contains(document.activeElement);
   main.innerHTML = reply.main; // made by the server, which escapes everything
   live.textContent = reply.message;
   prepare();
+  if (wasInside) (main.querySelector(".current") || main).focus({ preventScroll: true });
 }
 
 async function send(form, button) {
