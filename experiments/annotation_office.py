@@ -96,6 +96,7 @@ def furnish(folder: Path) -> tuple[Store, WordList]:
     store.add_labels(GUIDELINE, {name: "" for names in every for name in names or ()})
     _ask(store, plan)
     _work(store, plan, clock)
+    _ask_for_words(store, plan)
     clock.behind = 0.0
     return store, _word_list(folder)
 
@@ -117,9 +118,7 @@ def _plan(folder: Path, url: str) -> retraining.Plan:
 
 def _ask(store: Store, plan: retraining.Plan) -> None:
     """What the first model doubts, and planted gold."""
-    folder, path = Path(plan.folder), Path(plan.folder) / "model.safetensors"
-    command = (*_COMMAND, f"{GUIDELINE}={folder / 'learn.conllu'}", "--iterations", "5", "-o", str(path))
-    subprocess.run(command, check=True, capture_output=True)
+    folder, path = Path(plan.folder), _trained(plan, "model")
     model = load_model(path)
     version = store.add_model(str(path), 0, 0.0, retraining.accuracy(model, plan.dev))
     tagger = Tagger(model)
@@ -127,6 +126,22 @@ def _ask(store: Store, plan: retraining.Plan) -> None:
     intake.put_doubtful(store, raw, tagger, _SHARE, version)
     gold = load(f"{GUIDELINE}={folder / 'gold.conllu'}")
     intake.put_known(store, gold, Purpose.GOLD, 30, tagger, model=version)
+
+
+def _ask_for_words(store: Store, plan: retraining.Plan) -> None:
+    """The occurrences of words that a segmenter doubts."""
+    tagger = Tagger(load_model(_trained(plan, "segmenter", "--task", "segment")))
+    raw = load(f"{GUIDELINE}={Path(plan.folder) / 'raw.conllu'}")
+    intake.put_words(store, raw, tagger, WORDS, most=12)
+
+
+def _trained(plan: retraining.Plan, name: str, *options: str) -> Path:
+    """A model of what is known from the start."""
+    path = Path(plan.folder) / f"{name}.safetensors"
+    known = f"{GUIDELINE}={Path(plan.folder) / 'learn.conllu'}"
+    command = (*_COMMAND, known, "--iterations", "5", "-o", str(path), *options)
+    subprocess.run(command, check=True, capture_output=True)
+    return path
 
 
 def _work(store: Store, plan: retraining.Plan, clock: Clock) -> None:
@@ -155,4 +170,4 @@ def _minds(gold: Callable[[Task], Answer]) -> tuple[list[Callable[[Task], Answer
 def _word_list(folder: Path) -> WordList:
     """A concordance of the whole sample."""
     lines = ["".join(each.forms) for name in sample.NAMES for each in load(str(sample.path(name)), unnamed=GUIDELINE)]
-    return WordList(build(lines, folder / "kwic"), WORDS, "words", "sample.txt")
+    return WordList(build(lines, folder / "kwic"), WORDS, GUIDELINE, "sample.txt")

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.questions import Asked
-from tagweave.annotate.record import Judgement
+from tagweave.annotate.record import Judgement, standing
 from tagweave.annotate.task import Candidate, Task
 from tagweave.annotate.visit import Visit
 
@@ -20,7 +20,7 @@ def show(visit: Visit, message: str = "", status: int = 200, decided: int | None
     """The next task that was dropped, and who said what of it; or one that is to be decided `again`."""
     store, again = visit.site.store, visit.fields.number("again", 0)
     asked = _disputed(visit, again) if again else _next(visit)
-    judgements = _standing(store.judgements_of(asked.id)) if asked else []
+    judgements = standing(store.judgements_of(asked.id)) if asked else []
     return visit.page(
         "adjudication",
         status,
@@ -74,9 +74,3 @@ def _by_answer(judgements: list[Judgement]) -> dict[str, str]:
     for each in judgements:
         names.setdefault(str(each.answer), []).append(each.annotator)
     return {answer: ", ".join(people) for answer, people in names.items()}
-
-
-def _standing(judgements: list[Judgement]) -> list[Judgement]:
-    """Of each annotator the last one, unless it was withdrawn."""
-    last = {each.annotator: each for each in judgements}
-    return [each for each in last.values() if not each.withdrawn]
