@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from tagweave.adapt.fit import dev_score
+from tagweave.adapt.task import Task as Coding
 from tagweave.annotate import intake, retraining
 from tagweave.annotate.kwic import build
 from tagweave.annotate.passwords import hashed
@@ -120,7 +122,8 @@ def _ask(store: Store, plan: retraining.Plan) -> None:
     """What the first model doubts, and planted gold."""
     folder, path = Path(plan.folder), _trained(plan, "model")
     model = load_model(path)
-    version = store.add_model(str(path), 0, 0.0, retraining.accuracy(model, plan.dev))
+    accuracy = dev_score(model, Coding(model.task).prepare(load(str(plan.dev))))(model.weights)
+    version = store.add_model(str(path), 0, 0.0, float(accuracy))
     tagger = Tagger(model)
     raw = load(str(folder / "raw.conllu"), unnamed=GUIDELINE).map(lambda each: Sentence(each.forms, place=each.place))
     intake.put_doubtful(store, raw, tagger, _SHARE, version)
