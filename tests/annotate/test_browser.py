@@ -87,12 +87,14 @@ def test_signing_in_by_keyboard(enter: Enter) -> None:
     page = enter("ada")
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/sign-in")
-    page.keyboard.type("ada")  # the name is waited for
+    page.locator("[name=name]:focus").wait_for()
+    page.keyboard.type("ada")
     page.keyboard.press("Tab")
     page.keyboard.type("wrong")
     page.keyboard.press("Enter")
     page.locator(".message.wrong").wait_for()
-    page.keyboard.type(PASSWORD)  # and now the password is
+    page.locator("[name=password]:focus").wait_for()  # the name is there already
+    page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_url("**/task")
 
