@@ -13,7 +13,7 @@ NEEDS := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench docs clean
+.PHONY: help demo test lint bench docs screenshots clean
 
 help:
 	@echo 'make demo    see what tagweave does, on the bundled sample, in a minute or two'
@@ -21,6 +21,7 @@ help:
 	@echo 'make lint    ruff, mypy, and the order of imports'
 	@echo 'make docs    check the documentation: run its examples, follow its links, resolve its names'
 	@echo 'make bench   time training and tagging'
+	@echo 'make screenshots  take the pictures of the annotation server anew (Chromium, a Chinese font)'
 	@echo 'make clean   remove .venv, caches and build products'
 
 demo: $(INSTALLED)
@@ -41,6 +42,9 @@ docs: $(INSTALLED_DEV)
 
 bench: $(INSTALLED_DEV)
 	$(BIN)/python -m benchmarks
+
+screenshots: $(INSTALLED_DEV)
+	$(BIN)/python -m experiments.screenshots
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage

@@ -59,8 +59,12 @@ class Browser(TestClient):
 
 
 def new_store(folder: Path, tasks: int = 12, **settings: Any) -> Store:
-    """A store with tasks, and labels of which one is rarely a candidate."""
-    store = Store.open(f"sqlite:///{folder / 'answers.db'}", Settings(**settings), seed=1)
+    """A store in a folder, furnished."""
+    return furnished(Store.open(f"sqlite:///{folder / 'answers.db'}", Settings(**settings), seed=1), tasks)
+
+
+def furnished(store: Store, tasks: int) -> Store:
+    """The store with tasks, and labels of which one is rarely a candidate."""
     store.add_labels(GUIDELINE, {"NN": "a thing", "VV": "what one does", "JJ": "", "AD": "rare"})
     store.add_tasks(
         [

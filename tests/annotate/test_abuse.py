@@ -37,7 +37,10 @@ HOSTILE = (
 )
 FORMS = {
     "/task": ("task", "answer", "started"),
-    "/concordance": ("word", "order", "first", "sentence", "start", "answer"),
+    "/concordance": ("word", "find", "order", "first", "sentence", "start", "answer", "steps"),
+    "/concordance/undo": ("word", "order", "first", "steps"),
+    "/concordance/doubtful": ("task", "first", "answer", "steps"),
+    "/dashboard/people": ("again",),
     "/adjudication": ("task", "answer", "after"),
     "/dashboard/notes": ("guideline", "label"),
     "/invited": ("token", "password"),
@@ -46,6 +49,9 @@ FORMS = {
 GOOD = {
     "/task": {"answer": "label NN", "task": "99", "started": "0"},
     "/concordance": {"word": "研究", "order": "text", "first": "0", "sentence": "9", "start": "0", "answer": "word"},
+    "/concordance/undo": {"word": "的", "order": "text", "first": "0", "steps": "1"},
+    "/concordance/doubtful": {"task": "99", "first": "0", "answer": "word", "steps": ""},
+    "/dashboard/people": {"again": "99"},
     "/adjudication": {"task": "99", "answer": "label NN", "after": "0"},
     "/dashboard/notes": {"guideline": "none", "label": "NN", "note": ""},
     "/invited": {"token": "none", "password": PASSWORD},
@@ -104,7 +110,7 @@ class TestCookies:
             headers = {"cookie": f"{COOKIE}={cookie}".encode()}
             assert browser.get("/dashboard", headers=headers, follow_redirects=False).status_code == 303
             sent = browser.post("/task", data={"csrf": token, "task": "1", "answer": "label NN"}, headers=headers)
-            assert sent.status_code == 403
+            assert sent.status_code == 401
             assert refusals() == number
         assert rows() == before
 
@@ -130,7 +136,7 @@ class TestCookies:
 
 class TestTokens:
     @pytest.mark.parametrize("token", [None, "", "x", "é", "another session's"])
-    @pytest.mark.parametrize("path", [*FORMS, "/task/undo", "/sign-out", "/dashboard/people"])
+    @pytest.mark.parametrize("path", [*FORMS, "/task/undo", "/sign-out", "/concordance/doubtful/undo"])
     def test_without_that_of_the_session_nothing_is_done(
         self, store: Store, curator: Browser, rows: Any, refusals: Any, path: str, token: str | None
     ) -> None:

@@ -2,80 +2,113 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from browsing import HASH, PASSWORD, new_store, word_list
+from experiments.served import CHROMIUM, chromium, served
+from made_tasks import JJ, NN, VV
 
+from tagweave.annotate.aggregation import Status
 from tagweave.annotate.app import application
+from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium")
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+
+PHONE = {"width": 390, "height": 844}
+Enter = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> WordList:
+    return word_list(tmp_path_factory.mktemp("words"))
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     opened = new_store(tmp_path, 11)
-    opened.add_annotator("ada", password_hash=HASH)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def address(store: Store, tmp_path: Path) -> Iterator[str]:
+def address(store: Store, words: WordList) -> Iterator[str]:
     """A server of the store."""
-    config = uvicorn.Config(application(store, word_list(tmp_path)), log_level="warning")
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=server.run, args=([listening],))
-        thread.start()
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
+    with served(application(store, words)) as at:
+        yield at
 
 
 @pytest.fixture
-def page(address: str) -> Iterator[Any]:
-    """Somebody with a phone, who has signed in; a page of theirs must not fail."""
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 390, "height": 844})
-        failures: list[str] = []
-        page.on("pageerror", lambda error: failures.append(str(error)))
-        page.goto(address)
-        page.get_by_label("Name").fill("ada")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.keyboard.press("Enter")
-        page.wait_for_url("**/task")
-        yield page
-        browser.close()
-        assert failures == []
+def enter(browser: Any, store: Store, address: str) -> Iterator[Enter]:
+    """Signs somebody new in, with a phone; a page of theirs must not fail."""
+    failures: list[str] = []
+    with ExitStack() as opened:
+
+        def enter_(name: str, role: str = "annotator") -> Any:
+            store.add_annotator(name, role, HASH)
+            context = browser.new_context(viewport=PHONE, base_url=address)
+            opened.callback(context.close)
+            form = context.request.get("/sign-in").text()
+            token = form.partition('name="csrf" content="')[2].partition('"')[0]
+            context.request.post("/sign-in", form={"csrf": token, "name": name, "password": PASSWORD})
+            page = context.new_page()
+            page.on("pageerror", lambda error: failures.append(str(error)))
+            page.goto("/task")
+            return page
+
+        yield enter_
+    assert failures == []
 
 
-def test_ten_tasks_by_keyboard(page: Any, store: Store) -> None:
-    def press(*keys: str) -> None:
-        """Press keys, and wait until there is another task."""
-        before = page.locator("[name=started]").get_attribute("value")
+def press(page: Any, *keys: str) -> None:
+    """Press keys, and wait for what the server says to the last one."""
+    with page.expect_response(lambda response: response.request.method == "POST"):
         for key in keys:
             page.keyboard.press(key)
-        page.locator(f"[name=started]:not([value='{before}'])").wait_for(state="attached")
+    page.locator("main:not(.busy)").wait_for()
 
+
+def task_number(page: Any) -> int:
+    return int(page.locator("[name=task]").get_attribute("value"))
+
+
+def test_signing_in_by_keyboard(enter: Enter) -> None:
+    page = enter("ada")
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/sign-in")
+    page.locator("[name=name]:focus").wait_for()
+    page.keyboard.type("ada")
+    page.keyboard.press("Tab")
+    page.keyboard.type("wrong")
+    page.keyboard.press("Enter")
+    page.locator(".message.wrong").wait_for()
+    page.locator("[name=password]:focus").wait_for()  # the name is there already
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/task")
+
+
+def test_ten_tasks_by_keyboard(enter: Enter, store: Store) -> None:
+    page = enter("ada")
     for key in "1231x?":
-        press(key)
-    press("2")
-    press("u")
-    press(" ", "A", "Enter")
-    press(" ", "Escape", "3")
-    press("1")
-    press("2")
+        press(page, key)
+    press(page, "2")
+    press(page, "u")
+    press(page, " ", "A", "Enter")
+    press(page, " ", "Escape", "3")
+    press(page, "1")
+    press(page, "2")
     votes = sorted((each.ended, str(each.answer)) for each in store.judgements() if not each.withdrawn)
     assert [said for _, said in votes] == [
         "NN",
@@ -92,15 +125,117 @@ def test_ten_tasks_by_keyboard(page: Any, store: Store) -> None:
     ]
     assert len(store.votes()) == 10
     assert "10 answers by you" in page.inner_text("footer")
-    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
 
 
-def test_a_concordance_by_keyboard(page: Any, store: Store, address: str) -> None:
-    page.goto(f"{address}/concordance?word=研究&order=text")
-    for number, key in enumerate("xw", 1):
-        page.keyboard.press(key)
-        page.locator("[aria-pressed=true]").nth(number - 1).wait_for()
-    page.keyboard.press("a")
-    page.locator("[aria-pressed=true]").nth(2).wait_for()
-    assert [str(each.answer) for each in store.judgements()] == ["not a word", "word", "word"]
-    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+def test_focus_stays_where_one_works(enter: Enter) -> None:
+    page = enter("ada")
+    page.locator("[data-key='1']").focus()
+    press(page, "Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.goto("/concordance?word=研究&order=text")
+    page.keyboard.press("ArrowDown")
+    press(page, "w")
+    assert page.evaluate("document.activeElement === document.querySelectorAll('[data-row]')[2]")
+
+
+def test_a_concordance_by_keyboard(enter: Enter, store: Store) -> None:
+    page = enter("ada")
+    page.goto("/concordance?word=研究&order=text")
+    pressed = page.locator("[aria-pressed=true]")
+    press(page, "x")  # and the next row is current
+    press(page, "w")
+    assert pressed.all_inner_texts() == ["not a word", "word"]
+    page.keyboard.press("ArrowUp")
+    press(page, "s")
+    assert pressed.all_inner_texts() == ["not a word", "skip"]
+    press(page, "a")
+    assert pressed.all_inner_texts() == ["not a word", "skip", "word"]
+    press(page, "u")
+    assert pressed.all_inner_texts() == ["not a word", "skip"]
+    press(page, "u")
+    assert pressed.all_inner_texts() == ["not a word"]
+    press(page, "a")
+    assert pressed.all_inner_texts() == ["not a word", "word", "word"]
+    assert page.get_by_role("status").inner_text() == "2 marked: word."
+    page.keyboard.press("n")
+    page.wait_for_url("**/concordance?word=*E7%94%9F*")
+    assert page.locator("mark").all_inner_texts() == ["研究生"] * 3
+
+
+class TestDisagreement:
+    """Three tasks: on the first, three of four agree; on the second, they do not; the third is easy."""
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Store]:
+        opened = new_store(tmp_path, 3)
+        yield opened
+        opened.close()
+
+    def work(self, page: Any, keys: str) -> set[int]:
+        """Answer until nothing is left; the tasks that were offered."""
+        offered = set()
+        while page.locator("[name=task]").count():
+            offered.add(number := task_number(page))
+            press(page, keys[number - 1])
+        return offered
+
+    def test_two_more_are_asked_and_the_curator_decides_the_rest(self, enter: Enter, store: Store) -> None:
+        keys = {"ada": "111", "bob": "221", "cid": "13", "dan": "11"}  # of each task by its number
+        offered = {name: self.work(enter(name), keys[name]) for name in keys}
+        assert offered == {"ada": {1, 2, 3}, "bob": {1, 2, 3}, "cid": {1, 2}, "dan": {1, 2}}
+        found = [store.task(number) for number in (1, 2, 3)]
+        said = [(each.status, each.outcome and str(each.outcome)) for each in found if each]
+        assert said == [(Status.AGREED, "NN"), (Status.DROPPED, None), (Status.AGREED, "NN")]
+
+        page = enter("edith", "curator")
+        page.goto("/adjudication")
+        rows = {tuple(each.split()[:2]) for each in page.locator("tbody tr").all_inner_texts()}
+        assert rows == {("ada", "NN"), ("bob", "VV"), ("cid", "JJ"), ("dan", "NN")}
+        assert page.locator(".said").all_inner_texts() == ["ada, dan", "bob", "cid"]
+        press(page, " ", "A", "Enter")  # not one of those
+        assert page.get_by_role("status").inner_text() == "Decided: saw is AD."
+        assert "nothing to decide" in page.inner_text("main")
+        page.keyboard.press("u")
+        page.wait_for_url("**/adjudication?again=2")
+        press(page, "2")
+        decided = store.task(2)
+        assert decided is not None
+        assert (decided.status, str(decided.outcome)) == (Status.ADJUDICATED, "VV")
+
+    def test_the_curator_leaves_a_task_for_later(self, enter: Enter, store: Store) -> None:
+        for name, answer in {"a": NN, "b": VV, "c": JJ, "d": NN}.items():
+            person = store.add_annotator(name).id
+            while lease := store.claim(person):
+                store.answer(person, lease.task_id, answer)
+        page = enter("edith", "curator")
+        page.goto("/adjudication")
+        assert task_number(page) == 1
+        page.keyboard.press("n")
+        page.wait_for_url("**/adjudication?after=1")
+        assert task_number(page) == 2
+        press(page, "x")
+        assert task_number(page) == 3
+        assert [each.id for each in store.tasks(Status.DROPPED)] == [1, 3]
+
+
+class TestTrouble:
+    def test_a_server_that_is_away_loses_nothing(self, enter: Enter, store: Store) -> None:
+        page = enter("ada")
+        number = task_number(page)
+        page.context.set_offline(True)
+        page.keyboard.press("1")
+        page.locator(".message.wrong", has_text="is not saved; please try again").wait_for()
+        assert task_number(page) == number
+        page.context.set_offline(False)
+        press(page, "1")
+        assert page.locator(".message.wrong").count() == 0
+        assert [str(vote.answer) for vote in store.votes()] == ["NN"]
+
+    def test_who_was_signed_out_elsewhere_is_asked_to_sign_in(self, enter: Enter, store: Store) -> None:
+        page = enter("ada")
+        person = store.annotator("ada")
+        assert person is not None
+        store.end_sessions(person.id)
+        page.keyboard.press("1")
+        page.wait_for_url("**/sign-in")
+        assert store.votes() == []

@@ -57,6 +57,14 @@ def test_a_part_of_a_word_in_letters_is_no_occurrence(concordance):
     assert concordance.counts(["cat", "category", "catego", "the"]).tolist() == [1, 1, 0, 2]
 
 
+def test_words_are_counted_once(tmp_path, monkeypatch):
+    concordance = build(TEXT, tmp_path / "index")
+    words = ["cat", "北京", "catego", "cat"]
+    first = concordance.counts(words).tolist()
+    monkeypatch.setattr(concordance, "_runs", lambda *_: pytest.fail("counted again"))
+    assert concordance.counts(words[::-1]).tolist() == first[::-1] == [1, 0, 3, 1]
+
+
 def test_by_what_follows(concordance):
     assert [each.after for each in concordance.page("北京", "following").occurrences] == ["天安门", "！", "，北京！"]
 

@@ -161,7 +161,7 @@ class TestTask:
         browser = signed_in(store, "ada")
         browser.fill("/task", task=browser.task(), answer="label VV")
         page = browser.look("/task")
-        assert "1 answers by you" in page
+        assert "1 answer by you" in page
         assert " a minute" in page
         assert "12 tasks open" in page
 
@@ -195,7 +195,7 @@ class TestConcordance:
 
     def test_every_occurrence_in_its_context(self, browser: Browser) -> None:
         page = browser.look("/concordance?word=研究&order=text")
-        pattern = r'class="before">(.*?)</span><mark>(.*?)</mark><span class="after">(.*?)</span>'
+        pattern = r'class="before"><bdi>(.*?)</bdi></span><mark>(.*?)</mark><span class="after"><bdi>(.*?)</bdi></span>'
         assert re.findall(pattern, page) == [tuple(line.partition("研究")) for line in LINES]
         assert "研究生 (3)" in page
 
@@ -281,8 +281,10 @@ class TestCurator:
                 store.answer(person, lease.task_id, NN if person == 1 or lease.task_id % 2 else VV)
         page = signed_in(store, "cur", "curator").look("/dashboard")
         assert "Raw 0.500" in page
-        assert "<td>12</td>" in page
-        assert "a and b" in page
+        row = re.search(r'<th scope="row">real</th>(.*)</tr>', page)
+        assert row
+        assert re.findall(r">(\d+)<", row[1]) == ["6", "6", "0", "0"]  # open, agreed, dropped, adjudicated
+        assert "<bdi>a</bdi> and <bdi>b</bdi>" in page
 
     def test_a_note_is_seen_beside_its_label(self, store: Store) -> None:
         curator = signed_in(store, "cur", "curator")

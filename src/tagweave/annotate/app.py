@@ -9,7 +9,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from tagweave.annotate.headers import SecurityHeaders
-from tagweave.annotate.pages import adjudication, concordance, dashboard, sign_in, task
+from tagweave.annotate.pages import adjudication, concordance, dashboard, doubtful, sign_in, task
 from tagweave.annotate.site import HERE, Site, WordList
 from tagweave.annotate.store import Store
 from tagweave.annotate.visit import Page, endpoint, refusal_outside
@@ -33,13 +33,21 @@ def application(store: Store, words: WordList | None = None) -> Starlette:
         *_routes("/dashboard", dashboard.show, role="curator"),
         *_routes("/dashboard/people", dashboard.start, dashboard.invite, role="curator"),
         *_routes("/dashboard/notes", dashboard.start, dashboard.note, role="curator"),
-        *(_routes("/concordance", concordance.show, concordance.mark) if words else ()),
+        *(_word_routes() if words else ()),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     handlers = {HTTPException: refusal_outside, Exception: refusal_outside}
     app = Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)], exception_handlers=handlers)
     app.state.site = Site(store, words)
     return app
+
+
+def _word_routes() -> list[Route]:
+    """Pages about words of a list."""
+    routes = []
+    for path, page in (("/concordance", concordance), ("/concordance/doubtful", doubtful)):
+        routes += [*_routes(path, page.show, page.mark), *_routes(f"{path}/undo", page.start, page.undo)]
+    return routes
 
 
 def _routes(path: str, show: Page, change: Page | None = None, role: str | None = "annotator") -> list[Route]:

@@ -10,6 +10,7 @@ in the order of their numbers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from random import Random
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from tagweave.annotate.questions import Asked, candidates_of
 from tagweave.annotate.schema import labels
 from tagweave.annotate.seats import SEATED
 from tagweave.annotate.settings import Settings
-from tagweave.annotate.task import Answer, Kind, Purpose, Task
+from tagweave.annotate.task import Answer, Candidate, Kind, Purpose, Task
 
 
 class RefusedError(ValueError):
@@ -213,7 +214,7 @@ def _record(
     connection: Connection, found: Asked, row: Row[Any], answer: Answer, started: float, now: float, settings: Settings
 ) -> Status:
     """Write an answer to a task that is locked, in the seat that was leased or a free one."""
-    _check(connection, found.task, row, answer)
+    check(connection, found.task, candidates_of(row.candidates), answer)
     seat = row.seat
     if seat is None and found.task.purpose in SEATED:
         seat = seats.take_seat(connection, found.id, wait=True)
@@ -223,10 +224,15 @@ def _record(
     return seats.settle(connection, found, now, settings)
 
 
-def _check(connection: Connection, task: Task, row: Row[Any], answer: Answer) -> None:
+def check(connection: Connection, task: Task, candidates: Iterable[Candidate], answer: Answer) -> None:
+    """Whether an answer suits a task: a label is one of the candidates or of the guideline.
+
+    Raises:
+        RefusedError: it does not.
+    """
     if answer.kind is Kind.WORD and task.purpose is not Purpose.CONCORDANCE:
         raise RefusedError("this task asks for a label")
-    if answer.kind is not Kind.LABEL or answer.label in {each.label for each in candidates_of(row.candidates)}:
+    if answer.kind is not Kind.LABEL or answer.label in {each.label for each in candidates}:
         return
     name = (answer.label or "").replace("\0", "")  # PostgreSQL refuses it
     known = (labels.c.guideline == task.guideline) & (labels.c.label == name)

@@ -74,23 +74,21 @@ class Concordance:
         arrays = _read(folder)
         self._text, self._begins = arrays["text"], arrays["begins"]
         self._order: dict[str, Positions] = {name: arrays[name] for name in _STEP}
+        self._counted: dict[str, int] = {}
         self._held: tuple[tuple[str, str], Positions] = (("", ""), np.zeros(0, np.uint32))
 
     def __len__(self) -> int:
         return len(self._begins)
 
     def counts(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """int64[W]: how often each word occurs.
+        """int64[W]: how often each word occurs; each is counted once.
 
         Raises:
             ValueError: an empty word, or one of more than `LONGEST` characters.
         """
-        start, stop = self._runs(words, "following")
-        counts: NDArray[np.int64] = stop - start
-        for k in np.flatnonzero(counts).tolist():
-            if any(_inside_runs(words[k])):
-                counts[k] = len(self._positions(words[k], "following"))
-        return counts
+        if new := [word for word in dict.fromkeys(words) if word not in self._counted]:
+            self._counted.update(zip(new, self._count(new), strict=True))
+        return np.array([self._counted[word] for word in words], np.int64)
 
     def page(self, word: str, order: str = "following", first: int = 0, size: int = 50, context: int = 20) -> Page:
         """The occurrences first .. first + size - 1 of a word, each with so many characters beside it.
@@ -111,6 +109,14 @@ class Concordance:
         if not 0 <= number < len(self):
             raise IndexError(f"found sentence {number}, expected 0 to {len(self) - 1}")
         return self._string(int(self._begins[number]), self._end(number))
+
+    def _count(self, words: list[str]) -> list[int]:
+        start, stop = self._runs(words, "following")
+        counts: list[int] = (stop - start).tolist()
+        for k, word in enumerate(words):
+            if counts[k] and any(_inside_runs(word)):
+                counts[k] = len(self._found(word, "following"))
+        return counts
 
     def _occurrence(self, start: int, length: int, context: int) -> Occurrence:
         sentence, stop = int(np.searchsorted(self._begins, start, side="right")) - 1, start + length

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, insert, select, update
 
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.assignment import RefusedError
+from tagweave.annotate.assignment import RefusedError, check
 from tagweave.annotate.people import numbered
 from tagweave.annotate.questions import Asked, answer_of, asked, candidates_of
 from tagweave.annotate.schema import adjudications, annotators, judgements, sentences, tasks
@@ -85,6 +86,12 @@ def of_task(connection: Connection, number: int) -> list[Judgement]:
     return _judgements(connection, judgements.c.task == number, None)
 
 
+def standing(found: Iterable[Judgement]) -> list[Judgement]:
+    """Of the judgements of a task by number, the last one of each annotator, unless it was withdrawn."""
+    last = {each.annotator: each for each in found}
+    return [each for each in last.values() if not each.withdrawn]
+
+
 def outcomes(connection: Connection, guideline: str) -> list[Asked]:
     """All tasks of a guideline that are agreed on or adjudicated, but for "can't tell", by place and span."""
     is_known = tasks.c.status.in_([Status.AGREED, Status.ADJUDICATED]) & (tasks.c.guideline == guideline)
@@ -122,14 +129,17 @@ def adjudicate(connection: Connection, curator: int, number: int, answer: Answer
     """A curator decides on a task, whatever annotators say; the last decision stands.
 
     Raises:
-        RefusedError: not a curator, or no such task.
+        RefusedError: not a curator, no such task, or an answer that does not suit it.
     """
     person = numbered(connection, curator)
     if person is None or person.role != "curator":
         raise RefusedError("only a curator decides")
     this = tasks.c.id == number
-    if connection.execute(select(tasks.c.id).where(this).with_for_update(key_share=True)).one_or_none() is None:
+    chosen = select(tasks, sentences).join_from(tasks, sentences).where(this)
+    if (found := connection.execute(chosen.with_for_update(key_share=True, of=tasks)).one_or_none()) is None:
         raise RefusedError("there is no such task")
+    task = asked(found).task
+    check(connection, task, task.candidates, answer)
     said = {"kind": answer.kind, "label": answer.label}
     revision = connection.execute(select(func.count()).where(adjudications.c.task == number)).scalar_one()
     row = {"task": number, "curator": curator, "revision": revision, "decided": now}

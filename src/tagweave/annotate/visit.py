@@ -60,7 +60,7 @@ class Visit:
 
     def page(self, name: str, /, status: int = 200, message: str = "", data: Any = None, **values: Any) -> Response:
         """The page `name`: whole; or for the script what is inside, with a message for who cannot see, and data."""
-        inside = self.render(f"{name}_main.html", message=message, **values)
+        inside = self.render(f"{name}_main.html", message=message, status=status, **values)
         if self.wants_json:
             return JSONResponse({"main": inside, "message": message, **(data or {})}, status)
         return HTMLResponse(self.render("base.html", title=name.replace("_", " "), main=inside), status)
@@ -98,6 +98,8 @@ def _answer(page: Page, role: str | None, request: Request, is_form: bool, body:
     visit = Visit(site, request, session, person, Fields())
     try:
         visit = Visit(site, request, session, person, parse(body))
+        if is_form and role and person is None:  # before its token, which is of a session that is over
+            raise HTTPException(401, "Please sign in.")
         if is_form and not csrf.is_ours(found and session, visit.fields, request.headers):
             raise HTTPException(403, "This form is from another session. Go back, reload the page, and try again.")
         response = _checked(page, role, visit)
@@ -110,7 +112,7 @@ def _answer(page: Page, role: str | None, request: Request, is_form: bool, body:
 
 def _checked(page: Page, role: str | None, visit: Visit) -> Response:
     if role and visit.person is None:
-        if visit.wants_json or visit.request.method == "POST":
+        if visit.wants_json:
             raise HTTPException(401, "Please sign in.")
         return RedirectResponse("/sign-in", 303)
     if role == "curator" and visit.me.role != role:

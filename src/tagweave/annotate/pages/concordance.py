@@ -2,56 +2,67 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from starlette.responses import Response
 
-from tagweave.annotate.aggregation import Status
 from tagweave.annotate.forms import FieldError, Fields
 from tagweave.annotate.kwic import ORDERS, Occurrence
-from tagweave.annotate.questions import Asked
+from tagweave.annotate.pages import doubtful, marking
+from tagweave.annotate.pages.marking import CONTEXT, NOTHING, SIZE, Marked, Row
 from tagweave.annotate.site import WordList
-from tagweave.annotate.task import CANNOT_TELL, WORD, Answer, Purpose, Task
+from tagweave.annotate.task import Purpose, Task
 from tagweave.annotate.visit import Visit
 from tagweave.corpus.sentence import Place, Sentence
 
-_SIZE = 25
-_CONTEXT = 20
+_NEIGHBOURS = 100  # words of the list that are offered on either side of one
+_SAID = dict(zip(ORDERS, ("what follows", "what precedes", "the text"), strict=True))
 
 
-class Row(NamedTuple):
-    """An occurrence, and what stands of it."""
-
-    occurrence: Occurrence
-    answer: Answer | None
-
-
-def show(visit: Visit, message: str = "", status: int = 200) -> Response:
+def show(visit: Visit, marked: Marked = NOTHING) -> Response:
     """One page of the occurrences of one word."""
     listed, word, order, first = _listed(visit), *_chosen(visit)
-    page = listed.concordance.page(word, order, first, _SIZE, _CONTEXT)
+    page = listed.concordance.page(word, order, first, SIZE, CONTEXT)
     known = visit.site.store.found([_task(listed, each) for each in page.occurrences])
-    rows = [Row(each, _answer(found)) for each, found in zip(page.occurrences, known, strict=True)]
-    counts = dict(zip(listed.words, listed.concordance.counts(listed.words).tolist(), strict=True))
-    where = {"word": word, "order": order, "first": first, "size": _SIZE, "total": page.total}
-    return visit.page("concordance", status, message, rows=rows, counts=counts, orders=ORDERS, **where)
+    rows = [
+        Row(each.before, word, each.after, marking.answer_of(found), {"sentence": each.sentence, "start": each.start})
+        for each, found in zip(page.occurrences, known, strict=True)
+    ]
+    number = listed.words.index(word)
+    near = listed.words[max(0, number - _NEIGHBOURS) : number + _NEIGHBOURS + 1]
+    return marking.page(
+        visit,
+        "concordance",
+        rows,
+        marked,
+        {"word": word, "order": order, "first": first},
+        counts=dict(zip(near, listed.concordance.counts(near).tolist(), strict=True)),
+        is_whole=len(near) == len(listed.words),
+        before=listed.words[number - 1] if number else None,
+        after=listed.words[number + 1] if number + 1 < len(listed.words) else None,
+        orders=_SAID,
+        total=page.total,
+        doubtful=doubtful.is_any(visit),
+    )
 
 
 def mark(visit: Visit) -> Response:
     """Mark one occurrence, or all that are visible and have no mark yet."""
     listed, word, order, first = _listed(visit), *_chosen(visit)
     if visit.fields["all"]:
-        page = listed.concordance.page(word, order, first, _SIZE, 0)
-        every = [_task(listed, each) for each in page.occurrences]
-        known = visit.site.store.found(every)
-        tasks = [task for task, found in zip(every, known, strict=True) if _answer(found) is None]
-        said = WORD
+        occurrences = listed.concordance.page(word, order, first, SIZE, 0).occurrences
     else:
-        said, tasks = visit.fields.answer(), [_task(listed, _occurrence(listed, visit.fields, word))]
-    took = visit.site.store.mark(visit.me.id, tasks, said) if tasks else []
-    lost = len(took) - sum(took)
-    told = f"{sum(took)} marked: {said}." + (f" {lost} had been marked by somebody else." if lost else "")
-    return show(visit, told)
+        occurrences = (_occurrence(listed, visit.fields, word),)
+    return show(visit, marking.mark(visit, [_task(listed, each) for each in occurrences]))
+
+
+def undo(visit: Visit) -> Response:
+    """Take the last step back."""
+    _chosen(visit)  # what is no form of ours is refused before anything is taken back
+    return show(visit, marking.undo(visit))
+
+
+def start(visit: Visit) -> Response:
+    """To the page."""
+    return show(visit)
 
 
 def _listed(visit: Visit) -> WordList:
@@ -62,9 +73,9 @@ def _listed(visit: Visit) -> WordList:
 def _chosen(visit: Visit) -> tuple[str, str, int]:
     """Word, order, and the number of the first occurrence of the page."""
     words = _listed(visit).words
-    word, order = visit.fields["word"] or words[0], visit.fields["order"] or ORDERS[0]
+    word, order = visit.fields["find"].strip() or visit.fields["word"] or words[0], visit.fields["order"] or ORDERS[0]
     if word not in words or order not in ORDERS:
-        raise FieldError("found a word or an order that is not listed")
+        raise FieldError(f"found the word {word[:50]!r} in the order {order[:50]!r}, expected those that are listed")
     return word, order, visit.fields.number("first", 0)
 
 
@@ -79,11 +90,6 @@ def _occurrence(listed: WordList, fields: Fields, word: str) -> Occurrence:
     if sentence >= len(listed.concordance) or listed.concordance.sentence(sentence)[start:stop] != word:
         raise FieldError(f"found no {word!r} at this place")
     return Occurrence(sentence, start, stop, "", "")
-
-
-def _answer(found: Asked | None) -> Answer | None:
-    """What stands of an occurrence; who skips it drops it."""
-    return CANNOT_TELL if found and found.status is Status.DROPPED else found and found.outcome
 
 
 def _task(listed: WordList, at: Occurrence) -> Task:

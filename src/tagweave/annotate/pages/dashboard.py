@@ -7,8 +7,10 @@ from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from tagweave.annotate import agreement
+from tagweave.annotate import accuracy_plot, agreement
+from tagweave.annotate.aggregation import Status
 from tagweave.annotate.forms import FieldError
+from tagweave.annotate.people import Annotator
 from tagweave.annotate.task import Purpose
 from tagweave.annotate.visit import Visit
 
@@ -20,32 +22,35 @@ def start(_visit: Visit) -> Response:
     return RedirectResponse("/dashboard", 303)
 
 
-def show(visit: Visit, message: str = "", link: str = "") -> Response:
-    """Everything, computed from what is in the store now."""
+def show(visit: Visit, message: str = "", link: str = "", noted: str = "") -> Response:
+    """Everything, computed from what is in the store now; the notes of the guideline `noted` are open."""
     store = visit.site.store
-    people = [(each, store.progress(each.id)) for each in store.annotators()]
+    models, counts = store.models(), store.counts()
     return visit.page(
         "dashboard",
         message=message,
         link=link,
-        people=people,
-        counts=store.counts(),
-        models=store.models(),
+        people=[(each, store.progress(each.id)) for each in store.annotators()],
+        counts=counts,
+        purposes=[each for each in Purpose if any(purpose is each for purpose, _ in counts)],
+        statuses=list(Status),
+        models=models,
+        plot=accuracy_plot.plot(models),
+        width=accuracy_plot.WIDTH,
+        height=accuracy_plot.HEIGHT,
         guidelines={name: store.labels(name) for name in store.guidelines()},
+        noted=noted,
         **_agreement(visit),
     )
 
 
 def invite(visit: Visit) -> Response:
-    """Enter somebody new, and show a link that lets them in once."""
+    """Show a link that lets somebody in once: somebody new, or `again` who has forgotten their password."""
     token = secrets.token_urlsafe(24)
-    try:
-        added = visit.site.store.add_annotator(visit.fields["name"], visit.fields["role"])
-    except ValueError as error:
-        raise FieldError(str(error)) from error
-    visit.site.store.invite(added.id, token, _INVITATION)
+    person = _known(visit) if visit.fields["again"] else _new(visit)
+    visit.site.store.invite(person.id, token, _INVITATION)
     link = f"{visit.request.url.scheme}://{visit.request.url.netloc}/invited?token={token}"
-    return show(visit, f"{added.name} may come in by the link below, once, for a week.", link)
+    return show(visit, f"{person.name} may come in by the link below, once, for a week.", link)
 
 
 def note(visit: Visit) -> Response:
@@ -54,7 +59,21 @@ def note(visit: Visit) -> Response:
     if label not in visit.site.store.labels(guideline):
         raise FieldError("found a label that the guideline does not have")
     visit.site.store.change_note(guideline, label, visit.fields["note"])
-    return show(visit, f"The note of {label} is changed.")
+    return show(visit, f"The note of {label} is changed.", noted=guideline)
+
+
+def _new(visit: Visit) -> Annotator:
+    try:
+        return visit.site.store.add_annotator(visit.fields["name"], visit.fields["role"])
+    except ValueError as error:
+        raise FieldError(str(error)) from error
+
+
+def _known(visit: Visit) -> Annotator:
+    person = visit.site.store.annotator(visit.fields.number("again"))
+    if person is None:
+        raise FieldError("found nobody of this number")
+    return person
 
 
 def _agreement(visit: Visit) -> dict[str, Any]:

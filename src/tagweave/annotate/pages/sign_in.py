@@ -9,12 +9,13 @@ from tagweave.annotate.forms import FieldError
 from tagweave.annotate.passwords import hashed, is_right
 from tagweave.annotate.people import Annotator
 from tagweave.annotate.rate_limit import BY_ADDRESS, BY_NAME
+from tagweave.annotate.task import Purpose
 from tagweave.annotate.visit import Visit
 
 
 def start(visit: Visit) -> Response:
     """To the work, or to the page where one signs in."""
-    return RedirectResponse("/task" if visit.person else "/sign-in", 303)
+    return RedirectResponse(_work(visit) if visit.person else "/sign-in", 303)
 
 
 def show(visit: Visit) -> Response:
@@ -71,8 +72,14 @@ def _limits(visit: Visit) -> dict[str, int]:
     return {f"name {visit.fields['name'][:200]}": BY_NAME, f"address {address}": BY_ADDRESS}
 
 
+def _work(visit: Visit) -> str:
+    """The page where there is something to do: that of tasks, unless only words of a list are asked for."""
+    is_asked = any(purpose is not Purpose.CONCORDANCE for purpose, _ in visit.site.store.counts())
+    return "/concordance" if visit.site.words and not is_asked else "/task"
+
+
 def _signed_in(visit: Visit, person: Annotator) -> Response:
-    response = RedirectResponse("/task", 303)
+    response = RedirectResponse(_work(visit), 303)
     is_secure = visit.request.url.scheme == "https"
     visit.site.sessions.write(response, sessions.new(person), is_secure)
     return response

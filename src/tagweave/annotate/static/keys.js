@@ -11,9 +11,11 @@ function isTyping(target) {
 }
 
 function show(reply) {
+  const wasInside = main.contains(document.activeElement);
   main.innerHTML = reply.main; // made by the server, which escapes everything
   live.textContent = reply.message;
   prepare();
+  if (wasInside) (main.querySelector(".current") || main).focus({ preventScroll: true });
 }
 
 async function send(form, button) {
@@ -37,10 +39,13 @@ async function send(form, button) {
   }
 }
 
+// what went wrong without the server
 function tell(message) {
   live.textContent = message;
   const shown = main.querySelector(".message");
-  if (shown) shown.textContent = message;
+  if (!shown) return;
+  shown.textContent = message;
+  shown.classList.add("wrong");
 }
 
 function prepare() {

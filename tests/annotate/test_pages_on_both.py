@@ -1,0 +1,314 @@
+"""What people do at the pages, on SQLite and on PostgreSQL: answer, take back, mark words, decide, look at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import pytest
+from browsing import HASH, PASSWORD, Browser, furnished, signed_in, visitor, word_list
+from fixture_types import OpenStore
+from made_tasks import JJ, NN, VV, Clock
+
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.settings import Rule, Settings
+from tagweave.annotate.site import WordList
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import Answer, Purpose, Task
+from tagweave.corpus.sentence import Place, Sentence
+
+TASKS = 4
+
+
+@pytest.fixture
+def store(open_store: OpenStore) -> Store:
+    return furnished(open_store(Settings()), TASKS)
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WordList]:
+    return word_list(tmp_path_factory.mktemp("words"))
+
+
+def answer_all(store: Store, said: dict[str, Answer]) -> None:
+    """Everybody, entered here, says always the same."""
+    for name, answer in said.items():
+        person = store.add_annotator(name).id
+        while lease := store.claim(person):
+            store.answer(person, lease.task_id, answer)
+
+
+def standing(store: Store, purpose: Purpose = Purpose.REAL) -> list[str]:
+    return [str(vote.answer) for vote in store.votes(purpose)]
+
+
+def pressed(page: str) -> list[str]:
+    """The buttons of a concordance that are on."""
+    return [unescape(each) for each in re.findall(r'value="([^"]*)"[^>]*aria-pressed="true"', page)]
+
+
+def hidden(page: str, name: str) -> str:
+    """A field that all forms of a page have."""
+    (found,) = {*re.findall(rf'name="{name}" value="([^"]*)"', page)}
+    return str(found)
+
+
+class TestStart:
+    def test_who_signs_in_is_led_to_what_there_is_to_do(
+        self, open_store: OpenStore, store: Store, words: WordList
+    ) -> None:
+        empty = open_store(Settings())
+        assert "Guideline <b" in signed_in(store, "ada", words=words).look("/")
+        browser = signed_in(empty, "ada", words=words)
+        assert "In the order of" in browser.look("/")
+        browser.fill("/concordance", all=1)
+        assert "In the order of" in browser.look("/")
+        assert "nothing left for you" in signed_in(empty, "bob").look("/")
+
+    def test_a_server_that_starts_anew_knows_who_has_signed_in(self, store: Store) -> None:
+        browser = signed_in(store, "ada")
+        number, again = browser.task(), visitor(store)
+        again.cookies.update(dict(browser.cookies))
+        again.token = browser.token  # of a page that was open all the time
+        assert "Saved: VV." in again.fill("/task", task=number, answer="label VV")
+
+    def test_a_task_that_went_to_somebody_else_is_told_and_another_one_shown(self, open_store: OpenStore) -> None:
+        clock = Clock()
+        store = furnished(open_store(Settings(rule=Rule(1, 0, 1), lease=60.0), clock), 2)
+        ada, bob = signed_in(store, "ada"), signed_in(store, "bob")
+        lost = ada.task()
+        clock.now += 61
+        while bob.task() != lost:
+            bob.fill("/task", task=bob.task(), answer="label NN")
+        bob.fill("/task", task=lost, answer="label NN")
+        page = ada.fill("/task", 409, task=lost, answer="label VV")
+        assert "Not taken: this task has gone to somebody else." in page
+        assert standing(store).count("VV") == 0
+
+
+class TestTask:
+    def test_answers_and_undo(self, store: Store) -> None:
+        browser = signed_in(store, "ada")
+        assert "Undo" not in browser.look("/task")  # there is nothing to undo
+        first = browser.task()
+        assert "Saved: VV." in browser.fill("/task", task=first, answer="label VV")
+        assert "Undo your last answer" in browser.look("/task")
+        browser.fill("/task/undo")
+        assert browser.task() == first
+        assert standing(store) == []
+        browser.fill("/task", task=first, answer="label NN")
+        assert standing(store) == ["NN"]
+
+    def test_a_refusal_is_told_and_stands_out(self, store: Store) -> None:
+        browser = signed_in(store, "ada")
+        first = browser.task()
+        browser.fill("/task", task=first, answer="label VV")
+        page = browser.fill("/task", 409, task=first, answer="label NN")
+        assert '<p class="message wrong">Not taken: this task was answered before.</p>' in page
+
+    def test_the_end_says_what_may_come_and_leads_on(self, store: Store, words: WordList) -> None:
+        browser = signed_in(store, "ada", words=words)
+        for _ in range(TASKS):
+            browser.fill("/task", task=browser.task(), answer="label VV")
+        page = browser.look("/task")
+        assert "nothing left for you" in page
+        assert "others are asked" in page
+        assert 'href="/concordance">Mark words' in page
+        assert "Undo your last answer" in page
+
+
+class TestConcordance:
+    def test_each_step_can_be_taken_back(self, store: Store, words: WordList) -> None:
+        browser = signed_in(store, "ada", words=words)
+        where = {"word": "研究", "order": "text", "first": 0}
+        page = browser.look("/concordance?word=研究&order=text")
+        assert "Undo" not in page
+        page = browser.fill(
+            "/concordance", answer="not a word", sentence=1, start=0, steps=hidden(page, "steps"), **where
+        )
+        assert hidden(page, "steps") == "1"
+        page = browser.fill("/concordance", answer="can't tell", sentence=1, start=0, steps="1", **where)
+        assert hidden(page, "steps") == "1"  # another mind about the same row is no other row
+        page = browser.fill("/concordance", all=1, steps="1", **where)
+        assert hidden(page, "steps") == "1,2"
+        assert pressed(page) == ["word", "can't tell", "word"]
+        page = browser.fill("/concordance/undo", steps="1,2", **where)
+        assert "2 taken back" in page
+        assert pressed(page) == ["can't tell"]
+        page = browser.fill("/concordance/undo", steps="1", **where)
+        assert pressed(page) == []
+        assert "Undo" not in page
+        browser.fill("/concordance/undo", 409, steps="1", **where)
+        page = browser.fill("/concordance", all=1, **where)
+        assert pressed(page) == ["word"] * 3
+
+    @pytest.mark.parametrize("steps", ["x", "-1", "0", "26", "1,,x", "999", ",".join(["1"] * 51), "١"])
+    def test_other_steps_are_refused(self, store: Store, words: WordList, steps: str) -> None:
+        browser = signed_in(store, "ada", words=words)
+        browser.fill("/task", task=browser.task(), answer="label VV")
+        browser.look("/concordance")
+        browser.fill("/concordance/undo", 400, steps=steps)
+        assert standing(store) == ["VV"]
+
+    @pytest.mark.parametrize(("path", "field"), [("", "word"), ("", "order"), ("", "first"), ("/doubtful", "first")])
+    def test_what_is_refused_takes_nothing_back(self, store: Store, words: WordList, path: str, field: str) -> None:
+        browser = signed_in(store, "ada", words=words)
+        browser.fill("/task", task=browser.task(), answer="label VV")
+        browser.look("/concordance")
+        browser.fill(f"/concordance{path}/undo", 400, steps="1", **{field: "none"})
+        assert standing(store) == ["VV"]
+
+    def test_from_word_to_word(self, store: Store, words: WordList) -> None:
+        browser = signed_in(store, "ada", words=words)
+        first = browser.look("/concordance")
+        assert "Next word: <bdi>研究生</bdi>" in first
+        assert "Word before" not in first
+        assert 'name="find"' not in first  # all words are in the list above
+        last = browser.look(f"/concordance?word={words.words[-1]}")
+        assert "Word before: <bdi>研究生</bdi>" in last
+        assert "Next word" not in last
+
+    def test_of_a_long_list_the_neighbours_are_offered_and_any_other_is_found(
+        self, store: Store, words: WordList
+    ) -> None:
+        many = words._replace(words=(*words.words, *(f"w{n}" for n in range(500))))
+        browser = signed_in(store, "ada", words=many)
+        page = browser.look("/concordance?word=w300")
+        offered = re.findall(r'<option value="(w?\w+)"', page)
+        assert offered[:-3] == [f"w{n}" for n in range(200, 401)]
+        page = browser.look("/concordance?word=w300&find=研究")
+        assert '<option value="研究" selected>研究 (3)</option>' in page
+        assert "expected those that are listed" in browser.look("/concordance?word=w300&find=nowhere", 400)
+
+
+class TestDoubtful:
+    @pytest.fixture
+    def browser(self, store: Store, words: WordList) -> Browser:
+        texts = {"研究生来了": (0, 2), "他在研究生命": (4, 6), "学生的生命": (3, 5)}
+        store.add_tasks(
+            Task(Sentence(tuple(text), place=Place("raw.txt", line)), *span, "seg", (), 1 / line, Purpose.CONCORDANCE)
+            for line, (text, span) in enumerate(texts.items(), 1)
+        )
+        return signed_in(store, "ada", words=words)
+
+    def test_what_is_put_in_by_doubt_comes_in_its_order(self, browser: Browser) -> None:
+        assert 'href="/concordance/doubtful"' in browser.look("/concordance")
+        page = browser.look("/concordance/doubtful")
+        assert re.findall(r"<mark>(\w+)</mark>", page) == ["研究", "生命", "生命"]
+        assert '<span class="before"><bdi>他在研究</bdi></span>' in page
+
+    def test_rows_stay_while_they_are_marked_and_are_gone_afterwards(self, browser: Browser, store: Store) -> None:
+        page = browser.look("/concordance/doubtful")
+        where = {"first": hidden(page, "first"), "steps": ""}
+        numbers = re.findall(r'name="task" value="(\d+)"', page)
+        page = browser.fill("/concordance/doubtful", task=numbers[0], answer="not a word", **where)
+        assert re.findall(r'name="task" value="(\d+)"', page) == numbers
+        assert pressed(page) == ["not a word"]
+        assert re.findall(r'name="task" value="(\d+)"', browser.look("/concordance/doubtful")) == numbers[1:]
+        page = browser.fill("/concordance/doubtful", all=1, **where)
+        assert pressed(page) == ["not a word", "word", "word"]
+        page = browser.fill("/concordance/doubtful/undo", **{**where, "steps": "1,2"})
+        assert pressed(page) == ["not a word"]
+        browser.fill("/concordance/doubtful", all=1, **where)
+        assert standing(store, Purpose.CONCORDANCE) == ["not a word", "word", "word"]
+        assert "Nothing is left here" in browser.look("/concordance/doubtful")
+        assert 'href="/concordance/doubtful"' not in browser.look("/concordance")
+
+    def test_an_occurrence_marked_elsewhere_is_none_of_it(self, browser: Browser, store: Store) -> None:
+        browser.look("/concordance")
+        browser.fill("/concordance", word="研究", sentence=2, start=0, answer="word")
+        page = browser.fill("/concordance/doubtful", all=1, first=0)
+        assert len(pressed(page)) == 3
+        assert len(standing(store, Purpose.CONCORDANCE)) == 4
+
+    def test_another_task_is_refused(self, browser: Browser, store: Store) -> None:
+        browser.look("/concordance/doubtful")
+        real = store.tasks(Status.OPEN)[0].id
+        for number in (real, 10**8):
+            browser.fill("/concordance/doubtful", 400, task=number, answer="word", first=0)
+        assert standing(store) == standing(store, Purpose.CONCORDANCE) == []
+
+
+class TestAdjudication:
+    @pytest.fixture
+    def curator(self, store: Store) -> Browser:
+        answer_all(store, {"a": NN, "b": VV, "c": JJ, "d": NN})
+        return signed_in(store, "cur", "curator")
+
+    def test_what_annotators_said_is_offered_first_with_their_names(self, store: Store, curator: Browser) -> None:
+        page = curator.look("/adjudication")
+        choices = re.findall(
+            r'data-key="(\d)".*\n.*<b dir="auto">(\w+)</b><span class="said" dir="auto">(.*?)</span>', page
+        )
+        assert sorted(choices) == [("1", "NN", choices[0][2]), *sorted(choices)[1:]]
+        assert {key: {*names.split(", ")} for key, _, names in choices}["1"] == {"a", "d"}
+        assert {(label, names) for _, label, names in choices[1:]} == {("VV", "b"), ("JJ", "c")}
+
+    def test_a_decision_may_be_changed(self, store: Store, curator: Browser) -> None:
+        first = store.tasks(Status.DROPPED)[0].id
+        curator.look("/adjudication")
+        page = curator.fill("/adjudication", task=first, answer="label AD", after=first)
+        assert "Decided: saw is AD." in page
+        assert f'href="/adjudication?again={first}"' in page
+        assert "Decided: <b" in curator.look(f"/adjudication?again={first}")
+        curator.fill("/adjudication", task=first, answer="label JJ")
+        decided = store.task(first)
+        assert decided is not None
+        assert (decided.status, decided.outcome) == (Status.ADJUDICATED, JJ)
+
+    def test_only_what_annotators_could_not_settle_is_decided(self, store: Store, curator: Browser) -> None:
+        open_ = furnished(store, TASKS + 1).tasks(Status.OPEN)[0].id
+        curator.look("/adjudication")
+        curator.fill("/adjudication", 409, task=open_, answer="label NN")
+        assert "no such task" in curator.look(f"/adjudication?again={open_}", 409)
+        found = store.task(open_)
+        assert found is not None
+        assert found.status is Status.OPEN
+
+    def test_the_end(self, store: Store, curator: Browser) -> None:
+        curator.look("/adjudication")
+        for each in store.tasks(Status.DROPPED):
+            page = curator.fill("/adjudication", task=each.id, answer="label AD", after=each.id)
+        assert "nothing to decide after this" in page
+        assert "What annotators cannot settle" in curator.look("/adjudication")
+
+
+class TestDashboard:
+    def test_an_empty_store(self, open_store: OpenStore) -> None:
+        page = signed_in(open_store(Settings()), "cur", "curator").look("/dashboard")
+        for told in ("There are no tasks yet", "No task has two answers yet", "No model has an accuracy yet"):
+            assert told in page
+
+    def test_people_tasks_and_agreement(self, store: Store) -> None:
+        answer_all(store, {"a": NN, "b": NN})
+        page = signed_in(store, "cur", "curator").look("/dashboard")
+        assert "Raw 1.000" in page
+        assert re.search(
+            r'<th scope="row" dir="auto">a</th><td>annotator</td>\s*<td>yes</td>\s*<td class="number">4<', page
+        )
+        row = re.search(r'<th scope="row">real</th>(.*)</tr>', page)
+        assert row
+        assert re.findall(r">(\d+)<", row[1]) == ["0", str(TASKS), "0", "0"]
+
+    def test_who_forgot_the_password_gets_a_link(self, store: Store) -> None:
+        ada = store.add_annotator("ada", password_hash=HASH)
+        curator = signed_in(store, "cur", "curator")
+        curator.look("/dashboard")
+        page = curator.fill("/dashboard/people", again=ada.id)
+        found = re.search(r'value="http://testserver(/invited\?token=([^"]+))"', page)
+        assert found
+        browser = visitor(store)
+        browser.look(unescape(found[1]))
+        assert "what is <b" in browser.fill("/invited", token=unescape(found[2]), password="another horse")  # noqa: S106
+        again = visitor(store)
+        again.look("/sign-in")
+        again.fill("/sign-in", 401, name="ada", password=PASSWORD)
+        curator.fill("/dashboard/people", 400, again=10**8)
+
+    def test_the_notes_of_a_guideline_stay_open_while_they_are_written(self, store: Store) -> None:
+        curator = signed_in(store, "cur", "curator")
+        assert "<details>" in curator.look("/dashboard")
+        page = curator.fill("/dashboard/notes", guideline="ctb", label="JJ", note="only before nouns")
+        assert "<details open>" in page
+        assert 'value="only before nouns"' in page
