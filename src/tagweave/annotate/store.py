@@ -16,21 +16,24 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
-from sqlalchemy import insert, inspect, select
+from sqlalchemy import Connection, insert, inspect, select
 
-from tagweave.annotate import assignment, people, questions, record, schema, training_phase
+from tagweave.annotate import assignment, people, progress, questions, record, schema, training_phase
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import ContendedError, Lease, Receipt
 from tagweave.annotate.database import Database, insert_new
 from tagweave.annotate.people import Annotator
+from tagweave.annotate.progress import Progress
 from tagweave.annotate.questions import Asked, Model, Ranking
-from tagweave.annotate.record import Judgement, Progress, Vote
+from tagweave.annotate.record import Judgement, Vote
 from tagweave.annotate.settings import Settings
 from tagweave.annotate.task import Answer, Purpose, Task
 from tagweave.corpus.sentence import Sentence
 
 _PAGE = 500  # rows that are read at a time
+T = TypeVar("T")
 
 
 class Store:
@@ -38,6 +41,7 @@ class Store:
 
     def __init__(self, database: Database, settings: Settings, clock: Callable[[], float], seed: int | None) -> None:
         self.settings, self._database, self._clock, self._random = settings, database, clock, random.Random(seed)
+        self._progress: dict[int, Progress] = {}
 
     @classmethod
     def open(
@@ -205,12 +209,7 @@ class Store:
         Raises:
             RefusedError: no such annotator.
         """
-        while True:
-            try:
-                with self._database.writing() as connection:
-                    return assignment.claim(connection, annotator, self._clock(), self.settings, self._random)
-            except ContendedError:
-                time.sleep(self._random.uniform(0.0, 0.01))
+        return self._patiently(lambda connection: self._claim(connection, annotator))
 
     def answer(self, annotator: int, task: int, answer: Answer, started: float | None = None) -> Receipt:
         """Take an answer to a task that was claimed. The same answer again changes nothing.
@@ -225,8 +224,40 @@ class Store:
             RefusedError: the task is not theirs, not theirs any more, or answered otherwise, or the label unknown.
         """
         with self._database.writing() as connection:
-            now = self._clock()
-            return assignment.submit(connection, annotator, task, answer, started or 0.0, now, self.settings)
+            return self._answer(connection, annotator, task, answer, started)
+
+    def answer_and_claim(
+        self, annotator: int, task: int, answer: Answer, started: float | None = None
+    ) -> tuple[Receipt, Lease | None]:
+        """`answer` and then `claim`, in one transaction: the disk is waited for once.
+
+        Raises:
+            RefusedError: as `answer`; nothing is claimed.
+        """
+
+        def both(connection: Connection) -> tuple[Receipt, Lease | None]:
+            receipt = self._answer(connection, annotator, task, answer, started)
+            return receipt, self._claim(connection, annotator)
+
+        return self._patiently(both)
+
+    def _answer(
+        self, connection: Connection, annotator: int, task: int, answer: Answer, started: float | None
+    ) -> Receipt:
+        now = self._clock()
+        return assignment.submit(connection, annotator, task, answer, started or 0.0, now, self.settings)
+
+    def _claim(self, connection: Connection, annotator: int) -> Lease | None:
+        return assignment.claim(connection, annotator, self._clock(), self.settings, self._random)
+
+    def _patiently(self, work: Callable[[Connection], T]) -> T:
+        """Do it in a transaction, again where others were taking the tasks that are left."""
+        while True:
+            try:
+                with self._database.writing() as connection:
+                    return work(connection)
+            except ContendedError:
+                time.sleep(self._random.uniform(0.0, 0.01))
 
     def undo(self, annotator: int) -> Lease:
         """Withdraw the last answer of somebody; they hold its task again.
@@ -294,7 +325,9 @@ class Store:
     def progress(self, annotator: int) -> Progress:
         """How much somebody has done."""
         with self._database.reading() as connection:
-            return record.progress(connection, annotator)
+            found = progress.read(connection, annotator, self._progress.get(annotator, Progress()))
+        self._progress[annotator] = found
+        return found
 
     def training_results(self, annotator: int) -> list[bool]:
         """Of each simulated task that somebody answered, by time, whether the answer was right."""

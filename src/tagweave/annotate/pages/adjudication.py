@@ -7,7 +7,7 @@ from starlette.responses import Response
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.questions import Asked
-from tagweave.annotate.record import Judgement
+from tagweave.annotate.record import standing
 from tagweave.annotate.task import Answer, Kind
 from tagweave.annotate.visit import Visit
 
@@ -17,7 +17,7 @@ def show(visit: Visit, message: str = "", status: int = 200) -> Response:
     store = visit.site.store
     found = store.tasks(Status.DROPPED, after=visit.fields.number("after", 0), limit=1)
     asked = found[0] if found else None
-    judgements = _standing(store.judgements_of(asked.id)) if asked else []
+    judgements = standing(store.judgements_of(asked.id)) if asked else []
     notes = store.labels(asked.task.guideline) if asked else {}
     dropped = visit.site.counts()[Status.DROPPED]
     return visit.page("adjudication", status, message, asked=asked, judgements=judgements, notes=notes, dropped=dropped)
@@ -38,9 +38,3 @@ def _suits(visit: Visit, asked: Asked, said: Answer) -> bool:
         return said.kind is not Kind.WORD
     offered = {each.label for each in asked.task.candidates}
     return said.label in offered or said.label in visit.site.store.labels(asked.task.guideline)
-
-
-def _standing(judgements: list[Judgement]) -> list[Judgement]:
-    """Of each annotator the last one, unless it was withdrawn."""
-    last = {each.annotator: each for each in judgements}
-    return [each for each in last.values() if not each.withdrawn]
