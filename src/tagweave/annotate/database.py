@@ -7,15 +7,16 @@ none waits for another in a circle.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError
+
+from tagweave.annotate.group_commit import Group
 
 _DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 _PATIENCE = 30  # seconds that a writer waits for others
@@ -33,14 +34,15 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
-        # writers of one process queue up here, in order; SQLite's own waiting sleeps and is unfair
-        self._queue = threading.Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
+        writes = self.engine.execution_options(**{_WRITES: True})
+        # writers of SQLite wait for one another anyway: in one process they do so for one commit
+        is_sqlite = self.engine.dialect.name == "sqlite"
+        self._written: Callable[[], AbstractContextManager[Connection]]
+        self._written = Group(writes).part if is_sqlite else writes.begin
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> AbstractContextManager[Connection]:
         """A transaction that is on the disk when the block ends, and has done nothing if it raises."""
-        with self._queue, self.engine.connect().execution_options(**{_WRITES: True}) as connection, connection.begin():
-            yield connection
+        return self._written()
 
     @contextmanager
     def alone(self) -> Iterator[Connection]:
