@@ -93,18 +93,18 @@ def test_who_is_admitted_by_an_answer_gets_a_real_task(open_store: OpenStore) ->
 
 
 def test_where_all_tasks_are_locked_the_turn_is_tried_again(open_store: OpenStore, monkeypatch: Any) -> None:
-    store, claim, tries = open_store(), assignment.claim, []
+    store, choose, tries = open_store(), assignment._choose, []
 
     def contended(*words: Any) -> Any:
         tries.append(words)
         if len(tries) < 3:
             raise ContendedError("all tasks are locked")
-        return claim(*words)
+        return choose(*words)
 
     [who] = hire(store, 1)
     store.add_tasks(make_tasks(range(2)))
     lease = store.claim(who)
-    monkeypatch.setattr(assignment, "claim", contended)
+    monkeypatch.setattr(assignment, "_choose", contended)
     receipt, following = store.answer_and_claim(who, lease.task_id, NN)
     assert len(tries) == 3
     assert following.task_id != lease.task_id

@@ -19,6 +19,9 @@ from sqlalchemy.exc import ArgumentError
 from tagweave.annotate.group_commit import Group
 
 _DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
+CONNECTIONS = 16
+"""That a store keeps open. PostgreSQL takes longer to open one than to answer."""
+
 _PATIENCE = 30  # seconds that a writer waits for others
 _KEY = 0x7461677765617665  # "tagweave"
 _WRITES = "tagweave_writes"
@@ -39,6 +42,8 @@ class Database:
         is_sqlite = self.engine.dialect.name == "sqlite"
         self._written: Callable[[], AbstractContextManager[Connection]]
         self._written = Group(writes).part if is_sqlite else writes.begin
+        # a statement of PostgreSQL sees what is committed by then, in a transaction or not: spare it BEGIN and COMMIT
+        self._reads = self.engine if is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def writing(self) -> AbstractContextManager[Connection]:
         """A transaction that is on the disk when the block ends, and has done nothing if it raises."""
@@ -55,7 +60,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that only reads."""
-        with self.engine.connect() as connection, connection.begin():
+        with self._reads.connect() as connection, connection.begin():
             yield connection
 
     def close(self) -> None:
@@ -82,11 +87,11 @@ def _engine(url: str) -> Engine:
         raise ValueError(f"found a store of {name}, expected sqlite:///PATH or postgresql://...")
     parsed = parsed.set(drivername=_DRIVERS[name])
     if name == "postgresql":
-        return create_engine(parsed, pool_size=16, max_overflow=16)
+        return create_engine(parsed, pool_size=CONNECTIONS, max_overflow=16)
     if not parsed.database or parsed.database == ":memory:":
         raise ValueError("found a store in memory, expected a file: sqlite:///PATH")
     Path(parsed.database).touch(mode=0o600)  # hashes of passwords are nobody else's
-    engine = create_engine(parsed, pool_size=16, max_overflow=16, connect_args={"timeout": _PATIENCE})
+    engine = create_engine(parsed, pool_size=CONNECTIONS, max_overflow=16, connect_args={"timeout": _PATIENCE})
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -33,6 +33,7 @@ from tagweave.annotate.task import Answer, Purpose, Task
 from tagweave.corpus.sentence import Sentence
 
 _PAGE = 500  # rows that are read at a time
+_FRESH = 10.0  # seconds for which labels are kept: every page of tasks shows them all
 T = TypeVar("T")
 
 
@@ -42,6 +43,7 @@ class Store:
     def __init__(self, database: Database, settings: Settings, clock: Callable[[], float], seed: int | None) -> None:
         self.settings, self._database, self._clock, self._random = settings, database, clock, random.Random(seed)
         self._progress: dict[int, Progress] = {}
+        self._labels: dict[str, tuple[float, dict[str, str]]] = {}
 
     @classmethod
     def open(
@@ -184,7 +186,9 @@ class Store:
     def add_labels(self, guideline: str, notes: Mapping[str, str]) -> int:
         """Put in labels of a guideline that are new, each with a note for annotators; how many those were."""
         with self._database.writing() as connection:
-            return questions.put_labels(connection, guideline, notes)
+            count = questions.put_labels(connection, guideline, notes)
+        self._labels.clear()
+        return count
 
     def guidelines(self) -> list[str]:
         """The guidelines that have labels, by name."""
@@ -192,14 +196,23 @@ class Store:
             return questions.guidelines(connection)
 
     def labels(self, guideline: str) -> dict[str, str]:
-        """The labels of a guideline, in the order in which they were put in, and their notes."""
-        with self._database.reading() as connection:
-            return questions.read_labels(connection, guideline)
+        """The labels of a guideline, in the order in which they were put in, and their notes.
+
+        What another process puts in is seen some seconds later.
+        """
+        when, found = self._labels.get(guideline, (-_FRESH, {}))
+        if time.monotonic() - when >= _FRESH:
+            when = time.monotonic()
+            with self._database.reading() as connection:
+                found = questions.read_labels(connection, guideline)
+            self._labels[guideline] = when, found
+        return found
 
     def change_note(self, guideline: str, label: str, note: str) -> None:
         """Another note of a label."""
         with self._database.writing() as connection:
             questions.put_note(connection, guideline, label, note)
+        self._labels.clear()
 
     # answers
 
@@ -209,7 +222,9 @@ class Store:
         Raises:
             RefusedError: no such annotator.
         """
-        return self._patiently(lambda connection: self._claim(connection, annotator))
+        return self._patiently(
+            lambda connection: assignment.claim(connection, annotator, self._clock(), self.settings, self._random)
+        )
 
     def answer(self, annotator: int, task: int, answer: Answer, started: float | None = None) -> Receipt:
         """Take an answer to a task that was claimed. The same answer again changes nothing.
@@ -224,7 +239,8 @@ class Store:
             RefusedError: the task is not theirs, not theirs any more, or answered otherwise, or the label unknown.
         """
         with self._database.writing() as connection:
-            return self._answer(connection, annotator, task, answer, started)
+            now = self._clock()
+            return assignment.submit(connection, annotator, task, answer, started or 0.0, now, self.settings)
 
     def answer_and_claim(
         self, annotator: int, task: int, answer: Answer, started: float | None = None
@@ -235,20 +251,10 @@ class Store:
             RefusedError: as `answer`; nothing is claimed.
         """
 
-        def both(connection: Connection) -> tuple[Receipt, Lease | None]:
-            receipt = self._answer(connection, annotator, task, answer, started)
-            return receipt, self._claim(connection, annotator)
-
-        return self._patiently(both)
-
-    def _answer(
-        self, connection: Connection, annotator: int, task: int, answer: Answer, started: float | None
-    ) -> Receipt:
-        now = self._clock()
-        return assignment.submit(connection, annotator, task, answer, started or 0.0, now, self.settings)
-
-    def _claim(self, connection: Connection, annotator: int) -> Lease | None:
-        return assignment.claim(connection, annotator, self._clock(), self.settings, self._random)
+        said = annotator, task, answer, started or 0.0
+        return self._patiently(
+            lambda connection: assignment.turn(connection, *said, self._clock(), self.settings, self._random)
+        )
 
     def _patiently(self, work: Callable[[Connection], T]) -> T:
         """Do it in a transaction, again where others were taking the tasks that are left."""
