@@ -42,7 +42,7 @@ class Database:
         is_sqlite = self.engine.dialect.name == "sqlite"
         self._written: Callable[[], AbstractContextManager[Connection]]
         self._written = Group(writes).part if is_sqlite else writes.begin
-        # a statement of PostgreSQL sees what is committed by then, in a transaction or not: spare it BEGIN and COMMIT
+        # outside of `_begin_sqlite`, SQLite's driver has no transactions anyway
         self._reads = self.engine if is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def writing(self) -> AbstractContextManager[Connection]:
@@ -59,8 +59,8 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads."""
-        with self._reads.connect() as connection, connection.begin():
+        """What is committed, as every single statement finds it: no transaction, whose begin and end take time, too."""
+        with self._reads.connect() as connection:
             yield connection
 
     def close(self) -> None:
@@ -104,5 +104,5 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(_WRITES)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    if connection.get_execution_options().get(_WRITES):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
