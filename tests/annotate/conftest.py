@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.postgresql import programs, running
 from fixture_types import NewUrl, OpenStore
-from postgresql import programs, running
 from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.schema import CreateSchema
 

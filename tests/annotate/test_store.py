@@ -202,6 +202,20 @@ class TestQuestions:
         assert [*store.labels("ctb").items()] == [("VV", "verb"), ("AD", "adverb"), ("NN", "noun")]
         assert store.labels("pd") == {}
 
+    def test_own_changes_of_labels_are_seen_at_once_those_of_others_later(
+        self, open_store: OpenStore, new_url: NewUrl, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        url = new_url()
+        store, other = open_store(url=url), open_store(url=url)
+        store.add_labels("ctb", {"VV": "verb"})
+        assert other.labels("ctb") == store.labels("ctb") == {"VV": "verb"}
+        other.change_note("ctb", "VV", "what one does")
+        other.add_labels("ctb", {"NN": ""})
+        assert other.labels("ctb") == {"VV": "what one does", "NN": ""}
+        assert store.labels("ctb") == {"VV": "verb"}
+        monkeypatch.setattr("tagweave.annotate.store._FRESH", 0.0)
+        assert store.labels("ctb") == other.labels("ctb")
+
     def test_models_are_listed_by_version(self, open_store: OpenStore) -> None:
         store = open_store(clock=Clock())
         assert [store.add_model(path, 0, 2.0, accuracy) for path, accuracy in (("a", None), ("b", 0.5))] == [1, 2]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from tagweave.annotate.database import CONNECTIONS
 from tagweave.annotate.headers import SecurityHeaders
 from tagweave.annotate.pages import adjudication, concordance, dashboard, doubtful, sign_in, task
 from tagweave.annotate.site import HERE, Site, WordList
@@ -37,7 +42,9 @@ def application(store: Store, words: WordList | None = None) -> Starlette:
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     handlers = {HTTPException: refusal_outside, Exception: refusal_outside}
-    app = Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)], exception_handlers=handlers)
+    app = Starlette(
+        routes=routes, middleware=[Middleware(SecurityHeaders)], exception_handlers=handlers, lifespan=_lifespan
+    )
     app.state.site = Site(store, words)
     return app
 
@@ -54,3 +61,10 @@ def _routes(path: str, show: Page, change: Page | None = None, role: str | None 
     """A page to look at, and what its form does."""
     look = Route(path, endpoint(show, role), methods=["GET"])
     return [look, Route(path, endpoint(change, role), methods=["POST"])] if change else [look]
+
+
+@asynccontextmanager
+async def _lifespan(_app: Starlette) -> AsyncIterator[None]:
+    # more threads would wait for a connection, or for one another
+    anyio.to_thread.current_default_thread_limiter().total_tokens = CONNECTIONS
+    yield

@@ -74,7 +74,35 @@ def claim(connection: Connection, annotator: int, now: float, settings: Settings
         ContendedError: others are just taking the tasks that are left.
         RefusedError: no such annotator.
     """
-    is_admitted = _lock(connection, annotator) or settings.admission is None
+    return _claim(connection, annotator, _lock(connection, annotator), now, settings, random)
+
+
+def turn(
+    connection: Connection,
+    annotator: int,
+    number: int,
+    answer: Answer,
+    started: float,
+    now: float,
+    settings: Settings,
+    random: Random,
+) -> tuple[Receipt, Lease | None]:
+    """`submit`, then `claim`.
+
+    Raises:
+        ContendedError, RefusedError: as these.
+    """
+    is_admitted = _lock(connection, annotator)
+    receipt = _submit(connection, annotator, number, answer, started, now, settings)
+    if receipt.gold is not None:  # this very answer may have admitted them
+        is_admitted = _lock(connection, annotator)
+    return receipt, _claim(connection, annotator, is_admitted, now, settings, random)
+
+
+def _claim(
+    connection: Connection, annotator: int, is_admitted: bool, now: float, settings: Settings, random: Random
+) -> Lease | None:
+    is_admitted = is_admitted or settings.admission is None
     seats.free_lapsed(connection, now)
     if (number := seats.held(connection, annotator)) is not None:
         return _again(connection, number, annotator, None, now + settings.lease)
@@ -97,6 +125,12 @@ def submit(
             answer that is neither a candidate nor a label of the guideline.
     """
     _lock(connection, annotator)
+    return _submit(connection, annotator, number, answer, started, now, settings)
+
+
+def _submit(
+    connection: Connection, annotator: int, number: int, answer: Answer, started: float, now: float, settings: Settings
+) -> Receipt:
     found, row = seats.lock_task(connection, number), seats.assignment(connection, number, annotator)
     if found is None or row is None:
         raise RefusedError("this task was not given to you")
@@ -157,25 +191,24 @@ def _lock(connection: Connection, annotator: int) -> bool:
 
 def _choose(
     connection: Connection, annotator: int, purpose: Purpose, window: int, random: Random
-) -> tuple[int, int | None] | None:
+) -> tuple[Asked, int | None] | None:
     """One of the most doubtful tasks, by chance, and a seat at it, where it has seats."""
     numbers = seats.most_doubtful(connection, annotator, purpose, window)
     for number in random.sample(numbers, len(numbers)):
         if purpose not in SEATED:
-            return number, None
-        if (seat := seats.take_seat(connection, number, wait=False)) is not None:
-            return number, seat
+            return _read(connection, number), None
+        if (taken := seats.take_seat(connection, number, wait=False)) is not None:
+            return taken
     if numbers:
         raise ContendedError("all tasks are locked")
     return None
 
 
 def _new(
-    connection: Connection, number: int, seat: int | None, annotator: int, now: float, settings: Settings
+    connection: Connection, found: Asked, seat: int | None, annotator: int, now: float, settings: Settings
 ) -> Lease:
-    found = _read(connection, number)
     seats.lease(connection, found, annotator, seat, now, now + settings.lease)
-    return Lease(number, found.task, now, now + settings.lease)
+    return Lease(found.id, found.task, now, now + settings.lease)
 
 
 def _again(connection: Connection, number: int, annotator: int, leased: float | None, expires: float) -> Lease:
@@ -196,9 +229,9 @@ def _mark_one(
     if found is None or found.task.purpose is not Purpose.CONCORDANCE:
         raise RefusedError("this task is none of a concordance")
     if row is None:
-        if (seat := seats.take_seat(connection, number, wait=True)) is None:
+        if (taken := seats.take_seat(connection, number, wait=True)) is None:
             return False
-        seats.lease(connection, found, annotator, seat, now, now + settings.lease)
+        seats.lease(connection, found, annotator, taken.seat, now, now + settings.lease)
         row = seats.assignment(connection, number, annotator)
     elif row.expires is None and seats.standing(connection, number, annotator) == answer:
         return True
@@ -217,9 +250,10 @@ def _record(
     check(connection, found.task, candidates_of(row.candidates), answer)
     seat = row.seat
     if seat is None and found.task.purpose in SEATED:
-        seat = seats.take_seat(connection, found.id, wait=True)
-        if seat is None:
+        taken = seats.take_seat(connection, found.id, wait=True)
+        if taken is None:
             raise _TakenError("this task has gone to somebody else")
+        seat = taken.seat
     seats.answer(connection, row, answer, seat, min(max(started, row.leased), now), now)
     return seats.settle(connection, found, now, settings)
 

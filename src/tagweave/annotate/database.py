@@ -7,9 +7,8 @@ none waits for another in a circle.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,12 @@ from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError
 
+from tagweave.annotate.group_commit import Group
+
 _DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
+CONNECTIONS = 16
+"""That a store keeps open. PostgreSQL takes longer to open one than to answer."""
+
 _PATIENCE = 30  # seconds that a writer waits for others
 _KEY = 0x7461677765617665  # "tagweave"
 _WRITES = "tagweave_writes"
@@ -33,14 +37,17 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
-        # writers of one process queue up here, in order; SQLite's own waiting sleeps and is unfair
-        self._queue = threading.Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
+        writes = self.engine.execution_options(**{_WRITES: True})
+        # writers of SQLite wait for one another anyway: in one process they do so for one commit
+        is_sqlite = self.engine.dialect.name == "sqlite"
+        self._written: Callable[[], AbstractContextManager[Connection]]
+        self._written = Group(writes).part if is_sqlite else writes.begin
+        # outside of `_begin_sqlite`, SQLite's driver has no transactions anyway
+        self._reads = self.engine if is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> AbstractContextManager[Connection]:
         """A transaction that is on the disk when the block ends, and has done nothing if it raises."""
-        with self._queue, self.engine.connect().execution_options(**{_WRITES: True}) as connection, connection.begin():
-            yield connection
+        return self._written()
 
     @contextmanager
     def alone(self) -> Iterator[Connection]:
@@ -52,8 +59,8 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads."""
-        with self.engine.connect() as connection, connection.begin():
+        """What is committed, as every single statement finds it: no transaction, whose begin and end take time, too."""
+        with self._reads.connect() as connection:
             yield connection
 
     def close(self) -> None:
@@ -80,11 +87,11 @@ def _engine(url: str) -> Engine:
         raise ValueError(f"found a store of {name}, expected sqlite:///PATH or postgresql://...")
     parsed = parsed.set(drivername=_DRIVERS[name])
     if name == "postgresql":
-        return create_engine(parsed, pool_size=16, max_overflow=16)
+        return create_engine(parsed, pool_size=CONNECTIONS, max_overflow=16)
     if not parsed.database or parsed.database == ":memory:":
         raise ValueError("found a store in memory, expected a file: sqlite:///PATH")
     Path(parsed.database).touch(mode=0o600)  # hashes of passwords are nobody else's
-    engine = create_engine(parsed, pool_size=16, max_overflow=16, connect_args={"timeout": _PATIENCE})
+    engine = create_engine(parsed, pool_size=CONNECTIONS, max_overflow=16, connect_args={"timeout": _PATIENCE})
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -97,5 +104,5 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(_WRITES)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    if connection.get_execution_options().get(_WRITES):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -18,7 +18,7 @@ import numpy as np
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Asked
-from tagweave.annotate.record import Judgement
+from tagweave.annotate.record import Judgement, standing
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Answer, Kind
 from tagweave.corpus import conllu, kytea
@@ -145,14 +145,13 @@ def _disputed(store: Store, guideline: str) -> Iterator[tuple[Asked, tuple[str, 
     while page := store.tasks(Status.DROPPED, after=after):
         after = page[-1].id
         for asked in page:
-            if asked.task.guideline == guideline and len(labels := _standing(store, asked.id)) > 1:
+            if asked.task.guideline == guideline and len(labels := _labels(store, asked.id)) > 1:
                 yield asked, labels
 
 
-def _standing(store: Store, task: int) -> tuple[str, ...]:
+def _labels(store: Store, task: int) -> tuple[str, ...]:
     """The different labels that annotators gave, in order; none where somebody gave another answer."""
-    last: dict[str, Judgement] = {each.annotator: each for each in store.judgements_of(task)}
-    answers = [each.answer for each in last.values() if not each.withdrawn]
+    answers = [each.answer for each in standing(store.judgements_of(task))]
     labels = tuple(dict.fromkeys(answer.label for answer in answers if answer.label))
     return labels if all(answer.kind is Kind.LABEL for answer in answers) else ()
 

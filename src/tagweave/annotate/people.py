@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, insert, select, update
+from sqlalchemy import Connection, RowMapping, Select, bindparam, insert, select, update
 
 from tagweave.annotate.schema import annotators, invitations
 
@@ -55,12 +55,12 @@ def add(connection: Connection, name: str, role: str, password_hash: str | None,
 
 def named(connection: Connection, name: str) -> Annotator | None:
     """The annotator of a name; nobody has a name with NUL, which PostgreSQL refuses to be asked for."""
-    return None if "\0" in name else _one(connection, annotators.c.name == name)
+    return None if "\0" in name else _one(connection, _NAMED, name)
 
 
 def numbered(connection: Connection, number: int) -> Annotator | None:
     """The annotator of a number."""
-    return _one(connection, annotators.c.id == number)
+    return _one(connection, _NUMBERED, number)
 
 
 def everybody(connection: Connection) -> list[Annotator]:
@@ -106,8 +106,13 @@ def _digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
-def _one(connection: Connection, condition: Any) -> Annotator | None:
-    row = connection.execute(select(annotators).where(condition)).mappings().one_or_none()
+_NAMED, _NUMBERED = (
+    select(annotators).where(column == bindparam("who")) for column in (annotators.c.name, annotators.c.id)
+)
+
+
+def _one(connection: Connection, chosen: Select[Any], who: str | int) -> Annotator | None:
+    row = connection.execute(chosen, {"who": who}).mappings().one_or_none()
     return None if row is None else _annotator(row)
 
 

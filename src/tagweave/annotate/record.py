@@ -1,20 +1,18 @@
-"""What was answered and decided, read back: judgements one by one, tasks with all their answers, sums by annotator."""
+"""What was answered and decided, read back: judgements one by one, tasks with all their answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, insert, select, update
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError, check
 from tagweave.annotate.people import numbered
-from tagweave.annotate.questions import Asked, answer_of, asked, candidates_of
+from tagweave.annotate.questions import ASKED, Asked, answer_of, asked, candidates_of
 from tagweave.annotate.schema import adjudications, annotators, judgements, sentences, tasks
 from tagweave.annotate.task import Answer, Candidate, Kind, Purpose
-
-_MANY = 500
 
 
 class Judgement(NamedTuple):
@@ -56,21 +54,6 @@ class Vote(NamedTuple):
     answer: Answer
 
 
-class Progress(NamedTuple):
-    """How much somebody has done.
-
-    Attributes:
-        answers: that stand.
-        seconds: spent on judgements, from showing a task to its answer.
-        gold, right: answers to planted gold, and how many of those were right.
-    """
-
-    answers: int
-    seconds: float
-    gold: int
-    right: int
-
-
 def last(connection: Connection) -> int:
     """The number of the last judgement, 0 where there is none."""
     return int(connection.execute(select(func.coalesce(func.max(judgements.c.id), 0))).scalar_one())
@@ -96,7 +79,7 @@ def outcomes(connection: Connection, guideline: str) -> list[Asked]:
     """All tasks of a guideline that are agreed on or adjudicated, but for "can't tell", by place and span."""
     is_known = tasks.c.status.in_([Status.AGREED, Status.ADJUDICATED]) & (tasks.c.guideline == guideline)
     order = (sentences.c.path, sentences.c.line, sentences.c.id, tasks.c.start, tasks.c.stop)
-    chosen = select(tasks, sentences).join_from(tasks, sentences).where(is_known, tasks.c.kind != Kind.CANNOT_TELL)
+    chosen = ASKED.where(is_known, tasks.c.kind != Kind.CANNOT_TELL)
     return [asked(row) for row in connection.execute(chosen.order_by(*order))]
 
 
@@ -112,17 +95,6 @@ def votes(connection: Connection, purpose: Purpose) -> list[Vote]:
         Vote(task, name, seat, Answer(Kind(kind), label))
         for task, name, seat, kind, label in connection.execute(chosen)
     ]
-
-
-def progress(connection: Connection, annotator: int) -> Progress:
-    """How much an annotator has done."""
-    mine, stands = judgements.c.annotator == annotator, _stands()
-    is_gold = stands & (tasks.c.purpose == Purpose.GOLD)
-    same_label = judgements.c.label.is_not_distinct_from(tasks.c.gold_label)
-    is_right = is_gold & (judgements.c.kind == tasks.c.gold_kind) & same_label
-    numbers = (_count(stands), func.coalesce(func.sum(judgements.c.ended - judgements.c.started), 0.0))
-    chosen = select(*numbers, _count(is_gold), _count(is_right)).join_from(judgements, tasks).where(mine)
-    return Progress(*connection.execute(chosen).one())
 
 
 def adjudicate(connection: Connection, curator: int, number: int, answer: Answer, now: float) -> None:
@@ -154,10 +126,6 @@ def _stands() -> ColumnElement[bool]:
     same = and_(later.c.task == judgements.c.task, later.c.annotator == judgements.c.annotator)
     is_last = ~select(later.c.id).where(same, later.c.revision > judgements.c.revision).exists()
     return is_last & ~judgements.c.withdrawn
-
-
-def _count(condition: Any) -> Any:
-    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
 
 
 def _judgements(connection: Connection, condition: Any, limit: int | None) -> list[Judgement]:

@@ -6,7 +6,7 @@ together than SQLite to run it. Functions that change a task expect that it is l
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import JSON, BindParameter, Connection, Row, and_, bindparam, func, insert, select, update
 
@@ -68,21 +68,30 @@ def free_lapsed(connection: Connection, now: float) -> None:
             connection.execute(_FREE, {"more_seats": lapsed, **this})
 
 
-_FREE_TASK = select(tasks.c.wanted).where(_THIS_TASK, tasks.c.free > 0)
-_LOCK_FREE = {wait: _FREE_TASK.with_for_update(key_share=True, skip_locked=not wait) for wait in (False, True)}
+class Taken(NamedTuple):
+    """A task, and the seat at it that somebody has just taken."""
+
+    task: Asked
+    seat: int
+
+
+_FREE_TASK = ASKED.where(_THIS_TASK, tasks.c.free > 0)
+_LOCK_FREE = {
+    wait: _FREE_TASK.with_for_update(key_share=True, skip_locked=not wait, of=tasks) for wait in (False, True)
+}
 _SIT_DOWN = update(tasks).where(_THIS_TASK).values(free=tasks.c.free - 1)
 _TAKEN = select(assignments.c.seat).where(assignments.c.task == _TASK)
 
 
-def take_seat(connection: Connection, number: int, wait: bool) -> int | None:
-    """The lowest free seat of a task; `None` where there is none or, unless we `wait`, others have locked the task."""
+def take_seat(connection: Connection, number: int, wait: bool) -> Taken | None:
+    """Take the lowest free seat of a task; `None` without one or, unless we `wait`, where others have locked it."""
     this = {"this_task": number}
-    wanted: int | None = connection.execute(_LOCK_FREE[wait], this).scalar_one_or_none()
-    if wanted is None:
+    row = connection.execute(_LOCK_FREE[wait], this).one_or_none()
+    if row is None:
         return None
     connection.execute(_SIT_DOWN, this)
     taken = {*connection.execute(_TAKEN, this).scalars()}  # after the lock, or it might be of yesterday
-    return min(seat for seat in range(wanted) if seat not in taken)
+    return Taken(asked(row), min(seat for seat in range(row.wanted) if seat not in taken))
 
 
 _HELD = (
@@ -100,8 +109,8 @@ def held(connection: Connection, annotator: int) -> int | None:
     for number, seat, wanted in connection.execute(_HELD, {"this_annotator": annotator}).all():
         if seat is not None or wanted == 0:
             return int(number)
-        if (seat := take_seat(connection, number, wait=False)) is not None:
-            connection.execute(_RETAKE, {"this_task": number, "this_annotator": annotator, "new_seat": seat})
+        if (taken := take_seat(connection, number, wait=False)) is not None:
+            connection.execute(_RETAKE, {"this_task": number, "this_annotator": annotator, "new_seat": taken.seat})
             return int(number)
     return None
 
@@ -224,6 +233,8 @@ def settle(connection: Connection, found: Asked, now: float, settings: Settings)
     outcome = aggregate([seats.get(seat) for seat in range(rule.first + rule.more)], rule)
     is_open = outcome.status is Status.OPEN
     wanted = max(outcome.wanted, *(row.wanted for row in rows))  # seats that are taken are not taken away
+    if is_open and found.status is Status.OPEN and wanted == rows[0].wanted:
+        return Status.OPEN  # nothing changes, as with every first answer
     new = {
         "this_task": found.id,
         "new_status": outcome.status,

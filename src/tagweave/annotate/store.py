@@ -16,21 +16,25 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
-from sqlalchemy import insert, inspect, select
+from sqlalchemy import Connection, insert, inspect, select
 
-from tagweave.annotate import assignment, people, questions, record, schema, training_phase
+from tagweave.annotate import assignment, people, progress, questions, record, schema, training_phase
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import ContendedError, Lease, Receipt
 from tagweave.annotate.database import Database, insert_new
 from tagweave.annotate.people import Annotator
+from tagweave.annotate.progress import Progress
 from tagweave.annotate.questions import Asked, Model, Ranking
-from tagweave.annotate.record import Judgement, Progress, Vote
+from tagweave.annotate.record import Judgement, Vote
 from tagweave.annotate.settings import Settings
 from tagweave.annotate.task import Answer, Purpose, Task
 from tagweave.corpus.sentence import Sentence
 
 _PAGE = 500  # rows that are read at a time
+_FRESH = 10.0  # seconds for which labels are kept: every page of tasks shows them all
+T = TypeVar("T")
 
 
 class Store:
@@ -38,6 +42,8 @@ class Store:
 
     def __init__(self, database: Database, settings: Settings, clock: Callable[[], float], seed: int | None) -> None:
         self.settings, self._database, self._clock, self._random = settings, database, clock, random.Random(seed)
+        self._progress: dict[int, Progress] = {}
+        self._labels: dict[str, tuple[float, dict[str, str]]] = {}
 
     @classmethod
     def open(
@@ -179,7 +185,9 @@ class Store:
     def add_labels(self, guideline: str, notes: Mapping[str, str]) -> int:
         """Put in labels of a guideline that are new, each with a note for annotators; how many those were."""
         with self._database.writing() as connection:
-            return questions.put_labels(connection, guideline, notes)
+            count = questions.put_labels(connection, guideline, notes)
+        self._labels.clear()
+        return count
 
     def guidelines(self) -> list[str]:
         """The guidelines that have labels, by name."""
@@ -187,14 +195,23 @@ class Store:
             return questions.guidelines(connection)
 
     def labels(self, guideline: str) -> dict[str, str]:
-        """The labels of a guideline, in the order in which they were put in, and their notes."""
-        with self._database.reading() as connection:
-            return questions.read_labels(connection, guideline)
+        """The labels of a guideline, in the order in which they were put in, and their notes.
+
+        What another process puts in is seen some seconds later.
+        """
+        when, found = self._labels.get(guideline, (-_FRESH, {}))
+        if time.monotonic() - when >= _FRESH:
+            when = time.monotonic()
+            with self._database.reading() as connection:
+                found = questions.read_labels(connection, guideline)
+            self._labels[guideline] = when, found
+        return found
 
     def change_note(self, guideline: str, label: str, note: str) -> None:
         """Another note of a label."""
         with self._database.writing() as connection:
             questions.put_note(connection, guideline, label, note)
+        self._labels.clear()
 
     # answers
 
@@ -204,12 +221,9 @@ class Store:
         Raises:
             RefusedError: no such annotator.
         """
-        while True:
-            try:
-                with self._database.writing() as connection:
-                    return assignment.claim(connection, annotator, self._clock(), self.settings, self._random)
-            except ContendedError:
-                time.sleep(self._random.uniform(0.0, 0.01))
+        return self._patiently(
+            lambda connection: assignment.claim(connection, annotator, self._clock(), self.settings, self._random)
+        )
 
     def answer(self, annotator: int, task: int, answer: Answer, started: float | None = None) -> Receipt:
         """Take an answer to a task that was claimed. The same answer again changes nothing.
@@ -226,6 +240,29 @@ class Store:
         with self._database.writing() as connection:
             now = self._clock()
             return assignment.submit(connection, annotator, task, answer, started or 0.0, now, self.settings)
+
+    def answer_and_claim(
+        self, annotator: int, task: int, answer: Answer, started: float | None = None
+    ) -> tuple[Receipt, Lease | None]:
+        """`answer` and then `claim`, in one transaction: the disk is waited for once.
+
+        Raises:
+            RefusedError: as `answer`; nothing is claimed.
+        """
+
+        said = annotator, task, answer, started or 0.0
+        return self._patiently(
+            lambda connection: assignment.turn(connection, *said, self._clock(), self.settings, self._random)
+        )
+
+    def _patiently(self, work: Callable[[Connection], T]) -> T:
+        """Do it in a transaction, again where others were taking the tasks that are left."""
+        while True:
+            try:
+                with self._database.writing() as connection:
+                    return work(connection)
+            except ContendedError:
+                time.sleep(self._random.uniform(0.0, 0.01))
 
     def undo(self, annotator: int) -> Lease:
         """Withdraw the last answer of somebody; they hold its task again.
@@ -293,7 +330,9 @@ class Store:
     def progress(self, annotator: int) -> Progress:
         """How much somebody has done."""
         with self._database.reading() as connection:
-            return record.progress(connection, annotator)
+            found = progress.read(connection, annotator, self._progress.get(annotator, Progress()))
+        self._progress[annotator] = found
+        return found
 
     def training_results(self, annotator: int) -> list[bool]:
         """Of each simulated task that somebody answered, by time, whether the answer was right."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tagweave.annotate.store import Store
     from tagweave.models.tagger import Tagger
 
+_KEEP_ALIVE = 75  # seconds, longer than people think: what is sent just as a connection is closed is lost
+
 
 def serve(
     store: StoreUrl,
@@ -172,5 +174,7 @@ def _run(store: Store, words: WordList | None, host: str, port: int) -> None:
     with socket.create_server((host, port), family=family) as listening:
         name = f"[{host}]" if ":" in host else host
         typer.echo(f"http://{name}:{listening.getsockname()[1]}/", err=True)
-        config = uvicorn.Config(application(store, words), log_level="warning", server_header=False)
+        config = uvicorn.Config(
+            application(store, words), log_level="warning", server_header=False, timeout_keep_alive=_KEEP_ALIVE
+        )
         uvicorn.Server(config).run([listening])

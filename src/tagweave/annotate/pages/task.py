@@ -18,32 +18,21 @@ def start(_visit: Visit) -> Response:
     return RedirectResponse("/task", 303)
 
 
-def show(visit: Visit, message: str = "", status: int = 200, receipt: dict[str, Any] | None = None) -> Response:
+def show(visit: Visit, message: str = "", status: int = 200) -> Response:
     """The task that somebody holds, or a new one."""
-    store, me = visit.site.store, visit.me
-    lease = store.claim(me.id)
-    values = {
-        "lease": lease,
-        "notes": store.labels(lease.task.guideline) if lease else {},
-        "now": time.time(),
-        "progress": store.progress(me.id),
-        "training": None if lease is None or lease.task.purpose is not Purpose.TRAINING else _training(visit),
-        "open_tasks": visit.site.counts()[Status.OPEN],
-    }
-    data = {"receipt": receipt, "task": lease and _described(lease)}
-    return visit.page("task", status, message, data, **values)
+    return _shown(visit, visit.site.store.claim(visit.me.id), message, status)
 
 
 def answer(visit: Visit) -> Response:
     """Take an answer, and show the next task. What is refused leaves everything as it was."""
-    number, said = visit.fields.number("task"), visit.fields.answer()
+    store, number, said = visit.site.store, visit.fields.number("task"), visit.fields.answer()
     try:
-        receipt = visit.site.store.answer(visit.me.id, number, said, visit.fields.time("started"))
+        receipt, lease = store.answer_and_claim(visit.me.id, number, said, visit.fields.time("started"))
     except RefusedError as error:
         visit.refused(error)
         return show(visit, f"Not taken: {error}.", 409)
     gold = str(receipt.gold) if receipt.gold else None
-    return show(visit, _told(said, receipt.gold), receipt={"status": receipt.status.value, "gold": gold})
+    return _shown(visit, lease, _told(said, receipt.gold), receipt={"status": receipt.status.value, "gold": gold})
 
 
 def undo(visit: Visit) -> Response:
@@ -54,6 +43,22 @@ def undo(visit: Visit) -> Response:
         visit.refused(error)
         return show(visit, f"Not undone: {error}.", 409)
     return show(visit, "Your last answer is withdrawn.") if visit.wants_json else start(visit)
+
+
+def _shown(
+    visit: Visit, lease: Lease | None, message: str, status: int = 200, receipt: dict[str, Any] | None = None
+) -> Response:
+    store = visit.site.store
+    values = {
+        "lease": lease,
+        "notes": store.labels(lease.task.guideline) if lease else {},
+        "now": time.time(),
+        "progress": store.progress(visit.me.id),
+        "training": None if lease is None or lease.task.purpose is not Purpose.TRAINING else _training(visit),
+        "open_tasks": visit.site.counts()[Status.OPEN],
+    }
+    data = {"receipt": receipt, "task": lease and _described(lease)}
+    return visit.page("task", status, message, data, **values)
 
 
 def _told(said: Answer, gold: Answer | None) -> str:

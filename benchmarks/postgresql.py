@@ -1,4 +1,4 @@
-"""A throw-away PostgreSQL: in a temporary folder, on a socket there, of an unprivileged user."""
+"""A throw-away PostgreSQL, which tests use, too: in a temporary folder, on a socket there, of an unprivileged user."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def running(folder_of_programs: Path, durable: bool = False) -> Iterator[str]:
 
     def run(*words: str) -> None:
         done = subprocess.run(words, user=user, cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        if done.returncode:
+            raise SystemExit(f"{' '.join(words)} failed:\n{done.stdout}{done.stderr}")
 
     data, log = str(folder / "data"), str(folder / "log")
     control = [str(folder_of_programs / "pg_ctl"), "--pgdata", data, "--wait"]

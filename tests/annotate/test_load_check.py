@@ -1,0 +1,61 @@
+"""What the benchmark of the server would notice: an answer that is lost, and one that nobody was told of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from benchmarks.annotation_load_page import page
+from benchmarks.annotation_load_store import Comparison, Said, compared, fill, numbered
+
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import CANNOT_TELL, label
+
+
+@pytest.fixture
+def answered(tmp_path: Path) -> tuple[str, list[Said]]:
+    """A store in which two annotators have answered three tasks each, and what they said."""
+    url, acknowledged = f"sqlite:///{tmp_path / 'answers.db'}", []
+    numbers = fill(url, 4, 2)
+    store = Store.open(url)
+    for name, number in numbers.items():
+        for answer in (label("NN"), label("VV"), CANNOT_TELL):
+            lease = store.claim(number)
+            assert lease is not None
+            store.answer(number, lease.task_id, answer)
+            acknowledged.append((lease.task_id, name, f"label {answer.label}" if answer.label else answer.kind.value))
+    store.close()
+    return url, numbered(acknowledged, numbers)
+
+
+def test_all_there(answered: tuple[str, list[Said]]) -> None:
+    assert compared(*answered) == Comparison(stored=6, lost=0, doubled=0, unacknowledged=0)
+
+
+def test_one_is_lost(answered: tuple[str, list[Said]]) -> None:
+    url, said = answered
+    task, annotator, _ = said[0]
+    missing = next(number for number in range(1, 5) if (number, annotator) not in {each[:2] for each in said})
+    assert compared(url, [*said, (missing, annotator, "label NN")]).lost == 1
+    assert compared(url, [*said, said[0]]).lost == 1  # told twice, there once
+    assert compared(url, [(task, annotator, "label JJ"), *said[1:]]) == Comparison(6, 1, 0, 1)  # there, but otherwise
+
+
+def test_one_that_nobody_was_told_of(answered: tuple[str, list[Said]]) -> None:
+    url, said = answered
+    assert compared(url, said[1:]) == Comparison(stored=6, lost=0, doubled=0, unacknowledged=1)
+
+
+def test_the_page_has_a_row_of_each_measurement() -> None:
+    counts = {"acknowledged": 6, "errors": 1, **Comparison(6, 2, 3, 4)._asdict()}
+    times = {"a_second": 1.0, "median": 2.0, "p95": 3.0, "p99": 4.0, "max": 5.0, "processor": 6.0}
+    rows = [
+        {"database": "sqlite", "think": 1.0, **times, **counts},
+        {"database": "postgresql", "think": 0.0, **times, **counts},
+        {"database": "sqlite", "think": None, **counts},
+    ]
+    lines = page(rows, 50, 8_000, 20)
+    assert "| SQLite | think 1 s | 1 | 2 | 3 | 4 | 5 | 6.00 |" in lines
+    assert "| PostgreSQL | do not think | 6 | 1 | 6 | 2 | 3 | 4 |" in lines
+    assert "| SQLite | do not think, killed | 6 | 1 | 6 | 2 | 3 | 4 |" in lines
+    assert not any("%" in line or "{" in line for line in lines)
