@@ -15,6 +15,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.encoding.attributes import AttributeEncoder
+from tagweave.encoding.doubt import token_doubt
 from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.evidence import OUTSIDE, allowed_sets
@@ -261,10 +262,8 @@ def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, 
     Evidence of confidence 0 is no evidence.
     """
     allow = np.concatenate([allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora])
-    confidence = [sentence.confidence or (1.0,) * len(sentence) for corpus in corpora for sentence in corpus.sentences]
-    doubt = np.zeros(0)
-    if any(sentence.confidence for corpus in corpora for sentence in corpus.sentences):
-        doubt = 1 - np.concatenate([np.array(values) for values in confidence])
+    doubt = token_doubt([sentence for corpus in corpora for sentence in corpus.sentences])
+    if len(doubt):
         allow[doubt >= 1] = ALL
     return replace(encoded, allow=allow, doubt=doubt).in_scope(sets.masks)
 

@@ -17,6 +17,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.arc_doubt import with_doubt, without_disbelieved
 from tagweave.encoding.arc_templates import ArcTemplates, arc_preset
 from tagweave.encoding.arcs import SEVERAL, EncodedArcs, encode_arcs
+from tagweave.encoding.doubt import token_doubt
 from tagweave.encoding.relation_templates import RelationTemplates, relation_preset
 from tagweave.encoding.sentence_length import check_lengths
 from tagweave.learning.loop import Outcome, Schedule, Watcher, train
@@ -206,8 +207,7 @@ def fit_labels(
     allowed[heads < 0] = True
     rows = arc_rows(templates, encoded, heads, _LABEL_ROWS)
     weights = np.repeat(encoded.weights, encoded.lengths)
-    doubt = np.array([1 - each for s in sentences for each in s.confidence or (1.0,) * len(s)])
-    objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS, doubt)
+    objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS, token_doubt(sentences))
     if not len(objective):
         return None, False
     trainer = AdaGrad(batch=_LABEL_BATCH, **_ADAGRAD)

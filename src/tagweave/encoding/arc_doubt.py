@@ -9,6 +9,7 @@ import numpy as np
 
 from tagweave.corpus.sentence import HeadLayer, Sentence
 from tagweave.encoding.arcs import EncodedArcs
+from tagweave.encoding.doubt import token_doubt
 
 
 def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sentence]:
@@ -23,13 +24,8 @@ def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sente
 
 def with_doubt(encoded: EncodedArcs, sentences: Sequence[Sentence]) -> EncodedArcs:
     """The encoded sentences with what the confidence of their tokens leaves of excluded heads."""
-    if all(min(s.confidence, default=1) == 1 for s in sentences if s.confidence is not None):
-        return encoded
-    doubt = np.zeros(len(encoded.heads))
-    for start, sentence in zip(encoded.position_ptr.tolist(), sentences, strict=False):
-        if sentence.confidence is not None:
-            doubt[start + 1 : start + 1 + len(sentence)] = 1 - np.array(sentence.confidence)
-    return replace(encoded, doubt=doubt)
+    doubt = token_doubt(sentences)
+    return replace(encoded, doubt=np.insert(doubt, encoded.token_ptr[:-1], 0)) if doubt.any() else encoded
 
 
 def _believed(sentence: Sentence, heads: HeadLayer) -> HeadLayer:

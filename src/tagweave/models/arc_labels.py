@@ -73,7 +73,7 @@ class LabelObjective:
         allowed: bool[A, Y], the relations that the evidence allows; arcs that allow all have loss 0 and are left out.
         weights: float64[A], how often an arc counts.
         rows: of weights.
-        doubt: float64[A], what excluded relations keep of their potential; `None`: nothing.
+        doubt: float64[A], what excluded relations keep of their potential; `None` or empty: nothing.
     """
 
     threads = 1
@@ -89,7 +89,7 @@ class LabelObjective:
     ) -> None:
         known = ~allowed.all(axis=1)
         self._features, self._allowed, self._weights = features[known], allowed[known], weights[known]
-        self._doubt = np.zeros(len(self._features)) if doubt is None else doubt[known]
+        self._doubt = np.zeros(len(self._features)) if doubt is None or not len(doubt) else doubt[known]
         self._rows, self._labels = rows, int(allowed.shape[1])
 
     @property
