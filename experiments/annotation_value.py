@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ import numpy as np
 from rich.progress import Progress
 
 from experiments.annotation_rounds import CHOICES, METHODS, Data, Pool, rounds
+from experiments.corpora import ROOT, corpora_folder
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.evaluation.plots import Series, curve
@@ -24,7 +24,6 @@ from tagweave.evaluation.score import share_of_counts
 from tagweave.reproduce.comparison import LEVEL, Measured, compare
 from tagweave.reproduce.page import opening, significance, table, write_page
 
-ROOT = Path(__file__).parents[1]
 NAME = "annotation-value"
 SIZES = (250, 500, 1000, 2000, 4000, 8000)
 TARGET, SOURCE = "ctb", "pd"
@@ -41,9 +40,7 @@ def read_data(source: int, quick: bool) -> Data:
         target, other = (load(f"{name}={sample.path(f'{name}.txt')}") for name in (TARGET, SOURCE))
         parts = [target.with_sentences(target.sentences[a:b]) for a, b in ((0, 90), (90, 120))]
         return Data("the sample corpus", *parts, other, 2, 50)
-    folder = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora")) / "zh"
-    if not folder.exists():
-        sys.exit(f"no corpora in {folder}: set TAGWEAVE_CORPORA, or take --quick, the bundled sample")
+    folder = corpora_folder("zh")
     train, test = (load(f"{TARGET}={folder / 'zx' / part}.txt") for part in ("train", "test"))
     other = load(f"{SOURCE}={folder / 'pd199801' / 'train.txt'}")
     return Data("zh/zx", train, test, other.with_sentences(other.sentences[:source]))

@@ -6,7 +6,6 @@ See README.md beside this file.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import shlex
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from experiments.annotators_page import AT_FOUR, AT_TWO, write
+from experiments.corpora import ROOT, corpora_folder
 from tagweave.adapt.fit import fit
 from tagweave.adapt.recipe import Recipe
 from tagweave.annotate import selection
@@ -41,7 +41,6 @@ from tagweave.corpus.load import load
 from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
 
-ROOT = Path(__file__).parents[1]
 AGREEMENT, SHARE = AT_TWO / 100, 0.2
 _HALVINGS = 12
 
@@ -61,9 +60,7 @@ def read_data(quick: bool) -> tuple[Corpus, Corpus, Corpus]:
     if quick:
         corpus = load(str(sample.path("ctb.txt")))
         return tuple(corpus.with_sentences(corpus.sentences[a:b]) for a, b in ((0, 60), (60, 70), (70, 120)))
-    folder = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora")) / "zh" / "zx"
-    if not folder.exists():
-        sys.exit(f"no corpora in {folder}: set TAGWEAVE_CORPORA, or take --quick, the bundled sample")
+    folder = corpora_folder("zh/zx")
     return tuple(load(str(folder / f"{part}.txt")) for part in ("train", "dev", "test"))
 
 

@@ -6,12 +6,12 @@ After tsuboi-2008, section 5, on Chinese. See README.md beside this file.
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments.corpora import ROOT, corpora_folder
 from experiments.incomplete_cells import Data
 from experiments.incomplete_page import write
 from experiments.incomplete_run import LEARNER, run
@@ -20,7 +20,6 @@ from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.learning.loop import Schedule
 
-ROOT = Path(__file__).parents[1]
 SETTINGS = {"tagging": TAGGING, "segmentation": SEGMENTATION}
 
 
@@ -32,9 +31,7 @@ def read_data(experiment: str, lines: int | None, quick: bool) -> Data:
         train, dev, test = (corpus.with_sentences(corpus.sentences[a:b]) for a, b in ((0, 80), (80, 100), (100, 120)))
         return Data("the sample corpus", task, train, dev, test, Schedule(4, 2))
     name = {"tagging": "zx", "segmentation": "pd199801"}[experiment]
-    folder = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora")) / "zh" / name
-    if not folder.exists():
-        sys.exit(f"no corpora in {folder}: set TAGWEAVE_CORPORA, or take --quick, the bundled sample")
+    folder = corpora_folder(f"zh/{name}")
     train, dev, test = (load(str(folder / f"{part}.txt")) for part in ("train", "dev", "test"))
     train = train.with_sentences(train.sentences[:lines])
     schedule = Schedule(30, 5) if experiment == "tagging" else Schedule(20, 3)

@@ -6,20 +6,19 @@ Joint segmentation and tagging of Zhuxian, with the People's Daily as a source. 
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments.corpora import ROOT, corpora_folder
 from experiments.methods_cell import ITERATIONS, Cell, FailedError, Files
 from experiments.methods_page import lines, summary
 from tagweave.corpus import sample
 from tagweave.reproduce.cache import Cache, Result
 from tagweave.reproduce.page import write_page
 
-ROOT = Path(__file__).parents[1]
 METHODS: dict[str, tuple[str, ...]] = {
     "ordinary": (),
     "ordinary, perceptron": ("--learner", "perceptron"),
@@ -45,9 +44,7 @@ def corpora(quick: bool, size: int | None, folder: Path) -> Files:
             for name, first, last in (("train", 0, 80), ("dev", 80, 100), ("test", 100, 120))
         )
         return Files("the sample corpus", train, dev, test, source)
-    shared = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora")) / "zh"
-    if not shared.exists():
-        sys.exit(f"no corpora in {shared}: set TAGWEAVE_CORPORA, or take --quick, the bundled sample")
+    shared = corpora_folder("zh")
     train, dev, test = (shared / "zx" / f"{part}.txt" for part in ("train", "dev", "test"))
     source = shared / "pd199801" / "train.txt"
     if size is not None:
