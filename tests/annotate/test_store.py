@@ -175,6 +175,16 @@ class TestQuestions:
         assert [each.id for each in first + store.tasks(Status.OPEN, after=first[-1].id)] == [1, 2, 3, 4, 5]
         assert store.tasks(Status.DROPPED) == []
 
+    @pytest.mark.parametrize("size", [1, 2, 7])
+    def test_all_tasks_of_a_status_in_pages(self, size: int, open_store: OpenStore) -> None:
+        store = open_store()
+        store.add_tasks(make_tasks(range(7)))
+        store.add_tasks([make_task(9, purpose=Purpose.GOLD, gold=NN)])
+        pages = [*store.task_pages(Status.OPEN, size)]
+        assert [each for page in pages for each in page] == store.tasks(Status.OPEN)
+        assert {len(page) for page in pages[:-1]} <= {size}
+        assert [*store.task_pages(Status.DROPPED, size)] == []
+
     def test_another_model_ranks_what_is_open(self, open_store: OpenStore) -> None:
         store = open_store()
         store.add_tasks([make_task(number, doubt=number) for number in range(3)])

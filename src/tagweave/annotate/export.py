@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import chain, groupby
 from typing import IO, Any
 
 import numpy as np
@@ -141,12 +141,9 @@ def _commented(corpus: Corpus) -> Iterator[Sentence]:
 
 def _disputed(store: Store, guideline: str) -> Iterator[tuple[Asked, tuple[str, ...]]]:
     """Tasks that were dropped, with the labels that stand, if all who answered gave one and they differ."""
-    after = 0
-    while page := store.tasks(Status.DROPPED, after=after):
-        after = page[-1].id
-        for asked in page:
-            if asked.task.guideline == guideline and len(labels := _labels(store, asked.id)) > 1:
-                yield asked, labels
+    for asked in chain.from_iterable(store.task_pages(Status.DROPPED)):
+        if asked.task.guideline == guideline and len(labels := _labels(store, asked.id)) > 1:
+            yield asked, labels
 
 
 def _labels(store: Store, task: int) -> tuple[str, ...]:

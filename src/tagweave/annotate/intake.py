@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from tagweave.adapt.task import Task as Coding
 from tagweave.annotate import selection
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Candidate, Purpose, Task, label
+from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.space import collect_names, is_wildcard
@@ -175,7 +175,4 @@ def _put_labels(store: Store, corpus: Corpus) -> None:
 
 
 def _put(store: Store, tasks: Iterable[Task]) -> int:
-    iterator, count = iter(tasks), 0
-    while some := list(islice(iterator, _MANY)):
-        count += store.add_tasks(some)
-    return count
+    return sum(map(store.add_tasks, in_blocks(tasks, _MANY)))

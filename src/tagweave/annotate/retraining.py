@@ -18,7 +18,6 @@ from tagweave.annotate import export, intake, selection
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Model
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Purpose
 from tagweave.annotate.training_command import ANNOTATED, MODEL, run
 from tagweave.corpus.load import load
 from tagweave.models.chain import ChainModel
@@ -109,9 +108,7 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
     if model.coding:
         return
     tagger = Tagger(model, guideline=plan.guideline)
-    after = 0
-    while page := store.tasks(Status.OPEN, Purpose.REAL, after, _PAGE):
-        after = page[-1].id
+    for page in store.task_pages(Status.OPEN, _PAGE):
         own = [each for each in page if each.task.guideline == plan.guideline]
         store.rank(version, selection.rankings(tagger, own, version, plan.choice))
     if plan.corpus:

@@ -172,6 +172,13 @@ class Store:
         with self._database.reading() as connection:
             return questions.read_all(connection, status, purpose, after, limit)
 
+    def task_pages(self, status: Status, size: int = _PAGE) -> Iterator[list[Asked]]:
+        """All real tasks of a status, by number, so many at a time; others may change them between two pages."""
+        after = 0
+        while page := self.tasks(status, after=after, limit=size):
+            yield page
+            after = page[-1].id
+
     def found(self, tasks: Sequence[Task]) -> list[Asked | None]:
         """Tasks as they are in the store; `None` for those that it does not have."""
         with self._database.reading() as connection:
