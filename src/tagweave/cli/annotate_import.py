@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.annotate_store import Choice, StoreUrl, check_choice, opened
+from tagweave.cli.annotate_store import Choice, Guideline, Share, StoreUrl, check_choice, opened
 from tagweave.cli.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ def import_corpus(
     model: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Chooses what to ask, and shows candidates.")
     ] = None,
-    guideline: Annotated[
-        str | None, typer.Option(metavar="G", help="Of the answers, in a model of several. Default: its first.")
-    ] = None,
+    guideline: Guideline = None,
     purpose: Annotated[
         str,
         typer.Option(
@@ -34,7 +32,7 @@ def import_corpus(
             " what it knows, asked before an annotator is admitted.",
         ),
     ] = "real",
-    share: Annotated[float, typer.Option(min=0, max=1, help="Ask for so much of the tokens, the least certain.")] = 0.2,
+    share: Share = 0.2,
     number: Annotated[int, typer.Option(min=1, metavar="N", help="gold, training: so many, drawn among these.")] = 100,
     words: Annotated[
         str | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tagweave.cli.annotate_store import Choice, StoreUrl, check_choice, opened
+from tagweave.cli.annotate_store import Choice, Guideline, Share, StoreUrl, check_choice, opened
 from tagweave.cli.errors import OptionError, as_option_error
 
 if TYPE_CHECKING:
@@ -28,10 +28,8 @@ def serve(
     corpus: Annotated[
         str, typer.Option(metavar="RAW", help="Sentences of words to ask about; with --words lines of text.")
     ],
-    guideline: Annotated[
-        str | None, typer.Option(metavar="G", help="Of the answers, in a model of several. Default: its first.")
-    ] = None,
-    share: Annotated[float, typer.Option(min=0, max=1, help="Ask for so much of the tokens, the least certain.")] = 0.2,
+    guideline: Guideline = None,
+    share: Share = 0.2,
     choice: Choice = None,
     words: Annotated[
         str | None, typer.Option(metavar="LIST", help="Show the occurrences of the words of LIST in a concordance.")

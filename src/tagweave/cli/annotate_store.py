@@ -19,7 +19,10 @@ StoreUrl = Annotated[
     typer.Option("--store", metavar="URL", help="sqlite:///FILE or postgresql://..., made where it does not exist."),
 ]
 
-
+Guideline = Annotated[
+    str | None, typer.Option(metavar="G", help="Of the answers, in a model of several. Default: its first.")
+]
+Share = Annotated[float, typer.Option(min=0, max=1, help="Ask for so much of the tokens, the least certain.")]
 Choice = Annotated[
     str | None,
     typer.Option(
