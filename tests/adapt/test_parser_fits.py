@@ -167,6 +167,19 @@ def test_relations_need_heads_and_relations() -> None:
     ]
 
 
+def test_the_only_relation_there_is_needs_no_learning() -> None:
+    given = [
+        with_evidence(each, *(tuple(Arc(arc.head, "dep") for arc in c or ()) for c in each.heads["head"]))
+        for each in treebank(20)
+    ]
+    assert scores(fit_parser([corpus(given)], RECIPE, schedule=SHORT), given) == (1.0, 1.0)
+
+
+def test_relations_that_evidence_never_tells_apart_are_not_chosen() -> None:
+    either = with_evidence(sentence("NV", [2, 0]), *(tuple(Arc(h, r) for r in ("a", "b")) for h in (2, 0)))
+    assert fit_labels([either], "head", RELATIONS, np.array([2, 0], np.int32)) == (None, False)
+
+
 def test_settings_are_checked() -> None:
     for bad in ({"learner": "magic"}, {"bits": 2}, {"precision": "float16"}):
         with pytest.raises(ValueError, match="expected"):

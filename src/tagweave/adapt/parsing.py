@@ -187,8 +187,8 @@ def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
 def fit_labels(
     sentences: Sequence[Sentence], layer: str, templates: RelationTemplates, heads: NDArray[np.int32]
 ) -> tuple[ArcLabels | None, bool]:
-    """A classifier of the relations of arcs, `None` where no relation is known; and whether the user stopped its
-    training, which then is done anew when that of heads is resumed.
+    """A classifier of the relations of arcs, `None` where there are none, or several of which the evidence never
+    excludes one; and whether the user stopped its training, which then is done anew when that of heads is resumed.
 
     Args:
         sentences: N tokens.
@@ -208,8 +208,8 @@ def fit_labels(
     rows = arc_rows(templates, encoded, heads, _LABEL_ROWS)
     weights = np.repeat(encoded.weights, encoded.lengths)
     objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS, token_doubt(sentences))
-    if not len(objective):
-        return None, False
+    if not len(objective):  # nothing to choose between: there is one relation, or no arc tells them apart
+        return (labels if len(names) == 1 else None), False
     trainer = AdaGrad(batch=_LABEL_BATCH, **_ADAGRAD)
     outcome = train(trainer, objective, labels.weights.reshape(-1), Schedule(iterations=_LABEL_PASSES))
     return replace(labels, weights=outcome.weights.reshape(labels.weights.shape)), outcome.interrupted
