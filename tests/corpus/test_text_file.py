@@ -5,10 +5,13 @@ import io
 import os
 import stat
 import sys
+import tracemalloc
 
 import pytest
 
+from tagweave.corpus import text_file
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.text_blocks import read_blocks
 from tagweave.corpus.text_file import read_lines, written
 
 
@@ -142,3 +145,26 @@ def test_a_pipe_is_written_not_replaced(tmp_path):
 def test_missing_folder(tmp_path):
     with pytest.raises(FileNotFoundError), written(str(tmp_path / "none" / "x")):
         pass
+
+
+@pytest.mark.parametrize("reader", [read_lines, read_blocks])
+def test_a_line_without_end_is_refused_where_it_begins_to_be_too_long(tmp_path, reader):
+    path = tmp_path / "x.txt"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b"short\n")
+        for _ in range(64):
+            file.write(b"x" * (1 << 20))
+    assert path.stat().st_size < 1 << 20
+    tracemalloc.start()
+    with pytest.raises(CorpusError, match=r"x\.txt:2: found a line of more than 16,777,216 bytes, expected shorter"):
+        list(reader(str(path)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60_000_000
+
+
+def test_the_longest_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_file, "LONGEST", 6)
+    assert lines_of(tmp_path, b"abcde\nabcdef") == ["abcde", "abcdef"]
+    with pytest.raises(CorpusError, match=r":2: found a line of more than 6 bytes"):
+        lines_of(tmp_path, b"ab\nabcdef\n")

@@ -9,6 +9,7 @@ import secrets
 import sys
 import zlib
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 STANDARD_STREAM = "-"
 """The path that means standard input or standard output."""
 
+LONGEST = 1 << 24
+"""Bytes of the longest line, its line break included: longer than any book, and no more than memory holds with ease.
+A megabyte of gzip data can be a line of a gigabyte."""
+
 _GZIP_MAGIC = b"\x1f\x8b"
 _FORBIDDEN = re.compile("[\0\r]")
 
@@ -30,14 +35,21 @@ def read_lines(path: str) -> Iterator[str]:
     A file that begins with the gzip magic number is decompressed, whatever its name. A byte order mark is skipped.
 
     Raises:
-        CorpusError: at the first line that is not UTF-8, or that contains NUL or a carriage return inside the line, and
-            where gzip data are broken.
+        CorpusError: at the first line that is not UTF-8, that contains NUL or a carriage return inside the line, or
+            that is longer than `LONGEST`, and where gzip data are broken.
         OSError: the file cannot be opened or read.
     """
     number = 0
     with opened(path, lambda: number + 1) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(iter(partial(file.readline, LONGEST + 1), b""), 1):
+            if len(line) > LONGEST:
+                raise too_long(path, number)
             yield decode_line(line, path, number)
+
+
+def too_long(path: str, number: int) -> CorpusError:
+    """The error of a line that has more bytes than `LONGEST`."""
+    return CorpusError(f"a line of more than {LONGEST:,} bytes", "shorter lines: one sentence each", path, number)
 
 
 @contextmanager
