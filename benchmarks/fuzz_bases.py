@@ -1,0 +1,227 @@
+"""Small models and checkpoints of every kind, of invented text: what `benchmarks.fuzz` mutates, and how it is used."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout, suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tagweave.adapt.coupled import Coupling, fit_coupled
+from tagweave.adapt.fit import fit, prepare
+from tagweave.adapt.guided import fit_guided
+from tagweave.adapt.guided_parsing import fit_guided_parser
+from tagweave.adapt.parsing import ParserRecipe, fit_parser
+from tagweave.adapt.pruning import Pruning
+from tagweave.adapt.recipe import LEARNERS, Recipe
+from tagweave.adapt.subword import fit_pieces
+from tagweave.adapt.task import Task
+from tagweave.cli.info import info
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.encoding.presets import PRESETS
+from tagweave.encoding.templates import Templates
+from tagweave.estimators.chain_crf import ChainCRF
+from tagweave.learning.loop import Schedule, train
+from tagweave.models.chain import ChainModel
+from tagweave.models.characters import UnfitModelError
+from tagweave.models.parser import Parser
+from tagweave.models.segmenter import Segmenter
+from tagweave.models.storage import load_model, save_model
+from tagweave.models.tagger import Tagger
+from tagweave.models.tree_storage import load_parser, save_parser
+
+_WORDS = ("ba", "dor", "Kim", "luna", "se", "tovi", "3", "rex", ".")
+_SIGNS = "一丁七万丈三上下不与丐丑"
+_TABLES = 25  # of so many models that are accepted, one is made into tables, too: that takes long
+
+
+class Base(NamedTuple):
+    """A file to be mutated.
+
+    Attributes:
+        build: writes it.
+        use: reads a file of this kind and does what users do with it.
+    """
+
+    build: Callable[[Path], object]
+    use: Callable[[Path, int], object]
+
+
+def corpus(guideline: str, tags: str = "NVPX", seed: int = 0, heads: bool = False, relations: bool = True) -> Corpus:
+    """Sentences of words whose tags are a function of their first letter, with trees of chains where wanted."""
+    rng, sentences = np.random.default_rng(seed), []
+    for _ in range(12):
+        forms = tuple(rng.choice(_WORDS, rng.integers(2, 7)).tolist())
+        layer = tuple((tags[ord(form[0]) % len(tags)],) for form in forms)
+        names = ("det", "obj") if relations else (None, None)
+        tree = tuple((Arc(i, (names[i % 2] if i else relations and "root") or None),) for i in range(len(forms)))
+        layers = {"upos" if heads else guideline: layer}
+        sentences.append(Sentence(forms, layers, heads={guideline: tree} if heads else {}))
+    return Corpus(tuple(sentences), guideline)
+
+
+def signs(guideline: str, seed: int = 0) -> Corpus:
+    """Sentences of words of one to three invented characters, with tags."""
+    rng, sentences = np.random.default_rng(seed), []
+    for _ in range(12):
+        lengths = rng.integers(1, 4, rng.integers(2, 6))
+        forms = tuple("".join(rng.choice(list(_SIGNS), n).tolist()) for n in lengths)
+        sentences.append(Sentence(forms, {guideline: tuple((("N", "V")[len(form) % 2],) for form in forms)}))
+    return Corpus(tuple(sentences), guideline)
+
+
+def text(of_characters: bool) -> list[Sentence]:
+    """What is tagged: known and unknown words, a long one, an empty sentence."""
+    lines = ["七万丈三x4", "一", "不与丐丑鱼" * 9] if of_characters else ["ba dor Kim", "new words luna 3 .", "se"]
+    return [*(Sentence(tuple(line) if of_characters else tuple(line.split())) for line in lines), Sentence(())]
+
+
+def _recipe(**settings: Any) -> Recipe:
+    return Recipe(**{"task": Task(), **settings})
+
+
+_FEW = Templates(("form[-1]", "form[0]", "form[1]", "form[0] form[1]", "form[0]==form[1]", "suffix_2[0]", "inner[0]"))
+_SCHEDULE = Schedule(2)
+
+
+def _words(**settings: Any) -> ChainModel:
+    return fit([corpus("ud")], _recipe(templates=_FEW, **settings), corpus("ud", seed=1), _SCHEDULE).model
+
+
+def _characters(task: str = "segment", **settings: Any) -> ChainModel:
+    return fit([signs("ctb")], _recipe(task=Task(task), **settings), schedule=_SCHEDULE).model
+
+
+def _lexicon() -> ChainModel:
+    recipe = _recipe(task=Task("segment"), templates=PRESETS["liu-2014-lexicon"])
+    return fit([signs("ctb")], recipe, schedule=_SCHEDULE, lexicon=["七万", "丈三", "不与丐"]).model
+
+
+def _coupled(pruned: bool = False, **settings: Any) -> ChainModel:
+    corpora, recipe = [corpus("ud"), corpus("old", "AB", 1)], _recipe(templates=_FEW, **settings)
+    sides = tuple(fit([each], recipe, schedule=_SCHEDULE).model for each in corpora)
+    pruning = Pruning(sides, 0.05) if pruned else None
+    return fit_coupled(corpora, recipe, Coupling(), schedule=_SCHEDULE, pruning=pruning).model
+
+
+def _guided(depth: int = 1) -> ChainModel:
+    model = _words()
+    for i in range(depth):
+        model = fit_guided([corpus(f"own{i}", "ABC", i + 2)], model, _recipe(templates=_FEW), None, _SCHEDULE).model
+    return model
+
+
+def _pieces() -> ChainModel:
+    recipe = _recipe(task=Task("segment"), templates=Templates(("form[0]", "form[-1]", "form[1]", "prefix_1[0]")))
+    taggers = [fit([signs(name, seed)], recipe, schedule=_SCHEDULE).model for seed, name in enumerate(("ctb", "pd"))]
+    return fit_pieces([recipe.task.prepare(signs("ctb"))], taggers, recipe, None, _SCHEDULE).model
+
+
+def _attributes(path: Path) -> None:
+    X = [[{"word": form, "length": len(form)} for form in sentence.forms] for sentence in corpus("ud").sentences]
+    y = [[str(each[0]) for each in sentence.layers["ud"]] for sentence in corpus("ud").sentences]
+    ChainCRF(max_iterations=2).fit(X, y).save(path)
+
+
+def _parser(relations: bool = True) -> Any:
+    recipe = ParserRecipe(bits=6)
+    return fit_parser([corpus("gold", heads=True, relations=relations)], recipe, schedule=_SCHEDULE).model
+
+
+def _guided_parser() -> Any:
+    recipe, guide = ParserRecipe(bits=6), _parser()
+    return fit_guided_parser([corpus("own", seed=3, heads=True)], guide, recipe, schedule=_SCHEDULE).model
+
+
+def _use_chain(path: Path, number: int) -> None:
+    _tell(path)
+    model = load_model(path)
+    tagger, given = Tagger(model), text(bool(model.coding))
+    tagged = list(tagger.tag(given, whole_runs=bool(model.coding)))
+    if model.coding:
+        tagged = [tagger.words(each) for each in tagged]
+    tagger.probabilities(given)
+    tagger.k_best(given[0], 2)
+    _write(tagged)
+    if model.task == "segment" and number % _TABLES == 0:
+        with suppress(UnfitModelError):  # `Tagger` segments with such a model, as above
+            list(Segmenter(model).segment("".join(each.forms) for each in given))
+
+
+def _use_crf(path: Path, _number: int) -> None:
+    _tell(path)
+    crf = ChainCRF.load(path)
+    crf.predict([[{"word": "ba", "length": 2}, {"new": 1.0}], []])
+    crf.state_features_  # noqa: B018 - it is worked out when asked for
+
+
+def _use_parser(path: Path, _number: int) -> None:
+    _tell(path)
+    given = corpus("other", heads=True, seed=4).sentences[:4]
+    parser = Parser(load_parser(path))
+    _write(list(parser.parse(given)))
+    list(Parser(parser.model, projective=False).parse(given))
+
+
+def _tell(path: Path) -> None:
+    with redirect_stdout(io.StringIO()):
+        info([str(path)])
+        info([str(path)], as_json=True)
+
+
+def _write(sentences: Sequence[Sentence]) -> None:
+    """As text that a file takes: whatever was in a model has to be text."""
+    repr(sentences).encode()
+    "".join(str(each.layers) + str(each.heads) for each in sentences).encode()
+
+
+@cache
+def _problem(learner: str) -> Any:
+    recipe = _recipe(templates=_FEW, learner=learner)
+    return prepare([corpus("ud")], recipe), recipe.trainer()
+
+
+def _resume(learner: str, path: Path, _number: int, iterations: int = 4) -> None:
+    """Go on with training from a checkpoint; the first time, begin."""
+    problem, trainer = _problem(learner)
+    scores = iter(np.linspace(0.1, 0.9, 200))
+    schedule = Schedule(iterations, checkpoint=path, resume=True, run="fuzz")
+    train(trainer, problem.objective, problem.model.weights, schedule, lambda _weights: float(next(scores)))
+
+
+def _saved(make: Callable[[], ChainModel]) -> Base:
+    return Base(lambda path: save_model(make(), path), _use_chain)
+
+
+def _parsed(make: Callable[[], Any]) -> Base:
+    return Base(lambda path: save_parser(make(), path), _use_parser)
+
+
+MODELS: dict[str, Base] = {
+    "words": _saved(_words),
+    "observed": _saved(partial(_words, features="observed")),
+    "pointwise": _saved(partial(_words, transitions=False, precision="float64")),
+    "segmenter": _saved(_characters),
+    "segtag": _saved(partial(_characters, "segtag")),
+    "lexicon": _saved(_lexicon),
+    "coupled": _saved(_coupled),
+    "coupled-observed": _saved(partial(_coupled, features="observed")),
+    "pruned": _saved(partial(_coupled, True)),
+    "guided": _saved(_guided),
+    "nested guides": _saved(partial(_guided, 2)),
+    "pieces": _saved(_pieces),
+    "attributes": Base(_attributes, _use_crf),
+    "parser": _parsed(_parser),
+    "parser of heads": _parsed(partial(_parser, False)),
+    "guided parser": _parsed(_guided_parser),
+}
+CHECKPOINTS: dict[str, Base] = {
+    f"checkpoint {learner}": Base(partial(_resume, learner, _number=0, iterations=2), partial(_resume, learner))
+    for learner in LEARNERS
+}
+BASES = {**MODELS, **CHECKPOINTS}

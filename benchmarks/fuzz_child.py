@@ -1,0 +1,77 @@
+"""A process of `benchmarks.fuzz`: builds files of a kind, or uses mutated ones and says, line by line, how it went.
+
+    python -m benchmarks.fuzz_child KIND FOLDER build
+    python -m benchmarks.fuzz_child KIND FOLDER FIRST STOP SEED
+
+Before every mutation it writes the number, behind it the result: where the process dies, the number stands alone.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+import traceback
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.fuzz_bases import BASES
+from benchmarks.fuzz_mutations import mutated, read, write
+from tagweave.cli.errors import message
+from tagweave.learning.checkpoint import CheckpointError
+from tagweave.models.storage import ModelFileError
+
+_SECONDS = 10  # of the processor, for one file
+_BYTES = 6 << 30
+_REFUSALS = (ModelFileError, CheckpointError)
+
+
+def build(kind: str, folder: Path) -> None:
+    """Write the file that is mutated, and use it: a mutation must not wait for a compiler."""
+    base, path = BASES[kind], folder / "base"
+    base.build(path)
+    mutated_path = folder / "mutated"
+    mutated_path.write_bytes(path.read_bytes())
+    base.use(mutated_path, 0)
+
+
+def run(kind: str, folder: Path, numbers: range, seed: int) -> None:
+    """Use so many mutations."""
+    description, arrays = read(folder / "base")
+    resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
+    for number in numbers:
+        rng = np.random.default_rng([seed, zlib.crc32(kind.encode()), number])
+        parts = mutated(description, arrays, rng)
+        print(json.dumps([number, parts[2]]), flush=True)
+        signal.setitimer(signal.ITIMER_PROF, _SECONDS)  # ends the process, also inside of compiled code
+        write(folder / "mutated", *parts[:2])
+        print(json.dumps(used(kind, folder / "mutated", number)), flush=True)
+
+
+def used(kind: str, path: Path, number: int) -> list[str]:
+    """The result of using a file, and what was said."""
+    try:
+        BASES[kind].use(path, number)
+    except _REFUSALS as error:
+        return ["refusals", str(error)]
+    except Exception as error:
+        if not isinstance(error, OSError) and (told := message(error)):
+            return ["runs", told]  # an answer, as to a text that a model cannot label
+        return ["tracebacks", "".join(traceback.format_exception(error)[-3:])]
+    return ["runs", ""]
+
+
+def main() -> None:
+    kind, folder, *numbers = sys.argv[1:]
+    if numbers == ["build"]:
+        build(kind, Path(folder))
+    else:
+        first, stop, seed = map(int, numbers)
+        run(kind, Path(folder), range(first, stop), seed)
+
+
+if __name__ == "__main__":
+    main()
