@@ -21,7 +21,6 @@ from PIL import Image
 
 from experiments.annotation_office import CURATOR, PASSWORD, furnish
 from experiments.served import CHROMIUM, chromium, served, sign_in
-from tagweave.annotate.app import application
 
 WIDE, PHONE = {"width": 1280, "height": 400}, {"width": 390, "height": 700}
 COLOURS = 128
@@ -37,7 +36,7 @@ def main(words: list[str] | None = None) -> None:
         sys.exit(f"found no {missing}")
     with tempfile.TemporaryDirectory() as folder:
         store, listed = furnish(Path(folder))
-        with served(application(store, listed)) as address, chromium() as browser:
+        with served(store, listed) as address, chromium() as browser:
             for name, picture in pictures(browser, address):
                 path = out / f"annotating-{name}.png"
                 path.write_bytes(picture)

@@ -9,24 +9,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import uvicorn
-from starlette.applications import Starlette
+from tagweave.annotate.app import application
+from tagweave.annotate.server import server
+from tagweave.annotate.site import WordList
+from tagweave.annotate.store import Store
 
 CHROMIUM = shutil.which("chromium")
 """The browser; `None` where it is not installed."""
 
 
 @contextmanager
-def served(app: Starlette) -> Iterator[str]:
-    """The address of a server of the application, on loopback, while the block runs."""
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+def served(store: Store, words: WordList | None = None, **named: Any) -> Iterator[str]:
+    """The address of a server of the store, on loopback, while the block runs; `named` as for `server`."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=server.run, args=([listening],))
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        running = server(application(store, address, words), **named)
+        thread = threading.Thread(target=running.run, args=([listening],))
         thread.start()
         try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            yield address
         finally:
-            server.should_exit = True
+            running.should_exit = True
             thread.join()
 
 

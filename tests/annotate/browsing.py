@@ -22,6 +22,7 @@ PASSWORD = "correct horse"  # noqa: S105
 HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
 """Says itself how it was made, so checking it is quick, too."""
 LINES = ("他在研究生命的起源", "研究生命的人", "研究生来了")
+ADDRESS = "http://tagweave.example"
 WORDS = ("研究", "研究生", "生命")
 JSON = {"accept": "application/json"}
 
@@ -77,7 +78,7 @@ def furnished(store: Store, tasks: int) -> Store:
 
 def visitor(store: Store, words: WordList | None = None) -> Browser:
     """Somebody who has not signed in, and follows where pages lead."""
-    return Browser(application(store, words), raise_server_exceptions=False)
+    return Browser(application(store, ADDRESS, words), raise_server_exceptions=False)
 
 
 def signed_in(store: Store, name: str, role: str = "annotator", words: WordList | None = None) -> Browser:

@@ -13,7 +13,6 @@ from experiments.served import CHROMIUM, chromium, served
 from made_tasks import JJ, NN, VV
 
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.app import application
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
 
@@ -45,7 +44,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def address(store: Store, words: WordList) -> Iterator[str]:
     """A server of the store."""
-    with served(application(store, words)) as at:
+    with served(store, words) as at:
         yield at
 
 

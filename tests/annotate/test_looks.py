@@ -12,7 +12,6 @@ from browsing import HASH, PASSWORD, new_store, word_list
 from experiments.served import CHROMIUM, chromium, served, sign_in
 from made_tasks import JJ, NN, VV
 
-from tagweave.annotate.app import application
 from tagweave.annotate.kwic import build
 from tagweave.annotate.settings import Admission
 from tagweave.annotate.site import WordList
@@ -68,7 +67,7 @@ def furnish(folder: Path) -> Store:
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("looks")
     store = furnish(folder)
-    with served(application(store, word_list(folder))) as at:
+    with served(store, word_list(folder)) as at:
         yield at
     store.close()
 
@@ -163,7 +162,7 @@ def hebrew(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[A
     store.add_annotator("ada", password_hash=HASH)
     lines = ("הילד קרא ספר", "3 ילדים קרא לו", "קרא")
     words = WordList(build(lines, folder / "kwic"), ("קרא",), "seg", "raw.txt")
-    with served(application(store, words)) as address:
+    with served(store, words) as address:
         context = browser.new_context(base_url=address)
         page = context.new_page()
         sign_in(page, address, "ada", PASSWORD)

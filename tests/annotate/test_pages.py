@@ -57,6 +57,34 @@ class TestSignIn:
         browser.fill("/sign-in", 429, name="ada", password=PASSWORD)
         browser.fill("/sign-in", 200, name="bob", password=PASSWORD)
 
+    def test_many_may_be_invited_behind_one_address(self, store: Store) -> None:
+        for number in range(12):
+            store.invite(store.add_annotator(f"ada {number}").id, f"link {number}", 60.0)
+            browser = visitor(store)
+            browser.look(f"/invited?token=link+{number}")
+            browser.fill("/invited", 400, token=f"link {number}", password="short")  # noqa: S106
+            browser.fill("/invited", token=f"link {number}", password=PASSWORD)
+            assert "ada" in browser.look("/task")
+
+    def test_a_link_that_is_none_waits_whatever_name_is_sent(self, store: Store) -> None:
+        browser = visitor(store)
+        browser.look("/invited?token=none")
+        said = [
+            browser.fill("/invited", 400 if number < 10 else 429, token="none", name=str(number), password=PASSWORD)  # noqa: S106
+            for number in range(12)
+        ]
+        assert "this link is used, too old, or none of ours" in said[9]
+        assert "Too many attempts. Please wait five minutes." in said[10]
+        store.invite(store.add_annotator("ada").id, "link", 60.0)
+        browser.fill("/invited", token="link", password=PASSWORD)  # noqa: S106
+
+    def test_what_a_request_says_of_the_host_leads_nowhere(self, store: Store) -> None:
+        browser = signed_in(store, "cur", "curator")
+        browser.headers["host"] = "evil.example"
+        browser.look("/dashboard")
+        assert "evil.example" not in browser.fill("/dashboard/people", name="ada", role="annotator")
+        assert browser.get("/task/", follow_redirects=False).status_code == 404
+
     def test_signing_out_ends_copies_of_the_cookie(self, store: Store) -> None:
         browser = signed_in(store, "ada")
         browser.look("/task")
@@ -76,7 +104,7 @@ class TestSignIn:
         curator = signed_in(store, "cur", "curator")
         curator.look("/dashboard")
         page = curator.fill("/dashboard/people", name="ada", role="annotator")
-        found = re.search(r'value="http://testserver(/invited\?token=[^"]+)"', page)
+        found = re.search(r'value="http://tagweave.example(/invited\?token=[^"]+)"', page)
         assert found
         link = unescape(found[1])
         ada, token = visitor(store), link.partition("=")[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,11 +136,15 @@ class TestPeople:
         added = store.add_annotator("a")
         store.invite(added.id, "first", 60)
         store.invite(added.id, "second", 60)
-        assert store.redeem("none") is None
-        assert store.redeem("first") == added
-        assert store.redeem("first") is None
+        assert [store.is_invited(token) for token in ("none", "first")] == [False, True]
+        assert store.redeem("none", "hash") is None
+        found = store.redeem("first", "hash")
+        assert found == replace(added, password_hash="hash", session_epoch=1)  # noqa: S106
+        assert store.redeem("first", "other") is None
+        assert store.annotator("a") == found
         clock.now += 61
-        assert store.redeem("second") is None
+        assert store.redeem("second", "hash") is None
+        assert not store.is_invited("second")
 
     def test_tokens_are_not_in_the_file(self, tmp_path: Path) -> None:
         store = Store.open(f"sqlite:///{tmp_path}/answers.db")

@@ -11,7 +11,7 @@ from made_tasks import Clock
 
 from tagweave.annotate.csrf import is_ours
 from tagweave.annotate.forms import FieldError, Fields, parse, written
-from tagweave.annotate.rate_limit import Attempts
+from tagweave.annotate.rate_limit import Attempts, network
 from tagweave.annotate.sessions import new
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Answer, label
 
@@ -49,6 +49,19 @@ class TestAttempts:
             attempts.take({f"name {number}": 1})
             clock.now += 5
         assert len(attempts._times) <= 6
+
+
+@pytest.mark.parametrize(
+    ("address", "shared"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("testclient", "testclient"),
+        ("", ""),
+    ],
+)
+def test_addresses_that_somebody_can_choose_from_count_as_one(address: str, shared: str) -> None:
+    assert network(address) == shared
 
 
 class TestToken:

@@ -63,6 +63,20 @@ def test_the_numbers_of_double_annotation(
         assert "found" in run("annotate", "serve", *options, "--annotators", wrong, code=2).stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--public-url", "example.org"), "found --public-url example.org, expected https:// and a host"),
+        (("--public-url", "https://example.org/path"), "found --public-url https://example.org/path, expected"),
+        (("--proxy", "*"), "found --proxy *, expected an address or a network, as 10.0.0.0/8"),
+        (("--host", "0.0.0.0"), "found --host 0.0.0.0, which no link can lead to, expected --public-url"),  # noqa: S104
+    ],
+)
+def test_addresses_that_cannot_be(run: Run, tmp_path: Path, options: tuple[str, ...], told: str) -> None:
+    fixed = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", "none", "--corpus", "none")
+    assert told in run("annotate", "serve", *fixed, *options, code=2).stderr
+
+
 def test_a_training_phase_needs_simulated_tasks(
     run: Run, tmp_path: Path, corpora: Path, tagger: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,11 +20,12 @@ from tagweave.annotate.store import Store
 from tagweave.annotate.visit import Page, endpoint, refusal_outside
 
 
-def application(store: Store, words: WordList | None = None) -> Starlette:
+def application(store: Store, address: str, words: WordList | None = None) -> Starlette:
     """The pages of a store.
 
     Args:
         store: its settings say how many annotators a task has, and who is admitted.
+        address: where people reach it, as `https://example.org`: of links that they are sent.
         words: asked for in a concordance; without them there is none.
     """
     routes = [
@@ -45,7 +46,8 @@ def application(store: Store, words: WordList | None = None) -> Starlette:
     app = Starlette(
         routes=routes, middleware=[Middleware(SecurityHeaders)], exception_handlers=handlers, lifespan=_lifespan
     )
-    app.state.site = Site(store, words)
+    app.router.redirect_slashes = False  # it would lead to whatever host the request names
+    app.state.site = Site(store, address.rstrip("/"), words)
     return app
 
 

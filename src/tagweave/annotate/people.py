@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, bindparam, insert, select, update
 
 from tagweave.annotate.schema import annotators, invitations
 
@@ -94,12 +94,24 @@ def invite(connection: Connection, number: int, token: str, expires: float) -> N
     connection.execute(insert(invitations).values(**row))
 
 
-def redeem(connection: Connection, token: str, now: float) -> Annotator | None:
-    """Whom a token lets in, once, before it expires."""
-    valid = (invitations.c.digest == _digest(token)) & invitations.c.used.is_(None) & (invitations.c.expires > now)
-    statement = update(invitations).where(valid).values(used=now).returning(invitations.c.annotator)
+def is_invited(connection: Connection, token: str, now: float) -> bool:
+    """Whether a token would let somebody in."""
+    chosen = select(invitations.c.annotator).where(_lets_in(token, now))
+    return connection.execute(chosen).scalar_one_or_none() is not None
+
+
+def redeem(connection: Connection, token: str, password_hash: str, now: float) -> Annotator | None:
+    """Whom a token lets in, once, before it expires; from then on they have this password."""
+    statement = update(invitations).where(_lets_in(token, now)).values(used=now).returning(invitations.c.annotator)
     number = connection.execute(statement).scalar_one_or_none()
-    return None if number is None else numbered(connection, number)
+    if number is None:
+        return None
+    change_password(connection, number, password_hash)
+    return numbered(connection, number)
+
+
+def _lets_in(token: str, now: float) -> ColumnElement[bool]:
+    return (invitations.c.digest == _digest(token)) & invitations.c.used.is_(None) & (invitations.c.expires > now)
 
 
 def _digest(token: str) -> str:

@@ -1,16 +1,26 @@
-"""How often somebody may try: a sliding window by name and by address, in the memory of one process."""
+"""How often somebody may try: a sliding window by what is tried and by address, in the memory of one process."""
 
 from __future__ import annotations
 
+import ipaddress
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 
 BY_NAME, BY_ADDRESS = 10, 100
-"""Wrong passwords for one name, and from one address, in `WINDOW`. Many annotators may share an address."""
+"""What fails for one name or one link, and from one address, in `WINDOW`. Many annotators may share an address."""
 WINDOW = 300.0
 """Seconds."""
+
+
+def network(address: str) -> str:
+    """What somebody shares with all addresses that they can choose from: in IPv6 a network of 64 bits."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else address
 
 
 class Attempts:

@@ -42,9 +42,17 @@ class WordList(NamedTuple):
 
 @dataclass
 class Site:
-    """See the module."""
+    """See the module.
+
+    Attributes:
+        store: see there.
+        address: where people reach it, without a slash at its end; what a request says of that is not believed.
+        words: of the concordance, if there is one.
+        attempts: to sign in.
+    """
 
     store: Store
+    address: str
     words: WordList | None = None
     attempts: Attempts = field(default_factory=Attempts)
 

@@ -140,10 +140,15 @@ class Store:
         with self._database.writing() as connection:
             people.invite(connection, annotator, token, self._clock() + seconds)
 
-    def redeem(self, token: str) -> Annotator | None:
-        """Whom a token lets in; `None` where it is unknown, used or too old."""
+    def is_invited(self, token: str) -> bool:
+        """Whether a token would let somebody in; it may be used up before it does."""
+        with self._database.reading() as connection:
+            return people.is_invited(connection, token, self._clock())
+
+    def redeem(self, token: str, password_hash: str) -> Annotator | None:
+        """Whom a token lets in, with their new password; `None` where it is unknown, used or too old."""
         with self._database.writing() as connection:
-            return people.redeem(connection, token, self._clock())
+            return people.redeem(connection, token, password_hash, self._clock())
 
     # questions
 

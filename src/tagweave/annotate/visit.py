@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -48,6 +49,11 @@ class Visit:
         """Who has signed in; pages for everybody do not ask."""
         assert self.person is not None  # noqa: S101
         return self.person
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether it came by https, at least to the server in front of this one."""
+        return "https" in (self.request.url.scheme, urlsplit(self.site.address).scheme)
 
     @property
     def wants_json(self) -> bool:
@@ -106,7 +112,7 @@ def _answer(page: Page, role: str | None, request: Request, is_form: bool, body:
     except (HTTPException, RefusedError, FieldError) as error:
         response = _refusal(visit, error)
     if found != session and "set-cookie" not in response.headers:
-        site.sessions.write(response, session, request.url.scheme == "https")
+        site.sessions.write(response, session, visit.is_secure)
     return response
 
 
@@ -129,12 +135,13 @@ def _refusal(visit: Visit, error: Exception) -> Response:
 
 def refusal_outside(request: Request, error: Exception) -> Response:
     """The answer where no page was reached: an unknown path, a method that it has not, a body that is too long."""
-    status = error.status_code if isinstance(error, HTTPException) else 500
+    status, headers = (error.status_code, error.headers) if isinstance(error, HTTPException) else (500, None)
     LOG.warning("refused: %s %r: %d", request.method, request.url.path, status)
     site: Site = request.app.state.site
     visit = Visit(site, request, sessions.new(), None, Fields())
     reason = error.detail if isinstance(error, HTTPException) else "Something went wrong. Your last answer may be lost."
     response = visit.page("refusal", status, reason)
+    response.headers.update(headers or {})
     response.headers.update(SECURITY)  # a defect is answered outside of what adds them
     return response
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Annotated
+from ipaddress import ip_network
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from tagweave.annotate.store import Store
     from tagweave.models.tagger import Tagger
 
-_KEEP_ALIVE = 75  # seconds, longer than people think: what is sent just as a connection is closed is lost
+_EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104
 
 
 def serve(
@@ -59,6 +61,17 @@ def serve(
     models: Annotated[str, typer.Option(metavar="FOLDER", help="Where new models go.")] = "models",
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Listen here; others reach no loopback.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="P", help="0: any that is free.")] = 8765,
+    public_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where people reach the pages, for links. Default: the address above."),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A server in front, or a network of them: its X-Forwarded headers are believed; repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the pages where annotators answer what MODEL asks about RAW. Ctrl-C ends it."""
     from tagweave.annotate.settings import Admission, Settings
@@ -68,6 +81,7 @@ def serve(
     settings = Settings(_rule(annotators), admission, gold_share=planted)
 
     check_choice(choice)
+    front = _front(host, public_url, proxy or ())
     tagger = open_model(model, guideline, 1)
     if words is None and tagger.model.coding:
         raise OptionError("found a model that segments, expected --words LIST with it")
@@ -83,7 +97,7 @@ def serve(
         if not listed:
             _ask(answers, corpus, tagger, share, version, doubtful)
         with _training(plan):
-            _run(answers, listed, host, port)
+            _run(answers, listed, host, port, front)
 
 
 def _rule(text: str) -> Rule:
@@ -159,20 +173,37 @@ def _training(plan: Plan | None) -> AbstractContextManager[None]:
     return training(plan)
 
 
-def _run(store: Store, words: WordList | None, host: str, port: int) -> None:
+class _Front(NamedTuple):
+    """The address for links, if not the one where we listen, and who may forward requests."""
+
+    url: str | None
+    proxies: Sequence[str]
+
+
+def _front(host: str, url: str | None, proxies: Sequence[str]) -> _Front:
+    if url is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", url):
+        raise OptionError(f"found --public-url {url}, expected https:// and a host, without a path")
+    for each in proxies:
+        try:
+            ip_network(each)
+        except ValueError:
+            raise OptionError(f"found --proxy {each}, expected an address or a network, as 10.0.0.0/8") from None
+    if url is None and host in _EVERYWHERE:
+        raise OptionError(f"found --host {host}, which no link can lead to, expected --public-url with it")
+    return _Front(url, proxies)
+
+
+def _run(store: Store, words: WordList | None, host: str, port: int, front: _Front) -> None:
     import logging
     import socket
 
-    import uvicorn
-
     from tagweave.annotate.app import application
+    from tagweave.annotate.server import server
 
     logging.basicConfig(format="%(asctime)s %(message)s")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:
         name = f"[{host}]" if ":" in host else host
-        typer.echo(f"http://{name}:{listening.getsockname()[1]}/", err=True)
-        config = uvicorn.Config(
-            application(store, words), log_level="warning", server_header=False, timeout_keep_alive=_KEEP_ALIVE
-        )
-        uvicorn.Server(config).run([listening])
+        address = f"http://{name}:{listening.getsockname()[1]}"
+        typer.echo(f"{address}/", err=True)
+        server(application(store, front.url or address, words), front.proxies).run([listening])

@@ -49,7 +49,7 @@ def invite(visit: Visit) -> Response:
     token = secrets.token_urlsafe(24)
     person = _known(visit) if visit.fields["again"] else _new(visit)
     visit.site.store.invite(person.id, token, _INVITATION)
-    link = f"{visit.request.url.scheme}://{visit.request.url.netloc}/invited?token={token}"
+    link = f"{visit.site.address}/invited?token={token}"
     return show(visit, f"{person.name} may come in by the link below, once, for a week.", link)
 
 

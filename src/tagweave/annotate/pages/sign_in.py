@@ -8,9 +8,12 @@ from tagweave.annotate import sessions
 from tagweave.annotate.forms import FieldError
 from tagweave.annotate.passwords import hashed, is_right
 from tagweave.annotate.people import Annotator
-from tagweave.annotate.rate_limit import BY_ADDRESS, BY_NAME
+from tagweave.annotate.rate_limit import BY_ADDRESS, BY_NAME, network
 from tagweave.annotate.task import Purpose
 from tagweave.annotate.visit import Visit
+
+_TOO_MANY = "Too many attempts. Please wait five minutes."
+_NO_LINK = "this link is used, too old, or none of ours"
 
 
 def start(visit: Visit) -> Response:
@@ -25,10 +28,11 @@ def show(visit: Visit) -> Response:
 
 def enter(visit: Visit) -> Response:
     """Sign in. A wrong name and a wrong password are told alike, and take as long."""
-    name, limits = visit.fields["name"], _limits(visit)
+    name = visit.fields["name"]
+    limits = _limits(visit, f"name {name[:200]}")
     if not visit.site.attempts.take(limits):
         visit.refused(f"too many attempts for {name[:50]!r}")
-        return visit.page("sign_in", 429, "Too many attempts. Please wait five minutes.", name=name)
+        return visit.page("sign_in", 429, _TOO_MANY, name=name)
     person = visit.site.store.annotator(name)
     if not is_right(visit.fields["password"], person.password_hash if person else None) or person is None:
         visit.refused(f"wrong password for {name[:50]!r}")
@@ -44,19 +48,22 @@ def invited(visit: Visit) -> Response:
 
 def accept(visit: Visit) -> Response:
     """Redeem the link, keep the password, sign in."""
-    token = visit.fields["token"]
+    token, store = visit.fields["token"], visit.site.store
+    limits = _limits(visit, f"invitation {token[:200]}")
+    if not visit.site.attempts.take(limits):
+        visit.refused("too many attempts for an invitation")
+        return visit.page("invitation", 429, _TOO_MANY, token=token)
+    if not store.is_invited(token):
+        raise FieldError(_NO_LINK)
+    visit.site.attempts.give_back(limits)  # whoever has a link guesses nothing
     try:
         password_hash = hashed(visit.fields["password"])
     except ValueError as error:
         visit.refused(error)
         return visit.page("invitation", 400, str(error), token=token)
-    store = visit.site.store
-    if not visit.site.attempts.take(_limits(visit)) or (person := store.redeem(token)) is None:
-        raise FieldError("this link is used, too old, or none of ours")
-    store.change_password(person.id, password_hash)
-    found = store.annotator(person.id)
-    assert found is not None  # noqa: S101  # annotators are never deleted
-    return _signed_in(visit, found)
+    if (person := store.redeem(token, password_hash)) is None:  # by another request, just now
+        raise FieldError(_NO_LINK)
+    return _signed_in(visit, person)
 
 
 def leave(visit: Visit) -> Response:
@@ -67,9 +74,10 @@ def leave(visit: Visit) -> Response:
     return response
 
 
-def _limits(visit: Visit) -> dict[str, int]:
-    address = visit.request.client.host if visit.request.client else ""
-    return {f"name {visit.fields['name'][:200]}": BY_NAME, f"address {address}": BY_ADDRESS}
+def _limits(visit: Visit, tried: str) -> dict[str, int]:
+    """How often this may be tried, and from one address."""
+    client = visit.request.client
+    return {tried: BY_NAME, f"address {network(client.host) if client else ''}": BY_ADDRESS}
 
 
 def _work(visit: Visit) -> str:
@@ -80,6 +88,5 @@ def _work(visit: Visit) -> str:
 
 def _signed_in(visit: Visit, person: Annotator) -> Response:
     response = RedirectResponse(_work(visit), 303)
-    is_secure = visit.request.url.scheme == "https"
-    visit.site.sessions.write(response, sessions.new(person), is_secure)
+    visit.site.sessions.write(response, sessions.new(person), visit.is_secure)
     return response
