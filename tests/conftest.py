@@ -1,14 +1,66 @@
-"""What all tests share: this folder on the import path (for `naive`), and Hypothesis without a clock.
+"""What all tests share: this folder on the import path (for `naive`), Hypothesis without a clock, skips that are seen.
 
 The first example that reaches a kernel compiles it, so the time of one example says nothing. In CI the examples are the
 same in every run, so that a change is judged by what it does; elsewhere they differ, to find what nobody thought of.
+
+A test that is skipped hides what it would have found. The end of every run says what was skipped, and why; with
+`--no-skips` a skip is a failure, unless it is the corpora that are absent: they cannot be installed.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("tagweave", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("tagweave")
+
+_CORPORA = "TAGWEAVE_CORPORA"
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """The folder of real corpora."""
+    folder = Path(os.environ.get(_CORPORA) or Path(__file__).parents[2] / "shared" / "corpora")
+    if not folder.is_dir():
+        pytest.skip(f"the real corpora are not at {folder} (set {_CORPORA})")
+    return folder
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-skips", action="store_true", help="fail where something that a test needs is missing")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    if item.config.getoption("--no-skips") and report.skipped and _CORPORA not in reason(report):
+        report.outcome, report.longrepr = "failed", f"skipped, with --no-skips: {reason(report)}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    report = yield
+    if collector.config.getoption("--no-skips") and report.skipped:
+        report.outcome, report.longrepr = "failed", f"skipped, with --no-skips: {reason(report)}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = Counter(reason(report) for report in terminalreporter.stats.get("skipped", []))
+    if skipped:
+        terminalreporter.section("not run here")
+        for why, times in skipped.most_common():
+            terminalreporter.line(f"{times:5,}  {why}")
+
+
+def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Why a test or a file of tests was skipped."""
+    said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return said.removeprefix("Skipped: ")

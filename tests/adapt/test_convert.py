@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -31,7 +30,6 @@ from tagweave.learning.loop import Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder
 
-CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA") or Path(__file__).parents[3] / "shared" / "corpora")
 EXACT = Recipe(precision="float64")
 PAIRS = (("N", "n"), ("N", "vn"), ("V", "v"), ("V", "vn"), ("D", "d"))
 MAPPING = TagMapping("ctb", "pd", dict.fromkeys(PAIRS, 1))
@@ -296,10 +294,8 @@ def test_the_pd_tags_help_to_find_the_ctb_tags() -> None:
     assert coupled > 0.85
 
 
-def test_universal_tags_help_to_find_those_of_a_language() -> None:
-    path = CORPORA / "zh" / "udc"
-    if not path.is_dir():
-        pytest.skip(f"the real corpora are not at {CORPORA} (set TAGWEAVE_CORPORA)")
+def test_universal_tags_help_to_find_those_of_a_language(corpora: Path) -> None:
+    path = corpora / "zh" / "udc"
     train, test = (load(f"{path / name}.conllu#xpos") for name in ("train", "test"))
     sides = only(train, "xpos", 0, 200), only(train, "upos", 200, 600)
     mapping = count_pairs("xpos", "upos", train.sentences[:600])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ from tagweave.evaluation.tree_divergence import counted_trees
 if TYPE_CHECKING:
     from conftest import Run
 
-CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA") or Path(__file__).parents[3] / "shared" / "corpora")
 _ROWS = "{n}\t{form}\t_\t_\t_\t_\t{head}\t{relation}\t_\t_\n"
 
 
@@ -59,11 +57,9 @@ def test_the_real_pair_has_function_words_as_heads(run: Run, french: tuple[Path,
 
 
 @pytest.fixture
-def french() -> tuple[Path, Path]:
+def french(corpora: Path) -> tuple[Path, Path]:
     """The test sentences of UD and SUD French GSD."""
-    if not (CORPORA / "fr").is_dir():
-        pytest.skip(f"the real corpora are not at {CORPORA} (set TAGWEAVE_CORPORA)")
-    return CORPORA / "fr/gsd-ud/test.conllu", CORPORA / "fr/gsd-sud/test.conllu"
+    return corpora / "fr/gsd-ud/test.conllu", corpora / "fr/gsd-sud/test.conllu"
 
 
 @pytest.mark.parametrize(

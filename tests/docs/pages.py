@@ -25,12 +25,13 @@ _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, the file it names or nothing, its text, and the line of its fence."""
+    """A fenced block: its language, the file it names or nothing, its text, the line of its fence, and its section."""
 
     language: str
     file: str
     text: str
     line: int
+    section: str = ""
 
 
 def text_of(page: str) -> str:
@@ -43,13 +44,16 @@ def blocks(text: str) -> list[Block]:
     found: list[Block] = []
     opening: tuple[str, str, int] | None = None
     held: list[str] = []
+    heading = ""
     for number, line in enumerate(text.splitlines(), 1):
         fence = _FENCE.match(line)
         if fence and opening is None:
             opening, held = (fence[1], fence[2], number), []
         elif opening is not None and line == "```":
-            found.append(Block(opening[0], opening[1], "".join(each + "\n" for each in held), opening[2]))
+            found.append(Block(opening[0], opening[1], "".join(each + "\n" for each in held), opening[2], heading))
             opening = None
+        elif opening is None and (match := _HEADING.match(line)):
+            heading = match[1]
         else:
             held.append(line)
     assert opening is None, f"the block that begins in line {opening and opening[2]} does not end"

@@ -2,7 +2,8 @@
 
 The blocks of a page run in order in one folder: those that name a file write it, `console` blocks run command by
 command, `python` blocks are sessions of one interpreter. `...` in expected output stands for any text; a command
-without output under it may print anything.
+without output under it may print anything. A test is a section of a page; it runs the sections before it, unless they
+ran in the same process already.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import doctest
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from command_server import command_server
 from pages import PAGES, Block, blocks, text_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _TIMEOUT = 120
@@ -48,15 +50,8 @@ def commands(block: Block) -> list[Command]:
 
 
 def run_console(block: Block, folder: Path) -> None:
+    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb", "PYTHONWARNINGS": "error"}
     for command in commands(block):
-        environment = {
-            **os.environ,
-            "PATH": f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ.get('PATH', '')}",  # noqa: PTH120
-            "COLUMNS": "120",
-            "NO_COLOR": "1",
-            "TERM": "dumb",
-            "PYTHONWARNINGS": "error",
-        }
         done = subprocess.run(
             ["bash", "-c", command.line],
             cwd=folder,
@@ -83,17 +78,54 @@ def run_python(block: Block, names: dict[str, object], page: str) -> None:
     assert result.failed == 0, "".join(said)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(text_of(page))])
-def test_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    for block in blocks(text_of(page)):
+@dataclass
+class Page:
+    """How far the examples of a page have run, in a folder of their own."""
+
+    name: str
+    folder: Path
+    blocks: list[Block]
+    names: dict[str, object] = field(default_factory=dict)
+
+    def run_to(self, section: str) -> None:
+        """Run what has not run yet, up to the end of a section."""
+        last = max((at for at, block in enumerate(self.blocks) if block.section == section), default=-1)
+        todo, self.blocks = self.blocks[: last + 1], self.blocks[last + 1 :]
+        for block in todo:
+            self.run(block)
+
+    def run(self, block: Block) -> None:
         if block.file:
-            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+            (self.folder / block.file).write_text(block.text, encoding="utf-8")
         elif block.language == "console":
-            run_console(block, tmp_path)
+            run_console(block, self.folder)
         elif block.language == "python":
-            run_python(block, names, page)
+            run_python(block, self.names, self.name)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def commands_of_the_shell() -> Iterator[None]:
+    """A quick `tagweave`, and the Python of these tests, on the path."""
+    with command_server() as programs, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", os.pathsep.join((programs, str(Path(sys.executable).parent), os.environ["PATH"])))
+        yield
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
+    """Each page with its examples."""
+    return {page: Page(page, tmp_path_factory.mktemp("page"), blocks(text_of(page))) for page in PAGES}
+
+
+_SECTIONS = [
+    (page, section) for page in PAGES for section in dict.fromkeys(each.section for each in blocks(text_of(page)))
+]
+
+
+@pytest.mark.parametrize(("page", "section"), _SECTIONS)
+def test_examples_run(page: str, section: str, pages: dict[str, Page], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(pages[page].folder)
+    pages[page].run_to(section)
 
 
 @pytest.mark.parametrize("page", PAGES)

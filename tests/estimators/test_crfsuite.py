@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -107,14 +106,10 @@ def test_sgd_minimises_the_same_objective() -> None:
     assert log[-1].loss == pytest.approx(loss, rel=0.05)
 
 
-CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA") or Path(__file__).parents[3] / "shared" / "corpora")
-
-
-@pytest.mark.skipif(not CORPORA.is_dir(), reason=f"the real corpora are not at {CORPORA} (set TAGWEAVE_CORPORA)")
-def test_the_same_tags_on_real_text() -> None:
+def test_the_same_tags_on_real_text(corpora: Path) -> None:
     from tagweave.corpus.load import load
 
-    (train,) = (CORPORA / "en/wsj").glob("*train*")
+    (train,) = (corpora / "en/wsj").glob("*train*")
     corpus = load(str(train))
     found = [sentence for sentence in corpus if all(len(c or ()) == 1 for c in sentence.layers[corpus.guideline])]
     X = [[_word_features(sentence.forms, t) for t in range(len(sentence))] for sentence in found[:400]]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -242,17 +240,9 @@ def test_json_is_plain():
     assert found["tagged"]["confusions"] == [{"gold": "V", "system": "N", "count": 1}]
 
 
-def corpora():
-    here = Path(__file__).resolve().parents[2]
-    return Path(os.environ.get("TAGWEAVE_CORPORA", here.parent / "shared" / "corpora"))
-
-
-def test_a_real_test_set_cut_into_bigrams_equals_plain_counting():
+def test_a_real_test_set_cut_into_bigrams_equals_plain_counting(corpora):
     """A novel's words and tags, read as words and as characters, against a system that cuts every two characters."""
-    path = corpora() / "zh" / "zx" / "test.txt"
-    if not path.exists():
-        pytest.skip(f"no corpora: {path} is absent")
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = (corpora / "zh" / "zx" / "test.txt").read_text(encoding="utf-8").splitlines()
     pairs = [[item.rsplit("_", 1) for item in line.split()] for line in lines if line.strip()]
     gold = [Segmentation(tuple(form for form, _ in line), tuple((tag,) for _, tag in line)) for line in pairs]
     texts = ["".join(item.forms) for item in gold]

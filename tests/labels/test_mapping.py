@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 from collections import Counter
@@ -32,7 +31,6 @@ from tagweave.labels.mapping import (
 from tagweave.labels.space import collect_names
 
 ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA") or ROOT.parent / "shared" / "corpora")
 
 NAMES = st.text(st.characters(exclude_categories=("Cs", "Z", "Cc")), min_size=1).filter(
     lambda name: "\ufeff" not in name
@@ -344,13 +342,12 @@ class TestShipped:
         inside = CTB_PD.relative_to(Path(tagweave.__file__).parent)
         assert any((ROOT / package / inside).is_file() for package in build["targets"]["wheel"]["packages"])
 
-    @pytest.mark.skipif(not CORPORA.is_dir(), reason=f"the real corpora are not at {CORPORA} (set TAGWEAVE_CORPORA)")
-    def test_it_names_the_tags_of_almost_all_real_words(self) -> None:
+    def test_it_names_the_tags_of_almost_all_real_words(self, corpora: Path) -> None:
         """Spelled alike, so that what is not named is rare: 0.8 % of ZX, 1.0 % of People's Daily."""
         mapping = read_mapping(CTB_PD)
         seen = []
         for name in ("zx/dev.txt", "pd199801/dev.txt"):
-            sentences = load(str(CORPORA / "zh" / name)).sentences
+            sentences = load(str(corpora / "zh" / name)).sentences
             seen.append(Counter(tag for s in sentences for tags in s.layers["tag"] for tag in tags or ()))
         for unnamed, counts in zip(mapping.unnamed([*seen[0]], [*seen[1]]), seen, strict=True):
             assert sum(counts[tag] for tag in unnamed) < 0.011 * counts.total()

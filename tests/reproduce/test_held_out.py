@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -18,10 +17,6 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evidence.markup import Harvest
 from tagweave.evidence.page import find, read
 from tagweave.reproduce.liu_2014.held_out import TABLE, Entry, digest, entries, held_out, texts
-
-ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora"))
-PAGES = CORPORA / "zh" / "markdown"
 
 PAGE = """# 安装
 
@@ -181,10 +176,8 @@ def test_words_that_are_joined_and_split() -> None:
 
 
 @pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    if not PAGES.exists():
-        pytest.skip(f"no pages in {PAGES}: TAGWEAVE_CORPORA names the folder of corpora")
-    return held_out(PAGES)
+def corpus(corpora: Path) -> Corpus:
+    return held_out(corpora / "zh" / "markdown")
 
 
 def test_all_sentences_are_found(corpus: Corpus) -> None:

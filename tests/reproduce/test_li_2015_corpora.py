@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -19,9 +18,6 @@ from tagweave.reproduce.li_2015.methods import SYSTEMS
 from tagweave.reproduce.li_2015.pair import halves, retagged, with_layers
 from tagweave.reproduce.li_2015.paper import FINDINGS, TABLES
 from tagweave.reproduce.li_2015.settings import PARTS, settings, simplified
-
-ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora"))
 
 
 def both(count: int) -> Corpus:
@@ -202,12 +198,9 @@ def test_digests_tell_corpora_apart() -> None:
     assert type(pair)(pair.name, other, pair.source, pair.sample, pair.schedule).digests != pair.digests
 
 
-@pytest.mark.skipif(not CORPORA.exists(), reason=f"no corpora in {CORPORA}: TAGWEAVE_CORPORA names their folder")
-@pytest.mark.parametrize(("part", "folder"), [("tagging", "zh/zx"), ("conversion", "zh/udc"), ("english", "en/wsj")])
-def test_the_open_corpora(part: str, folder: str) -> None:
-    if not (CORPORA / folder).exists():
-        pytest.skip(f"no corpora in {CORPORA / folder}")
-    for setting in settings(part, CORPORA):
+@pytest.mark.parametrize("part", ["tagging", "conversion", "english"])
+def test_the_open_corpora(part: str, corpora: Path) -> None:
+    for setting in settings(part, corpora):
         pair = setting.draw(0)
         assert len(pair.source.train) > 1000
         assert min(len(corpus) for corpus in pair.target) > 300

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,8 +41,6 @@ from tagweave.reproduce.liu_2014.paper import FINDINGS, TABLES
 from tagweave.reproduce.liu_2014.partial import KINDS, Partial, partial
 from tagweave.reproduce.liu_2014.settings import PARTS, RECIPE
 
-ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora"))
 METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH, ALL, RANDOM, SELECTED, COMBINED)
 
 
@@ -215,9 +212,8 @@ def test_corpora_that_are_not_there(part: str, tmp_path: Path) -> None:
         PARTS[part](tmp_path)
 
 
-@pytest.mark.skipif(not (CORPORA / "zh" / "zx").is_dir(), reason="needs the folder of corpora: TAGWEAVE_CORPORA")
-def test_the_corpora_of_the_lexicon() -> None:
-    (setting,) = PARTS["lexicon"](CORPORA)
+def test_the_corpora_of_the_lexicon(corpora: Path) -> None:
+    (setting,) = PARTS["lexicon"](corpora)
     domain = setting.draw(0)
     assert domain.sizes()["test"] == [1394, 34355]
     assert len(domain.raw) == 2373

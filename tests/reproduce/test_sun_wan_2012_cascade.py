@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -59,8 +58,6 @@ from tagweave.reproduce.sun_wan_2012.parallel import halves, read_twice
 from tagweave.reproduce.sun_wan_2012.settings import PARTS, RECIPE
 from tagweave.reproduce.twice import Twice
 
-ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora"))
 SEED = 1
 STACKS = (PIECES, PIECES_ON_AGAIN, PIECES_AGAIN, BOTH_AGAIN)
 SAMPLED = tuple(replace(sampled(method), times=0.3) for method in STACKS[1:])  # the sample corpora are of one size
@@ -381,12 +378,11 @@ def test_given_annotation_is_seen(cache: Cache) -> None:
     assert own._target_column("given", False) == own._target_column("test", False)
 
 
-@pytest.mark.skipif(not (CORPORA / "ja").is_dir(), reason="there are no Japanese corpora")
-def test_units_of_real_text() -> None:
-    found = read_twice(CORPORA / "ja", ("gsd-suw", "suw"), ("gsd-luw", "luw"), "test")
+def test_units_of_real_text(corpora: Path) -> None:
+    found = read_twice(corpora / "ja", ("gsd-suw", "suw"), ("gsd-luw", "luw"), "test")
     assert len(found.first) > 500
     assert found.first.tokens() > found.second.tokens()
-    settings = PARTS["gold"](CORPORA)
+    settings = PARTS["gold"](corpora)
     assert [setting.title for setting in settings] == ["suw to luw", "luw to suw"]
     first, second = (settings[0].draw(seed) for seed in (0, 1))
     assert first.digests["given"] == second.digests["given"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -47,9 +46,6 @@ from tagweave.reproduce.tsuboi_2008.recipe import reproduce
 from tagweave.reproduce.tsuboi_2008.scores import pooled, scored
 from tagweave.reproduce.tsuboi_2008.settings import FEW, PARTS, SIZES
 from tagweave.reproduce.tsuboi_2008.trial import Trial
-
-ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("TAGWEAVE_CORPORA", ROOT.parent / "shared" / "corpora"))
 
 
 @pytest.fixture(scope="module")
@@ -108,10 +104,8 @@ def test_folds_change_places(part: str) -> None:
     assert not any(a & b for i, a in enumerate(texts) for b in texts[:i]), "no sentence is in two corpora"
 
 
-def test_the_folds_of_real_corpora() -> None:
-    if not (CORPORA / "zh" / "zx").is_dir():
-        pytest.skip(f"no corpora in {CORPORA}")
-    one, other = (setting.draw(0) for setting in PARTS["chinese"](CORPORA))
+def test_the_folds_of_real_corpora(corpora: Path) -> None:
+    one, other = (setting.draw(0) for setting in PARTS["chinese"](corpora))
     assert abs(len(one.asked) - len(one.test)) <= 1
     assert (one.asked, one.test) == (other.test, other.asked)
     assert one.source.tokens() == pytest.approx(145_925, rel=0.02), "as many words as the paper has"
