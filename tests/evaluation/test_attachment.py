@@ -55,8 +55,10 @@ def test_gold_that_is_not_full() -> None:
 
 
 def test_an_undecided_system_is_wrong() -> None:
-    open_ = with_evidence(GOLD, None, (Arc(3, "obj"), Arc(1, "obj")), *GOLD.heads["head"][2:])
-    assert attachment(corpus(GOLD), corpus(open_)).heads.right == 2
+    known = GOLD.heads["head"]
+    open_ = with_evidence(GOLD, None, ((known[1] or ())[0], Arc(4, "obj")), *known[2:])
+    found = attachment(corpus(GOLD), corpus(open_))
+    assert (found.heads.right, found.arcs.right) == (2, 2)
 
 
 def test_nothing_to_score_is_undefined() -> None:

@@ -52,6 +52,16 @@ def test_evidence_of_one_tree_is_that_tree(forest: Forest, data: st.DataObject) 
     assert best(forest) == expected
 
 
+def test_one_root_may_cost_more_than_the_widest_gap_between_two_arcs() -> None:
+    """To hang word 2 from no root, word 3 must change its head too: 20 worse, where two arcs are 10 apart at most."""
+    scores, allowed = np.zeros((4, 4)), np.zeros((4, 4), np.uint8)
+    for head, word in ((0, 1), (0, 2), (2, 3), (3, 2), (1, 3)):
+        allowed[head, word] = 1
+    scores[3, 2] = scores[1, 3] = -10
+    assert best(Forest([scores], [allowed], single_root=True)) == [(0, 3, 1)]
+    assert best(Forest([scores], [allowed], single_root=False)) == [(0, 0, 2)]
+
+
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("n", [30, 120])
 def test_cycles_within_cycles(n: int, single_root: bool) -> None:

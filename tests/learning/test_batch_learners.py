@@ -82,6 +82,15 @@ def test_nothing_to_learn_from_has_converged_at_0() -> None:
         assert not trainer.result(state).any()
 
 
+@pytest.mark.parametrize(("epsilon", "converged"), [(1e-5, True), (1e-6, False)])
+def test_the_gradient_is_measured_by_the_size_of_the_weights(epsilon: float, converged: bool) -> None:
+    flat = Logistic(np.zeros((1, 1)), np.ones(1))
+    trainer = LBFGS(c2=2.5e-6, epsilon=epsilon)
+    state = trainer.start(flat, np.array([1000.0]))  # |gradient| = 2 c2 |w| = 0.005
+    trainer.step(flat, state)
+    assert state.converged == converged
+
+
 def test_a_small_fall_over_the_period_ends_lbfgs() -> None:
     eager = trained(LBFGS(c2=0.1, period=3, delta=1e-2), Logistic.random(3), 200)
     patient = trained(LBFGS(c2=0.1, period=3, delta=1e-6), Logistic.random(3), 200)

@@ -149,6 +149,15 @@ def test_the_better_label_may_lead_nowhere(dtype: type) -> None:
     np.testing.assert_allclose(found.gamma[0], [[0, 0, 0, 1], [0, 0, 0, 1]])
 
 
+def test_what_remains_may_be_too_small_for_single_precision() -> None:
+    """The one allowed label ends the sentence with exp(-88): float32 still holds that, but not its inverse."""
+    masks, end = np.array([[1.0, 1], [1, 0]]), np.array([-88.0, 0])
+    case = Case([1], np.zeros((1, 2)), np.zeros((2, 2)), np.zeros(2), end, np.array([1], np.int32), masks, np.zeros(0))
+    found = run(case, True, np.float32)
+    assert found.log_z[0] == pytest.approx(-88, rel=1e-6)
+    np.testing.assert_allclose(found.gamma[0], [[1, 0]])
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_contradiction_stays_one(dtype: type) -> None:
     found = run(segments([[1000, 0, 0, -500], [0, 0, 0, 0]], [2, 2]), True, dtype)

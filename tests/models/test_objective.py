@@ -53,6 +53,18 @@ def test_loss_and_gradient(texts: list[list[str]], space: Any, seed: int, switch
 
 
 @settings(max_examples=60)
+@given(TEXTS, SPACES, SEED, SWITCHES)
+def test_sums_out_of_range_count_as_often_as_their_sentence(
+    texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]
+) -> None:
+    problem = Problem(texts, space, seed, **{**switches, "weighted": True})
+    problem.weights *= 300
+    loss, gradient = problem.objective().loss_and_gradient(problem.weights)
+    assert loss == pytest.approx(problem.loss(), rel=1e-9, abs=1e-6)
+    np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-6, atol=1e-6)
+
+
+@settings(max_examples=60)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.integers(1, 3))
 def test_batches_add_up(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool], size: int) -> None:
     problem = Problem(texts, space, seed, **switches)

@@ -213,13 +213,22 @@ def test_touched_weights_hold_the_whole_gradient(seed: int, evidence: str) -> No
     assert (marked() == before).all()
 
 
-def test_the_weight_of_a_sentence_counts() -> None:
+@pytest.mark.parametrize("weight", [2.0, 0.5])
+def test_the_weight_of_a_sentence_counts(weight: float) -> None:
     one = treebank(1)[0]
-    twice = Sentence(one.forms, one.layers, heads=one.heads, weight=2.0)
     weights = random_weights()
-    single, double = (objective([each]).loss_and_gradient(weights) for each in (one, twice))
-    assert double[0] == pytest.approx(2 * single[0])
-    np.testing.assert_allclose(double[1], 2 * single[1])
+    single, weighted = (objective([each]).loss_and_gradient(weights) for each in (one, replace(one, weight=weight)))
+    assert weighted[0] == pytest.approx(weight * single[0])
+    np.testing.assert_allclose(weighted[1], weight * single[1])
+
+
+def test_a_sentence_of_weight_0_is_no_mistake() -> None:
+    weights, gradient = random_weights(), np.zeros(FEATURES.size)
+    given = [sentence("NVNDN", heads) for heads in ([2, 0, 2, 5, 3], [0, 1, 2, 3, 4], [5, 5, 5, 5, 0])]
+    counted = objective(given)
+    assert counted.add_mistakes(weights, 0, len(counted), gradient) >= 2  # no more than one is the best tree
+    ignored = objective([replace(each, weight=0.0) for each in given])
+    assert ignored.add_mistakes(weights, 0, len(ignored), gradient) == 0
 
 
 def test_threads_share_a_pass() -> None:
