@@ -20,8 +20,6 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Place, Sentence
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.templates import Templates
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
@@ -49,15 +47,15 @@ def test_what_is_refused_is_what_enumeration_refuses(data: Any, name: str) -> No
     sentences = [Sentence(tuple("x" * len(text)), place=Place("file", n)) for n, text in enumerate(texts, 1)]
     sets = LabelSets(space)
     allow = [sets.of_labels([labels.index(letter) for letter in letters]) for text in texts for letters in text]
-    encoded = TemplateEncoder(Templates(("form[0]",))).encode(sentences).with_evidence(np.array(allow, np.int32))
+    numbers, certain = np.array(allow, np.int32), np.zeros(0)
     wrong = [n for n, text in enumerate(texts, 1) if not is_possible(text, scheme, labels)]
     if not wrong:
-        check_consistent(sentences, encoded, sets.masks, scheme)
+        check_consistent(sentences, numbers, certain, sets.masks, scheme)
         return
     with pytest.raises(CorpusError, match=f"file:{wrong[0]}: found labels that exclude one another"):
-        check_consistent(sentences, encoded, sets.masks, scheme)
-    doubtful = replace(encoded, doubt=np.full(len(allow), 0.1))
-    check_consistent(sentences, doubtful, sets.masks, scheme)  # nothing is certain, so nothing is impossible
+        check_consistent(sentences, numbers, certain, sets.masks, scheme)
+    doubtful = np.full(len(allow), 0.1)
+    check_consistent(sentences, numbers, doubtful, sets.masks, scheme)  # nothing is certain, so nothing is impossible
 
 
 def corpus_of(*layers: str) -> Corpus:

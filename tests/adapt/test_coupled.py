@@ -14,6 +14,7 @@ from tagweave.adapt.coupled import (
     for_bundles,
     over_labels,
     prepare_coupled,
+    with_attested,
 )
 from tagweave.adapt.fit import fit, prepare
 from tagweave.adapt.recipe import Recipe
@@ -253,6 +254,17 @@ def test_of_rare_pairs_a_tag_keeps_the_most_frequent() -> None:
     assert [mapping.second for mapping in often] == ["pd", "ud"]
     for mapping, names in zip(often, ({"n", "v", "d"}, {"NOUN", "VERB", "ADV"}), strict=True):
         assert {tag for _, tag in mapping.counts} == names
+
+
+def test_pairs_that_stand_at_one_token_are_in_every_mapping() -> None:
+    """However rare they are, and on whichever side; of several candidates all pairs are possible, if none is known."""
+    layers = {"ctb": (("N",), ("V",), ("V", "D"), ("D",)), "pd": (("x",), ("n", "v"), ("y",), None)}
+    both = Sentence(("ab", "cde", "f", "g"), layers)
+    (mapping,) = fit_mappings([CTB], [PD.with_sentences([*PD, both])], RECIPE, 99, schedule=Schedule(4))
+    assert ("N", "x") in mapping.pairs and {("V", "y"), ("D", "y")} & mapping.pairs
+    few = with_attested(replace(mapping, counts={("N", "n"): 1}), [CTB, PD.with_sentences([both])])
+    assert few.pairs == {("N", "n"), ("N", "x"), ("V", "y"), ("D", "y"), ("V", "n"), ("V", "v")}
+    prepare_coupled([CTB, PD.with_sentences([*PD, both])], RECIPE, Coupling((mapping,)))
 
 
 class Impatient:

@@ -106,6 +106,30 @@ def test_what_the_corpus_has_under_the_new_guideline_stays(run, coupled, tmp_pat
     assert lines[1] == "书\t_\tVV" and lines[2].startswith("下雨\tv\t")
 
 
+def test_labels_that_never_go_together_leave_those_of_the_new_guideline(run, coupled, tmp_path):
+    file = write(tmp_path / "apart.tsv", ["# columns = form ctb pd", "书\tNN\tw", "下雨\t_\tv", ""])
+    result = run("convert", coupled, f"{file}#pd", "--to", "ctb")
+    assert result.stdout.splitlines()[1] == "书\tw\tNN"
+    said = "1 labels of pd do not go together with those that the text has of ctb, which stay (--retag puts them aside)"
+    assert result.stderr == f"{said}\n"
+    best = run("convert", coupled, f"{file}#pd", "--to", "ctb", "--best", 1)
+    assert json.loads(best.stdout)["labels"][0] == "NN" and best.stderr == f"{said}\n"
+
+
+def test_retag_gives_what_text_without_the_new_labels_gets(run, coupled, tmp_path):
+    file = write(tmp_path / "both.tsv", ["# columns = form ctb pd", "书\tstrange\tw", "下雨\t_\tv", ""])
+    alone = write(tmp_path / "one.tsv", ["# columns = form pd", "书\tw", "下雨\tv", ""])
+    again = run("convert", coupled, f"{file}#pd", "--to", "ctb", "--retag")
+    assert again.stderr == "" and again.stdout == run("convert", coupled, alone, "--to", "ctb").stdout
+
+
+def test_retag_writes_the_field_of_conllu_that_is_not_converted(run, coupled, tmp_path):
+    file = write(tmp_path / "two.conllu", ["1\t书\t_\tn\tn" + "\t_" * 5, ""])
+    for layer, field in (("upos", 4), ("xpos", 3)):
+        lines = run("convert", coupled, f"pd={file}#{layer}", "--to", "ctb", "--retag").stdout.splitlines()
+        assert lines[0].split("\t")[field] == "NN" and lines[0].split("\t")[7 - field] == "n"
+
+
 def test_a_comment_that_names_the_guideline_counts_and_goes(run, coupled, tmp_path):
     file = write(tmp_path / "g.conll", ["# guideline = pd", "# kept = 1", "书\tn", ""])
     result = run("convert", coupled, file)
@@ -207,17 +231,11 @@ def test_a_model_of_one_guideline_says_that_it_ignores_the_other(run, tagger, co
             ("{m}", "{t}/two.conllu", "--to", "ctb"),
             "{t}/two.conllu:1: found labels in UPOS and in XPOS, expected one of them empty, for the labels of ctb",
         ),
-        (
-            ("{m}", "{t}/apart.tsv#pd", "--to", "ctb"),
-            "{t}/apart.tsv:2: found layers that exclude one another at token 1, '书' (ctb NN, pd w), expected a label"
-            " that all allow",
-        ),
         (("{m}", "{c}/none.txt"), "{c}/none.txt: No such file or directory"),
     ],
 )
 def test_one_clear_line_and_nothing_is_written(run, coupled, tagger, segmenter, corpora, tmp_path, arguments, line):
     write(tmp_path / "two.conllu", ["1\t书\t_\tn\tn" + "\t_" * 5, ""])
-    write(tmp_path / "apart.tsv", ["# columns = form ctb pd", "书\tNN\tw", ""])
     names = {"c": corpora, "t": tmp_path, "m": coupled, "p": tagger, "s": segmenter}
     view = load_model(coupled).structure.space.view("pd")
     first = next(iterate(str(corpora / "dev.txt"))).layers["tag"][0][0]

@@ -157,6 +157,28 @@ def test_development_data_of_the_source(couple, files):
     couple("--mapping", "automatic", "--dev", f"{files / 'dev.tsv'}#pd")
 
 
+# Text that is annotated twice
+
+
+def test_a_layer_that_is_named_is_the_only_one(couple, files):
+    """Its sentences are evidence of one side; without a name of a layer both layers of the file are."""
+    alone, _ = couple("--mapping", "complete", source=f"{files / 'dev.tsv'}#pd")
+    both, _ = couple("--mapping", "complete", source=str(files / "dev.tsv"))
+    assert not np.array_equal(alone.weights, both.weights)
+    one_layer = load(f"{files / 'dev.tsv'}#pd").map(lambda sentence: sentence.with_layers_of(["pd"]))
+    recipe = replace(RECIPE, sample=tuple(alone.about["recipe"]["sample"]))
+    fitted = fit_coupled([load(f"ctb={files / 'ctb.txt'}"), one_layer], recipe, Coupling(), None, SHORT)
+    assert np.array_equal(alone.weights, fitted.model.weights)
+
+
+def test_a_mapping_that_the_corpora_contradict_is_refused_before_anything_is_trained(couple, files, tmp_path):
+    write_mapping(TagMapping("ctb", "pd", {("NN", "v"): 1, ("VV", "n"): 1}), tmp_path / "wrong")
+    options = ("--mapping", tmp_path / "wrong", "--mapping", "automatic", "--prune", 0.01)
+    lines = couple(*options, source=str(files / "dev.tsv"), code=2)
+    assert "layers that exclude one another" in lines[-1]
+    assert not any("iteration" in line or "first" in line for line in lines)
+
+
 # Mappings
 
 

@@ -8,6 +8,7 @@ is computed once, and the check costs a look-up a token.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,20 +16,24 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoded import Encoded
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL
 
 
 def check_consistent(
-    sentences: Sequence[Sentence], encoded: Encoded, masks: NDArray[Any], scheme: TransitionScheme
+    sentences: Sequence[Sentence],
+    allow: NDArray[Any],
+    doubt: NDArray[np.float64],
+    masks: NDArray[Any],
+    scheme: TransitionScheme,
 ) -> None:
     """Refuse evidence that no label sequence satisfies.
 
     Args:
-        sentences: S sentences, for the message.
-        encoded: the same sentences with their evidence.
-        masks: uint8[sets, Y], the label sets that `encoded.allow` numbers.
+        sentences: of N tokens in all.
+        allow: int32[N], the label set of every token.
+        doubt: float64[N], how far it is doubted; or empty, where no token's is.
+        masks: uint8[sets, Y], the label sets that `allow` numbers.
         scheme: what the coding allows.
 
     Raises:
@@ -37,10 +42,10 @@ def check_consistent(
     if scheme.transition.all() and scheme.start.all() and scheme.end.all():
         return
     # a set that is doubted excludes nothing for certain
-    allow = np.where(encoded.doubt > 0, ALL, encoded.allow) if len(encoded.doubt) else encoded.allow
-    steps, numbers, ptr = _Steps(masks, scheme), allow.tolist(), encoded.sentence_ptr.tolist()
-    for sentence, low, high in zip(sentences, ptr, ptr[1:], strict=False):
-        if not steps.leaves_any(numbers[low:high]):
+    numbers = iter((np.where(doubt > 0, ALL, allow) if len(doubt) else allow).tolist())
+    steps = _Steps(masks, scheme)
+    for sentence in sentences:
+        if not steps.leaves_any(list(islice(numbers, len(sentence)))):
             raise CorpusError("labels that exclude one another", "a sequence that they allow", *sentence.place)
 
 

@@ -26,6 +26,9 @@ from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.context import Context
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.encoding.evidence import OUTSIDE
+from tagweave.labels.sets import LabelSets
+from tagweave.labels.space import UnknownLabelError
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder, labels_of
 from tagweave.models.ranking import Ranked
@@ -38,7 +41,8 @@ _ALTERNATIVES = 3
 def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1) -> Corpus:
     """The corpus with the layer of another guideline at every token, and how sure each of its tags is.
 
-    Every layer whose guideline the model has is a hard constraint; so what the layer `to` already gives stays. The
+    Every layer whose guideline the model has is a hard constraint; so what the layer `to` already gives stays (see
+    `without_contradictions` for text that is annotated twice). The
     confidence of a token is the marginal probability of its tag, given all constraints.
 
     Args:
@@ -62,6 +66,34 @@ def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1) -> Cor
         )
     ]
     return replace(corpus, sentences=tuple(sentences), guideline=to, covered=None)
+
+
+def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus:
+    """The corpus without labels beside which no label of the model has what the layer `to` gives: this one stays."""
+    space, sets = model.structure.space, LabelSets(model.structure.space)
+    others = [view.guideline for view in space.sides if view.guideline != to]
+
+    def excluded(own: Candidates, other: Candidates, guideline: str) -> bool:
+        if own is None or other is None or (corpus.covered is not None and OUTSIDE in own + other):
+            return False
+        try:
+            sets.join(sets.of_candidates(to, own), sets.of_candidates(guideline, other))
+        except UnknownLabelError:
+            return False  # that is another error, which names the label
+        except ValueError:
+            return True
+        return False
+
+    def step(sentence: Sentence) -> Sentence:
+        for name in others if to in sentence.layers else ():
+            own, other = sentence.layers[to], sentence.layers.get(name, ())
+            if any(wrong := [excluded(a, b, name) for a, b in zip(own, other, strict=False)]):
+                sentence = sentence.with_layer(
+                    name, (None if lost else each for each, lost in zip(other, wrong, strict=True))
+                )
+        return sentence
+
+    return corpus.map(step)
 
 
 def best_conversions(model: ChainModel, corpus: Corpus, to: str, k: int, threads: int = 1) -> list[list[Ranked]]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from tagweave.adapt.fit import (
     Announce,
@@ -29,10 +30,10 @@ from tagweave.adapt.pruning import Pruning, guidelines_of
 from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Sentence
 from tagweave.labels.bundles import bundle
-from tagweave.labels.mapping import TagMapping, count_pairs
+from tagweave.labels.mapping import TagMapping, annotated_twice, count_pairs
 from tagweave.labels.scheme import split_label
+from tagweave.labels.space import LabelSpace
 from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
@@ -83,17 +84,21 @@ def prepare_coupled(
         CorpusError: corpora of one guideline only, layers that exclude one another; and as `fit`.
     """
     prepared = prepare_corpora(corpora, recipe)
-    guidelines = guidelines_of(prepared)
-    if len(guidelines) == 1:
-        raise CorpusError(f"one guideline, {guidelines[0]!r}", "corpora of two or more, to be coupled", corpora[0].path)
-    sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
-    sides = [(name, recipe.task.labels(label_space(sentences, name).names)) for name in guidelines]
-    mappings = coupling.mappings
-    if recipe.task.name == "segtag":
-        mappings = tuple(over_labels(mapping, dict(sides)) for mapping in mappings)
-    space = bundle(sides, mappings)
-    weighted = [coupling.separate] * len(sides) + [coupling.joint]
+    if len(guidelines_of(prepared)) == 1:
+        found = f"one guideline, {prepared[0].guideline!r}"
+        raise CorpusError(found, "corpora of two or more, to be coupled", corpora[0].path)
+    space = bundles_of(prepared, recipe, coupling.mappings)
+    weighted = [coupling.separate] * len(space.sides) + [coupling.joint]
     return prepare_in(space, prepared, recipe, weighted, pruning.encoder(recipe, space) if pruning else None)
+
+
+def bundles_of(prepared: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping]) -> LabelSpace:
+    """The bundles of the labels that prepared corpora name. Raises as `bundle`."""
+    sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
+    sides = [(name, recipe.task.labels(label_space(sentences, name).names)) for name in guidelines_of(prepared)]
+    if recipe.task.name == "segtag":
+        mappings = [over_labels(mapping, dict(sides)) for mapping in mappings]
+    return bundle(sides, mappings)
 
 
 def fit_coupled(
@@ -138,7 +143,7 @@ def automatic_mapping(model: ChainModel, corpora: Sequence[Corpus], minimum: int
     """
     guideline = corpora[0].guideline
     tagger = Tagger(model, threads)
-    own = (_only(sentence, guideline) for corpus in corpora for sentence in corpus.sentences)
+    own = (sentence.with_layers_of([guideline]) for corpus in corpora for sentence in corpus.sentences)
     counted = count_pairs(tagger.guideline, guideline, tagger.tag(own))
     return (_of_tags(counted) if model.task == "segtag" else counted).at_least(minimum)
 
@@ -183,7 +188,24 @@ def fit_mappings(
     for corpus in source_corpora:
         sources.setdefault(corpus.guideline, []).append(recipe.task.prepare(corpus))
     counted = [automatic_mapping(fitted.model, corpora, threads=recipe.threads) for corpora in sources.values()]
-    return tuple(often(each, minimum) for each in counted)
+    everything = [*target_corpora, *source_corpora]
+    return tuple(with_attested(often(each, minimum), everything) for each in counted)
+
+
+def with_attested(mapping: TagMapping, corpora: Sequence[Corpus]) -> TagMapping:
+    """The mapping and the pairs of tags that stand at one token of the corpora: these are possible for certain.
+
+    Of a token with several candidates, all pairs are, unless the mapping has one of them already.
+    """
+    sentences = [sentence for corpus in corpora for sentence in corpus]
+    tokens = annotated_twice(mapping.first, mapping.second, sentences)
+    certain = {(a[0], b[0]): count for (a, b), count in tokens.items() if len(a) == len(b) == 1}
+    mapping = mapping.including(certain)
+    for (first, second), count in tokens.items():
+        pairs = dict.fromkeys(product(first, second), count)
+        if not pairs.keys() & mapping.pairs:
+            mapping = mapping.including(pairs)
+    return mapping
 
 
 def often(counted: TagMapping, minimum: int | None = None) -> TagMapping:
@@ -215,8 +237,3 @@ def over_labels(mapping: TagMapping, sides: Mapping[str, Sequence[str]]) -> TagM
     counts = {(a, b): mapping.counts.get((tag[a], tag[b]), 0) for a in first if tag[a] for b in second if tag[b]}
     carried = {pair: count for pair, count in counts.items() if count}
     return replace(mapping, counts={**mapping.counts, **carried})
-
-
-def _only(sentence: Sentence, guideline: str) -> Sentence:
-    layers = {name: layer for name, layer in sentence.layers.items() if name == guideline}
-    return replace(sentence, layers=layers)

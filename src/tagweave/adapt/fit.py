@@ -217,12 +217,12 @@ def prepare_in(
         found, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
         raise CorpusError(found, expected)
     sentences = [_weighted(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
-    scheme, sets = _scheme(recipe, space), LabelSets(space)
+    scheme, sets = scheme_of(recipe, space), LabelSets(space)
     encoder = encoder or recipe.encoder()
     encoded = encoder.encode(sentences, recipe.threads)
     encoder.freeze(encoded, recipe.minimum_count)
     encoded = with_evidence(encoded, corpora, sets, scheme)
-    check_consistent(sentences, encoded, sets.masks, scheme)
+    check_consistent(sentences, encoded.allow, encoded.doubt, sets.masks, scheme)
     dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
     layouts = tuple(
         layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
@@ -257,15 +257,23 @@ def lay_out(
 
 
 def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
-    """The encoded sentences of all corpora, with their label sets and how far each is believed.
+    """The encoded sentences of all corpora, with their label sets and how far each is believed."""
+    allow, doubt = evidence_of(corpora, sets, scheme)
+    return replace(encoded, allow=allow, doubt=doubt).in_scope(sets.masks)
 
-    Evidence of confidence 0 is no evidence.
+
+def evidence_of(
+    corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """int32[N], the label set of every token of all corpora, and its doubt as in `token_doubt`.
+
+    Evidence of confidence 0 is no evidence. Raises as `allowed_sets`.
     """
     allow = np.concatenate([allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora])
     doubt = token_doubt([sentence for corpus in corpora for sentence in corpus.sentences])
     if len(doubt):
         allow[doubt >= 1] = ALL
-    return replace(encoded, allow=allow, doubt=doubt).in_scope(sets.masks)
+    return allow, doubt
 
 
 def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:
@@ -357,7 +365,8 @@ def _weighted(sentence: Sentence, weight: float) -> Sentence:
     return sentence if weight == 1 else replace(sentence, weight=sentence.weight * weight)
 
 
-def _scheme(recipe: Recipe, space: LabelSpace) -> TransitionScheme:
+def scheme_of(recipe: Recipe, space: LabelSpace) -> TransitionScheme:
+    """Which labels may follow which under the coding of the task."""
     if not recipe.task.of_characters:
         return TransitionScheme.free(len(space))
     schemes = [TransitionScheme.of(recipe.task.coding, view.names) for view in space.sides]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tagweave.adapt.convert import convert, review, sources
+from tagweave.adapt.convert import convert, review, sources, without_contradictions
 from tagweave.cli.errors import OptionError
 from tagweave.cli.input import Input
 from tagweave.cli.labelling import Block
 from tagweave.cli.layers import SEVERAL, check_format, with_layers
 from tagweave.cli.tag import check_guideline
 from tagweave.corpus.confidence import written_confidence
+from tagweave.corpus.conllu import UPOS, XPOS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import names_guideline
@@ -38,6 +40,9 @@ class Conversion:
         source: the guideline of this layer, under the name that it has in the model.
         to: the guideline that is asked for.
         threads: how many threads share the work.
+        retag: whether what the corpus gives under that guideline is put aside.
+        overruled: how many labels were, by those that the corpus has under that guideline, which the model never has
+            together with them; it grows as sentences pass.
     """
 
     model: ChainModel
@@ -46,6 +51,8 @@ class Conversion:
     source: str
     to: str
     threads: int = 1
+    retag: bool = False
+    overruled: Counter[str] = field(default_factory=Counter)
 
     of_characters = False
 
@@ -62,7 +69,19 @@ class Conversion:
         """
         for given in self.input.blocks():
             sentences = tuple(self._evidence(sentence) for sentence in given)
-            yield Block(given, Corpus(sentences, self.source, "word", self.input.covered, self.input.path))
+            evidence = Corpus(sentences, self.source, "word", self.input.covered, self.input.path)
+            heeded = without_contradictions(self.model, evidence, self.to)
+            self.overruled[self.source] += _known(evidence) - _known(heeded)
+            yield Block(given, heeded)
+
+    def notes(self) -> Iterator[str]:
+        """What is to be said when all sentences have passed."""
+        for source, count in self.overruled.items():
+            if count:
+                yield (
+                    f"{count:,} labels of {source} do not go together with those that the text has of {self.to}, which"
+                    " stay (--retag puts them aside)"
+                )
 
     def convert(self, evidence: Corpus) -> Corpus:
         """As `adapt.convert.convert`."""
@@ -90,6 +109,8 @@ class Conversion:
             return replace(given, layers={self.to: layer})
         if format == "columns":  # the last column is the new one, which such a comment would name
             given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
+        if self.retag and format == "conllu":
+            given = given.with_layer(self._goal_field, (None,) * len(given))
         sentence = with_layers(given, {self.to: layer}, format)
         return written_confidence(sentence, converted.confidence or (), format) if confidence else sentence
 
@@ -97,19 +118,28 @@ class Conversion:
         """The layer that a format writes, where it does not write all."""
         return self.layer if format == "conllu" else self.to
 
+    @property
+    def _goal_field(self) -> str:
+        """The field of CoNLL-U that the new labels take, whatever it has."""
+        return self.to if self.to in (UPOS, XPOS) else UPOS if self.layer == XPOS else XPOS
+
     @cached_property
-    def _known(self) -> frozenset[str]:
+    def _heeded(self) -> frozenset[str]:
         """The guidelines that the model heeds."""
-        return frozenset((*self.model.structure.space.guidelines, *sources(self.model, self.to)))
+        known = {*self.model.structure.space.guidelines, *sources(self.model, self.to)}
+        return frozenset(known - {self.to} if self.retag else known)
 
     def _evidence(self, sentence: Sentence) -> Sentence:
         """The layer under the name of its guideline, beside other layers that the model heeds."""
-        layers = {name: layer for name, layer in sentence.layers.items() if name in self._known and name != self.layer}
+        heeded = self._heeded - {self.layer}
+        layers = {name: layer for name, layer in sentence.layers.items() if name in heeded}
         layers[self.source] = sentence.layers.get(self.layer, (None,) * len(sentence))
         return replace(sentence, layers=layers)
 
 
-def conversion(model: ChainModel, name: str, given: Input, to: str | None, threads: int) -> tuple[Conversion, str]:
+def conversion(
+    model: ChainModel, name: str, given: Input, to: str | None, threads: int, retag: bool = False
+) -> tuple[Conversion, str]:
     """What an input becomes under a model, and a line that says so where it does not go without saying, else "".
 
     Without `to` it is the one other side of the model. A layer whose guideline nobody names, or whose name the model
@@ -131,7 +161,7 @@ def conversion(model: ChainModel, name: str, given: Input, to: str | None, threa
     guideline = given.guideline or layer
     to = to or _other_side(model, guideline, name)
     source, said = source_name(sources(model, to), guideline, to, name, given.guideline is not None)
-    return Conversion(model, given, layer, source, to, threads), said
+    return Conversion(model, given, layer, source, to, threads, retag), said
 
 
 def _other_side(model: ChainModel, guideline: str, name: str) -> str:
@@ -168,6 +198,11 @@ def source_name(
         found = f"found a corpus of the guideline {guideline!r}"
         raise OptionError(f"{found}, expected {_one_of(helpful)}, guidelines of {name} (named GUIDELINE=FILE)")
     return helpful[0], f"the {what} of {guideline!r} are taken as {helpful[0]}"
+
+
+def _known(corpus: Corpus) -> int:
+    """How many positions of the corpus's own layer tell something."""
+    return sum(each is not None for sentence in corpus for each in sentence.layers.get(corpus.guideline, ()))
 
 
 def _one_of(names: tuple[str, ...]) -> str:

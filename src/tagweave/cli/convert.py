@@ -33,6 +33,9 @@ def convert(
     review_file: Annotated[
         str | None, typer.Option(metavar="FILE", help="Where the list of --review goes instead.")
     ] = None,
+    retag: Annotated[
+        bool, typer.Option("--retag", help="Put aside what the corpus already has under the new guideline.")
+    ] = False,
     threads: options.Threads = 1,
 ) -> None:
     """Convert the labels of a corpus to another guideline.
@@ -41,7 +44,8 @@ def convert(
     corpus's guideline takes them in place of the guide's; a model of one guideline ignores them.
 
     Column files get a further column, and CoNLL-U the field of XPOS or UPOS that is empty; formats with one label a
-    word get the new labels. Those that the corpus already has under the new guideline stay.
+    word get the new labels. Those that the corpus already has under the new guideline stay, unless
+    --retag replaces them: so a conversion of text that is annotated under both can be evaluated.
 
     A parser with a guide converts the trees of CoNLL-U.
     """
@@ -61,16 +65,17 @@ def convert(
     given = Input(input, format)
     work: Conversion | TreeConversion
     if is_parser(model):
-        check_parser_options({"best": best})
+        check_parser_options({"best": best, "retag": retag})
         work, said = tree_conversion(load_parser(model), model, given, to, threads)
     else:
-        work, said = conversion(load_model(model), model, given, to, threads)
+        work, said = conversion(load_model(model), model, given, to, threads, retag)
     if said:
         typer.echo(said, err=True)
     if best and isinstance(work, Conversion):
         write_lines(output, best_lines(work, best))
-        return
-    doubtful = write(work, output, output_format, confidence, review)
+    doubtful = [] if best else write(work, output, output_format, confidence, review)
+    for note in work.notes():
+        typer.echo(note, err=True)
     if review_file:
         write_lines(review_file, review_lines(doubtful))
     elif review:

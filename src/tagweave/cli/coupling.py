@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tagweave.adapt.coupled import Coupling
+from tagweave.adapt.coupled import Coupling, with_attested
 from tagweave.cli.errors import OptionError
+from tagweave.corpus.corpus import Corpus
 from tagweave.labels.mapping import SHIPPED, TagMapping, read_mapping
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
@@ -36,16 +37,20 @@ class CouplingOptions:
     views: str = "both"
     prune: float | None = None
 
-    def coupling(self, guidelines: Sequence[str], automatic: Sequence[TagMapping] = ()) -> Coupling:
+    def coupling(
+        self, guidelines: Sequence[str], automatic: Sequence[TagMapping] = (), corpora: Sequence[Corpus] = ()
+    ) -> Coupling:
         """The coupling of corpora of these guidelines, given their automatic mappings.
+
+        Automatic mappings have all pairs that stand at one token of the corpora, however rare.
 
         Raises:
             OptionError: a mapping of other guidelines.
         """
         joint, separate = _VIEWS[self.views]
         read = [self._frequent(named(mapping, name, guidelines)) for name, mapping in self.files]
-        mappings = [*read, *automatic]
-        return Coupling(tuple(each.tight() if self.tight else each for each in mappings), joint, separate)
+        read, found = ([each.tight() if self.tight else each for each in side] for side in (read, automatic))
+        return Coupling((*read, *(with_attested(each, corpora) for each in found)), joint, separate)
 
     def _frequent(self, mapping: TagMapping) -> TagMapping:
         return mapping.at_least(self.minimum) if self.minimum else mapping

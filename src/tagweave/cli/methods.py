@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from tagweave.adapt.contradictions import refuse_contradictions
 from tagweave.adapt.coupled import fit_mappings, for_bundles, prepare_coupled
 from tagweave.adapt.fit import Fitted, Problem, fit_problem, prepare
 from tagweave.adapt.guided import fit_stages, merged
@@ -102,8 +103,12 @@ class Work:
 
         Raises:
             CorpusError, TrainingError, MappingError: as the method of `tagweave.adapt`.
+            OptionError: a mapping of other guidelines.
             KeyboardInterrupt: the user stopped it before the model itself was begun.
         """
+        if len(self.data.guidelines) > 1:
+            mappings = self.coupling.coupling(self.data.guidelines).mappings if self.data.method == COUPLED else ()
+            refuse_contradictions(self.data.corpora, self.recipe, mappings)
         method: dict[str, Callable[[], Fitted]] = {
             ORDINARY: self._ordinary,
             COUPLED: self._coupled,
@@ -169,9 +174,8 @@ class Work:
 
     def _coupled(self) -> Fitted:
         data = self.data
-        self.coupling.coupling(data.guidelines)  # a mapping of other guidelines is refused before anything is fitted
         automatic = self._automatic() if self.coupling.automatic else ()
-        coupling = self.coupling.coupling(data.guidelines, automatic)
+        coupling = self.coupling.coupling(data.guidelines, automatic, data.corpora)
         corpora, pruning = self._pruned()
         problem = prepare_coupled(corpora, self.recipe, coupling, pruning)
         recipe = for_bundles(self.recipe, len(problem.model.structure.space))

@@ -78,6 +78,8 @@ def with_head_layer(argument: str) -> str:
 def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.0) -> CorpusFile:  # noqa: A002
     """Load a corpus for training or development; trees for the task parse, but for sentences that are too long.
 
+    An argument that names a layer of labels means that one alone: no other layer of the file is evidence.
+
     Raises:
         OptionError: standard input, which has no digest and cannot be read again when training is resumed.
         CorpusError, OSError: as `load`.
@@ -95,6 +97,9 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
         file = CorpusFile(argument, corpus.with_sentences(kept), digest(corpus.path), len(corpus) - len(kept))
     else:
         corpus = load(argument, format, None if task == "tag" else _OF_CHARACTERS)
+        if parse_argument(argument).layer is not None and corpus.unit == "word":
+            own = corpus.guideline
+            corpus = corpus.map(lambda sentence: sentence.with_layers_of([own]))
         file = CorpusFile(argument, corpus, digest(corpus.path))
     return replace(file, corpus=replace(file.corpus, weight=weight))
 

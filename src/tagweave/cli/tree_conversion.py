@@ -52,6 +52,10 @@ class TreeConversion:
             sentences = tuple(self._evidence(sentence) for sentence in given)
             yield Block(given, Corpus(sentences, self.source, path=self.input.path))
 
+    def notes(self) -> Iterator[str]:
+        """What is to be said when all sentences have passed: nothing."""
+        return iter(())
+
     def convert(self, evidence: Corpus) -> Corpus:
         """As `convert_trees`."""
         return convert_trees(self.model, evidence, self.threads)

@@ -6,7 +6,7 @@ were written. There is no accessor for "the gold label": a position that has one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -104,6 +104,10 @@ class Sentence:
     def with_layer(self, name: str, layer: Iterable[Candidates]) -> Sentence:
         """The same sentence with one layer added or replaced."""
         return replace(self, layers={**self.layers, name: tuple(layer)})
+
+    def with_layers_of(self, names: Collection[str]) -> Sentence:
+        """The same sentence with no other layers of labels than these."""
+        return replace(self, layers={name: layer for name, layer in self.layers.items() if name in names})
 
     def with_column(self, name: str, column: Iterable[str]) -> Sentence:
         """The same sentence with one column added or replaced."""

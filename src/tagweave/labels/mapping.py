@@ -137,6 +137,10 @@ class TagMapping:
     def _keep(self, pairs: Collection[tuple[str, str]]) -> TagMapping:
         return replace(self, counts={pair: count for pair, count in self.counts.items() if pair in pairs})
 
+    def including(self, pairs: Mapping[tuple[str, str], int]) -> TagMapping:
+        """With further pairs and their counts; those that it has already keep theirs."""
+        return replace(self, counts={**pairs, **self.counts})
+
     def swapped(self) -> TagMapping:
         """The same mapping from the other side."""
         return TagMapping(self.second, self.first, {(b, a): count for (a, b), count in self.counts.items()})
@@ -151,22 +155,23 @@ def count_pairs(first: str, second: str, sentences: Iterable[Sentence]) -> TagMa
     Raises:
         CorpusError: there is no such position.
     """
-    counts: Counter[tuple[str, str]] = Counter()
-    for sentence in sentences:
-        layers = sentence.layers.get(first, ()), sentence.layers.get(second, ())
-        if all(layers):
-            labels = zip(*(map(_single, layer) for layer in layers), strict=True)
-            counts.update((a, b) for a, b in labels if a is not None and b is not None)
+    tokens = annotated_twice(first, second, sentences).items()
+    counts = {(a[0], b[0]): count for (a, b), count in tokens if len(a) == len(b) == 1}
     if not counts:
         found = f"no position with one label of {first} and one of {second}"
         raise CorpusError(found, "sentences that are annotated under both guidelines")
-    return TagMapping(first, second, dict(counts))
+    return TagMapping(first, second, counts)
 
 
-def _single(candidates: Candidates) -> str | None:
-    if candidates is None or len(candidates) > 1 or is_wildcard(candidates[0]):
-        return None
-    return candidates[0]
+def annotated_twice(
+    first: str, second: str, sentences: Iterable[Sentence]
+) -> Counter[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """How often each pair of candidates stands at one token, in layers of two guidelines; wildcards are no labels."""
+    found: Counter[tuple[Candidates, Candidates]] = Counter()
+    for sentence in sentences:
+        if first in sentence.layers and second in sentence.layers:
+            found.update(zip(sentence.layers[first], sentence.layers[second], strict=True))
+    return Counter({(a, b): count for (a, b), count in found.items() if a and b and not any(map(is_wildcard, a + b))})
 
 
 def shipped(name: str) -> Path:
