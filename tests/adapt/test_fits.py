@@ -253,6 +253,13 @@ def test_development_data_without_one_label(dev: Corpus) -> None:
         fit([TRAIN], Recipe(), dev)
 
 
+def test_development_data_of_another_guideline() -> None:
+    with pytest.raises(CorpusError, match="f: found development data of the guideline 'h', expected 'g', of the model"):
+        fit([TRAIN], Recipe(), replace(DEV, guideline="h"))
+    with pytest.raises(CorpusError, match=r"does not know at 100.0 % of the positions \(Q R\), expected .* of g: N "):
+        fit([TRAIN], Recipe(), corpus("a/Q b/R"))
+
+
 def test_the_best_iteration_is_kept() -> None:
     fitted = fit([TRAIN], Recipe(), DEV, Schedule(iterations=8))
     scores = [each.score for each in fitted.outcome.history]

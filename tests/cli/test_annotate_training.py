@@ -67,6 +67,19 @@ def test_as_many_iterations_as_a_model_with_development_data_made(
     assert new.about["dev_score"] is None
 
 
+def test_files_with_both_fields_of_conllu_are_read_in_that_of_the_guideline(tagger: Path, annotated: Path) -> None:
+    """UPOS stands beside what was annotated, and is not taken for it."""
+    model = load_model(tagger)
+    words = command(Tagger(model), [], str(annotated), "m")
+    assert f"ctb={annotated}#xpos" in words
+    view = replace(model.structure.space.views[0], guideline="xpos")
+    structure = replace(model.structure, space=replace(model.structure.space, views=(view,)))
+    both = annotated.with_name("both.conllu")
+    both.write_text("1\tx\t_\tNOUN\tNN" + "\t_" * 5 + "\n\n", "utf-8")
+    words = command(Tagger(replace(model, structure=structure)), [str(both)], str(annotated), "m")
+    assert words[words.index("train") + 1 :][:2] == (f"{both}#xpos", f"xpos={annotated}#xpos")
+
+
 def test_a_corpus_of_another_guideline_is_a_source(run: Run, tmp_path: Path, corpora: Path, annotated: Path) -> None:
     both = f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"
     (tmp_path / "pairs.tsv").write_text("# mapping = ctb pd\nNN\tn\t3\nVV\tv\t2\n", "utf-8")

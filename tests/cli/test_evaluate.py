@@ -59,6 +59,21 @@ def test_the_layer_to_compare(run, tmp_path):
     assert right(f"{gold}#x", f"{system}#y", "--layer", "x") == 1
 
 
+def test_a_system_is_read_as_the_gold_standard_is(run, tmp_path):
+    """A layer that is named for the gold standard alone is that of the systems, too, if they know it."""
+    fields = "\t_" * 5
+    gold = write(tmp_path / "gold.conllu", [f"1\ta\t_\tN\tn{fields}", f"2\tb\t_\tV\tv{fields}", ""])
+    other = write(tmp_path / "upos.conllu", [f"1\ta\t_\tn\t_{fields}", f"2\tb\t_\tn\t_{fields}", ""])
+
+    def right(*arguments):
+        told = json.loads(run("evaluate", *arguments, "--json").stdout)
+        return next(iter(told["systems"].values()))["accuracy"]["right"]
+
+    assert right(f"{gold}#xpos", gold) == 2
+    assert right(f"{gold}#xpos", f"{gold}#upos") == 0
+    assert right(f"{gold}#xpos", other) == 1
+
+
 def test_segmentation(run, tmp_path):
     gold, system = write(tmp_path / "gold.seg", ["ab c de"]), write(tmp_path / "system.seg", ["ab cd e"])
     told = json.loads(run("evaluate", gold, system, "--json").stdout)["systems"][str(system)]["words"]

@@ -154,6 +154,33 @@ def test_development_data_of_a_guideline_that_the_model_lacks(files):
         dev_name(data([f"g={files.a}"], [f"h={files.c}"]), f"g={files.a}", f"x={files.b}")
 
 
-def test_development_data_of_a_plain_model_may_have_any_name(files):
-    assert dev_name(data([f"g={files.a}"]), f"g={files.a}", f"x={files.b}") == "x"
-    assert dev_name(data([f"g={files.a}"], [f"h={files.c}"], "guided"), f"g={files.a}", f"x={files.b}") == "x"
+@pytest.mark.parametrize("method", ["ordinary", "guided"])
+def test_development_data_of_a_plain_model_are_of_its_guideline(files, method):
+    told = data([f"g={files.a}"], [f"h={files.c}"] if method == "guided" else [], method)
+    with pytest.raises(OptionError, match=r"guideline 'x', expected 'g' as in .*a.txt: say g=.*b.txt if it is that"):
+        dev_name(told, f"g={files.a}", f"x={files.b}")
+
+
+@pytest.mark.parametrize("name", ["", "g="])
+def test_development_data_of_another_field_are_refused(files, tmp_path, name):
+    rows = ["1\tx\t_\tN\tn" + "\t_" * 5, ""]
+    dev, other = write(tmp_path / "dev.conllu", rows), write(tmp_path / "d.txt", ["x/N"])
+    training = f"{name}{dev}#xpos"
+    told = data([training])
+    with pytest.raises(OptionError, match=rf"the guideline 'upos'.*expected '(xpos|g)' as in .*: say {dev}#xpos"):
+        dev_name(told, training, dev)
+    assert dev_name(told, training, f"{dev}#xpos") == told.target
+    if not name:
+        with pytest.raises(OptionError, match=rf"the guideline 'tag', expected 'xpos' as in .*: say xpos={other}"):
+            dev_name(told, training, other)
+        assert dev_name(told, training, f"xpos={other}") == "xpos"
+
+
+def test_labels_of_development_data_that_training_lacks_are_told_where_they_are_many(files, tmp_path):
+    told = data([files.a], [files.c])
+    strange = write(tmp_path / "dev.txt", ["x/N y/V z/N x/Q y/R z/R v"])
+    file = told.of_target(read_corpus(str(strange), "tag", None), read_corpus(str(files.a), "tag", None))
+    assert told.unknown_labels(file) == [
+        f"{strange}: the training corpora lack labels at 50.0 % of its positions, which count as wrong: R Q"
+    ]
+    assert told.unknown_labels(told.files[0]) == []

@@ -98,6 +98,13 @@ def test_conllu_defaults_to_upos_unless_only_xpos_is_known(here):
     assert list(named[0].layers) == ["upos", "ptb"] and named.guideline == "ptb"
 
 
+def test_a_file_that_knows_the_layer_of_the_name_for_unnamed_ones(here):
+    assert load(file("x.conllu", UD), unnamed="xpos")[0].layers["xpos"] == (("NN",), ("VV",))
+    assert load("x.conllu", unnamed="head")[0].heads == {"head": ((Arc(2, "x"),), (Arc(0, "root"),))}
+    assert load("x.conllu", unnamed="ctb")[0].layers["ctb"] == (("NOUN",), ("VERB",))
+    assert load("ctb=x.conllu", unnamed="xpos").guideline == "ctb"
+
+
 def test_layer_and_guideline_together(here):
     file("x.conllu", UD)
     corpus = load("ptb=x.conllu#xpos")

@@ -38,6 +38,8 @@ from tagweave.models.structure import ChainStructure
 Floats = NDArray[Any]
 
 _MOSTLY = 0.5  # share of positions with one label below which training begins pointwise
+_STRANGE = 0.9  # share of unknown labels from which development data are of another guideline
+_SHOWN = 8  # labels in a message
 GrowingEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder | PieceEncoder
 """The encoders whose index grows with the training data, and then freezes."""
 
@@ -302,13 +304,12 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     if dev.covered is not None:
         layers = [tuple(None if OUTSIDE in (each or ()) else each for each in layer) for layer in layers]
     sides = [view.guideline for view in model.structure.space.sides]
-    if dev.guideline not in sides and len(sides) > 1:  # of one guideline, whatever its name is in the file
+    if dev.guideline not in sides:
         found = f"development data of the guideline {dev.guideline!r}"
-        raise CorpusError(found, f"one of {', '.join(sides)}", dev.path)
-    guideline = dev.guideline if dev.guideline in sides else sides[0]
+        raise CorpusError(found, f"{' or '.join(map(repr, sides))}, of the model", dev.path)
     tokens = model.encoder.tokens(dev.sentences, threads)
     pieces = piece_lengths(tokens) if of_pieces(model) else None
-    return scorer(model, model.encoder.encode(tokens, threads), layers, guideline, threads, dev.path, pieces)
+    return scorer(model, model.encoder.encode(tokens, threads), layers, dev.guideline, threads, dev.path, pieces)
 
 
 def scorer(
@@ -325,7 +326,7 @@ def scorer(
     Tokens may be pieces of so many characters, and the layers of characters: every character is scored.
 
     Raises:
-        CorpusError: no position has one label.
+        CorpusError: no position has one label, or most of them have labels that the model does not know.
     """
     view = model.structure.space.view(guideline)
     numbers = dict(view.number)  # of the labels of the model, then of those that it lacks
@@ -333,6 +334,10 @@ def scorer(
     known = gold >= 0
     if not known.any():
         raise CorpusError("no position with one label", "development data to measure by", path)
+    if (strange := float((gold[known] >= len(view.names)).mean())) > _STRANGE:
+        names = " ".join(list(numbers)[len(view.names) :][:_SHOWN])
+        found = f"labels that the model does not know at {100 * strange:.1f} % of the positions ({names})"
+        raise CorpusError(found, f"development data of {guideline}: {' '.join(view.names[:_SHOWN])}", path)
     spread = None if pieces is None else Spread(view.names, model.coding, numbers, pieces)
     ptr = encoded.sentence_ptr if spread is None else spread.begins[encoded.sentence_ptr]
     counter = WordCounter(tuple(numbers), ptr) if model.coding and known.all() else None

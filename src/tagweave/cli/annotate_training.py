@@ -39,21 +39,33 @@ def command(tagger: Tagger, corpora: Sequence[str], annotated: str, model: str) 
     with as_option_error():
         recipe = recipe_of(tagger.model)
     own, others = _told_apart(corpora, tagger.guideline)
-    words = ["train", *own, f"{tagger.guideline}={annotated}", *_each("source", others)]
+    words = ["train", *own, _exported(tagger, annotated), *_each("source", others)]
     words += [*_method(tagger, bool(others)), *_of_recipe(recipe), *_of_model(tagger.model.about)]
     return (sys.executable, *_RUN, *words, "--output", model)
 
 
+def _exported(tagger: Tagger, annotated: str) -> str:
+    """The corpus of what was annotated: words have their labels in XPOS, but under a guideline of UPOS."""
+    from tagweave.corpus.conllu import UPOS, XPOS
+
+    field = "" if tagger.model.coding else f"#{UPOS if tagger.guideline == UPOS else XPOS}"
+    return f"{tagger.guideline}={annotated}{field}"
+
+
 def _told_apart(corpora: Sequence[str], guideline: str) -> tuple[list[str], list[str]]:
     """The corpora of a guideline, under its name, and those of others."""
+    from tagweave.corpus.conllu import XPOS
     from tagweave.corpus.load import load, parse_argument
 
     own, others = [], []
     for argument in corpora:
-        if load(argument, unnamed=guideline).guideline != guideline:
+        corpus, told = load(argument, unnamed=guideline), parse_argument(argument)
+        if corpus.guideline != guideline:
             others.append(argument)
+        elif told.layer is None and corpus.layer == guideline == XPOS:  # not the usual layer of its format
+            own.append(f"{argument}#{XPOS}")
         else:
-            own.append(argument if parse_argument(argument).guideline else f"{guideline}={argument}")
+            own.append(argument if told.guideline else f"{guideline}={argument}")
     return own, others
 
 

@@ -41,16 +41,19 @@ def evaluate(
     if repeated := [system for at, system in enumerate(systems) if system in systems[:at]]:
         raise OptionError(f"found the system {repeated[0]} twice, expected each once")
 
-    def read(argument: str) -> Corpus:
+    def read(argument: str, unnamed: str | None = None) -> Corpus:
         of_layer = layer is not None and parse_argument(argument).layer is None
-        return load(f"{argument}#{layer}" if of_layer else argument, format)
+        return load(f"{argument}#{layer}" if of_layer else argument, format, unnamed)
 
     gold_corpus = read(gold)
+    outputs = {system: read(system, gold_corpus.layer) for system in systems}
     if are_trees(gold_corpus):
-        report_parses(gold_corpus, {system: read(system) for system in systems}, punctuation, as_json)
+        report_parses(
+            gold_corpus, {system: read(system, gold_corpus.layer) for system in systems}, punctuation, as_json
+        )
         return
     words = training_words(load(train, format)) if train else None
-    report = compare(gold_corpus, {system: read(system) for system in systems}, words)
+    report = compare(gold_corpus, outputs, words)
     if as_json:
         typer.echo(json.dumps(report.to_json(), ensure_ascii=False))
     else:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from tagweave.adapt.task import TAGS
 from tagweave.cli.errors import OptionError
 from tagweave.cli.training_files import CorpusFile
+from tagweave.corpus.conllu import UPOS, XPOS
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -25,6 +26,9 @@ ORDINARY, COUPLED, GUIDED, MERGED, SUBWORD, TRANSFORM, ITERATE = METHODS
 OF_PARSERS = (ORDINARY, GUIDED, MERGED, TRANSFORM, ITERATE)
 TARGET, SOURCE = "target", "source"
 """What guidelines are called whose files would give them one name."""
+
+_MANY = 0.01  # share of positions with labels that training lacks, from which this is told
+_SHOWN = 8  # labels in a line
 
 _HOW = "corpora can be named: GUIDELINE=FILE"
 
@@ -76,16 +80,26 @@ class TrainingData:
             training: the first training corpus, as it was read.
 
         Raises:
-            OptionError: another guideline than those of a model of several, or that of a source where the model has the
-                target's labels alone.
+            OptionError: a guideline that is none of the model's, or another field of CoNLL-U than the target's.
         """
-        if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
-            return dev.called(self.target)
         known = self.guidelines if self.method == COUPLED else (self.target,)
-        if dev.guideline not in known and (self.method == COUPLED or dev.guideline in self.guidelines):
-            found = f"{dev.corpus.path}: found development data of the guideline {dev.guideline!r}"
-            raise OptionError(f"{found}, expected {' or '.join(map(repr, known))} ({_HOW})")
-        return dev
+        if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
+            if {dev.corpus.layer, training.corpus.layer} != {UPOS, XPOS}:
+                return dev.called(self.target)
+        elif dev.guideline in known:
+            return dev
+        raise _other_development_data(dev, known, training)
+
+    def unknown_labels(self, dev: CorpusFile) -> list[str]:
+        """A line, if many positions of development data have labels that no corpus of their guideline has."""
+        known = {tag for corpus in self.corpora if corpus.guideline == dev.guideline for tag in _tags(corpus)}
+        tags = _tags(dev.corpus)
+        unknown = [tag for tag, _ in tags.most_common() if tag not in known]
+        share = sum(tags[tag] for tag in unknown) / max(tags.total(), 1)
+        if share < _MANY:
+            return []
+        lacking = f"the training corpora lack labels at {100 * share:.1f} % of its positions, which count as wrong"
+        return [f"{dev.corpus.path}: {lacking}: {' '.join(unknown[:_SHOWN])}"]
 
 
 def training_data(
@@ -187,6 +201,16 @@ def left_out(files: Sequence[CorpusFile]) -> list[str]:
 
     why = f"they have more than {LONGEST:,} tokens"
     return [f"{file.corpus.path}: {file.too_long:,} sentences left out: {why}" for file in files if file.too_long]
+
+
+def _other_development_data(dev: CorpusFile, known: Sequence[str], training: CorpusFile) -> OptionError:
+    path, target = dev.corpus.path, training.corpus
+    layers = list(dict.fromkeys(name for s in dev.corpus for name in (*s.layers, *s.heads)))
+    own = f"the guideline {dev.guideline!r}" if dev.guideline not in known else f"the layer {dev.corpus.layer!r}"
+    beside = f" (layers {', '.join(layers)})" if len(layers) > 1 else ""
+    how = f"{path}#{target.layer}" if target.layer in layers else f"{known[0]}={path}"
+    expected = f"{' or '.join(map(repr, known))} as in {target.path}: say {how} if it is that"
+    return OptionError(f"{path}: found development data of {own}{beside}, expected {expected}")
 
 
 def _other_guideline(file: CorpusFile, target: CorpusFile, where: str) -> OptionError:

@@ -53,6 +53,7 @@ def simulate(
     from tagweave.adapt.choice import CHOICES
     from tagweave.adapt.retrain import TREATMENTS, recipe_of
     from tagweave.adapt.rounds import Rounds
+    from tagweave.cli.guidelines import training_data
     from tagweave.cli.training_files import read_corpus
     from tagweave.evidence.lexicon import read
     from tagweave.learning.loop import Schedule
@@ -65,8 +66,10 @@ def simulate(
         raise OptionError(f"{model}: found a model of the task {base.task}, expected segment")
     with as_option_error():
         recipe = recipe_of(base, seed, threads)
-    source, target = (read_corpus(argument, "segment", format).corpus for argument in (train, gold))
-    held_out = read_corpus(dev, "segment", format).corpus if dev else None
+    first, target = read_corpus(train, "segment", format), read_corpus(gold, "segment", format).corpus
+    source, held_out = first.corpus, None
+    if dev:
+        held_out = training_data([first], [], None).of_target(read_corpus(dev, "segment", format), first).corpus
     schedule = Schedule(iterations, patience)
     listed = read(words).words
     rounds = Rounds(base, source, Annotator.of(target), listed, recipe, held_out, schedule, context, seed)

@@ -144,7 +144,10 @@ def _read(
     files = [read_corpus(argument, task, format, weight) for argument, weight in pairs]
     data = training_data(files[: len(corpora)], files[len(corpora) :], method, GUIDED if task == PARSE else COUPLED)
     dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None
-    return replace(data, notes=(*data.notes, *left_out([*data.files, *([dev_file] if dev_file else [])]))), dev_file
+    notes = [*data.notes, *left_out([*data.files, *([dev_file] if dev_file else [])])]
+    if dev_file and task != "segment":
+        notes += data.unknown_labels(dev_file)
+    return replace(data, notes=tuple(notes)), dev_file
 
 
 def _identity(work: _Work, dev: CorpusFile | None) -> str:

@@ -100,6 +100,8 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
         if parse_argument(argument).layer is not None and corpus.unit == "word":
             own = corpus.guideline
             corpus = corpus.map(lambda sentence: sentence.with_layers_of([own]))
+        if task == "segment":  # words end where they end, whatever layer labels them
+            corpus = replace(corpus, layer="")
         file = CorpusFile(argument, corpus, digest(corpus.path))
     return replace(file, corpus=replace(file.corpus, weight=weight))
 

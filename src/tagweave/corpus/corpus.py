@@ -22,6 +22,7 @@ class Corpus:
         covered: the labels that the annotators looked for; outside these "no label" means unknown. `None`: all labels.
         path: the file, for messages.
         weight: how often each sentence counts in training.
+        layer: what the file calls the guideline's layer; nothing where the corpus is of no file.
     """
 
     sentences: tuple[Sentence, ...]
@@ -30,6 +31,7 @@ class Corpus:
     covered: tuple[str, ...] | None = None
     path: str = ""
     weight: float = 1.0
+    layer: str = ""
 
     def __len__(self) -> int:
         return len(self.sentences)

@@ -78,10 +78,10 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
     LAYER it is the format's usual one: `tag`; in CoNLL-U `upos`, or `xpos` if only that is annotated; in KyTea's format
     `segmentation`; the last one of column files with a header. Without GUIDELINE it is named by a comment
     `# guideline = NAME` in the file, or keeps its name; a layer that has its name from the format alone (`tag`, `upos`,
-    `xpos`, `segmentation`) is named `unnamed` then, so that files of different formats can share a guideline. A comment
-    `# labels_covered = A B C` tells which labels the annotators looked for. A column `confidence`, or `Confidence` in
-    MISC, tells how far the labels of a token are believed. Empty sentences are left out. Without `format`, the
-    extension and the first lines tell it.
+    `xpos`, `segmentation`) is named `unnamed` then, so that files of different formats can share a guideline; where
+    such a file knows a layer `unnamed`, it is that one. A comment `# labels_covered = A B C` tells which labels the
+    annotators looked for. A column `confidence`, or `Confidence` in MISC, tells how far the labels of a token are
+    believed. Empty sentences are left out. Without `format`, the extension and the first lines tell it.
 
     Raises:
         CorpusError: a file that is not what its format says, with path and line; a layer that is not in the file;
@@ -94,16 +94,19 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
     names = dict.fromkeys(name for sentence in sentences for name in (*sentence.layers, *sentence.heads))
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
-    layer = layer or _default_layer(sentences, form)
     guideline = guideline or guideline_comment(sentences, path)
+    if layer is None:
+        is_known = unnamed in names and _knows(sentences, unnamed or "")
+        layer = unnamed if unnamed and is_known and guideline is None else _default_layer(sentences, form)
     if guideline is None:
-        guideline = unnamed if unnamed and layer in ("tag", form.layer, *form.slots) else layer
+        is_unnamed = unnamed not in names and layer in ("tag", form.layer, *form.slots)
+        guideline = unnamed if unnamed and is_unnamed else layer
     covered = covered_labels(sentences, path)
     if guideline != layer and guideline in names:
         raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", path)
     if layer in names:
         sentences = tuple(_renamed(sentence, layer, guideline) for sentence in sentences)
-    return Corpus(sentences, guideline, form.unit, covered, path)
+    return Corpus(sentences, guideline, form.unit, covered, path, layer=layer)
 
 
 def covered_labels(sentences: Sequence[Sentence], path: str = "") -> tuple[str, ...] | None:
@@ -206,7 +209,8 @@ def _default_layer(sentences: Sequence[Sentence], form: Format) -> str:
 
 
 def _knows(sentences: Sequence[Sentence], layer: str) -> bool:
-    return any(candidates is not None for sentence in sentences for candidates in sentence.layers[layer])
+    layers = (each for sentence in sentences for each in (sentence.layers.get(layer), sentence.heads.get(layer)))
+    return any(candidates is not None for each in layers for candidates in each or ())
 
 
 def _comment(sentences: Sequence[Sentence], key: str, path: str) -> str | None:
