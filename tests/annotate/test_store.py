@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fixture_types import NewUrl, OpenStore
 from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from tagweave.annotate import schema
@@ -41,6 +41,30 @@ class TestOpening:
         with pytest.raises(FileNotFoundError):
             Store.open(f"sqlite:///{tmp_path}/none/answers.db")
 
+    @pytest.mark.parametrize("name", ["people", "values", "labels"])
+    def test_what_another_program_keeps_is_left_alone(self, new_url: NewUrl, name: str) -> None:
+        url = new_url()
+        database = Database(url)
+        with database.writing() as connection:
+            connection.execute(text(f'CREATE TABLE "{name}" (name TEXT)'))
+        path = Path(url.removeprefix("sqlite:///"))
+        before = path.read_bytes() if path.exists() else b""
+        with pytest.raises(ValueError, match=rf"found a database with other tables \({name}\), expected a store of"):
+            Store.open(url)
+        with database.reading() as connection:
+            assert inspect(connection).get_table_names() == [name]
+        database.close()
+        assert before == (path.read_bytes() if path.exists() else b"")
+
+    def test_tables_beside_ours_are_not_ours_to_refuse(self, open_store: OpenStore, new_url: NewUrl) -> None:
+        url = new_url()
+        open_store(url=url).add_annotator("ada")
+        database = Database(url)
+        with database.writing() as connection:
+            connection.execute(text("CREATE TABLE our_view_of_it (name TEXT)"))
+        database.close()
+        assert open_store(url=url).annotator("ada")
+
     def test_a_store_of_another_version_is_refused(self, new_url: NewUrl, monkeypatch: pytest.MonkeyPatch) -> None:
         url = new_url()
         Store.open(url).close()
@@ -53,7 +77,9 @@ class TestOpening:
         assert stat.S_IMODE((tmp_path / "answers.db").stat().st_mode) == 0o600
 
     def test_sqlite_waits_for_the_disk(self, tmp_path: Path) -> None:
-        database = Database(f"sqlite:///{tmp_path}/answers.db")
+        url = f"sqlite:///{tmp_path}/answers.db"
+        Store.open(url).close()
+        database = Database(url)
         with database.reading() as connection:
             pragmas = [
                 connection.execute(text(f"PRAGMA {name}")).scalar_one()

@@ -63,6 +63,12 @@ class Database:
         with self._reads.connect() as connection:
             yield connection
 
+    def keep_a_log(self) -> None:
+        """Let SQLite write ahead, from now on, so that readers wait for no writer; the file remembers that."""
+        if self.engine.dialect.name == "sqlite":
+            with self.reading() as connection:
+                connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
@@ -99,7 +105,7 @@ def _engine(url: str) -> Engine:
 
 def _set_up_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions begin as `_begin_sqlite` says
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from sqlalchemy import Connection, insert, inspect, select
+from sqlalchemy import Connection, insert, select
 
-from tagweave.annotate import assignment, people, progress, questions, record, schema, training_phase
+from tagweave.annotate import assignment, opening, people, progress, questions, record, schema, training_phase
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import ContendedError, Lease, Receipt
 from tagweave.annotate.database import Database, insert_new
@@ -62,27 +62,20 @@ class Store:
             seed: of who gets what; different each time where it is `None`.
 
         Raises:
-            ValueError: another kind of URL, or a store of another version of tagweave.
+            ValueError: another kind of URL, a store of another version of tagweave, or tables of another program.
             OSError: an SQLite file that cannot be made.
         """
-        store = cls(Database(url), settings or Settings(), clock, seed)
+        database = Database(url)
         try:
-            store._create()
+            opening.prepare(database)
         except BaseException:
-            store.close()
+            database.close()
             raise
-        return store
+        return cls(database, settings or Settings(), clock, seed)
 
     def close(self) -> None:
         """Close all connections."""
         self._database.close()
-
-    def _create(self) -> None:
-        if not inspect(self._database.engine).has_table(schema.values.name):
-            with self._database.alone() as connection:
-                schema.metadata.create_all(connection)
-        if (found := self.keep("schema", lambda: schema.VERSION)) != schema.VERSION:
-            raise ValueError(f"found a store of version {found}, expected {schema.VERSION}")
 
     def keep(self, name: str, make: Callable[[], str]) -> str:
         """A value that is made once, the same for all: a key that signs cookies."""
