@@ -28,9 +28,9 @@ JSON = {"accept": "application/json"}
 
 
 class Browser(TestClient):
-    """Remembers cookies, and puts the token of its last page into every form."""
+    """Remembers cookies, and puts into every form what its last page had in all of them."""
 
-    token = ""
+    token, seen = "", ""
 
     def look(self, path: str, status: int = 200) -> str:
         """The page of a path."""
@@ -38,16 +38,21 @@ class Browser(TestClient):
 
     def fill(self, path: str, status: int = 200, **fields: Any) -> str:
         """Send a form; the page that comes of it."""
-        return self._read(self.post(path, data={"csrf": self.token, **fields}), status)
+        return self._read(self.post(path, data=self._with(fields)), status)
 
     def ask(self, path: str, status: int = 200, **fields: Any) -> Any:
         """Send a form as the script does; the data that come of it."""
-        answer = self.post(path, data={"csrf": self.token, **fields}, headers=JSON)
-        assert answer.status_code == status, answer.text
+        answer = self.post(path, data=self._with(fields), headers=JSON)
+        self._read(answer, status)
         return answer.json()
+
+    def _with(self, fields: dict[str, Any]) -> dict[str, Any]:
+        return {"csrf": self.token, "seen": self.seen, **fields}
 
     def _read(self, answer: Any, status: int) -> str:
         assert answer.status_code == status, answer.text
+        if found := re.search(r'name=\\?"seen\\?" value=\\?"(\d+)', answer.text):
+            self.seen = found[1]
         if found := re.search(r'<meta name="csrf" content="([^"]+)">', answer.text):
             self.token = found[1]
         return str(answer.text)

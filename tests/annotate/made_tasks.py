@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tagweave.annotate.assignment import Lease
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Answer, Candidate, Purpose, Task, label
 from tagweave.corpus.sentence import Place, Sentence
@@ -27,6 +28,12 @@ def make_tasks(numbers: Iterable[int], purpose: Purpose = Purpose.REAL, gold: An
 def hire(store: Store, number: int) -> list[int]:
     """So many new annotators."""
     return [store.add_annotator(f"annotator {i}").id for i in range(number)]
+
+
+def undo(store: Store, annotator: int) -> Lease:
+    """Undo the last answer of somebody, whatever it is."""
+    (lease,) = store.undo(annotator, store.progress(annotator).judgement)
+    return lease
 
 
 class Clock:

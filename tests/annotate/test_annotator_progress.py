@@ -6,7 +6,7 @@ import random
 
 import pytest
 from fixture_types import NewUrl, OpenStore
-from made_tasks import NN, VV, Clock, hire, make_task, make_tasks
+from made_tasks import NN, VV, Clock, hire, make_task, make_tasks, undo
 
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.progress import Progress
@@ -35,7 +35,7 @@ def test_answers_and_undos_in_any_order(open_store: OpenStore, new_url: NewUrl) 
         who, clock.now = rng.choice(people), clock.now + rng.uniform(0, 9)
         if rng.random() < 0.2:
             try:
-                store.undo(who)
+                undo(store, who)
             except RefusedError:
                 continue
         elif (lease := store.claim(who)) is not None:

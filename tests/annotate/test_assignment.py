@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fixture_types import OpenStore
-from made_tasks import GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks
+from made_tasks import GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks, undo
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
@@ -220,7 +220,7 @@ class TestUndo:
         a, b = hire(store, 2)
         say(store, a, NN)
         say(store, b, NN)
-        lease = store.undo(b)
+        lease = undo(store, b)
         assert store.outcomes(GUIDELINE) == []
         assert store.progress(b).answers == 0
         again = store.claim(b)
@@ -243,9 +243,9 @@ class TestUndo:
         for expected in reversed(done):
             clock.now += 1
             assert expected is not None
-            assert store.undo(a).task_id == expected.task_id
+            assert undo(store, a).task_id == expected.task_id
         with pytest.raises(RefusedError, match="nothing to undo"):
-            store.undo(a)
+            undo(store, a)
         assert store.counts() == {(Purpose.REAL, Status.OPEN): 3}
 
     def test_two_more_stay_asked_when_one_of_two_who_differed_agrees_after_all(self, open_store: OpenStore) -> None:
@@ -256,7 +256,7 @@ class TestUndo:
         say(store, b, VV)
         late = store.claim(c)
         assert late is not None
-        lease = store.undo(b)
+        lease = undo(store, b)
         assert store.answer(b, lease.task_id, NN).status is Status.AGREED
         assert store.claim(d) is None
         assert store.answer(c, late.task_id, VV).status is Status.AGREED  # work is not thrown away
@@ -270,7 +270,7 @@ class TestUndo:
         say(store, a, NN)
         store.adjudicate(curator, 1, JJ)
         with pytest.raises(RefusedError, match="no longer"):
-            store.undo(a)
+            undo(store, a)
         assert [each.outcome for each in store.outcomes(GUIDELINE)] == [JJ]
 
 
@@ -302,7 +302,7 @@ class TestKnownAnswers:
         (a,) = hire(store, 1)
         say(store, a, VV)
         with pytest.raises(RefusedError, match="no longer"):
-            store.undo(a)
+            undo(store, a)
 
     def test_planted_gold_goes_to_everybody_and_is_counted(self, open_store: OpenStore) -> None:
         store = open_store(Settings(gold_share=0.5))

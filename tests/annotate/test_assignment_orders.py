@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from invariants import check
-from made_tasks import NN, VV, Clock, hire, make_task
+from made_tasks import NN, VV, Clock, hire, make_task, undo
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import Lease, RefusedError
@@ -74,7 +74,7 @@ class Orders(RuleBasedStateMachine):
     @rule(who=_PEOPLE)
     def undo(self, who: int) -> None:
         try:
-            lease = self.store.undo(self.people[who])
+            lease = undo(self.store, self.people[who])
         except RefusedError:
             return
         assert (who, lease.task_id) in self.answered

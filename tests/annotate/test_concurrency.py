@@ -64,6 +64,28 @@ def test_threads(open_store: OpenStore, new_url: NewUrl) -> None:
     assert_complete(store, url, acknowledged)
 
 
+def test_what_is_undone_twice_at_once_is_one_answer(open_store: OpenStore, new_url: NewUrl) -> None:
+    url = new_url()
+    store = open_store(url=url)
+    (who,) = hire(store, 1)
+    store.add_tasks([make_task(number) for number in range(_TASKS)])
+    for _ in range(5):
+        while (lease := store.claim(who)) is not None:
+            store.answer(who, lease.task_id, NN)
+        seen = store.progress(who).judgement
+
+        def undo(_: int, seen: int = seen) -> int:
+            try:
+                return len(store.undo(who, seen, 4))
+            except RefusedError:
+                return 0
+
+        with ThreadPoolExecutor(_PEOPLE) as pool:
+            assert sorted(pool.map(undo, range(_PEOPLE))) == [*[0] * (_PEOPLE - 1), 4]
+        assert len(store.votes()) == _TASKS - 4
+    check(url, Rule())
+
+
 _PROGRAM = """
 import sys
 from test_concurrency import work_until_all_is_done

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fixture_types import OpenStore
-from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire
+from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, undo
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.export import FORMATS, judgements, labelled, segmented, write
@@ -209,7 +209,7 @@ class TestJudgements:
         store = open_store(clock=clock)
         disputed(store, [NN, VV], asked(WORDS, 1))
         clock.now += 1.5
-        store.undo(1)
+        undo(store, 1)
         assert write(store, str(tmp_path / "out"), "jsonl", GUIDELINE) == 3
         lines = [json.loads(line) for line in (tmp_path / "out").read_text(encoding="utf-8").splitlines()]
         assert [(line["annotator"], line["label"], line["withdrawn"], line["revision"]) for line in lines] == [

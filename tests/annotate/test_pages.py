@@ -168,8 +168,19 @@ class TestTask:
             assert "nothing to undo" in browser.ask("/task/undo", 409)["message"]
         else:
             browser.fill("/task/undo")
+        browser.fill("/task/undo", 400, seen="")
         assert browser.task() == first
         assert store.votes() == []
+
+    def test_an_undo_that_is_sent_twice_is_one(self, store: Store) -> None:
+        browser = signed_in(store, "ada")
+        for _ in range(3):
+            browser.fill("/task", task=browser.task(), answer="label VV")
+        seen = browser.seen
+        browser.fill("/task/undo", seen=seen)
+        assert "it is undone already" in browser.fill("/task/undo", 409, seen=seen)
+        assert said(store) == ["VV"] * 4
+        assert len(store.votes()) == 2
 
     def test_who_differs_leads_to_two_more(self, store: Store) -> None:
         people = [signed_in(store, name) for name in "abcd"]

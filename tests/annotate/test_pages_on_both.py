@@ -296,7 +296,7 @@ class TestDashboard:
         curator = signed_in(store, "cur", "curator")
         curator.look("/dashboard")
         page = curator.fill("/dashboard/people", again=ada.id)
-        found = re.search(r'value="http://testserver(/invited\?token=([^"]+))"', page)
+        found = re.search(r'value="http://tagweave.example(/invited\?token=([^"]+))"', page)
         assert found
         browser = visitor(store)
         browser.look(unescape(found[1]))

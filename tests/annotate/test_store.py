@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fixture_types import NewUrl, OpenStore
-from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks
+from made_tasks import CANDIDATES, GUIDELINE, JJ, NN, VV, Clock, hire, make_task, make_tasks, undo
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
@@ -287,7 +287,7 @@ class TestConcordance:
         for answer in (WORD, WORD, NOT_A_WORD):
             assert store.mark(a, one, answer) == [True]
         assert [str(each.answer) for each in store.judgements()] == ["word", "not a word"]
-        store.undo(a)
+        undo(store, a)
         assert store.outcomes("segmentation") == []
         assert store.claim(a) is None  # nothing of a concordance is ever handed out
         assert store.mark(a, one, WORD) == [True]
@@ -350,7 +350,7 @@ def test_votes_are_the_answers_that_stand(open_store: OpenStore) -> None:
         lease = store.claim(person)
         assert lease is not None
         store.answer(person, lease.task_id, answer)
-    store.undo(a)
+    undo(store, a)
     votes = store.votes()
     assert sorted((each.annotator, each.seat is not None, str(each.answer)) for each in votes) == [
         ("annotator 0", True, "NN"),

@@ -4,8 +4,8 @@ Each task has seats. Who takes one decreases the number of free seats, which the
 no two rows hold the same seat; so no order of events lets too many people in. A seat is leased: who lets the lease
 lapse may lose it to somebody else, and may go on while nobody has taken it.
 
-Writers lock one annotator, then tasks, and wait for a task only while they hold no other one; `mark` waits for several,
-in the order of their numbers.
+Writers lock one annotator, then tasks, and wait for a task only while they hold no other one; `mark` and `withdraw`
+wait for several, in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -160,16 +160,25 @@ def mark(
     return [took[number] for number in numbers]
 
 
-def withdraw(connection: Connection, annotator: int, now: float, settings: Settings) -> Lease:
-    """Undo the last answer of somebody that stands; they hold its task again.
+def withdraw(
+    connection: Connection, annotator: int, seen: int, count: int, now: float, settings: Settings
+) -> list[Lease]:
+    """Undo the last answers of somebody that stand, all or none; they hold their tasks again, by number.
 
     Raises:
-        RefusedError: there is none, a curator has decided on it, or its gold was shown.
+        RefusedError: there are fewer, another judgement than the one that was `seen` is their last, a curator has
+            decided on a task, or its gold was shown.
     """
     _lock(connection, annotator)
-    number = seats.last_answered(connection, annotator)
-    if number is None:
+    numbers = seats.last_answered(connection, annotator, count)
+    if len(numbers) < count:
         raise RefusedError("there is nothing to undo")
+    if seats.latest(connection, annotator) != seen:
+        raise RefusedError("it is undone already, or you have answered since")
+    return [_withdraw_one(connection, annotator, number, now, settings) for number in sorted(numbers)]
+
+
+def _withdraw_one(connection: Connection, annotator: int, number: int, now: float, settings: Settings) -> Lease:
     found, row = seats.lock_task(connection, number), seats.assignment(connection, number, annotator)
     answer = seats.standing(connection, number, annotator)
     is_final = found is None or found.status is Status.ADJUDICATED or found.task.purpose is Purpose.TRAINING

@@ -192,19 +192,33 @@ def standing(connection: Connection, number: int, annotator: int) -> Answer | No
     return None if row is None or row.withdrawn else answer_of(row.kind, row.label)
 
 
+_LATEST = select(func.coalesce(func.max(judgements.c.id), 0)).where(judgements.c.annotator == _ANNOTATOR)
+
+
+def latest(connection: Connection, annotator: int) -> int:
+    """The number of the last judgement of an annotator, be it an answer or an undo; 0 where there is none."""
+    return int(connection.execute(_LATEST, {"this_annotator": annotator}).scalar_one())
+
+
+_LATER = judgements.alias()
+_IS_LAST = ~(
+    select(_LATER.c.id)
+    .where(_LATER.c.task == judgements.c.task, _LATER.c.annotator == _ANNOTATOR)
+    .where(_LATER.c.revision > judgements.c.revision)
+    .exists()
+)
 _LAST_ANSWERED = (
     select(judgements.c.task)
-    .join(assignments, and_(assignments.c.task == judgements.c.task, assignments.c.annotator == _ANNOTATOR))
-    .where(judgements.c.annotator == _ANNOTATOR, ~judgements.c.withdrawn, assignments.c.expires.is_(None))
+    .where(judgements.c.annotator == _ANNOTATOR, ~judgements.c.withdrawn, _IS_LAST)
     .order_by(judgements.c.id.desc())
-    .limit(1)
+    .limit(bindparam("window"))
 )
 
 
-def last_answered(connection: Connection, annotator: int) -> int | None:
-    """The task whose answer an annotator gave last, of those that stand."""
-    number: int | None = connection.execute(_LAST_ANSWERED, {"this_annotator": annotator}).scalar_one_or_none()
-    return number
+def last_answered(connection: Connection, annotator: int, count: int) -> list[int]:
+    """The tasks whose answers an annotator gave last, of those that stand, the last one first; `count` at most."""
+    limits = {"this_annotator": annotator, "window": count}
+    return [*connection.execute(_LAST_ANSWERED, limits).scalars()]
 
 
 _GIVEN = (

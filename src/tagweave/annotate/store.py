@@ -269,14 +269,20 @@ class Store:
             except ContendedError:
                 time.sleep(self._random.uniform(0.0, 0.01))
 
-    def undo(self, annotator: int) -> Lease:
-        """Withdraw the last answer of somebody; they hold its task again.
+    def undo(self, annotator: int, seen: int, count: int = 1) -> list[Lease]:
+        """Withdraw the last answers of somebody, all or none; they hold their tasks again, by number.
+
+        Args:
+            annotator: number of who undoes.
+            seen: their last judgement when they said so (`Progress.judgement`): what is said twice is done once.
+            count: how many answers.
 
         Raises:
-            RefusedError: there is none, a curator has decided, or it was of the training phase.
+            RefusedError: there are fewer, their last judgement is another one by now, a curator has decided, or it
+                was of the training phase.
         """
         with self._database.writing() as connection:
-            return assignment.withdraw(connection, annotator, self._clock(), self.settings)
+            return assignment.withdraw(connection, annotator, seen, count, self._clock(), self.settings)
 
     def mark(self, annotator: int, tasks: Sequence[Task], answer: Answer) -> list[bool]:
         """Answer tasks of a concordance, put in where they are new; of each, whether the answer stands now.

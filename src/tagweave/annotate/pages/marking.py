@@ -79,11 +79,11 @@ def undo(visit: Visit) -> Marked:
     """Take the last step back."""
     *steps, last = _steps(visit) or (0,)
     try:
-        for _ in range(last):
-            visit.site.store.undo(visit.me.id)
+        if last:
+            visit.site.store.undo(visit.me.id, visit.fields.number("seen"), last)
     except RefusedError as error:
         visit.refused(error)
-        return Marked(f"Not undone: {error}.", status=409)
+        return Marked(f"Not undone: {error}.", tuple(steps), 409)
     return Marked(f"{last} taken back.", tuple(steps))
 
 
@@ -91,8 +91,8 @@ def page(
     visit: Visit, name: str, rows: Sequence[Row], marked: Marked, where: dict[str, Any], **values: Any
 ) -> Response:
     """A page of rows; `where` is what every form on it says of the page."""
-    steps = ",".join(map(str, marked.steps))
-    values |= {"rows": rows, "where": {**where, "steps": steps}, "last": marked.steps[-1:] or None, "size": SIZE}
+    told = {"steps": ",".join(map(str, marked.steps)), "seen": visit.site.store.progress(visit.me.id).judgement}
+    values |= {"rows": rows, "where": where | told, "last": marked.steps[-1:] or None, "size": SIZE}
     return visit.page(name, marked.status, marked.message, **where, **values)
 
 

@@ -36,9 +36,10 @@ def answer(visit: Visit) -> Response:
 
 
 def undo(visit: Visit) -> Response:
-    """Withdraw the last answer, and show its task again."""
+    """Withdraw the last answer that the page knew of, and show its task again."""
+    seen = visit.fields.number("seen")
     try:
-        visit.site.store.undo(visit.me.id)
+        visit.site.store.undo(visit.me.id, seen)
     except RefusedError as error:
         visit.refused(error)
         return show(visit, f"Not undone: {error}.", 409)
