@@ -153,6 +153,18 @@ def test_repeated_markup_takes_seconds_at_most(name, piece):
     assert time.perf_counter() - start < 10
 
 
+def test_attributes_of_one_element_take_no_longer_than_those_of_many():
+    """libxml2 goes through those that are there for each new one of a tree."""
+
+    def seconds(per_element, elements):
+        tag = "<b " + " ".join(f'a{number}="x"' for number in range(per_element)) + ">"
+        start = time.process_time()
+        assert shown(html.read(tag * elements + "中"))
+        return time.process_time() - start
+
+    assert seconds(40_000, 1) < 5 * seconds(200, 200)
+
+
 def test_markup_nested_too_deeply_is_an_error_that_says_so():
     with pytest.raises(CorpusError, match="elements nested more than 256 deep"):
         html.read("<div>" * 300)

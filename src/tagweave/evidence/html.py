@@ -10,8 +10,6 @@ from tagweave.evidence.block import Mark, blocks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lxml import etree
-
     from tagweave.evidence.block import Block, Event
 
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
@@ -26,42 +24,57 @@ _DROPPED = set(
 )
 
 
+_DEEPEST = 256
+"""Elements in one another: libxml2 looks through all that are open where it mends a page."""
+
+
 def read(text: str) -> Iterator[Block]:
     """The blocks of a page; HTML that is not well-formed is mended as libxml2 does.
 
+    No tree is made, for which libxml2 would go through all attributes of an element for each new one.
+
     Raises:
-        CorpusError: elements nested deeper than libxml2 reads (256).
+        CorpusError: elements nested more than 256 deep, or what libxml2 does not read.
     """
     from lxml import etree
 
-    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    parser = etree.HTMLParser(encoding="utf-8", target=_Events())
     try:
-        root = etree.fromstring(text.encode("utf-8"), parser)
-    except etree.ParserError:  # nothing but blanks and comments
-        return iter(())
+        found = etree.fromstring(text.encode("utf-8"), parser)
     except etree.XMLSyntaxError as error:
+        if not text.strip():
+            return iter(())
         raise CorpusError(f"what libxml2 cannot parse ({error})", "HTML of a page") from error
-    if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
-        raise CorpusError("elements nested more than 256 deep", "HTML of a page")
-    return iter(()) if root is None else blocks(_events(root))
+    return blocks(found)
 
 
-def _events(root: etree._Element) -> Iterator[Event]:
-    from lxml import etree
+class _Events:
+    """What libxml2 meets, in its order; calls are those of lxml for the target of a parser."""
 
-    walk = etree.iterwalk(root, events=("start", "end"))
-    for event, element in walk:
-        tag = str(element.tag)
-        if event == "start":
-            if tag in _DROPPED:
-                walk.skip_subtree()
-                continue
-            yield from _start(tag)
-            yield element.text or ""
-        else:
-            if tag not in _DROPPED:
-                yield from _end(tag)
-            yield element.tail or ""
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._depth = self._dropped = 0  # elements that are open, and those of them that are dropped
+
+    def start(self, tag: str, _attributes: object) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise CorpusError(f"elements nested more than {_DEEPEST} deep", "HTML of a page")
+        self._dropped += tag in _DROPPED
+        if not self._dropped:
+            self._events += _start(tag)
+
+    def end(self, tag: str) -> None:
+        self._depth -= 1
+        if not self._dropped:
+            self._events += _end(tag)
+        self._dropped -= tag in _DROPPED
+
+    def data(self, text: str) -> None:
+        if not self._dropped:
+            self._events.append(text)
+
+    def close(self) -> list[Event]:
+        return self._events
 
 
 def _start(tag: str) -> Iterator[Event]:
