@@ -87,4 +87,4 @@ def measures(given: Partial, results: Sequence[dict[str, Any]]) -> dict[str, Mea
 def _counts(gold: Corpus, heads: Sequence[str], punctuation: bool) -> Counts:
     """int64[S, 2]: right and scored tokens of every sentence."""
     system = with_heads(gold, [list(map(int, line.split())) for line in heads])
-    return attachment(gold, system, punctuation).counts
+    return attachment(gold, system, punctuation).head_counts[:, :2]

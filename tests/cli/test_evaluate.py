@@ -54,7 +54,9 @@ def test_the_layer_to_compare(run, tmp_path):
         told = json.loads(run("evaluate", *arguments, "--json").stdout)
         return next(iter(told["systems"].values()))["accuracy"]["right"]
 
-    assert right(gold, system) == 0
+    told = json.loads(run("evaluate", gold, system, "--json").stdout)
+    assert told["copied"] == ["x"]
+    assert told["layers"]["y"]["systems"][str(system)]["accuracy"]["right"] == 0
     assert right(gold, system, "--layer", "x") == 2
     assert right(f"{gold}#x", f"{system}#y", "--layer", "x") == 1
 

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Run
 from tagweave.corpus.load import load
-from treebank import conllu, treebank, with_evidence
+from treebank import conllu, sentence, treebank, with_evidence
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,21 @@ def test_a_file_is_parsed_and_scored(trees: Path, run: Run) -> None:
     )
     assert json.loads(without.stdout)["systems"][str(trees / "out.conllu")]["uas"]["total"] < scores["uas"]["total"]
     assert "whole trees" in run("evaluate", f"{trees / 'dev.conllu'}#head", f"{trees / 'out.conllu'}#head").stdout
+
+
+def test_two_parses_are_compared_by_their_heads(trees: Path, run: Run) -> None:
+    for name, heads in (("gold", [2, 3, 0]), ("one", [3, 3, 0]), ("two", [2, 0, 2])):
+        (trees / f"{name}.conllu").write_text(conllu([sentence("DNV", heads)] * 4))
+    files = [trees / f"{name}.conllu" for name in ("gold", "one", "two")]
+    text = run("evaluate", *files).stdout
+    assert "not scored: upos: the same in all systems as in the gold standard" in text
+    assert "UAS" in text
+    assert "accuracy" not in text
+    told = json.loads(run("evaluate", *files, "--json").stdout)
+    assert told["copied"] == ["upos"]
+    assert [each["metric"] for each in told["layers"]["head"]["comparisons"]] == ["UAS", "LAS"]
+    options = ("--layer", "head", "--json", "--relations")
+    assert "expected universal or full" in run("evaluate", *files, *options, "whole", code=2).stderr
 
 
 def test_standard_input_to_standard_output(trees: Path, run: Run) -> None:

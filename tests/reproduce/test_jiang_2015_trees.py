@@ -93,7 +93,7 @@ def test_scores_are_those_of_the_evaluation(drawn: list) -> None:  # type: ignor
     lines = tree_lines.of_trees(tuple(Arc(r.randint(0, 3), "det") for _ in tree) for tree, r in drawn)
     system = tree_lines.with_trees(gold, lines, "b")
     expected = attachment(gold, system)
-    np.testing.assert_array_equal(tree_lines.counts(gold, lines), expected.counts)
+    np.testing.assert_array_equal(tree_lines.counts(gold, lines), expected.head_counts[:, :2])
     arcs = sum(
         a == b for s, t in zip(gold, system, strict=True) for a, b in zip(s.heads["a"], t.heads["b"], strict=True)
     )

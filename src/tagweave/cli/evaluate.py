@@ -9,7 +9,6 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
-from tagweave.cli.parsing import are_trees, report_parses
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -27,19 +26,26 @@ def evaluate(
         str | None, typer.Option(metavar="NAME", help="The layer to compare, in files that have several.")
     ] = None,
     punctuation: Annotated[bool, typer.Option(help="Whether punctuation counts where trees are compared.")] = True,
+    relations: Annotated[
+        str, typer.Option(metavar="universal|full", help="Relations without their subtypes, or as they stand.")
+    ] = "universal",
     format: options.InputFormat = None,  # noqa: A002
     as_json: options.AsJson = False,
 ) -> None:
     """Score systems by the metrics that the corpora call for, and test whether they differ.
 
-    The same words with labels: accuracy. Other words, or characters: precision, recall and F of words. A head layer, as
-    --layer head names it: attachment scores.
+    The same words with labels: accuracy. Other words, or characters: precision, recall and F of words. Heads:
+    attachment scores. Of files with several layers each is reported that is not the same in all files; --layer, or
+    #LAYER of a file, names one.
     """
     from tagweave.corpus.load import load, parse_argument
+    from tagweave.evaluation.layers import evaluate_layers, layers_of
     from tagweave.evaluation.report import evaluate as compare
 
     if repeated := [system for at, system in enumerate(systems) if system in systems[:at]]:
         raise OptionError(f"found the system {repeated[0]} twice, expected each once")
+    if relations not in ("universal", "full"):
+        raise OptionError(f"found --relations {relations}, expected universal or full")
 
     def read(argument: str, unnamed: str | None = None) -> Corpus:
         of_layer = layer is not None and parse_argument(argument).layer is None
@@ -47,13 +53,11 @@ def evaluate(
 
     gold_corpus = read(gold)
     outputs = {system: read(system, gold_corpus.layer) for system in systems}
-    if are_trees(gold_corpus):
-        report_parses(
-            gold_corpus, {system: read(system, gold_corpus.layer) for system in systems}, punctuation, as_json
-        )
-        return
     words = training_words(load(train, format)) if train else None
-    report = compare(gold_corpus, outputs, words)
+    is_named = layer is not None or any(parse_argument(each).layer for each in (gold, *systems))
+    of_all = not is_named and gold_corpus.unit == "word" and len(layers_of(gold_corpus)) > 1
+    evaluated = evaluate_layers if of_all else compare
+    report = evaluated(gold_corpus, outputs, words, punctuation, "full" if relations == "full" else "universal")
     if as_json:
         typer.echo(json.dumps(report.to_json(), ensure_ascii=False))
     else:

@@ -1,14 +1,11 @@
-"""What `tag`, `complete` and `evaluate` do with parsers and head layers."""
+"""What commands do with parsers and head layers."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
-
-import typer
 
 from tagweave.cli.errors import OptionError
 from tagweave.cli.training_files import HEAD
@@ -130,14 +127,3 @@ def check_no_trees(model: str, non_projective: bool) -> None:
 def are_trees(gold: Corpus) -> bool:
     """Whether the layer that a corpus names is a head layer."""
     return any(gold.guideline in sentence.heads for sentence in gold)
-
-
-def report_parses(gold: Corpus, systems: Mapping[str, Corpus], punctuation: bool, as_json: bool) -> None:
-    """Show the attachment scores of systems."""
-    from tagweave.evaluation.attachment import evaluate_parses
-
-    report = evaluate_parses(gold, systems, punctuation)
-    if as_json:
-        typer.echo(json.dumps(report.to_json(), ensure_ascii=False))
-    else:
-        report.render()

@@ -15,7 +15,7 @@ import numpy as np
 from tagweave.corpus.errors import CorpusError
 from tagweave.evaluation.alignment import check_tokens
 from tagweave.evaluation.candidates import Booleans, CandidateCodes, Integers, encode
-from tagweave.evaluation.score import Counts, Score, Share
+from tagweave.evaluation.score import Counts, Measure, Score, Share, share_of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,6 +62,10 @@ class Accuracy:
     oov: Share | None
     iv: Share | None
     counts: Counts = field(repr=False, compare=False)
+
+    def measures(self) -> dict[str, Measure]:
+        """What systems are compared by."""
+        return {"accuracy": Measure(self.counts, share_of_counts)}
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the counts per sentence, as a plain dict."""

@@ -1,8 +1,12 @@
 """Attachment scores of parses: UAS, LAS, whole trees, and the same by relation and by the tags of an arc's ends.
 
+LAS is that of Universal Dependencies (Zeman et al. 2018), which compares relations without their subtypes (`acl` of
+`acl:relcl`), if it is not asked to compare them as they stand. Scores are F of the words of gold standard and system,
+as they are aligned (`word_alignment`); where both have the same words, that is the share of those that are right.
+
 A gold position with several candidates is right if the system has one of them; an unknown one is not scored. A system
-that gives a token no head, or several, is wrong there. LAS is over tokens of which the gold standard knows head and
-relation. Punctuation counts, unless it is asked to be left out (then tokens all of whose characters are punctuation in
+that gives a word no head, or several, is wrong there. LAS is over words of which the gold standard knows head and
+relation. Punctuation counts, unless it is asked to be left out (then words all of whose characters are punctuation in
 Unicode, as the CoNLL-X evaluation has it).
 """
 
@@ -10,24 +14,24 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.encoding.arcs import only_head
-from tagweave.evaluation.alignment import check_tokens
-from tagweave.evaluation.score import Counts, Share, number, share_of_counts
-from tagweave.evaluation.significance import randomisation_test
-from tagweave.kernels.projective import is_projective
+from tagweave.corpus.sentence import Arc
+from tagweave.evaluation.score import Counts, Measure, Score, Share, f_of_counts, number
+from tagweave.evaluation.word_alignment import aligned_words, check_surfaces
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Callable, Sequence
 
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import ArcCandidates, Sentence
+
+Relations = Literal["universal", "full"]
+"""Whether relations are compared without their subtypes, or as they stand."""
 
 _TAGS = ("xpos", "upos")
 
@@ -37,166 +41,177 @@ class Attachment:
     """How well a system parses.
 
     Attributes:
-        heads: tokens with the right head (UAS).
-        arcs: tokens with the right head and relation (LAS).
-        trees: sentences all of whose scored tokens have the right head.
-        unscored: tokens whose gold head is unknown.
-        relations: per gold relation, its tokens with the right head.
-        tags: per pair `modifier < head` of gold tags, its tokens with the right head.
-        counts: int64[S, 2], right and scored tokens of each sentence.
+        heads: words with the right head (UAS).
+        arcs: words with the right head and relation (LAS).
+        trees: sentences all of whose scored words have the right head.
+        unscored: words whose gold head is unknown.
+        crossing: sentences with gold arcs that cross, which no projective tree has.
+        relations: per gold relation, its words with the right head.
+        tags: per pair `modifier < head` of gold tags, its words with the right head.
+        head_counts, arc_counts: int64[S, 3], right, gold and system words of each sentence.
     """
 
-    heads: Share
-    arcs: Share
+    heads: Score
+    arcs: Score
     trees: Share
     unscored: int
+    crossing: int
     relations: dict[str, Share]
     tags: dict[str, Share]
-    counts: Counts = field(repr=False, compare=False)
+    head_counts: Counts = field(repr=False, compare=False)
+    arc_counts: Counts = field(repr=False, compare=False)
+
+    def measures(self) -> dict[str, Measure]:
+        """What systems are compared by."""
+        return {"UAS": Measure(self.head_counts, f_of_counts), "LAS": Measure(self.arc_counts, f_of_counts)}
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the counts per sentence, as a plain dict."""
         return {
-            "uas": self.heads.to_json(),
-            "las": self.arcs.to_json(),
+            "uas": _json(self.heads),
+            "las": _json(self.arcs),
             "exact": self.trees.to_json(),
             "unscored": self.unscored,
+            "crossing": self.crossing,
             "relations": {name: share.to_json() for name, share in self.relations.items()},
             "tags": {name: share.to_json() for name, share in self.tags.items()},
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ParseReport:
-    """The scores of systems by name, and for all but the first p of a randomisation test of UAS against the first.
-
-    Attributes:
-        sentences: how many there are.
-        crossing: how many of them have gold arcs that cross, which no projective tree has.
-        systems: the scores.
-        p: of the tests.
-    """
-
-    sentences: int
-    crossing: int
-    systems: dict[str, Attachment]
-    p: dict[str, float]
-
-    def to_json(self) -> dict[str, Any]:
-        """The report as a plain dict."""
-        scores = {name: scores.to_json() for name, scores in self.systems.items()}
-        counts = {"sentences": self.sentences, "crossing": self.crossing}
-        return {**counts, "systems": scores, "randomisation_p": self.p}
-
-    def render(self, console: Console | None = None, rows: int = 15) -> None:
-        """Print a table of all systems, and per system its `rows` most frequent relations; ratios are in percent."""
-        from rich.console import Console as StandardConsole
-        from rich.table import Table
-
-        console = console or StandardConsole()
-        table = Table("", *self.systems)
-        for name, part in (("UAS", "heads"), ("LAS", "arcs"), ("whole trees", "trees")):
-            table.add_row(name, *(_percent(getattr(scores, part)) for scores in self.systems.values()))
-        if self.p:
-            table.add_row("p", *("" if name not in self.p else f"{self.p[name]:.4f}" for name in self.systems))
-        console.print(table)
-        if self.crossing:
-            console.print(f"gold trees whose arcs cross: {self.crossing:,} of {self.sentences:,}")
-        for name, scores in self.systems.items():
-            own = Table("relation", "tokens", "UAS", title=f"relations of {name}")
-            for relation, share in sorted(scores.relations.items(), key=lambda item: -item[1].total)[:rows]:
-                own.add_row(relation, f"{share.total:,}", _percent(share))
-            console.print(own)
-
-
-def evaluate_parses(gold: Corpus, systems: Mapping[str, Corpus], punctuation: bool = True) -> ParseReport:
-    """Compare the head layers of systems with that of a gold standard.
+def attachment(
+    gold: Corpus, system: Corpus, punctuation: bool = True, relations: Relations = "universal"
+) -> Attachment:
+    """The scores of a system's head layer against that of a gold standard; the guideline of each names it.
 
     Args:
-        gold: the gold standard, whose guideline is a head layer.
-        systems: the outputs by name, likewise; the first is the one that the others are compared against.
+        gold: the gold standard.
+        system: the output, of the same sentences; their words may be others.
         punctuation: whether punctuation is scored.
+        relations: what is compared of relations.
 
     Raises:
-        CorpusError: other tokens, another number of sentences, or no such head layer.
-        ValueError: no system.
+        CorpusError: another text, another number of sentences, or no such head layer.
     """
-    if not systems:
-        raise ValueError("found no system, expected at least one")
-    scores = {name: attachment(gold, system, punctuation) for name, system in systems.items()}
-    (_, first), *others = scores.items()
-    p = {name: randomisation_test(first.counts, each.counts, share_of_counts) for name, each in others}
-    return ParseReport(len(gold), _crossing(gold), scores, p)
-
-
-def _crossing(gold: Corpus) -> int:
-    layers = (sentence.heads.get(gold.guideline, ()) for sentence in gold)
-    heads = (np.array([only_head(candidates) for candidates in layer], np.int32) for layer in layers)
-    return sum(not is_projective(each) for each in heads)
-
-
-def attachment(gold: Corpus, system: Corpus, punctuation: bool = True) -> Attachment:
-    """The scores of one system. Raises as `evaluate_parses`."""
-    check_tokens(gold.sentences, system.sentences, gold.path, system.path)
+    check_surfaces(gold, system)
     for corpus in (gold, system):
         if not any(corpus.guideline in sentence.heads for sentence in corpus):
             raise CorpusError("no heads", f"a head layer {corpus.guideline!r}", corpus.path)
-    tally = _Tally()
+    tally = _Tally(punctuation, universal if relations == "universal" else str)
     for one, other in zip(gold, system, strict=True):
-        unknown = (None,) * len(one)
-        tally.add(one, one.heads.get(gold.guideline, unknown), other.heads.get(system.guideline, unknown), punctuation)
-    return tally.result()
+        tally.add(one, _arcs(one, gold.guideline), other, _arcs(other, system.guideline))
+    return tally.result(_crossing(gold))
+
+
+def universal(relation: str) -> str:
+    """A relation without its subtype."""
+    return relation.partition(":")[0]
+
+
+def _arcs(sentence: Sentence, layer: str) -> Sequence[ArcCandidates]:
+    return sentence.heads.get(layer, (None,) * len(sentence))
+
+
+def _crossing(gold: Corpus) -> int:
+    from tagweave.encoding.arcs import only_head  # as the next one, it loads Numba
+    from tagweave.kernels.projective import is_projective
+
+    layers = (_arcs(sentence, gold.guideline) for sentence in gold)
+    heads = (np.array([only_head(candidates) for candidates in layer], np.int32) for layer in layers)
+    return sum(not is_projective(each) for each in heads)
 
 
 class _Tally:
     """Adds up the scores of sentences."""
 
-    def __init__(self) -> None:
-        self.arcs, self.with_relation, self.unscored = 0, 0, 0
+    def __init__(self, punctuation: bool, compared: Callable[[str], str]) -> None:
+        self.punctuation, self.compared, self.unscored = punctuation, compared, 0
         self.relations: Counter[tuple[str, bool]] = Counter()
         self.tags: Counter[tuple[str, bool]] = Counter()
-        self.counts: list[tuple[int, int]] = []
+        self.heads: list[list[int]] = []
+        self.arcs: list[list[int]] = []
 
     def add(
-        self,
-        sentence: Sentence,
-        gold: tuple[ArcCandidates, ...],
-        system: tuple[ArcCandidates, ...],
-        punctuation: bool,
+        self, gold: Sentence, wanted: Sequence[ArcCandidates], system: Sentence, found: Sequence[ArcCandidates]
     ) -> None:
-        right, scored = 0, 0
-        tags = next((_names(sentence, name) for name in _TAGS if name in sentence.layers), None)
-        for at, (form, wanted, found) in enumerate(zip(sentence.forms, gold, system, strict=True)):
-            if not punctuation and is_punctuation(form):
+        links = aligned_words(gold, system)
+        own = _in_gold_numbers(found, links)
+        heads, arcs = [0, 0, 0], [0, 0, 0]
+        tags = next((_names(gold, name) for name in _TAGS if name in gold.layers), None)
+        for at, candidates in enumerate(wanted):
+            if not self._counts(gold.forms[at]):
                 continue
-            if wanted is None or any(arc.head is None for arc in wanted):
+            if candidates is None or any(arc.head is None for arc in candidates):
                 self.unscored += 1
                 continue
-            head = found[0].head if found is not None and len(found) == 1 else None
-            has_head = any(arc.head == head for arc in wanted)
-            scored, right = scored + 1, right + has_head
-            if all(arc.relation is not None for arc in wanted):
-                self.with_relation += 1
-                self.arcs += found is not None and len(found) == 1 and found[0] in wanted
-            if len(wanted) == 1:
-                self.relations[wanted[0].relation or "_", has_head] += 1
-                if tags is not None:
-                    self.tags[f"{tags[at + 1]} < {tags[wanted[0].head or 0]}", has_head] += 1
-        self.counts.append((right, scored))
+            has_head = any(arc.head == own[at].head for arc in candidates)
+            _count(heads, has_head, links[at])
+            if all(arc.relation is not None for arc in candidates):
+                _count(arcs, any(self._same(arc, own[at]) for arc in candidates), links[at])
+            if len(candidates) == 1:
+                self._break_down(candidates[0], has_head, at, tags)
+        beside = self._unaligned(system, links)
+        self.heads.append([*heads[:2], heads[2] + beside if heads[1] else 0])
+        self.arcs.append([*arcs[:2], arcs[2] + beside if arcs[1] else 0])
 
-    def result(self) -> Attachment:
-        counts = np.array(self.counts, np.int64).reshape(-1, 2)
-        right, scored = counts.sum(axis=0).tolist()
-        whole = counts[counts[:, 1] > 0]
+    def result(self, crossing: int) -> Attachment:
+        heads, arcs = (np.array(each, np.int64).reshape(-1, 3) for each in (self.heads, self.arcs))
+        whole = heads[heads[:, 1] > 0]
         return Attachment(
-            Share(right, scored),
-            Share(self.arcs, self.with_relation),
+            Score(*heads.sum(axis=0).tolist()),
+            Score(*arcs.sum(axis=0).tolist()),
             Share(int((whole[:, 0] == whole[:, 1]).sum()), len(whole)),
             self.unscored,
+            crossing,
             _shares(self.relations),
             _shares(self.tags),
-            counts,
+            heads,
+            arcs,
         )
+
+    def _counts(self, form: str) -> bool:
+        return self.punctuation or not is_punctuation(form)
+
+    def _same(self, one: Arc, other: Arc) -> bool:
+        if one.relation is None or other.relation is None:
+            return False
+        return one.head == other.head and self.compared(one.relation) == self.compared(other.relation)
+
+    def _unaligned(self, system: Sentence, links: Sequence[int | None]) -> int:
+        """How many words of the system have no counterpart."""
+        if len(links) == len(system) and None not in links:
+            return 0
+        others = set(range(len(system))).difference(link for link in links if link is not None)
+        return sum(self._counts(system.forms[at]) for at in others)
+
+    def _break_down(self, arc: Arc, is_right: bool, at: int, tags: Sequence[str] | None) -> None:
+        self.relations["_" if arc.relation is None else self.compared(arc.relation), is_right] += 1
+        if tags is not None:
+            self.tags[f"{tags[at + 1]} < {tags[arc.head or 0]}", is_right] += 1
+
+
+def _count(row: list[int], is_right: bool, link: int | None) -> None:
+    row[0] += is_right
+    row[1] += 1
+    row[2] += link is not None
+
+
+def _in_gold_numbers(found: Sequence[ArcCandidates], links: Sequence[int | None]) -> list[Arc]:
+    """Of every gold word the arc of its counterpart, with heads counted as in the gold standard.
+
+    The head is `None` where there is no counterpart, or not one arc; and where the head's counterpart is missing.
+    """
+    numbers: dict[int | None, int | None] = {link + 1: at for at, link in enumerate(links, 1) if link is not None}
+    numbers[0] = 0
+    own = []
+    for link in links:
+        candidates = None if link is None else found[link]
+        arc = candidates[0] if candidates is not None and len(candidates) == 1 else Arc(None, None)
+        own.append(Arc(numbers.get(arc.head), arc.relation))
+    return own
+
+
+def _json(score: Score) -> dict[str, Any]:
+    return {"value": number(score.f), "right": score.right, "total": score.gold, "system": score.system}
 
 
 def is_punctuation(form: str) -> bool:
@@ -212,8 +227,3 @@ def _names(sentence: Sentence, layer: str) -> list[str]:
 def _shares(counts: Counter[tuple[str, bool]]) -> dict[str, Share]:
     names = sorted({name for name, _ in counts})
     return {name: Share(counts[name, True], counts[name, True] + counts[name, False]) for name in names}
-
-
-def _percent(share: Share) -> str:
-    value = number(share.value)
-    return "-" if value is None else f"{100 * value:.2f}"

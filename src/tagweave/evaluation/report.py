@@ -1,20 +1,21 @@
 """Evaluate systems against a gold standard by the metrics that the corpora call for, and show the result.
 
 Tokens that are words, the same in every system, with a layer of labels: accuracy. Characters, or words that differ:
-precision, recall and F of words, with tags too where both sides have them. All systems of a report are compared by the
-same metric.
+precision, recall and F of words, with tags too where both sides have them. A layer of heads: attachment scores. All
+systems of a report are compared by the same metric.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tagweave.evaluation.accuracy import Accuracy, accuracy
 from tagweave.evaluation.alignment import check_text
-from tagweave.evaluation.score import Counts, Metric, f_of_counts, number, share_of_counts
+from tagweave.evaluation.attachment import Attachment, Relations, attachment
+from tagweave.evaluation.score import Measure, number
 from tagweave.evaluation.segmentation import segmentations
 from tagweave.evaluation.significance import randomisation_test, wilcoxon_test
 from tagweave.evaluation.words import WordScores, word_scores
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from tagweave.corpus.corpus import Corpus
 
+Scores = Accuracy | WordScores | Attachment
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -34,7 +37,7 @@ class Comparison:
     Attributes:
         first: the system compared against, the first of the report.
         second: the other system.
-        metric: "accuracy", "F" or "tagged F".
+        metric: "accuracy", "F", "tagged F", "UAS" or "LAS".
         difference: the score of `second` less that of `first`.
         randomisation: p of the paired randomisation test over sentences.
         wilcoxon: p of Wilcoxon's signed-rank test over the scores of sentences.
@@ -61,7 +64,7 @@ class Report:
 
     gold: str
     sentences: int
-    systems: dict[str, Accuracy | WordScores]
+    systems: Mapping[str, Scores]
     comparisons: tuple[Comparison, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -98,13 +101,20 @@ class Report:
             console.print(table)
 
 
-def evaluate(gold: Corpus, systems: Mapping[str, Corpus], training_words: frozenset[str] | None = None) -> Report:
+def evaluate(
+    gold: Corpus,
+    systems: Mapping[str, Corpus],
+    training_words: frozenset[str] | None = None,
+    punctuation: bool = True,
+    relations: Relations = "universal",
+) -> Report:
     """Compare systems with a gold standard, sentence by sentence in the order of the corpora.
 
     Args:
-        gold: the gold standard; its evidence may be partial or ambiguous (see `candidates` and `words`).
+        gold: the gold standard; its evidence may be partial or ambiguous (see `candidates`, `words`, `attachment`).
         systems: the outputs by name; the first is the one that the others are compared against.
         training_words: the words seen in training, for figures of unknown (OOV) and known (IV) words.
+        punctuation, relations: what counts where heads are compared, as `attachment` has them.
 
     Raises:
         CorpusError: a system with another text or another number of sentences, or without the layer that is compared.
@@ -112,9 +122,12 @@ def evaluate(gold: Corpus, systems: Mapping[str, Corpus], training_words: frozen
     """
     if not systems:
         raise ValueError("found no system, expected at least one")
+    scores: dict[str, Scores]
+    if any(gold.guideline in sentence.heads for sentence in gold):
+        scores = {name: attachment(gold, system, punctuation, relations) for name, system in systems.items()}
+        return Report(gold.path, len(gold), scores, _comparisons(scores))
     for system in systems.values():
         check_text(gold.sentences, system.sentences, gold.path, system.path)
-    scores: dict[str, Accuracy | WordScores]
     if _labels_given_words(gold, systems):
         scores = {name: accuracy(gold, system, training_words) for name, system in systems.items()}
     else:
@@ -138,34 +151,18 @@ def _labels_given_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bool:
     )
 
 
-class _Measure(NamedTuple):
-    """What a test needs of a system: counts per sentence, and the score that is read off their sum."""
-
-    counts: Counts
-    metric: Metric
-
-
-def _measures(scores: Accuracy | WordScores) -> dict[str, _Measure]:
-    if isinstance(scores, Accuracy):
-        return {"accuracy": _Measure(scores.counts, share_of_counts)}
-    measures = {"F": _Measure(scores.counts, f_of_counts)}
-    if scores.tagged is not None:
-        measures["tagged F"] = _Measure(scores.tagged.counts, f_of_counts)
-    return measures
-
-
-def _comparisons(scores: Mapping[str, Accuracy | WordScores]) -> tuple[Comparison, ...]:
+def _comparisons(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
     (first, first_scores), *others = scores.items()
-    ours = _measures(first_scores)
+    ours = first_scores.measures()
     return tuple(
         comparison
         for second, other_scores in others
-        for name, theirs in _measures(other_scores).items()
+        for name, theirs in other_scores.measures().items()
         if name in ours and (comparison := _compare(first, second, name, ours[name], theirs)) is not None
     )
 
 
-def _compare(first: str, second: str, name: str, ours: _Measure, theirs: _Measure) -> Comparison | None:
+def _compare(first: str, second: str, name: str, ours: Measure, theirs: Measure) -> Comparison | None:
     metric = ours.metric
     one, other = (metric(item.counts.sum(axis=0)) for item in (ours, theirs))
     if np.isnan(one) or np.isnan(other):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,13 @@ Counts = NDArray[np.int64]
 """Per sentence a row of counts; the last axis holds what a metric needs."""
 Metric = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """From counts of shape (..., K) to scores of shape (...); `nan` where the ratio is over nothing."""
+
+
+class Measure(NamedTuple):
+    """What a test of significance needs of a system: counts per sentence, and the score that is read off their sum."""
+
+    counts: Counts
+    metric: Metric
 
 
 def ratio(part: float, whole: float) -> float:

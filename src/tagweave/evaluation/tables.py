@@ -11,15 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from tagweave.evaluation.accuracy import Accuracy, Confusion
+from tagweave.evaluation.attachment import Attachment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from tagweave.evaluation.report import Comparison, Report
+    from tagweave.evaluation.report import Comparison, Report, Scores
     from tagweave.evaluation.score import Score, Share
     from tagweave.evaluation.words import WordScores
 
 UNDECIDED = "(undecided)"
+_MOST_RELATIONS = 15
 
 
 def tables(report: Report, confusions: int) -> Iterator[Table]:
@@ -28,6 +30,9 @@ def tables(report: Report, confusions: int) -> Iterator[Table]:
     if report.comparisons:
         yield _comparisons(report.comparisons)
     for name, scores in report.systems.items():
+        if isinstance(scores, Attachment):
+            yield _relations(name, scores.relations)
+            continue
         labelled = scores if isinstance(scores, Accuracy) else scores.tagged
         if labelled is None:
             continue
@@ -46,8 +51,22 @@ def _summary(report: Report) -> Table:
     return table
 
 
-def _cells(scores: Accuracy | WordScores) -> dict[str, str]:
+def _cells(scores: Scores) -> dict[str, str]:
+    if isinstance(scores, Attachment):
+        return _attachment_cells(scores)
     return _accuracy_cells(scores) if isinstance(scores, Accuracy) else _word_cells(scores)
+
+
+def _attachment_cells(scores: Attachment) -> dict[str, str]:
+    ratios = {"UAS": scores.heads.f, "LAS": scores.arcs.f, "whole trees": scores.trees.value}
+    cells = {name: _percent(value) for name, value in ratios.items()}
+    counts = {
+        "right heads": scores.heads.right,
+        "scored": scores.heads.gold,
+        "unscored": scores.unscored,
+        "gold trees that cross": scores.crossing,
+    }
+    return cells | {name: str(count) for name, count in counts.items()}
 
 
 def _accuracy_cells(scores: Accuracy) -> dict[str, str]:
@@ -96,6 +115,14 @@ def _labels(name: str, labels: Mapping[str, Score]) -> Table:
     for label, score in labels.items():
         ratios = (_percent(value) for value in (score.precision, score.recall, score.f))
         _add(table, (label, *ratios, str(score.gold)))
+    return table
+
+
+def _relations(name: str, relations: Mapping[str, Share]) -> Table:
+    """The most frequent relations of the gold standard."""
+    table = _table(f"{name}: relations", ["relation", "UAS", "support"], left=1)
+    for relation, share in sorted(relations.items(), key=lambda item: -item[1].total)[:_MOST_RELATIONS]:
+        _add(table, (relation, _percent(share.value), str(share.total)))
     return table
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from tagweave.evaluation.accuracy import Confusion, confusions, label_scores
 from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.candidates import Booleans, CandidateCodes, Integers, encode
-from tagweave.evaluation.score import Counts, Score, Share
+from tagweave.evaluation.score import Counts, Measure, Score, Share, f_of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,6 +87,11 @@ class WordScores:
     iv: Share | None
     tagged: TaggedWordScores | None
     counts: Counts = field(repr=False, compare=False)
+
+    def measures(self) -> dict[str, Measure]:
+        """What systems are compared by."""
+        words = {"F": Measure(self.counts, f_of_counts)}
+        return words if self.tagged is None else {**words, "tagged F": Measure(self.tagged.counts, f_of_counts)}
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the counts per sentence, as a plain dict."""

@@ -222,7 +222,7 @@ def _scores(title: str, methods: dict[str, Any], references: Sequence[Method]) -
 
 
 def _labelled(methods: dict[str, Any]) -> Iterator[str]:
-    yield "### Heads with their relations\n"
+    yield "### Heads with their relations, subtypes and all\n"
     rows = []
     for name, found in methods.items():
         scores = [_score(found["scores"][f"{part} LAS"]) for part in ("dev", "test")]

@@ -61,7 +61,8 @@ def without_relations(corpus: Corpus) -> Corpus:
 
 
 def right(gold: Corpus, lines: Sequence[str], relations: bool = False) -> NDArray[np.bool_]:
-    """bool[N]: which of the N tokens of a gold standard have their head in these lines, or their head and relation."""
+    """bool[N]: which of the N tokens of a gold standard have their head in these lines, or their head and relation,
+    subtypes and all."""
     own, other = (_arcs(each, relations) for each in (of_corpus(gold), lines))
     if len(own) != len(other):
         raise ValueError(f"found trees of {len(other)} tokens, expected {len(own)}")

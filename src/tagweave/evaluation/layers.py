@@ -1,0 +1,115 @@
+"""Reports of all layers of a gold standard in which systems could differ from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tagweave.evaluation.report import Report, evaluate
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.sentence import HeadLayer, Layer, Sentence
+    from tagweave.evaluation.attachment import Relations
+
+
+@dataclass(frozen=True, slots=True)
+class LayerReports:
+    """Systems against one gold standard, layer by layer.
+
+    Attributes:
+        reports: by layer.
+        copied: layers that are the same in all systems as in the gold standard, which says nothing of any system.
+        absent: layers of the gold standard that no system has.
+    """
+
+    reports: dict[str, Report]
+    copied: tuple[str, ...]
+    absent: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The reports as a plain dict."""
+        layers = {name: report.to_json() for name, report in self.reports.items()}
+        return {"layers": layers, "copied": list(self.copied), "absent": list(self.absent)}
+
+    def render(self, console: Console | None = None) -> None:
+        """Print the tables of every layer, and a line for what is not scored."""
+        if console is None:
+            from rich.console import Console
+
+            console = Console()
+        for name, report in self.reports.items():
+            console.print(f"layer {name}", markup=False)
+            report.render(console)
+        told = (("the same in all systems as in the gold standard", self.copied), ("in no system", self.absent))
+        for what, names in told:
+            if names:
+                console.print(f"not scored: {', '.join(names)}: {what}", markup=False)
+
+
+def layers_of(corpus: Corpus) -> list[str]:
+    """The names of all layers of labels and of heads."""
+    return list(dict.fromkeys(name for sentence in corpus for name in (*sentence.layers, *sentence.heads)))
+
+
+def evaluate_layers(
+    gold: Corpus,
+    systems: Mapping[str, Corpus],
+    training_words: frozenset[str] | None = None,
+    punctuation: bool = True,
+    relations: Relations = "universal",
+) -> LayerReports:
+    """A report of each layer in which gold standard and some system differ; of all layers, if they differ in none.
+
+    Layers are compared by their names; that of the gold standard's guideline with that of a system's, if the system has
+    none of its name. Systems that know nothing in a layer are left out of its report. Arguments are as for `evaluate`.
+
+    Raises:
+        CorpusError, ValueError: as `evaluate`.
+    """
+    having = {name: _having(name, gold, systems) for name in layers_of(gold) if _is_known(gold, name)}
+    absent = tuple(name for name, corpora in having.items() if not corpora)
+    copied = tuple(
+        name
+        for name, corpora in having.items()
+        if corpora and all(_is_copied(gold, name, corpus) for corpus in corpora.values())
+    )
+    scored = [name for name in having if name not in (*absent, *copied)]
+    if not scored:
+        scored, copied = list(copied), ()
+    reports = {
+        name: evaluate(replace(gold, guideline=name), having[name], training_words, punctuation, relations)
+        for name in scored
+    }
+    if not reports:  # words alone can be compared, or nothing
+        reports, absent = {gold.guideline: evaluate(gold, systems, training_words, punctuation, relations)}, ()
+    return LayerReports(reports, copied, absent)
+
+
+def _having(name: str, gold: Corpus, systems: Mapping[str, Corpus]) -> dict[str, Corpus]:
+    """The systems that know something in a layer, which is their guideline here."""
+    found = {}
+    for system, corpus in systems.items():
+        is_own = name == gold.guideline and name not in layers_of(corpus)
+        layer = corpus.guideline if is_own else name
+        if _is_known(corpus, layer):
+            found[system] = replace(corpus, guideline=layer)
+    return found
+
+
+def _layer(sentence: Sentence, name: str) -> Layer | HeadLayer:
+    return sentence.heads.get(name) or sentence.layers.get(name) or (None,) * len(sentence)
+
+
+def _is_known(corpus: Corpus, name: str) -> bool:
+    return any(candidates is not None for sentence in corpus for candidates in _layer(sentence, name))
+
+
+def _is_copied(gold: Corpus, name: str, system: Corpus) -> bool:
+    return len(gold) == len(system) and all(
+        one.forms == other.forms and _layer(one, name) == _layer(other, system.guideline)
+        for one, other in zip(gold, system, strict=True)
+    )
