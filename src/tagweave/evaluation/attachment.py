@@ -200,14 +200,13 @@ def _in_gold_numbers(found: Sequence[ArcCandidates], links: Sequence[int | None]
 
     The head is `None` where there is no counterpart, or not one arc; and where the head's counterpart is missing.
     """
-    numbers: dict[int | None, int | None] = {link + 1: at for at, link in enumerate(links, 1) if link is not None}
+    arcs = [arcs[0] if arcs is not None and len(arcs) == 1 else Arc(None, None) for arcs in found]
+    if links == list(range(len(arcs))):
+        return arcs
+    numbers: dict[int | None, int] = {link + 1: at for at, link in enumerate(links, 1) if link is not None}
     numbers[0] = 0
-    own = []
-    for link in links:
-        candidates = None if link is None else found[link]
-        arc = candidates[0] if candidates is not None and len(candidates) == 1 else Arc(None, None)
-        own.append(Arc(numbers.get(arc.head), arc.relation))
-    return own
+    own = (Arc(None, None) if link is None else arcs[link] for link in links)
+    return [Arc(numbers.get(arc.head), arc.relation) for arc in own]
 
 
 def _json(score: Score) -> dict[str, Any]:
