@@ -179,6 +179,15 @@ class TestFiles:
         corpus = load(path)
         assert (corpus.guideline, corpus[0].layers[guideline]) == (guideline, (("NN",), None, None))
 
+    def test_a_label_that_conllu_has_another_use_for_stops_nothing(self, open_store: OpenStore, tmp_path: Path) -> None:
+        store = open_store()
+        store.add_labels(GUIDELINE, {"_": ""})
+        decided(store, [(asked(WORDS, 0), Answer(NN.kind, "_")), (asked(OTHER, 1), VV)])
+        path = str(tmp_path / "out.conllu")
+        assert write(store, path, "conllu", GUIDELINE) == 2
+        found = [each.layers[GUIDELINE] for each in load(path)]
+        assert found == [(None, ("VV",)), (("_",), None, None)]
+
     def test_awkward_labels(self, open_store: OpenStore, tmp_path: Path) -> None:
         store = open_store()
         decided(store, [(asked(CHARACTERS, 1, 3), Answer(NN.kind, "a/b|c"))])

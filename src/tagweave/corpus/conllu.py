@@ -7,8 +7,9 @@ DEPREL. Multiword tokens and empty nodes are `extra_rows`. Candidates stand in M
     AltUpos=NOUN/PROPN    AltXpos=VBG/JJ    AltHead=3:obj/5:obl    (`_` for an unknown head or relation: 3:_)
 
 They are appended to the value of the field itself, if it has one, and leave the column `misc`. Ambiguous positions are
-written as `_` with all candidates in MISC, so that no other reader takes the first one for the truth. In these values a
-slash is escaped as `\\/`, a bar as `\\p` and a backslash as `\\\\`.
+written as `_` with all candidates in MISC, so that no other reader takes the first one for the truth. A label that is
+itself called `_` stands in MISC, too, alone or not: `AltXpos=_`. In these values a slash is escaped as `\\/`, a bar as
+`\\p` and a backslash as `\\\\`.
 
 IDs and heads are parsed by the library conllu. Its own reader of sentences is not used, since it strips rows, splits
 them at two blanks, takes short rows, keeps one comment a key and counts no lines. pyconll is no faster (both take about
@@ -197,9 +198,9 @@ def write(sentences: Iterable[Sentence], stream: IO[str], upos: str = UPOS, xpos
     An empty sentence has no rows and is left out.
 
     Raises:
-        CorpusError: a sentence that has other layers only; an empty or `_` label or relation; a head outside the
-            sentence; a tab or a line break in a field; a comment that does not begin with `#`; keys of alternatives in
-            the column `misc`.
+        CorpusError: a sentence that has other layers only; an empty label or relation, or a relation `_`; a head
+            outside the sentence; a tab or a line break in a field; a comment that does not begin with `#`; keys of
+            alternatives in the column `misc`.
     """
     for sentence in sentences:
         if sentence.forms:
@@ -239,11 +240,8 @@ def _rows(sentence: Sentence, names: tuple[str, str], head: str) -> Iterator[str
 
 
 def _field(candidates: Candidates, sentence: Sentence) -> str:
-    for label in candidates or ():
-        if label in ("", _NONE):
-            raise CorpusError(
-                f"the label {label!r}", "labels other than _, which is unknown in CoNLL-U", *sentence.place
-            )
+    if "" in (candidates or ()):
+        raise CorpusError("the label ''", "labels that are not empty", *sentence.place)
     return candidates[0] if candidates is not None and len(candidates) == 1 else _NONE
 
 
@@ -260,6 +258,6 @@ def _with_alternatives(misc: str, candidates: Sequence[Sequence[str]], sentence:
         raise CorpusError(f"the key {next(iter(taken))} in the column misc", expected, *sentence.place)
     items = [] if misc == _NONE else [misc]
     for key, labels in zip(_KEYS, candidates, strict=True):
-        if len(labels) > 1:
+        if len(labels) > 1 or _NONE in labels:
             items.append(f"{key}={'/'.join(map(_escaped, labels))}")
     return "|".join(items) or _NONE
