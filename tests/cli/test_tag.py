@@ -12,7 +12,7 @@ from model_files import write
 
 from tagweave.cli import input as input_module
 from tagweave.cli import labelling
-from tagweave.corpus.load import iterate, load
+from tagweave.corpus.load import Stream, iterate, load
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
@@ -28,6 +28,62 @@ def test_words_of_any_format_become_tagged_text(run, tagger, corpora):
     expected = list(Tagger(load_model(tagger)).tag(load(str(corpora / "dev.seg"))))
     lines = [" ".join(f"{f}/{c[0]}" for f, c in zip(s.forms, s.layers["ctb"], strict=True)) for s in expected]
     assert from_segmented.splitlines() == lines
+
+
+PLAIN = [
+    "he/she said and/or 3/4 km/h",
+    "user_name file_name max_value",
+    "a\tb\tc",
+    "on off",
+    "",
+    "up down",
+    "up out",
+    "x/NN_y",
+]
+
+
+@pytest.mark.parametrize("retag", [[], ["--retag"]])
+@pytest.mark.parametrize("lines", [*([line] for line in PLAIN), PLAIN, [f"{line} x/NN" for line in PLAIN]], ids=str)
+def test_plain_text_loses_nothing(run, tagger, retag, lines):
+    """What is behind a slash, an underscore, a tab or a blank is no label if the model knows none of that name."""
+    text = "".join(f"{line}\n" for line in lines)
+    rows = run("tag", tagger, *retag, "--output-format", "columns", stdin=text).stdout.splitlines()
+    words = [row.split("\t")[0] for row in rows if row and not row.startswith("# columns")]
+    lost = {"x"} if lines[0].endswith("x/NN") and not retag else set()
+    given = [word.removesuffix("/NN") if lost and word == "x/NN" else word for word in text.split()]
+    assert words == given
+
+
+def test_labels_are_told_from_slashes_by_the_model(run, tagger):
+    def read(text, *options):
+        result = run("tag", tagger, *options, "--output-format", "columns", stdin=text)
+        rows = [row for row in result.stdout.splitlines() if row and not row.startswith("# columns")]
+        return [row.split("\t")[0] for row in rows], result.stderr
+
+    words, told = read("医院/NN and/or 的/DEC 我/PN\n")
+    assert words == ["医院", "and/or", "的", "我"]
+    assert told == "- is read with labels: 1 of 4 words with a / keep it, since no label of the model is behind it\n"
+    words, told = read("医院/NN a/b c/d 看\n")
+    assert words == ["医院/NN", "a/b", "c/d", "看"]
+    assert told.startswith("- is read as words: 3 of its first 4 have a / in them, and what is behind it is not taken")
+    assert read("医院/NN 看 的 我\n", "--retag", "--format", "tagged") == (["医院", "看", "的", "我"], "")
+
+
+def test_a_label_that_the_model_lacks_is_an_error_where_the_format_is_named(run, tagger):
+    told = run("tag", tagger, "--format", "tagged", stdin="and/or\n", code=2).stderr
+    assert "label 'or' is not one of" in told and "--retag puts the labels of the input aside" in told
+
+
+@pytest.mark.parametrize("text", ["Hello\n", "Hello\n\nworld\n", "医院\n的\n", "well-known\n", "a|b\n"])
+def test_one_word_a_line(run, tagger, text):
+    tagged = run("tag", tagger, stdin=text).stdout
+    assert [line.rpartition("/")[0] for line in tagged.splitlines()] == text.splitlines()
+
+
+def test_text_in_a_script_without_blanks_is_no_word(run, tagger):
+    assert (
+        "found raw text, characters, expected words" in run("tag", tagger, stdin="今天早上我们看着他\n", code=2).stderr
+    )
 
 
 def test_without_retag_given_tags_stay_and_candidates_are_chosen_from(run, tagger):
@@ -220,7 +276,7 @@ def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
                 read.append(number)
                 yield Sentence(("医院",))
 
-        return "segmented", sentences()
+        return Stream("segmented", sentences())
 
     monkeypatch.setattr(input_module, "stream", stream)
     labelled = labelling.Labelling(Tagger(load_model(tagger)), "-").labelled()

@@ -124,7 +124,7 @@ def test_what_a_method_cannot_use(files, training, sources, method, line):
 def test_a_layer_in_the_way_of_a_name(files, tmp_path):
     table = write(tmp_path / "x.tsv", ["# columns = form source tag", "x\tN\tn", ""])
     with pytest.raises(CorpusError, match="found a layer 'source' beside 'tag', expected a name for the guideline"):
-        data([files.a], [f"{table}#tag"])
+        data([files.a], [table])
 
 
 # Development data
@@ -184,3 +184,13 @@ def test_labels_of_development_data_that_training_lacks_are_told_where_they_are_
         f"{strange}: the training corpora lack labels at 50.0 % of its positions, which count as wrong: R Q"
     ]
     assert told.unknown_labels(told.files[0]) == []
+
+
+def test_what_is_assumed_of_a_format_is_told(tmp_path):
+    plain = write(tmp_path / "plain.txt", ["he/she said and/or 3/4 km/h"])
+    told = read_corpus(str(plain), "segment", None).note
+    assert told.startswith(f"{plain} is read as words: 4 of its first 5 have a / in them, and what is behind it is not")
+    assert read_corpus(str(plain), "tag", "tagged").note == ""
+    partial = write(tmp_path / "partial.txt", ["x/N y z/V w"])
+    told = read_corpus(str(partial), "tag", None).note
+    assert told == f"{partial} is read as words with labels, which 2 of its first 4 words have"

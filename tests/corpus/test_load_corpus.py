@@ -9,7 +9,8 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats import format_of_lines, format_of_name
+from tagweave.corpus.formats import format_of_name
+from tagweave.corpus.guess import Labels, guess
 from tagweave.corpus.load import formats, iterate, load, parse_argument, save
 from tagweave.corpus.sentence import Arc, Sentence
 
@@ -247,10 +248,37 @@ def test_iterate_does_not_read_ahead_of_what_detection_needs(here, monkeypatch):
         ("# columns = form pd\na\tX\n\nb\tX\n", "columns"),
         ("-DOCSTART- -X- O\n\na X O\nb Y O\n\n", "columns"),
         ("X\ta\tb:2\nY\ta", "attributes"),
+        ("he/she said and/or 3/4 km/h", "segmented"),
+        ("the user_name and the file_name of max_value", "segmented"),
+        ("a/n b/n c/v d/v e/n f/v g h i", "tagged"),
     ],
 )
 def test_detection_by_content(text, name):
-    assert format_of_lines(text.split("\n")) == name
+    assert guess(text.split("\n")).format == name
+
+
+@pytest.mark.parametrize(
+    ("text", "share", "name"),
+    [
+        ("at 50 km/h", 0.1, "tagged"),
+        ("at 50 km/h", 0.5, "segmented"),
+        ("go/v 50/n km/h", 0.5, "tagged"),
+        ("a/N b c d e f g", 0.5, "tagged"),
+        ("a/N b/or c/d", 0.1, "segmented"),
+        ("a_n b/n c/n", 0.1, "tagged"),
+        ("a\tn\n\nb\tv", 0.1, "columns"),
+        ("a\tb\n\nc\td", 0.1, "segmented"),
+        ("n\ta\tb\nv\tc", 0.1, "attributes"),
+        ("good day\nbad day\n\nno day", 0.1, "segmented"),
+        ("good n\nbad _\n\nno v", 0.1, "columns"),
+        ("a|b", 0.1, "segmented"),
+        ("word", 0.1, "segmented"),
+        ("山上有水", 0.1, "segmented"),
+        ("山上有水了", 0.1, "raw"),
+    ],
+)
+def test_detection_for_a_model(text, share, name):
+    assert guess(text.split("\n"), Labels({"n", "v", "h", "N"}.__contains__, share)).format == name
 
 
 @pytest.mark.parametrize(

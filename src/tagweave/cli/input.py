@@ -11,7 +11,7 @@ from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import format_named
 from tagweave.corpus.kytea import SEGMENTATION
-from tagweave.corpus.load import covered_labels, guideline_comment, parse_argument, stream
+from tagweave.corpus.load import Labels, covered_labels, guideline_comment, parse_argument, stream
 from tagweave.corpus.sentence import Sentence
 
 _BLOCK = 2000  # sentences at a time
@@ -25,10 +25,12 @@ class Input:
     Args:
         argument: `[GUIDELINE=]PATH[#LAYER]`.
         told: the name of the format; `None`: the extension or the first lines tell it.
+        labels: of the model of words that labels it, by which a format is told that nobody named.
     """
 
     argument: str
     told: str | None = None
+    labels: Labels | None = None
 
     @property
     def path(self) -> str:
@@ -36,11 +38,11 @@ class Input:
         return parse_argument(self.argument).path
 
     @cached_property
-    def _opened(self) -> tuple[str, Sentence | None, Iterator[Sentence]]:
-        """The format, the first sentence, and all sentences."""
-        name, sentences = stream(self.argument, self.told)
+    def _opened(self) -> tuple[str, Sentence | None, Iterator[Sentence], str]:
+        """The format, the first sentence, all sentences, and what was assumed of them."""
+        name, sentences, note = stream(self.argument, self.told, self.labels)
         first = next(sentences, None)
-        return name, first, sentences if first is None else chain([first], sentences)
+        return name, first, sentences if first is None else chain([first], sentences), note
 
     @property
     def format(self) -> str:
@@ -55,6 +57,11 @@ class Input:
     def first(self) -> Sentence | None:
         """The first sentence, if there is any. Raises as `format`."""
         return self._opened[1]
+
+    @property
+    def note(self) -> str:
+        """What is told of a format that is not sure, or nothing. Raises as `format`."""
+        return self._opened[3] and f"{self.path} is {self._opened[3]}"
 
     @property
     def of_characters(self) -> bool:

@@ -13,17 +13,21 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+import typer
+
 from tagweave.cli.input import Input
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import format_named, format_of_name
 from tagweave.corpus.kytea import SEGMENTATION, segmentation_layer
-from tagweave.corpus.load import parse_argument
+from tagweave.corpus.load import Labels, parse_argument
 from tagweave.corpus.segmented import BLANKS
 from tagweave.corpus.sentence import Layer, Sentence
 
 if TYPE_CHECKING:
     from tagweave.models.tagger import Tagger
+
+_MOST = 0.5  # share of words with labels from which text is taken for labelled, where these are put aside
 
 
 class Block(NamedTuple):
@@ -58,9 +62,15 @@ class Labelling:
 
     @cached_property
     def input(self) -> Input:
-        """The input; raw text for a model of characters, where nothing tells another format."""
+        """The input; raw text for a model of characters, where nothing tells another format.
+
+        In text for a model of words what looks like a label is one if the model knows it; where labels are put aside,
+        most words must have one, since it is lost then.
+        """
         told = self.format or format_of_name(parse_argument(self.argument).path)
-        return Input(self.argument, told or ("raw" if self.of_characters else None))
+        if self.of_characters:
+            return Input(self.argument, told or "raw")
+        return Input(self.argument, told, Labels(self.tagger.knows, _MOST) if self.retag else Labels(self.tagger.knows))
 
     @property
     def input_format(self) -> str:
@@ -92,6 +102,8 @@ class Labelling:
     def blocks(self) -> Iterator[Block]:
         """The input, block by block. Raises as `layer`."""
         _ = self.input_format
+        if self.input.note:
+            typer.echo(self.input.note, err=True)
         for given in self.input.blocks():
             evidence = self._of_characters(given) if self.of_characters else self._of_words(given)
             yield Block(given, evidence)

@@ -144,7 +144,8 @@ def _read(
     files = [read_corpus(argument, task, format, weight) for argument, weight in pairs]
     data = training_data(files[: len(corpora)], files[len(corpora) :], method, GUIDED if task == PARSE else COUPLED)
     dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None
-    notes = [*data.notes, *left_out([*data.files, *([dev_file] if dev_file else [])])]
+    all_files = [*data.files, *([dev_file] if dev_file else [])]
+    notes = [*data.notes, *left_out(all_files), *(file.note for file in all_files if file.note)]
     if dev_file and task != "segment":
         notes += data.unknown_labels(dev_file)
     return replace(data, notes=tuple(notes)), dev_file

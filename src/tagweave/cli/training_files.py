@@ -27,12 +27,14 @@ class CorpusFile:
 
     Attributes:
         too_long: sentences that were left out because they are too long for parsers.
+        note: what was assumed of its format.
     """
 
     argument: str
     corpus: Corpus
     sha256: str
     too_long: int = 0
+    note: str = ""
 
     @property
     def guideline(self) -> str:
@@ -85,7 +87,7 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
         CorpusError, OSError: as `load`.
     """
     from tagweave.corpus.describe import digest
-    from tagweave.corpus.load import load, parse_argument
+    from tagweave.corpus.load import assumed, load, parse_argument
     from tagweave.corpus.text_file import STANDARD_STREAM
     from tagweave.encoding.sentence_length import of_fit_length
 
@@ -103,7 +105,7 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
         if task == "segment":  # words end where they end, whatever layer labels them
             corpus = replace(corpus, layer="")
         file = CorpusFile(argument, corpus, digest(corpus.path))
-    return replace(file, corpus=replace(file.corpus, weight=weight))
+    return replace(file, corpus=replace(file.corpus, weight=weight), note=assumed(argument, format))
 
 
 def run_identity(files: Sequence[CorpusFile], dev: CorpusFile | None, recipe: dict[str, Any], *settings: Any) -> str:

@@ -1,10 +1,9 @@
-"""The formats by name, and how a file's format is told from its name and its first lines."""
+"""The formats by name, and how a file's format is told from its name."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Protocol
 
@@ -12,7 +11,7 @@ from tagweave.corpus import attributes, columns, conllu, kytea, raw, segmented, 
 from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from tagweave.corpus.corpus import Unit
     from tagweave.corpus.sentence import Sentence
@@ -130,56 +129,3 @@ def format_of_name(path: str) -> str | None:
     """The format that the extension of a file's name tells, `.gz` apart; `None` if it tells none."""
     suffix = PurePath(path.lower().removesuffix(".gz")).suffix
     return next((name for name, each in FORMATS.items() if suffix in each.extensions), None)
-
-
-def format_of_lines(lines: Sequence[str]) -> str:
-    """The format that the first lines of a file look like.
-
-    Rows of ten fields that begin with an ID are `conllu`; a header `# columns =` tells `columns`; other lines with tabs
-    are `columns` if all rows have equally many fields and `attributes` if not. Lines of characters with boundary marks
-    between them are `kytea`. If one token of ten contains a slash or an underscore, the text is `tagged` or
-    `tagged-underscore` (name the format of text with fewer tags). Rows of equally many fields among blank lines are
-    `columns`. What is left is `segmented` if it contains blanks, else `raw`; so raw text in a language that writes
-    blanks reads as segmented into words.
-    """
-    rows = [line for line in lines if line.strip(segmented.BLANKS)]
-    if name := _format_of_tabs(rows):
-        return name
-    if _looks_partial(rows):
-        return "kytea"
-    tokens = [token for row in rows for token in tagged.split_blanks(row)]
-    slashes, underscores = (sum(mark in token[1:-1] for token in tokens) for mark in "/_")
-    if max(slashes, underscores) * 10 >= len(tokens) > 0:
-        return "tagged" if slashes >= underscores else "tagged-underscore"
-    if _looks_like_columns(lines):
-        return "columns"
-    return "segmented" if any(" " in row or "\u3000" in row for row in rows) else "raw"
-
-
-def _format_of_tabs(rows: Sequence[str]) -> str | None:
-    tabbed = [row.split("\t") for row in rows if "\t" in row]
-    if any(len(row) == 10 and row[0][:1].isdigit() for row in tabbed):
-        return "conllu"
-    if any(columns.is_header(row) for row in rows):
-        return "columns"
-    if len(tabbed) * 2 > len(rows):
-        return "columns" if len({len(row) for row in tabbed}) == 1 else "attributes"
-    return None
-
-
-def _looks_like_columns(lines: Sequence[str]) -> bool:
-    """Rows of equally many fields, two or more, and blank lines between blocks that are not all of one row."""
-    counts = [len(tagged.split_blanks(line)) for line in lines]
-    widths = {count for count in counts if count}
-    blocks = sum(count > 0 and not before for before, count in pairwise([0, *counts]))
-    return len(widths) == 1 and widths != {1} and 0 in counts and sum(map(bool, counts)) > blocks
-
-
-def _looks_partial(rows: Sequence[str]) -> bool:
-    """Rows that can be read as characters with marks between them, and some of the marks known."""
-    try:
-        sentences = list(kytea.read(rows))
-    except CorpusError:
-        return False
-    unknown = (kytea.segmentation_layer([" "] * (len(sentence) - 1)) for sentence in sentences)
-    return any(sentence.layers["segmentation"] != layer for sentence, layer in zip(sentences, unknown, strict=True))

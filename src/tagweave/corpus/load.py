@@ -8,10 +8,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from tagweave.corpus import tagged
 from tagweave.corpus.confidence import read_confidence
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats import Format, format_named, format_of_lines, format_of_name, formats
+from tagweave.corpus.foreign import foreign
+from tagweave.corpus.formats import Format, format_named, format_of_name, formats
+from tagweave.corpus.guess import SEPARATORS, Guess, Labels, guess
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, read_lines, written
 
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Argument",
+    "Labels",
     "Stream",
+    "assumed",
     "covered_labels",
     "formats",
     "guideline_comment",
@@ -46,10 +51,11 @@ class Argument(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """A file that is being read: the name of its format, and its sentences one by one."""
+    """A file that is being read: the name of its format, its sentences one by one, and what was assumed of it."""
 
     format: str
     sentences: Iterator[Sentence]
+    note: str = ""
 
 
 def parse_argument(argument: str) -> Argument:
@@ -89,7 +95,8 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
         OSError: the file cannot be read.
     """
     path, guideline, layer = parse_argument(argument)
-    name, form, lines = _opened(path, format)
+    (name, _), lines = _opened(path, format)
+    form = format_named(name)
     sentences = tuple(read_confidence(sentence, name) for sentence in form.read(lines, path) if sentence.forms)
     names = dict.fromkeys(name for sentence in sentences for name in (*sentence.layers, *sentence.heads))
     if layer is not None and layer not in names:
@@ -139,11 +146,26 @@ def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # 
     return stream(argument, format).sentences
 
 
-def stream(argument: str, format: str | None = None) -> Stream:  # noqa: A002
-    """As `iterate`, with the name of the format that was given or found. Raises as `iterate`."""
+def stream(argument: str, format: str | None = None, labels: Labels | None = None) -> Stream:  # noqa: A002
+    """As `iterate`, with the name of the format that was given or found. Raises as `iterate`.
+
+    Where the format is found, `labels` tell what may be a label in text for a model of words.
+    """
     path = parse_argument(argument).path
-    name, form, lines = _opened(path, format)
-    return Stream(name, form.read(lines, path))
+    (name, note), lines = _opened(path, format, labels)
+    form, is_told = format_named(name), format or format_of_name(path)
+    if labels is not None and not is_told and name in SEPARATORS:
+        return Stream(name, tagged.read(lines, path, SEPARATORS[name], is_label=labels.among), note)
+    return Stream(name, form.read(lines, path), note)
+
+
+def assumed(argument: str, format: str | None = None) -> str:  # noqa: A002
+    """What is told of a file whose format is neither given nor sure; nothing of standard input. Raises as `load`."""
+    path = parse_argument(argument).path
+    if path == STANDARD_STREAM:
+        return ""
+    note = _opened(path, format)[0].note
+    return f"{path} is {note}" if note else ""
 
 
 def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa: A002
@@ -191,13 +213,17 @@ def _key_and_value(comment: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _opened(path: str, name: str | None) -> tuple[str, Format, Iterator[str]]:
+def _opened(path: str, name: str | None, labels: Labels | None = None) -> tuple[Guess, Iterator[str]]:
     lines = read_lines(path)
     name = name or format_of_name(path)
-    if name is None:
-        first = list(islice(lines, _FIRST_LINES))
-        name, lines = format_of_lines(first), chain(first, lines)
-    return name, format_named(name), lines
+    if name is not None:
+        return Guess(name), lines
+    first = list(islice(lines, _FIRST_LINES))
+    if (found := foreign(first)) is not None:
+        what, instead = found
+        how = "--format segmented reads it as text" if labels else f"--format names one of {', '.join(formats())}"
+        raise CorpusError(what, f"{instead}; {how}", path)
+    return guess(first, labels), chain(first, lines)
 
 
 def _default_layer(sentences: Sequence[Sentence], form: Format) -> str:

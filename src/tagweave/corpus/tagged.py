@@ -18,7 +18,7 @@ from tagweave.corpus.output import checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Place, Sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 BLANKS = " \t"
 _CACHE_SIZE = 1_000_000
@@ -29,8 +29,8 @@ Token = tuple[str, Candidates]
 class _Tokens(dict[str, Token]):
     """What each distinct token of the text says; parsed once, so that equal tokens share their form and candidates."""
 
-    def __init__(self, separator: str) -> None:
-        self.separator = separator
+    def __init__(self, separator: str, is_label: Callable[[str], bool] | None) -> None:
+        self.separator, self.is_label = separator, is_label
         self.fields: dict[str, tuple[str, ...]] = {}
 
     def __missing__(self, text: str) -> Token:
@@ -42,7 +42,9 @@ class _Tokens(dict[str, Token]):
 
     def _parse(self, text: str) -> Token:
         position = last_unescaped(text, self.separator)
-        if position < 0:
+        if position >= 0 and self.is_label and not self.is_label(text[position + 1 :]):
+            position = -1
+        if position <= 0 and (position < 0 or self.is_label):
             return intern(unescape(text, self.separator)), None
         form, field = text[:position], text[position + 1 :]
         if not form or not field:
@@ -61,13 +63,21 @@ def split_blanks(line: str) -> list[str]:
     return [token for token in line.split(" ") if token]
 
 
-def read(lines: Iterable[str], path: str = "", separator: str = "/", layer: str = "tag") -> Iterator[Sentence]:
+def read(
+    lines: Iterable[str],
+    path: str = "",
+    separator: str = "/",
+    layer: str = "tag",
+    is_label: Callable[[str], bool] | None = None,
+) -> Iterator[Sentence]:
     """The sentences of tagged text, one a line, with their tags in `layer`; constant memory.
+
+    With `is_label`, which fields are labels, a token with anything else behind its separator is a form.
 
     Raises:
         CorpusError: a token with nothing before or after its separator, or a repeated alternative.
     """
-    known = _Tokens(separator)
+    known = _Tokens(separator, is_label)
     for number, line in enumerate(lines, 1):
         try:
             tokens = [known[token] for token in split_blanks(line)]

@@ -49,6 +49,15 @@ class View:
         """Whether every label is its own tag."""
         return bool(np.array_equal(self.projection, np.arange(len(self.names))))
 
+    def knows(self, candidate: str) -> bool:
+        """Whether a candidate stands for a tag."""
+        if candidate in self.number or not is_wildcard(candidate):
+            return candidate in self.number
+        try:
+            return bool(self.tags(candidate))
+        except UnknownLabelError:
+            return False
+
     def tags(self, candidate: str) -> list[int]:
         """The tags that a candidate stands for: itself, or a wildcard's: `B-*` (prefix), `!O` (all but it).
 

@@ -61,6 +61,10 @@ class Tagger:
         """The guidelines of all layers that come out, the tagger's own first."""
         return tuple(dict.fromkeys((self.guideline, *self._others)))
 
+    def knows(self, candidate: str) -> bool:
+        """Whether a candidate is a label, or a wildcard for some, of one of the model's guidelines."""
+        return any(view.knows(candidate) for view in self.model.structure.space.sides)
+
     def tokens(self, sentences: Sequence[Sentence], layer: str | None = None) -> Sequence[Sentence]:
         """The sentences whose tokens the model labels, with `layer` as evidence: pieces, for a model of pieces."""
         return self.model.encoder.tokens(sentences, self.threads, layer)

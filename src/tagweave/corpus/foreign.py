@@ -1,0 +1,55 @@
+"""Files of other programs, which are no text to learn from: told from their first lines, with what to do about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_CHARACTERS = 20_000  # of the first lines that are looked at: an export may be one line
+_COLUMNS = "rows of `token TAB label` with a blank line between sentences (format columns)"
+_JSON = re.compile(r'\s*(?:\[\s*)*(?:\{\s*(?:"(?:\\.|[^"\\])*"\s*:|\}|\Z)|\[\s*"(?:\\.|[^"\\])*"\s*[,\]]|\[\s*\Z)')
+_KEYS = re.compile(r'"([A-Za-z_]+)"\s*:')
+_XML = re.compile(
+    r"\s*<(?:\?xml\b|!DOCTYPE\b|!--|[a-z][\w:.-]*(?:\s+[\w:.-]+=[^<>]*>|/?>\s*(?:\n|<|\Z)))", re.IGNORECASE
+)
+_BRAT = re.compile(r"(?:[TREAMN]\d+\t\S+ \S.*|\*\t\S+ \S.*|#\d+\tAnnotatorNotes .*)")
+_EXPORTS = (
+    ({"annotator", "outcome", "revision"}, "judgements of tagweave annotate export", "export --format conllu or kytea"),
+    ({"annotations", "result"}, "a JSON export of Label Studio", f"its export as CONLL2003, or {_COLUMNS}"),
+    ({"text", "spans", "answer"}, "a JSONL export of Prodigy", _COLUMNS),
+    ({"text", "spans", "_input_hash"}, "a JSONL export of Prodigy", _COLUMNS),
+    ({"paragraphs", "sentences", "tokens"}, "JSON training data of spaCy", _COLUMNS),
+    ({"text", "ents"}, "JSON of spaCy", _COLUMNS),
+    ({"text", "entities"}, "JSON of spaCy or doccano", _COLUMNS),
+    ({"text", "label"}, "a JSONL export of doccano", _COLUMNS),
+    ({"text", "labels"}, "a JSONL export of doccano", _COLUMNS),
+    ({"entities"}, "JSON training data of spaCy", _COLUMNS),
+)
+"""The keys that an export has at its beginning, what it is, and what is read instead; the first that fits."""
+
+
+def foreign(lines: Sequence[str]) -> tuple[str, str] | None:
+    """What the first lines of a file are of, and what would be read in its place; `None`: of no such format."""
+    text = "\n".join(lines)[:_CHARACTERS]
+    if _JSON.match(text):
+        keys = set(_KEYS.findall(text))
+        named = ((what, instead) for wanted, what, instead in _EXPORTS if wanted <= keys)
+        return next(named, ("JSON", _COLUMNS))
+    return _of_markup(text) if _XML.match(text) else _of_rows([line for line in lines if line.strip()])
+
+
+def _of_markup(text: str) -> tuple[str, str]:
+    if re.match(r"\s*<(?:!DOCTYPE html|html)\b", text, re.IGNORECASE):
+        return "HTML", "text, or what tagweave harvest markup makes of it"
+    return "TEI (XML)" if re.search(r"<TEI\b|tei-c\.org", text) else "XML", _COLUMNS
+
+
+def _of_rows(rows: Sequence[str]) -> tuple[str, str] | None:
+    if rows and rows[0].startswith("#FORMAT=WebAnno"):
+        return "a TSV export of WebAnno or INCEpTION", f"its export as CoNLL, or {_COLUMNS}"
+    if any("\t" in row for row in rows) and all(map(_BRAT.fullmatch, rows)):
+        return (
+            "standoff annotation of brat (.ann), whose text is another file",
+            f"{_COLUMNS}, as its anntoconll.py gives",
+        )
+    return None
