@@ -271,6 +271,8 @@ def test_detection_by_content(text, name):
         ("n\ta\tb\nv\tc", 0.1, "attributes"),
         ("good day\nbad day\n\nno day", 0.1, "segmented"),
         ("good n\nbad _\n\nno v", 0.1, "columns"),
+        ("a/x b/x c/x d/x e/y f/y g/y h/x i/x j/x", 0.5, "tagged"),
+        ("a/b b/c c/d d/e e/f f/g g/m h/i i/j j/k", 0.1, "segmented"),
         ("a|b", 0.1, "segmented"),
         ("word", 0.1, "segmented"),
         ("山上有水", 0.1, "segmented"),

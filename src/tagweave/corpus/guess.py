@@ -19,6 +19,7 @@ SEPARATORS = {"tagged": "/", "tagged-underscore": "_"}
 """The formats of tagged text, and what separates word and tag."""
 
 _FEW, _MANY, _MOST = 0.1, 0.5, 0.9  # shares of the words that have a tail
+_WORDS = 10  # in which a corpus shows
 _ROWS = 10  # of equally many fields, that are no text by chance
 _WORD = 4  # characters of a word in a script that writes no blanks
 _NO_BLANKS = re.compile(
@@ -48,10 +49,17 @@ class Labels:
 
 
 class Guess(NamedTuple):
-    """The name of a format, and what is to be told where the text might be of another one."""
+    """The format that a file looks like.
+
+    Attributes:
+        format: its name.
+        note: what is to be told where the text might be of another one.
+        labels: those that alone are labels in it, where its words do not tell.
+    """
 
     format: str
     note: str = ""
+    labels: Labels | None = None
 
 
 def guess(lines: Sequence[str], labels: Labels | None = None) -> Guess:
@@ -65,9 +73,9 @@ def guess(lines: Sequence[str], labels: Labels | None = None) -> Guess:
     fields among blank lines are `columns`. What is left is `segmented` if it contains blanks, else `raw`; so raw text
     in a language that writes blanks reads as segmented into words.
 
-    Text for a model is read in words, `segmented`, but for lines in a script without blanks. A tail is a label only if
-    it is one of the model's, and tails are if most are and enough words have one, or all are and look like labels. So
-    it is with the fields of rows that may be lines of text.
+    Text for a model is read in words, `segmented`, but for lines in a script without blanks. There a tail is a label
+    only if it is one of the model's, and tails are if most are and enough words have one, or all are and look like
+    labels; or if nearly all words have one, and few of them differ. So it is with fields of rows that may be text.
 
     Args:
         lines: the first ones.
@@ -82,8 +90,10 @@ def guess(lines: Sequence[str], labels: Labels | None = None) -> Guess:
     tokens = [token for row in rows for token in tagged.split_blanks(row)]
     tails = {name: _Tails.of(tokens, mark) for name, mark in SEPARATORS.items()}
     name, found = max(tails.items(), key=lambda item: item[1].count)
+    if found.are_labels_of_all:
+        return Guess(name)
     if found.are_labels(labels):
-        return Guess(name, found.said_of_labels(labels))
+        return Guess(name, found.said_of_labels(labels), labels)
     if _looks_like_columns(lines) and (labels is None or _are_labelled(rows, "columns", labels)):
         return Guess("columns")
     has_blanks = any(" " in row or "\u3000" in row for row in rows)
@@ -124,6 +134,15 @@ class _Tails:
         """How many are labels of a model."""
         return sum(labels.among(tail) for _, tail in self.pairs)
 
+    @property
+    def are_labels_of_all(self) -> bool:
+        """Whether they are no text, whoever reads it: a corpus with all its labels."""
+        return self.words >= _WORDS and self.share >= _MOST and self._are_few
+
+    @property
+    def _are_few(self) -> bool:
+        return 2 * len({tail for _, tail in self.pairs}) <= len(set(self.pairs))
+
     def are_labels(self, labels: Labels | None) -> bool:
         """Whether they are taken for labels."""
         if labels is None:
@@ -136,9 +155,8 @@ class _Tails:
     def _look_like_labels(self) -> bool:
         """Whether all words have them, or some have capitals, or many have few different ones."""
         capitals = sum(_UPPER.fullmatch(tail) is not None for _, tail in self.pairs)
-        is_few = 2 * len({tail for _, tail in self.pairs}) <= len(set(self.pairs))
         some_in_capitals = self.share >= _FEW and 2 * capitals >= self.count
-        return self.share >= _MOST or some_in_capitals or (self.share >= _MANY and is_few)
+        return self.share >= _MOST or some_in_capitals or (self.share >= _MANY and self._are_few)
 
     def said_of_labels(self, labels: Labels | None) -> str:
         """What is told where not all of them are labels, or not all words have one."""

@@ -95,7 +95,7 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
         OSError: the file cannot be read.
     """
     path, guideline, layer = parse_argument(argument)
-    (name, _), lines = _opened(path, format)
+    (name, *_), lines = _opened(path, format)
     form = format_named(name)
     sentences = tuple(read_confidence(sentence, name) for sentence in form.read(lines, path) if sentence.forms)
     names = dict.fromkeys(name for sentence in sentences for name in (*sentence.layers, *sentence.heads))
@@ -152,11 +152,10 @@ def stream(argument: str, format: str | None = None, labels: Labels | None = Non
     Where the format is found, `labels` tell what may be a label in text for a model of words.
     """
     path = parse_argument(argument).path
-    (name, note), lines = _opened(path, format, labels)
-    form, is_told = format_named(name), format or format_of_name(path)
-    if labels is not None and not is_told and name in SEPARATORS:
-        return Stream(name, tagged.read(lines, path, SEPARATORS[name], is_label=labels.among), note)
-    return Stream(name, form.read(lines, path), note)
+    (name, note, alone), lines = _opened(path, format, labels)
+    if alone is not None:
+        return Stream(name, tagged.read(lines, path, SEPARATORS[name], is_label=alone.among), note)
+    return Stream(name, format_named(name).read(lines, path), note)
 
 
 def assumed(argument: str, format: str | None = None) -> str:  # noqa: A002
