@@ -253,6 +253,14 @@ def test_development_data_without_one_label(dev: Corpus) -> None:
         fit([TRAIN], Recipe(), dev)
 
 
+@pytest.mark.parametrize("texts", [["a/N b/N", "c/?"], ["a/N|V b/?", "c/V|N"]])
+def test_corpora_that_say_nothing(texts: list[str]) -> None:
+    told = r"f: found no evidence: every token allows every label \(N.*\), expected a corpus that tells labels from"
+    with pytest.raises(CorpusError, match=told):
+        fit([corpus(*texts)], Recipe())
+    assert fit([corpus(*texts), corpus("d/V")], Recipe(), schedule=SHORT).outcome.iterations == 4
+
+
 def test_development_data_of_another_guideline() -> None:
     with pytest.raises(CorpusError, match="f: found development data of the guideline 'h', expected 'g', of the model"):
         fit([TRAIN], Recipe(), replace(DEV, guideline="h"))

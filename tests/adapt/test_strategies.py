@@ -231,7 +231,7 @@ def test_argmax_on_characters(task: str, coding: str, complete: bool) -> None:
         characters("B/S B/M/E/S E/S"),
     ]
     confident = replace(rows[2], confidence=(1.0, 0.5, 0.25), weight=3.0)
-    given = Corpus((*rows[: 2 * complete], confident, rows[3]), "segmentation", "character", weight=2.0)
+    given = Corpus((*rows[not complete : 2], confident, rows[3]), "segmentation", "character", weight=2.0)
     recipe = Recipe(Task(task, coding))
     (found,), _ = treated("argmax", [given], recipe, schedule=SHORT)
     assert found.weight == 2.0

@@ -213,7 +213,7 @@ def prepare_in(
         encoder: features; one of the recipe's templates when left out.
 
     Raises:
-        CorpusError: evidence that contradicts itself, or a sample of another number of corpora.
+        CorpusError: no evidence, or evidence that contradicts itself, or a sample of another number of corpora.
     """
     if recipe.sample and len(recipe.sample) != len(corpora):
         found, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
@@ -224,6 +224,10 @@ def prepare_in(
     encoded = encoder.encode(sentences, recipe.threads)
     encoder.freeze(encoded, recipe.minimum_count)
     encoded = with_evidence(encoded, corpora, sets, scheme)
+    if not encoded.allow.any():
+        names = " ".join(space.names[:_SHOWN])
+        found = f"no evidence: every token allows every label ({names})"
+        raise CorpusError(found, "a corpus that tells labels from one another", corpora[0].path)
     check_consistent(sentences, encoded.allow, encoded.doubt, sets.masks, scheme)
     dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
     layouts = tuple(
