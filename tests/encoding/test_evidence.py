@@ -101,6 +101,22 @@ def test_outside_of_what_was_looked_for_is_unknown(covered: Any, label: tuple[st
     assert (number == ALL) == (len(expected) == 5)
 
 
+@pytest.mark.parametrize(
+    ("covered", "told"),
+    [
+        (("PER", "PERS"), r"ner.txt: found the covered label 'PERS', .* types of labels, .*LOC.*PER \(perhaps PER\)"),
+        (("B-XYZ",), r"ner.txt: found the covered label 'B-XYZ', expected labels or types of labels, B-LOC"),
+        (("per",), "ner.txt: found the covered label 'per'"),
+    ],
+)
+def test_a_covered_label_that_is_none(covered: tuple[str, ...], told: str) -> None:
+    sentence = Sentence(("x",), {"ner": (("O",),)}, place=Place("ner.txt", 3))
+    with pytest.raises(CorpusError, match=told):
+        allowed_sets([sentence], LabelSets(ENTITIES), covered=covered)
+    for known in ("E-PER", "LOC", "O"):
+        allowed_sets([sentence], LabelSets(ENTITIES), covered=(known,))
+
+
 SEGMENTS = LabelSpace.plain("seg", ("B", "M", "E", "S"))
 SCHEME = TransitionScheme.of("BMES", SEGMENTS.names)
 

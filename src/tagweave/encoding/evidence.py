@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,11 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
-from tagweave.labels.space import UnknownLabelError
+from tagweave.labels.space import LabelSpace, UnknownLabelError
 
 OUTSIDE = "O"
 """The label that says "nothing of what we look for"."""
+_SHOWN = 12  # labels in a message
 
 
 def allowed_sets(
@@ -37,15 +39,28 @@ def allowed_sets(
             label of other types.
 
     Raises:
-        CorpusError: a label that the space does not have, or layers that exclude one another.
+        CorpusError: a label that the space does not have, also a covered one, or layers that exclude one another.
     """
-    resolve = _Resolver(sets, covered)
+    resolve = _Resolver(sets, None if covered is None else _known(covered, sets.space, sentences))
     edges = _Edges(sets, scheme) if scheme else None
     allowed: list[int] = []
     for sentence in sentences:
         numbers = resolve.sentence(sentence)
         allowed.extend(edges.widened(numbers) if edges else numbers)
     return np.array(allowed, np.int32)
+
+
+def _known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[Sentence]) -> tuple[str, ...]:
+    """The covered labels, each of which is a label of some guideline, or has the type of one."""
+    known = {name for view in space.sides for label in view.names for name in (label, label.partition("-")[2] or label)}
+    for label in (labels := tuple(covered)):
+        if label not in known and label.partition("-")[2] not in known:
+            near = get_close_matches(label, sorted(known), 1, 0.5)
+            hint = f" (perhaps {near[0]})" if near else ""
+            path = sentences[0].place.path if sentences else ""
+            names = " ".join(sorted(known)[:_SHOWN]) + (" ..." if len(known) > _SHOWN else "")
+            raise CorpusError(f"the covered label {label!r}", f"labels or types of labels, {names}{hint}", path)
+    return labels
 
 
 class _Resolver:
