@@ -22,7 +22,9 @@ def test_a_template_has_terms_of_each_side() -> None:
     assert not template.is_pair
 
 
-@pytest.mark.parametrize("text", ["h.xpos", "x.xpos[0]", "xpos[0]", "h.[0]", "", "b.xpos[0]", "h.xpos[a]"])
+@pytest.mark.parametrize(
+    "text", ["h.xpos", "x.xpos[0]", "xpos[0]", "h.[0]", "", "b.xpos[0]", "h.xpos[a]", "h.xpos[33]", "h.xpos[0] " * 33]
+)
 def test_what_is_no_template(text: str) -> None:
     with pytest.raises(TemplateError, match="found"):
         ArcTemplate.parse(text)

@@ -221,7 +221,7 @@ def test_an_empty_frozen_index_does_not_grow() -> None:
     encoded = trained.encode([Sentence(("a", "b"))])
     trained.freeze(encoded, minimum_count=9)
     index = FeatureIndex.of_codes(trained.index.codes())
-    again = TemplateEncoder(trained.templates, index, trained.windows)
+    again = TemplateEncoder(trained.templates, index)
     assert (again.encode([Sentence(("a", "b"))]).grams == -1).all()
     assert len(again.index) == 0
 

@@ -81,3 +81,13 @@ def test_codes_that_fall_on_one_slot_stay_apart() -> None:
     index.freeze()
     assert index.ids(codes[::-1]).tolist() == list(range(198, -1, -1))
     assert index.ids(array([5, (300 << 40) + 5])).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [[n << 40 for n in range(1, 2000)], [5, 6, 5], [5, 0, 6], [(n % 2000 << 40) + n // 2000 for n in range(10**6)]],
+    ids=["on one slot", "twice", "0", "a million on 500 slots"],
+)
+def test_codes_of_a_file_that_no_features_have_are_refused(codes: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"feature \d+ has a code"):
+        FeatureIndex.of_codes(array(codes))

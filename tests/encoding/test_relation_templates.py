@@ -29,7 +29,7 @@ def test_codes_are_one_a_side() -> None:
     assert len(set(seeds.tolist())) == 3
 
 
-@pytest.mark.parametrize("text", ["", "d", "x.upos[0]", "b.upos[0] m.upos[0]", "m.upos"])
+@pytest.mark.parametrize("text", ["", "d", "x.upos[0]", "b.upos[0] m.upos[0]", "m.upos", "m.upos[-33]"])
 def test_what_is_no_template(text: str) -> None:
     with pytest.raises(TemplateError, match="found"):
         _ = RelationTemplates((text,)).parsed

@@ -58,11 +58,27 @@ def test_terms_are_read(text: str, terms: tuple[Term, ...]) -> None:
         ("inner[0]==inner[1]", "list column"),
         ("inner[0] final[0]", "list column"),
         ("inner[0] user:x[0]", "list column"),
+        ("form[-2000000]", r"found the offset -2000000 in 'form\[-2000000\]', expected one from -32 to 32"),
+        ("form[0]==form[33]", "found the offset 33"),
+        (f"form[{'9' * 5000}]", "expected COLUMN"),
+        ("form[0] " * 33, "found 33 terms"),
     ],
 )
 def test_what_cannot_be_read_raises(text: str, message: str) -> None:
     with pytest.raises(TemplateError, match=message):
         Template.parse(text)
+
+
+def test_what_a_model_has_no_room_for_raises() -> None:
+    columns = [f"user:{number}[0]" for number in range(1001)]
+    assert len(Templates(tuple(columns[1:])).families) == 1000
+    with pytest.raises(TemplateError, match="found 1,001 templates, expected 1,000 at most"):
+        _ = Templates(tuple(columns)).parsed
+
+
+def test_a_gram_is_seen_by_as_many_tokens_as_its_code_can_tell() -> None:
+    texts = [f"form[{offset}]" for offset in range(-16, 17)]
+    assert spans(*texts) == {("form[0]", -16, -2), ("form[0]", -1, 13), ("form[0]", 14, 16)}
 
 
 COLUMNS = sorted({*SCALAR_COLUMNS, "user:a"})

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tagweave.encoding.templates import WIDEST
 from tagweave.kernels import hashing
 
 MASK = 2**64 - 1
@@ -35,13 +36,28 @@ def test_spans_are_chains_of_their_points(spans: list[list[int]], seed: int) -> 
     assert out.tolist() == [chained(seed, span) if span else 0 for span in spans]
 
 
-@given(st.lists(st.integers(0, MASK), min_size=1, max_size=12), st.integers(1, 3), st.integers(0, MASK))
-def test_codes_are_chained_in_groups(codes: list[int], count: int, seed: int) -> None:
+def gram(code: int, window: int) -> int:
+    return code % 2**44 + (window << 44)
+
+
+@given(
+    st.lists(st.integers(0, MASK), min_size=1, max_size=12),
+    st.integers(1, 3),
+    st.integers(0, MASK),
+    st.integers(1, WIDEST),
+)
+def test_codes_are_chained_in_groups_and_tell_their_window(
+    codes: list[int], count: int, seed: int, window: int
+) -> None:
     groups = len(codes) // count
     out = np.empty(groups, np.uint64)
     starts = np.arange(groups, dtype=np.int64) * count
-    hashing.hash_codes(np.array(codes, np.uint64), starts, count, np.uint64(seed), out)
-    assert out.tolist() == [chained(seed, codes[i * count : (i + 1) * count]) for i in range(groups)]
+    hashing.hash_codes(np.array(codes, np.uint64), starts, count, np.uint64(seed), window, out)
+    parts = [codes[i * count : (i + 1) * count] for i in range(groups)]
+    assert out.tolist() == [gram(chained(seed, part), window) if all(part) else 0 for part in parts]
+    windows = np.empty(groups, np.int64)
+    hashing.windows_of(out, windows)
+    assert windows.tolist() == [window if all(part) else 0 for part in parts]
 
 
 def test_a_chain_depends_on_order_and_on_length() -> None:
@@ -74,7 +90,7 @@ def test_the_table_finds_what_was_inserted(codes: list[int], asked: list[int]) -
 
 def test_the_last_slot_is_followed_by_the_first() -> None:
     keys, values = np.zeros(4, np.uint64), np.zeros(4, np.int32)
-    hashing.place(keys, values, np.array([3, 7], np.uint64), np.array([5, 6], np.int32))
+    assert hashing.place(keys, values, np.array([3, 7], np.uint64), np.array([5, 6], np.int32), len(keys)) == 2
     assert keys.tolist() == [7, 0, 0, 3]
     found = np.empty(3, np.int32)
     hashing.find(keys, values, np.array([7, 3, 11], np.uint64), found)

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.encoding.columns import SCALAR_COLUMNS
-from tagweave.encoding.templates import TemplateError, seed_of
+from tagweave.encoding.templates import OFFSET, TemplateError, check_count, check_terms, near, seed_of
 
-_TERM = re.compile(r"(?P<side>[a-z])\.(?P<column>[^\[\]\s]+)\[(?P<offset>[+-]?\d+)\]")
+_TERM = re.compile(r"(?P<side>[a-z])\.(?P<column>[^\[\]\s]+)" + OFFSET)
 SIDES = "hmb"
 
 ArcTerm = tuple[str, int]
@@ -71,15 +71,16 @@ def parse_terms(text: str, sides: str) -> dict[str, list[ArcTerm]]:
     """The terms of every side that a template names, in the order in which it first names them.
 
     Raises:
-        TemplateError: a term of another form, or of another side.
+        TemplateError: a term of another form, or of another side; too many terms, or an offset that is too large.
     """
+    check_terms(text)
     terms: dict[str, list[ArcTerm]] = {}
     for part in text.split():
         match = _TERM.fullmatch(part)
         if not match or match["side"] not in sides:
             expected = f"SIDE.COLUMN[OFFSET] with a side of {', '.join(sides)}"
             raise TemplateError(f"found {part!r} in template {text!r}, expected {expected}")
-        terms.setdefault(match["side"], []).append((match["column"], int(match["offset"])))
+        terms.setdefault(match["side"], []).append((match["column"], near(match["offset"], text)))
     return terms
 
 
@@ -104,7 +105,12 @@ class ArcTemplates:
 
     @cached_property
     def parsed(self) -> tuple[ArcTemplate, ...]:
-        """The templates, in order, without repeats."""
+        """The templates, in order, without repeats.
+
+        Raises:
+            TemplateError: as `ArcTemplate.parse`; too many.
+        """
+        check_count(self.texts)
         return tuple(dict.fromkeys(ArcTemplate.parse(text) for text in self.texts))
 
     @cached_property

@@ -41,7 +41,6 @@ class TemplateEncoder:
     Args:
         templates: what features look at.
         index: a frozen index; a growing one is made when left out.
-        windows: int64[F], how many tokens see each feature of `index`.
         lexicon: the words that templates over its columns look at.
 
     Raises:
@@ -52,19 +51,25 @@ class TemplateEncoder:
         self,
         templates: Templates,
         index: FeatureIndex | None = None,
-        windows: NDArray[np.int64] | None = None,
         lexicon: LexiconColumns | None = None,
     ) -> None:
         self.templates = templates
         self.lexicon = LexiconColumns() if lexicon is None else lexicon
         templates.check_lexicon(bool(self.lexicon.words))
         self.index = FeatureIndex() if index is None else index
-        self.windows = np.zeros(0, np.int64) if windows is None else windows
         families = templates.families
         self.lead = max([0, *(-family.low for family in families)])
         self.trail = max([0, *(family.high for family in families)])
         self.low = np.array([family.low for family in families], np.int64)
         self.high = np.array([family.high for family in families], np.int64)
+
+    @property
+    def windows(self) -> NDArray[np.int64]:
+        """int64[F], how many tokens see each feature."""
+        codes = self.index.codes()
+        windows = np.empty(len(codes), np.int64)
+        hashing.windows_of(codes, windows)
+        return windows
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
         """The sentences whose tokens are labelled: these."""
@@ -82,7 +87,6 @@ class TemplateEncoder:
         kind_ptr, kind_codes = self._inside(tokens.columns)
         features = self.index.ids(kind_codes)
         if not self.index.frozen:
-            self._note_windows(grams, features)
             # the index saw the features of a form once, but they occur at each of its tokens
             times = np.bincount(tokens.ids[0], minlength=len(tokens.forms))
             self.index.count(features, np.repeat(times - 1, np.diff(kind_ptr)))
@@ -105,18 +109,9 @@ class TemplateEncoder:
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
         """Stop growing; features that occurred less often than `minimum_count` are dropped, from `encoded` too."""
         new = self.index.freeze(minimum_count)
-        self.windows = self.windows[new >= 0]
         if (new < 0).any():
             hashing.renumber(encoded.grams.reshape(-1), new)
             hashing.renumber(encoded.kind_features, new)
-
-    def _note_windows(self, grams: NDArray[np.int32], features: NDArray[np.int32]) -> None:
-        windows = np.ones(len(self.index), np.int64)
-        windows[: len(self.windows)] = self.windows
-        for k, family in enumerate(self.templates.families):
-            used = grams[:, k]
-            windows[used[used >= 0]] = family.window
-        self.windows = windows
 
     def _tokens(self, sentences: Sequence[Sentence]) -> _Tokens:
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
@@ -212,7 +207,7 @@ class TemplateEncoder:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model on disk keeps of the encoder."""
-        return {"index.codes": self.index.codes(), "index.windows": self.windows, **self.lexicon.arrays()}
+        return {"index.codes": self.index.codes(), **self.lexicon.arrays()}
 
 
 def _number(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
@@ -262,6 +257,5 @@ def _join(seed: np.uint64, parts: list[Codes]) -> Codes:
     joined = np.empty(len(parts[0]), np.uint64)
     points = np.stack(parts, axis=1)
     starts = np.arange(len(points), dtype=np.int64) * len(parts)
-    hashing.hash_codes(points.reshape(-1), starts, len(parts), seed, joined)
-    joined[(points == 0).any(axis=1)] = 0
+    hashing.hash_codes(points.reshape(-1), starts, len(parts), seed, 1, joined)
     return joined

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from tagweave.kernels import hashing
 
 _CHUNK = 1 << 18  # codes between two looks at whether the table is large enough
+_FARTHEST = 512  # slots from its own that a hash ever stands in a table at most half full: of 10 million, 90
 
 
 class FeatureIndex:
@@ -21,6 +22,7 @@ class FeatureIndex:
         self._keys = np.zeros(1 << 12, np.uint64)
         self._values = np.zeros(1 << 12, np.int32)
         self._size = 0
+        self._codes: NDArray[np.uint64] | None = None  # those of a frozen index
         self.counts = np.zeros(1 << 11, np.int64)
 
     def __len__(self) -> int:
@@ -28,11 +30,15 @@ class FeatureIndex:
 
     @classmethod
     def of_codes(cls, codes: NDArray[np.uint64]) -> FeatureIndex:
-        """The frozen index in which codes[i] has id i."""
+        """The frozen index in which codes[i] has id i.
+
+        Raises:
+            ValueError: codes that no features have: 0, two of a kind, or so many alike that looking one up takes long.
+        """
         index = cls()
-        index._size = len(codes)
-        index._build(codes)
-        index.frozen = True
+        if (placed := index._build(codes, _FARTHEST)) < len(codes):
+            raise ValueError(f"feature {placed} has a code that is 0, that of another one, or like too many others")
+        index._freeze(codes)
         return index
 
     def ids(self, codes: NDArray[np.uint64]) -> NDArray[np.int32]:
@@ -57,6 +63,8 @@ class FeatureIndex:
 
     def codes(self) -> NDArray[np.uint64]:
         """The code of every id: what a model on disk keeps of the index."""
+        if self._codes is not None:
+            return self._codes
         codes = np.zeros(self._size, np.uint64)
         filled = self._keys != 0
         codes[self._values[filled]] = self._keys[filled]
@@ -67,22 +75,28 @@ class FeatureIndex:
         codes = self.codes()
         kept = self.counts[: self._size] >= minimum_count
         new = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
-        self._size = int(kept.sum())
         self._build(codes[kept])
+        self._freeze(codes[kept])
+        return new
+
+    def _freeze(self, codes: NDArray[np.uint64]) -> None:
+        self._codes, self._size = codes, len(codes)
         self.counts = np.zeros(0, np.int64)
         self.frozen = True
-        return new
 
     def _reserve(self, size: int) -> None:
         if 2 * size <= len(self._keys):
             return
         # the room for one chunk of new codes is not kept twice over: double by what is there, not by what may come
-        self._build(self.codes(), size)
+        self._build(self.codes(), size=size)
         counts = np.zeros(len(self._keys) // 2, np.int64)
         counts[: len(self.counts)] = self.counts[: len(counts)]
         self.counts = counts
 
-    def _build(self, codes: NDArray[np.uint64], size: int | None = None) -> None:
+    def _build(self, codes: NDArray[np.uint64], farthest: int | None = None, size: int | None = None) -> int:
+        """A new table, with room for so many codes. Returns how many were placed, all unless one came to stand farther
+        from its slot."""
         slots = 1 << max(12, (2 * (len(codes) if size is None else size) - 1).bit_length())
         self._keys, self._values = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
-        hashing.place(self._keys, self._values, codes, np.arange(len(codes), dtype=np.int32))
+        ids = np.arange(len(codes), dtype=np.int32)
+        return int(hashing.place(self._keys, self._values, codes, ids, farthest or slots))

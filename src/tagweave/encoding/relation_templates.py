@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.encoding.arc_templates import ArcTemplates, ArcTerm, parse_terms
-from tagweave.encoding.templates import TemplateError, seed_of
+from tagweave.encoding.templates import TemplateError, check_count, seed_of
 
 PLACES = "hmpnlrg"
 DISTANCE = "d"
@@ -32,8 +32,9 @@ class RelationTemplates:
         """The text and the terms of each side of every template, in order, without repeats.
 
         Raises:
-            TemplateError: a term of another form, or a template without any.
+            TemplateError: a term of another form, a template without any, or too many templates.
         """
+        check_count(self.texts)
         found = []
         for text in dict.fromkeys(self.texts):
             terms = parse_terms(" ".join(part for part in text.split() if part != DISTANCE), PLACES)

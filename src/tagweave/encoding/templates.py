@@ -20,8 +20,16 @@ from hashlib import blake2b
 from tagweave.encoding.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.encoding.lexicon import LEXICON_COLUMNS
 
-_PLACE = r"(?P<column>[a-z_0-9]+|user:[^\[\]=\s]+)\[(?P<offset>[+-]?\d+)\]"
-_TERM = re.compile(_PLACE + r"(==(?P=column)\[(?P<other>[+-]?\d+)\])?")
+FARTHEST = 32
+"""The largest offset: what stands farther from a token says nothing of it, and every sentence has anchors as far out."""
+MOST_TEMPLATES, MOST_TERMS = 1000, 32
+"""Of a model, and of a template."""
+WIDEST = 15
+"""The most tokens that see a gram: as many as its code can tell (`kernels.hashing`)."""
+OFFSET = r"\[(?P<offset>[+-]?\d{1,9})\]"
+"""How an offset is written."""
+_PLACE = r"(?P<column>[a-z_0-9]+|user:[^\[\]=\s]+)" + OFFSET
+_TERM = re.compile(_PLACE + r"(==(?P=column)\[(?P<other>[+-]?\d{1,9})\])?")
 
 
 class TemplateError(ValueError):
@@ -58,7 +66,8 @@ class Template:
         """Read `column[offset] column[offset] ...`, or `column[a]==column[b]` for a term.
 
         Raises:
-            TemplateError: a term that is not of this form, an unknown column, or a list column away from offset 0.
+            TemplateError: a term that is not of this form, too many, an unknown column, an offset beyond `FARTHEST`, or
+                a list column away from offset 0.
         """
         terms = []
         for part in text.split():
@@ -67,7 +76,7 @@ class Template:
                 raise TemplateError(
                     f"found {part!r} in template {text!r}, expected COLUMN[OFFSET] or COLUMN[OFFSET]==COLUMN[OFFSET]"
                 )
-            offset, other = int(match["offset"]), int(match["other"] or match["offset"])
+            offset, other = (near(match[name] or match["offset"], text) for name in ("offset", "other"))
             terms.append(Term(match["column"], offset, other - offset))
         template = cls(tuple(terms))
         template._check(text)
@@ -76,6 +85,7 @@ class Template:
     def _check(self, text: str) -> None:
         if not self.terms:
             raise TemplateError("an empty template, expected COLUMN[OFFSET] ...")
+        check_terms(text)
         known = {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS}
         for term in self.terms:
             if not term.column.startswith("user:") and term.column not in known:
@@ -127,6 +137,38 @@ class Family:
         return seed_of(f"{self.terms}{self.low}")
 
 
+def near(offset: str, text: str) -> int:
+    """An offset in a template as a number.
+
+    Raises:
+        TemplateError: it is larger than `FARTHEST`.
+    """
+    number = int(offset)
+    if abs(number) > FARTHEST:
+        raise TemplateError(f"found the offset {offset} in {text[:80]!r}, expected one from -{FARTHEST} to {FARTHEST}")
+    return number
+
+
+def check_terms(text: str) -> None:
+    """Nothing, if a template has not more than `MOST_TERMS`.
+
+    Raises:
+        TemplateError: it has.
+    """
+    if (count := len(text.split())) > MOST_TERMS:
+        raise TemplateError(f"found {count:,} terms in {text[:80]!r}, expected {MOST_TERMS} at most")
+
+
+def check_count(texts: tuple[str, ...]) -> None:
+    """Nothing, if there are not more than `MOST_TEMPLATES`.
+
+    Raises:
+        TemplateError: there are.
+    """
+    if len(texts) > MOST_TEMPLATES:
+        raise TemplateError(f"found {len(texts):,} templates, expected {MOST_TEMPLATES:,} at most")
+
+
 def seed_of(text: str) -> int:
     """A 64-bit number that is a function of the text."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
@@ -144,7 +186,12 @@ class Templates:
 
     @cached_property
     def parsed(self) -> tuple[Template, ...]:
-        """The templates, in order, without repeats."""
+        """The templates, in order, without repeats.
+
+        Raises:
+            TemplateError: as `Template.parse`; more than `MOST_TEMPLATES`.
+        """
+        check_count(self.texts)
         return tuple(dict.fromkeys(Template.parse(text) for text in self.texts))
 
     @cached_property
@@ -164,7 +211,12 @@ class Templates:
         return tuple(template for template in self.parsed if template.inside_word and not self._has_shifts(template))
 
     def _has_shifts(self, template: Template) -> bool:
-        return any(other.shape == template.shape and other.shift in (-1, 1) for other in self.parsed)
+        return not self._beside.isdisjoint({(template.shape, -1), (template.shape, 1)})
+
+    @cached_property
+    def _beside(self) -> frozenset[tuple[tuple[Term, ...], int]]:
+        """The shapes of all templates, and where each stands."""
+        return frozenset((template.shape, template.shift) for template in self.parsed)
 
     @cached_property
     def user_columns(self) -> tuple[str, ...]:
@@ -194,10 +246,10 @@ class Templates:
 
 
 def _runs(offsets: list[int]) -> list[list[int]]:
-    """Rising offsets, cut where one is missing."""
+    """Rising offsets, cut where one is missing, and where a gram would be seen by too many tokens."""
     runs = [[offsets[0]]]
     for offset in offsets[1:]:
-        if offset == runs[-1][-1] + 1:
+        if offset == runs[-1][-1] + 1 and len(runs[-1]) < WIDEST:
             runs[-1].append(offset)
         else:
             runs.append([offset])

@@ -1,7 +1,11 @@
 """Feature hashing: strings to 64-bit codes, codes to gram codes, gram codes to consecutive feature ids.
 
 The feature index is an open-addressing table (linear probing, a power of two of slots, at most half full). Code 0 means
-"absent" everywhere and never enters the table. Two of 10 million different grams share a code with probability 3e-6.
+"absent" everywhere and never enters the table.
+
+A gram code has 48 bits. The highest four are the number of tokens that see the gram, its window: so a gram that the
+index knows has as many weights as its family needs, whatever stands in a file. A gram that was never seen is taken for
+one of 10 million others of its window with probability 6e-7.
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _ONE = np.uint64(1)
 OUTSIDE = np.uint64(0xD6E8FEB86659FD93)
+_WINDOW = np.uint64(44)  # where the bits of the window begin
+_HASH = np.uint64((1 << 44) - 1)
 
 
 @kernel
@@ -25,6 +31,12 @@ def mix(code, value):
     code = (code ^ (code >> np.uint64(27))) * _SECOND
     code = code ^ (code >> np.uint64(31))
     return code if code != np.uint64(0) else _ONE
+
+
+@kernel
+def of_window(code, window):
+    """A gram code that tells its window, 1 to 15; 0 stays 0."""
+    return (code & _HASH) | (np.uint64(window) << _WINDOW) if code != np.uint64(0) else code
 
 
 @kernel
@@ -85,7 +97,7 @@ def hash_grams(ids, sentence_ptr, table, table_ptr, terms, seeds, reach, edge, g
                         code = np.uint64(0)
                         break
                     code = mix(code, value)
-                grams[row, k] = code
+                grams[row, k] = of_window(code, reach[k, 1] - reach[k, 0] + 1)
             row += 1
 
 
@@ -128,15 +140,23 @@ def insert(keys, values, codes, size, out, counts):
 
 
 @kernel
-def place(keys, values, codes, ids):
-    """Enter codes that are known to be new under the given ids."""
+def place(keys, values, codes, ids, farthest):
+    """Enter codes that are known to be new under the given ids, none more than `farthest` slots from its own.
+
+    Returns how many were entered: it stops at a code that is 0 or there already, or that finds no free slot so near.
+    """
     mask = np.uint64(keys.shape[0] - 1)
     for i in range(codes.shape[0]):
         slot = codes[i] & mask
-        while keys[slot] != np.uint64(0):
+        steps = 0
+        while keys[slot] != np.uint64(0) and keys[slot] != codes[i] and steps < farthest:
             slot = (slot + _ONE) & mask
+            steps += 1
+        if keys[slot] != np.uint64(0) or codes[i] == np.uint64(0):
+            return i
         keys[slot] = codes[i]
         values[slot] = ids[i]
+    return codes.shape[0]
 
 
 @kernel
@@ -148,10 +168,20 @@ def renumber(ids, new):
 
 
 @kernel
-def hash_codes(codes, start, count, seed, out):
-    """out[i] = the chain of codes[start[i]] .. codes[start[i] + count - 1]."""
+def hash_codes(codes, start, count, seed, window, out):
+    """out[i] = the gram code of codes[start[i]] .. codes[start[i] + count - 1], 0 where one of these is."""
     for i in range(start.shape[0]):
         code = seed
         for j in range(start[i], start[i] + count):
+            if codes[j] == np.uint64(0):
+                code = np.uint64(0)
+                break
             code = mix(code, codes[j])
-        out[i] = code
+        out[i] = of_window(code, window)
+
+
+@kernel
+def windows_of(codes, windows):
+    """windows[i] = how many tokens see the gram codes[i]."""
+    for i in range(codes.shape[0]):
+        windows[i] = codes[i] >> _WINDOW

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagweave.kernels import kernel
-from tagweave.kernels.hashing import mix
+from tagweave.kernels.hashing import mix, of_window
 from tagweave.kernels.instructions import prefetch
 from tagweave.kernels.lanes import LANES, add_window, step
 
@@ -96,16 +96,17 @@ def mark_codes(codes, bits):
 
 
 @kernel
-def marked_pairs(seed, values, bits, first, last, pairs, codes):
+def marked_pairs(seed, window, values, bits, first, last, pairs, codes):
     """The pairs (a, b) of entries, first <= a < last, whose gram code is marked. Returns how many.
 
-    The code is that of two terms, mix(mix(seed, values[a]), values[b]); it goes to `codes` and a * N + b to `pairs`.
+    The code is that of two terms, mix(mix(seed, values[a]), values[b]), of a window; it goes to `codes` and a * N + b
+    to `pairs`.
     """
     mask, count, entries = np.uint64(8 * bits.shape[0] - 1), 0, values.shape[0]
     for a in range(first, last):
         begun = mix(seed, values[a])
         for b in range(entries):
-            code = mix(begun, values[b])
+            code = of_window(mix(begun, values[b]), window)
             at = code & mask
             if (bits[at >> np.uint64(3)] >> np.uint8(at & np.uint64(7))) & np.uint8(1):
                 pairs[count] = a * entries + b

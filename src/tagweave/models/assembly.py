@@ -59,11 +59,8 @@ def _encoder(description: dict[str, Any], arrays: Arrays, space: LabelSpace) -> 
     if "templates" not in description:
         return AttributeEncoder.of_arrays(arrays)
     index = FeatureIndex.of_codes(arrays["index.codes"])
-    windows = arrays["index.windows"]
-    if len(index) != len(windows):
-        raise ValueError(f"{len(windows)} windows where the index has {len(index)} features")
     templates, lexicon = Templates(tuple(description["templates"])), LexiconColumns.of_arrays(arrays)
-    encoder = TemplateEncoder(templates, index, windows, lexicon)
+    encoder = TemplateEncoder(templates, index, lexicon)
     if "guide" in description:
         return GuidedEncoder(encoder, assemble(description["guide"], unnested(arrays, "guide")))
     if "proposals" in description:

@@ -50,6 +50,10 @@ class _Grams:
         moved = tuple(Term(term.column, term.offset - first, term.reach) for term in terms)
         return cls(moved, low + first, high + first, seed)
 
+    @property
+    def window(self) -> int:
+        return self.high - self.low + 1
+
     @cached_property
     def offsets(self) -> tuple[int, ...]:
         return tuple(sorted({at for term in self.terms for at in (term.offset, term.offset + term.reach)}))
@@ -69,8 +73,7 @@ class _Grams:
         points = np.stack(parts, axis=1)
         codes = np.empty(len(points), np.uint64)
         starts = np.arange(len(points), dtype=np.int64) * len(parts)
-        hashing.hash_codes(points.reshape(-1), starts, len(parts), np.uint64(self.seed), codes)
-        codes[(points == 0).any(axis=1)] = 0
+        hashing.hash_codes(points.reshape(-1), starts, len(parts), np.uint64(self.seed), self.window, codes)
         return codes
 
 
@@ -162,7 +165,8 @@ class PairTables:
                 high = min(low + step, known)
                 room = (high - low) * known
                 found, codes = np.empty(room, np.int64), np.empty(room, np.uint64)
-                count = kernels.marked_pairs(np.uint64(each.seed), forms, bits, low, high, found, codes)
+                seed = np.uint64(each.seed)
+                count = kernels.marked_pairs(seed, each.window, forms, bits, low, high, found, codes)
                 numbers = self._index.ids(codes[:count])
                 pairs.append(found[:count][numbers >= 0])
                 ids.append(numbers[numbers >= 0])
@@ -190,7 +194,7 @@ class PairTables:
         ids = self._index.ids(codes)
         at = np.flatnonzero(ids >= 0)
         self._seen[ids[at]] = True
-        position, window = high - grams.high, grams.high - grams.low + 1
+        position, window = high - grams.high, grams.window
         for each in self._emissions:
             weights, projection = _dense(each, ids[at], window), each.view.projection
             rows[at, position : position + window, : len(projection)] += weights[:, :, projection]

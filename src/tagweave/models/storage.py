@@ -20,7 +20,7 @@ from tagweave.models.description import Arrays, arrays_of, describe
 
 _Model = TypeVar("_Model")
 _KEY = "tagweave"  # the only one: several would stand in an order of chance
-_FORMAT = 2  # raised with every change of what a file holds
+_FORMAT = 3  # raised with every change of what a file holds
 
 
 class ModelFileError(ValueError):
