@@ -16,6 +16,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.columns import FormColumns
 from tagweave.encoding.encoded import Encoded
 from tagweave.encoding.index import FeatureIndex
+from tagweave.encoding.rules import read_texts
 from tagweave.kernels import hashing
 
 Attributes = Iterable[str] | Mapping[str, Any]
@@ -35,8 +36,14 @@ class AttributeEncoder:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AttributeEncoder:
-        """The frozen encoder of a model on disk, from what `arrays` kept."""
-        names: list[str] = json.loads(arrays["index.attributes"].tobytes())
+        """The frozen encoder of a model on disk, from what `arrays` kept.
+
+        Raises:
+            ValueError, RecursionError: something else than the names of attributes and their codes.
+        """
+        names = read_texts(arrays["index.attributes"], "index.attributes")
+        if not np.array_equal(FormColumns(names).form(), arrays["index.codes"]):
+            raise ValueError("found codes of other attributes than those that are named")
         return cls(FeatureIndex.of_codes(arrays["index.codes"]), names)
 
     @property

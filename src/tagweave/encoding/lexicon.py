@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.encoding.rules import read_texts
+
 if TYPE_CHECKING:
     from tagweave.kernels.trie import Trie
 
@@ -46,12 +48,9 @@ class LexiconColumns:
         """Those of a model on disk, from what `arrays` kept.
 
         Raises:
-            ValueError: something else than words.
+            ValueError, RecursionError: something else than words.
         """
-        words = json.loads(arrays[_ARRAY].tobytes()) if _ARRAY in arrays else []
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise ValueError("a lexicon that is no list of words")
-        return cls(words)
+        return cls(read_texts(arrays[_ARRAY], _ARRAY) if _ARRAY in arrays else ())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model on disk keeps of the words: nothing where there are none."""

@@ -21,7 +21,7 @@ from tagweave.encoding.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.encoding.lexicon import LEXICON_COLUMNS
 
 FARTHEST = 32
-"""The largest offset: what stands farther from a token says nothing of it, and every sentence has anchors as far out."""
+"""The largest offset: what stands farther off says nothing of a token, and every sentence has anchors as far out."""
 MOST_TEMPLATES, MOST_TERMS = 1000, 32
 """Of a model, and of a template."""
 WIDEST = 15

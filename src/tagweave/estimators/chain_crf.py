@@ -218,9 +218,12 @@ class ChainCRF(Estimator):
         model = load_model(path)
         if not isinstance(model.encoder, AttributeEncoder) or "parameters" not in model.about:
             raise ModelFileError(f"{path}: found a model of another kind, expected one that ChainCRF.save wrote")
-        crf = cls(**model.about["parameters"])
+        try:
+            crf = cls(**model.about["parameters"])
+            crf.training_log_ = [Iteration(**iteration) for iteration in model.about["training_log"]]
+        except (LookupError, TypeError) as error:
+            raise ModelFileError(f"{path}: found a model of other parameters ({error}), expected a ChainCRF") from error
         crf.model_ = model
-        crf.training_log_ = [Iteration(**iteration) for iteration in model.about["training_log"]]
         return crf
 
     @property

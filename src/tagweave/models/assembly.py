@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tagweave.encoding.attributes import AttributeEncoder
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.index import FeatureIndex
 from tagweave.encoding.lexicon import LexiconColumns
+from tagweave.encoding.rules import weights_of
 from tagweave.encoding.templates import Templates
 from tagweave.labels.scheme import TransitionScheme
-from tagweave.labels.space import LabelSpace, View
+from tagweave.labels.space import LabelSpace
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_rules import check_chain_arrays, check_layout
 from tagweave.models.description import Arrays, unnested
 from tagweave.models.guide import GuidedEncoder
 from tagweave.models.layout import Layout
@@ -28,12 +27,20 @@ AnyEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncod
 def assemble(description: dict[str, Any], arrays: Arrays) -> ChainModel:
     """The model that `describe` and `arrays_of` took apart; a guide is assembled, and checked, in the same way.
 
+    Args:
+        description: one that `check_chain` has found to be one.
+        arrays: whatever the file holds.
+
     Raises:
         LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError: parts that do not fit.
     """
+    check_chain_arrays(description, arrays)
     structure = _structure(description, arrays)
     encoder = _encoder(description["encoder"], arrays, structure.space)
-    _check_shapes(structure, encoder.windows, arrays["weights"])
+    windows = encoder.windows
+    for view, layout in structure.weighted:
+        check_layout(layout, windows, len(view.names))
+    weights_of((structure.size,)).check(arrays["weights"], "weights")
     return ChainModel(
         structure,
         encoder,
@@ -88,40 +95,3 @@ def _proposing(
     if [model.structure.space.views[0].guideline for model in models] != [side.guideline for side in space.sides]:
         raise ValueError("models of other guidelines than the sides of the label space")
     return ProposingEncoder(encoder, space, models, float(description["threshold"]))
-
-
-def _check_shapes(structure: ChainStructure, windows: NDArray[Any], weights: NDArray[Any]) -> None:
-    """Refuse what kernels, which do not check their indices, would read beyond its end.
-
-    Raises:
-        ValueError: arrays that do not fit each other.
-    """
-    Y, scheme = len(structure.space), structure.scheme
-    expected = {"transition": (Y, Y), "start": (Y,), "end": (Y,)}
-    fits = [(part := getattr(scheme, name)).shape == shape and part.dtype == bool for name, shape in expected.items()]
-    fits += [_projects(view, Y) for view in structure.space.views]
-    fits += [_fits(layout, windows, len(view.names)) for view, layout in structure.weighted]
-    for licensed, (view, _) in zip(structure.licensed_transitions or (), structure.weighted, strict=False):
-        fits.append(licensed.shape == (len(view.names),) * 2 and licensed.dtype == bool)
-    fits.append(bool(structure.weighted) and weights.shape == (structure.size,))
-    fits.append(weights.dtype in (np.float32, np.float64))
-    if not all(fits):
-        raise ValueError("arrays of sizes that do not fit each other")
-
-
-def _projects(view: View, labels: int) -> bool:
-    """Whether every label of the space has a tag of the view."""
-    tags = view.projection
-    return tags.shape == (labels,) and bool(((tags >= 0) & (tags < len(view.names))).all())
-
-
-def _fits(layout: Layout, windows: NDArray[Any], tags: int) -> bool:
-    """Whether a layout gives every feature weights for positions of its window and for tags of the view alone."""
-    rows = np.diff(layout.ptr.astype(np.int64))
-    if len(layout.ptr) != len(windows) + 1 or int(layout.ptr[0]) != 0:
-        return False
-    if not len(layout.cell):  # dense, unless there is nothing at all
-        return not rows.any() or np.array_equal(rows, windows * tags)
-    room = np.repeat(windows * tags, np.maximum(rows, 0))
-    inside = len(room) == len(layout.cell) and bool(((layout.cell >= 0) & (layout.cell < room)).all())
-    return inside and bool((rows >= 0).all())

@@ -14,11 +14,16 @@ from safetensors.numpy import save_file
 
 from tagweave import __version__
 from tagweave.encoding.digest import digest_of
+from tagweave.encoding.rules import check_unicode, one_of
 from tagweave.models.assembly import assemble
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_rules import check_chain
 from tagweave.models.description import Arrays, arrays_of, describe
+from tagweave.models.tree_rules import check_tree
 
 _Model = TypeVar("_Model")
+_CHECKS = {"chain": check_chain, "tree": check_tree}
+_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _KEY = "tagweave"  # the only one: several would stand in an order of chance
 _FORMAT = 3  # raised with every change of what a file holds
 
@@ -75,15 +80,14 @@ def read_parts(path: Path | str, kind: str, build: Callable[[dict[str, Any], Arr
             raise ModelFileError(f"{path}: found a damaged file, expected what was written when the model was saved")
         if (found := description.get("kind")) != kind:
             raise ModelFileError(f"{path}: found a {found} model, expected a {kind} model")
+        _check(description)
         return build(description, arrays)
     except ModelFileError:
         raise
     except (SafetensorError, OSError) as error:
         raise _unreadable(path, error) from error
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise ModelFileError(
-            f"{path}: found a model whose parts do not fit ({error!r}), expected a whole tagweave model"
-        ) from error
+    except _UNFIT as error:
+        raise _unfit(path, error) from error
 
 
 def describe_model(path: Path | str) -> dict[str, Any]:
@@ -93,9 +97,28 @@ def describe_model(path: Path | str) -> dict[str, Any]:
         raise FileNotFoundError(f"{path}: no such model file")
     try:
         with safe_open(path, "numpy") as file:
-            return _described(path, file.metadata() or {})
+            description = _described(path, file.metadata() or {})
+        description.pop("digest", None)
+        _check(description)
+        return description
+    except ModelFileError:
+        raise
     except (SafetensorError, OSError) as error:
         raise _unreadable(path, error) from error
+    except _UNFIT as error:
+        raise _unfit(path, error) from error
+
+
+def _check(description: dict[str, Any]) -> None:
+    """Nothing, if a description is one of a model of its kind. Raises one of `_UNFIT`."""
+    one_of(*_CHECKS)(description.get("kind"), "kind")
+    check_unicode(description)
+    _CHECKS[description["kind"]](description)
+
+
+def _unfit(path: Path, error: Exception) -> ModelFileError:
+    told = f"{type(error).__name__}: {error}" if isinstance(error, LookupError) else str(error)
+    return ModelFileError(f"{path}: found a model whose parts do not fit ({told}), expected a whole tagweave model")
 
 
 def _unreadable(path: Path, error: Exception) -> ModelFileError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.encoding.arc_templates import ArcTemplates
@@ -16,8 +15,7 @@ from tagweave.models.description import Arrays, nested, unnested
 from tagweave.models.nonzero import with_zeros, without_zeros
 from tagweave.models.storage import read_parts, write_parts
 from tagweave.models.tree import TreeModel
-
-KIND = "tree"
+from tagweave.models.tree_rules import KIND, check_tree_arrays
 
 
 def save_parser(model: TreeModel, path: Path | str) -> None:
@@ -71,48 +69,24 @@ def load_parser(path: Path | str) -> TreeModel:
 
 
 def _assembled(description: dict[str, Any], arrays: Arrays) -> TreeModel:
-    """The model of its parts; refuses what kernels, which do not check their indices, would read beyond its end."""
-    templates = _templates(description["templates"], description.get("guided_by", ""))
-    features = ArcFeatures(templates, _power_of_two(description["rows"]))
+    """The model of its parts, of which `check_tree` has seen the description."""
+    templates = ArcTemplates(tuple(description["templates"]), description.get("guided_by", ""))
+    _ = templates.codes  # reads them
+    features = ArcFeatures(templates, description["rows"])
     weights = with_zeros(arrays, "weights", (features.size,))
-    _check(weights, (features.size,))
-    if not isinstance(description["single_root"], bool) or not isinstance(description["guideline"], str):
-        raise ValueError("a description with values of other types")
-    labels = _labels(description, arrays) if "relations" in description else None
+    plain = {"weights": weights}
+    if "relations" in description:
+        shape = description["relation_rows"], len(description["relations"])
+        plain["relation_weights"] = with_zeros(arrays, "relation_weights", shape)
+    check_tree_arrays(description, plain)
+    labels = _labels(description, plain["relation_weights"]) if "relations" in description else None
     guide = _assembled(description["guide"], unnested(arrays, "guide")) if "guide" in description else None
-    if guide and guide.guideline != templates.guide:
-        raise ValueError("a guide of another guideline than that which templates look at")
     return TreeModel(
         features, weights, labels, description["single_root"], description["guideline"], description["about"], guide
     )
 
 
-def _labels(description: dict[str, Any], arrays: Arrays) -> ArcLabels:
-    names = tuple(description["relations"])
-    if not names or not all(isinstance(name, str) and name for name in names):
-        raise ValueError("relations without names")
-    shape = _power_of_two(description["relation_rows"]), len(names)
-    weights = with_zeros(arrays, "relation_weights", shape)
-    _check(weights, shape)
+def _labels(description: dict[str, Any], weights: NDArray[Any]) -> ArcLabels:
     templates = RelationTemplates(tuple(description["relation_templates"]))
-    if not templates.parsed:
-        raise ValueError("no templates of relations")
-    return ArcLabels(templates, names, weights)
-
-
-def _templates(texts: list[str], guide: str) -> ArcTemplates:
-    templates = ArcTemplates(tuple(texts), guide)
-    if not templates.parsed or not isinstance(guide, str):
-        raise ValueError("no templates")
-    return templates
-
-
-def _power_of_two(number: int) -> int:
-    if not isinstance(number, int) or number < 1 or number & (number - 1):
-        raise ValueError(f"{number} rows of weights")
-    return number
-
-
-def _check(weights: NDArray[Any], shape: tuple[int, ...]) -> None:
-    if weights.shape != shape or weights.dtype not in (np.float32, np.float64):
-        raise ValueError(f"weights {weights.dtype}{list(weights.shape)} where {list(shape)} are expected")
+    _ = templates.codes  # reads them
+    return ArcLabels(templates, tuple(description["relations"]), weights)

@@ -1,0 +1,234 @@
+"""Rules for what comes from a file: what its values and its arrays have to be.
+
+Kernels do not check their indices, so reading is the border: behind it every array has the type, the size and the range
+that kernels take for granted, and every value of a description is of its type. A file may have been made to do harm.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rule = Callable[[Any, str], None]
+"""Takes a value and where it stands; raises `ValueError` where it is something else than expected."""
+Arrays = Mapping[str, NDArray[Any]]
+
+BOOLEANS, FLOATS, BYTES, CODES = ("bool",), ("float32", "float64"), ("uint8",), ("uint64",)
+POINTERS, CELLS = ("int32", "int64"), ("uint8", "uint16", "uint32", "uint64")
+LARGEST = 1e18
+"""Larger weights could add up to infinity, and infinities to no number at all."""
+_MANY = 1 << 53
+_SHOWN = 60
+
+
+def refuse(value: Any, where: str, expected: str) -> NoReturn:
+    """Say what was found.
+
+    Raises:
+        ValueError: always.
+    """
+    shown = repr(value)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]} ..."
+    raise ValueError(f"found {shown} at {where}, expected {expected}")
+
+
+# Values of a description
+
+
+def text(value: Any, where: str) -> None:
+    """Text, empty or not."""
+    if not isinstance(value, str):
+        refuse(value, where, "text")
+
+
+def name(value: Any, where: str) -> None:
+    """Text that is not empty."""
+    if not isinstance(value, str) or not value:
+        refuse(value, where, "a name")
+
+
+def flag(value: Any, where: str) -> None:
+    """True or false."""
+    if not isinstance(value, bool):
+        refuse(value, where, "true or false")
+
+
+def whole(least: int = 0, most: int = _MANY) -> Rule:
+    """A whole number in a range."""
+
+    def rule(value: Any, where: str) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            refuse(value, where, f"a whole number from {least} to {most}")
+
+    return rule
+
+
+def number(least: float = -LARGEST, most: float = LARGEST) -> Rule:
+    """A finite number in a range."""
+
+    def rule(value: Any, where: str) -> None:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+            refuse(value, where, f"a number from {least:g} to {most:g}")
+
+    return rule
+
+
+def power_of_two(most: int) -> Rule:
+    """A power of two."""
+
+    def rule(value: Any, where: str) -> None:
+        whole(1, most)(value, where)
+        if value & (value - 1):
+            refuse(value, where, "a power of two")
+
+    return rule
+
+
+def one_of(*texts: str) -> Rule:
+    """One of these texts."""
+
+    def rule(value: Any, where: str) -> None:
+        if not isinstance(value, str) or value not in texts:
+            refuse(value, where, f"one of {', '.join(map(repr, texts))}")
+
+    return rule
+
+
+def nullable(own: Rule) -> Rule:
+    """What a rule says, or nothing."""
+    return lambda value, where: None if value is None else own(value, where)
+
+
+def list_of(own: Rule, least: int = 0, most: int = _MANY) -> Rule:
+    """A list, each part of which is as a rule says."""
+
+    def rule(value: Any, where: str) -> None:
+        if not isinstance(value, list) or not least <= len(value) <= most:
+            refuse(value, where, f"a list of {least} or more" if most == _MANY else f"a list of {least} to {most}")
+        for i, each in enumerate(value):
+            own(each, f"{where}[{i}]")
+
+    return rule
+
+
+def distinct(value: Any, where: str) -> None:
+    """A list without repeats."""
+    if len(set(value)) < len(value):
+        refuse(value, where, "each once")
+
+
+def mapping_of(own: Rule) -> Rule:
+    """Names, and values that are as a rule says."""
+
+    def rule(value: Any, where: str) -> None:
+        if not isinstance(value, dict):
+            refuse(value, where, "an object")
+        for key, each in value.items():
+            own(each, f"{where}.{key[:_SHOWN]}")
+
+    return rule
+
+
+def record(fields: Mapping[str, Rule], optional: Mapping[str, Rule] = {}, others: bool = False) -> Rule:
+    """An object with fields as rules say; with `others`, it may have more."""
+
+    def rule(value: Any, where: str) -> None:
+        if not isinstance(value, dict):
+            refuse(value, where, "an object")
+        if missing := fields.keys() - value.keys():
+            refuse(sorted(value), where, f"a field {min(missing)}")
+        if not others and (more := value.keys() - fields.keys() - optional.keys()):
+            refuse(min(more), where, "no such field")
+        for key, own in {**fields, **optional}.items():
+            if key in value:
+                own(value[key], f"{where}.{key}" if where else key)
+
+    return rule
+
+
+def check_unicode(value: Any) -> None:
+    """Nothing, if all text in a value can be written.
+
+    Raises:
+        ValueError: there is half of a surrogate pair in it, which JSON has escapes for.
+    """
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("found half of a surrogate pair, expected Unicode text") from None
+
+
+def read_texts(array: NDArray[np.uint8], where: str) -> list[str]:
+    """Texts that an array of bytes has as a JSON list.
+
+    Raises:
+        ValueError, RecursionError: something else.
+    """
+    texts: list[str] = json.loads(array.tobytes())
+    list_of(text)(texts, where)
+    check_unicode(texts)
+    return texts
+
+
+# Arrays
+
+
+@dataclass(frozen=True)
+class ArrayRule:
+    """What an array has to be.
+
+    Attributes:
+        types: one of these.
+        shape: the size of every axis; `None` where any will do.
+        least, most: of its entries, which are finite then; `None`: whatever they are.
+        is_pointer: whether it is the running sum of sizes: 0 first, and never less.
+    """
+
+    types: Collection[str]
+    shape: tuple[int | None, ...]
+    least: float | None = None
+    most: float | None = None
+    is_pointer: bool = False
+
+    def check(self, array: NDArray[Any], where: str) -> None:
+        """Nothing, if an array is so.
+
+        Raises:
+            ValueError: it is not.
+        """
+        sizes = "".join(f"[{'any' if size is None else size}]" for size in self.shape)
+        fits = array.ndim == len(self.shape) and all(
+            size in (None, found) for size, found in zip(self.shape, array.shape, strict=True)
+        )
+        if not fits or array.dtype.name not in self.types:
+            refuse(f"{array.dtype}{list(array.shape)}", where, f"{' or '.join(self.types)} of {sizes}")
+        if self.is_pointer and (int(array[0]) != 0 or bool((array[1:] < array[:-1]).any())):
+            refuse("pointers", where, "0 first, and no fall")
+        if self.least is not None and self.most is not None and array.size:
+            low, high = float(array.min()), float(array.max())
+            if not (self.least <= low and high <= self.most):  # nor where they are no numbers
+                refuse(f"{low:g} to {high:g}", where, f"{self.least:g} to {self.most:g}")
+
+
+weights_of = partial(ArrayRule, FLOATS, least=-LARGEST, most=LARGEST)
+"""The rule for weights of a shape."""
+
+
+def check_arrays(arrays: Arrays, rules: Mapping[str, ArrayRule]) -> None:
+    """Nothing, if these are the arrays of the rules, neither more nor less, each as its rule says.
+
+    Raises:
+        ValueError: they are not.
+    """
+    if missing := rules.keys() - arrays.keys():
+        refuse(sorted(arrays), "the names of arrays", f"one {min(missing)}")
+    if more := arrays.keys() - rules.keys():
+        refuse(min(more), "the names of arrays", "none of that name")
+    for name_of, rule in rules.items():
+        rule.check(arrays[name_of], name_of)

@@ -1,0 +1,180 @@
+"""What a chain model on disk has to be: its description, and its arrays, with who indexes into what.
+
+| array | type | shape | entries |
+|---|---|---|---|
+| `weights` | float | all parts of `ChainStructure` | finite |
+| `scheme.transition`, `.start`, `.end` | bool | [Y, Y], [Y], [Y] | |
+| `licensed.V` | bool | [T, T] | all views with weights, or none |
+| `layout.V.ptr` | int | [F + 1] | 0, never falling, to the size of `cell`; dense: the sums of window * T |
+| `layout.V.cell` | unsigned | [ptr[F]], or none: dense | below window * T of their feature |
+| `index.codes` | uint64 | [F] | their highest bits are windows, 1 to 15 (`kernels.hashing`); all different |
+| `index.attributes` | uint8 | | JSON: F names |
+| `lexicon.words` | uint8 | | JSON: words |
+
+with Y labels, T tags of a view V, F features. The arrays of a part of a model have its name before their own. Labels
+project to tags, in the description: below T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.encoding.rules import (
+    BOOLEANS,
+    BYTES,
+    CELLS,
+    CODES,
+    FLOATS,
+    POINTERS,
+    ArrayRule,
+    check_arrays,
+    distinct,
+    flag,
+    list_of,
+    number,
+    one_of,
+    record,
+    refuse,
+    text,
+    whole,
+)
+from tagweave.encoding.templates import MOST_TEMPLATES
+from tagweave.labels.coding import CODINGS, LETTERS
+from tagweave.labels.scheme import split_label
+from tagweave.models.about_rules import ABOUT
+from tagweave.models.description import Arrays
+from tagweave.models.layout import Layout
+
+KIND = "chain"
+GRAMS = ArrayRule(CODES, (None,), least=1 << 44, most=(1 << 48) - 1)
+
+_VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})
+_SPACE = record({"names": list_of(text, 1), "views": list_of(_VIEW, 1)})
+_TEMPLATES = list_of(text, 0, MOST_TEMPLATES)
+
+
+def check_chain(value: Any, where: str = "") -> None:
+    """Nothing, if a value describes a chain model, parts of it included.
+
+    Raises:
+        ValueError: it does not.
+    """
+    _CHAIN(value, where)
+    space, coding = value["space"], value["coding"]
+    for view in space["views"]:
+        _check_view(view, len(space["names"]), coding)
+    if len(value["weighted"]) != len(space["views"]) or not any(value["weighted"]):
+        refuse(value["weighted"], f"{where}weighted", "one for each view, and one that has weights")
+    if (value["task"] == "tag") != (coding == ""):
+        refuse(coding, f"{where}coding", "a coding of words where the task is one of characters")
+    for part, each in parts_of(value["encoder"]):
+        if each["coding"] != coding or "taggers" in each["encoder"]:
+            refuse(each["coding"], f"{where}{part}", "a model of the same tokens, and none of pieces")
+
+
+def _check_view(view: dict[str, Any], labels: int, coding: str) -> None:
+    distinct(view["names"], "names")
+    if len(view["projection"]) != labels or max(view["projection"]) >= len(view["names"]):
+        refuse(view["projection"], "projection", f"the tag of each of {labels} labels")
+    if coding and (strange := {split_label(label)[0] for label in view["names"]} - set(LETTERS[coding])):
+        refuse(sorted(strange), "names", f"labels of the coding {coding}")
+
+
+_PROPOSALS = record({"models": list_of(check_chain, 1), "threshold": number(0, 1)})
+
+
+def _check_encoder(value: Any, where: str) -> None:
+    if isinstance(value, dict) and "attributes" in value:
+        record({"attributes": flag})(value, where)
+        return
+    parts = {"guide": check_chain, "proposals": _PROPOSALS, "taggers": list_of(check_chain, 2)}
+    record({"templates": _TEMPLATES}, parts)(value, where)
+    if len(value) > 2:
+        refuse(sorted(value), where, "one kind of parts")
+
+
+_CHAIN = record(
+    {
+        "kind": one_of(KIND),
+        "task": one_of("tag", "segment", "segtag"),
+        "coding": one_of("", *CODINGS),
+        "space": _SPACE,
+        "weighted": list_of(flag),
+        "encoder": _check_encoder,
+        "transitions": flag,
+        "edges": flag,
+        "about": ABOUT,
+    },
+    {"format": whole(), "version": text},
+)
+
+
+def parts_of(encoder: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The names and descriptions of all models in an encoder: a guide, proposals or taggers."""
+    if "guide" in encoder:
+        yield "guide", encoder["guide"]
+    for i, each in enumerate(encoder.get("proposals", {}).get("models", ())):
+        yield f"proposals.{i}", each
+    for i, each in enumerate(encoder.get("taggers", ())):
+        yield f"taggers.{i}", each
+
+
+def check_chain_arrays(description: dict[str, Any], arrays: Arrays) -> None:
+    """Nothing, if these are the arrays of a chain model of this description, which was checked, but for its parts.
+
+    Raises:
+        ValueError: they are not.
+    """
+    of_parts = tuple(f"{part}." for part, _ in parts_of(description["encoder"]))
+    own = {name: array for name, array in arrays.items() if not name.startswith(of_parts)}
+    check_arrays(own, _rules(description, own))
+
+
+def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
+    Y, encoder = len(description["space"]["names"]), description["encoder"]
+    rules = {
+        "weights": ArrayRule(FLOATS, (None,)),  # looked at when their number is known
+        "scheme.transition": ArrayRule(BOOLEANS, (Y, Y)),
+        "scheme.start": ArrayRule(BOOLEANS, (Y,)),
+        "scheme.end": ArrayRule(BOOLEANS, (Y,)),
+        "index.codes": ArrayRule(CODES, (None,)) if "attributes" in encoder else GRAMS,
+    }
+    features = len(arrays["index.codes"]) if "index.codes" in arrays else 0
+    weighted = 0
+    for i, (view, has_weights) in enumerate(zip(description["space"]["views"], description["weighted"], strict=True)):
+        if has_weights:
+            rules[f"layout.{i}.ptr"] = ArrayRule(POINTERS, (features + 1,), is_pointer=True)
+            rules[f"layout.{i}.cell"] = ArrayRule(CELLS, (None,))
+            if "licensed.0" in arrays:
+                rules[f"licensed.{weighted}"] = ArrayRule(BOOLEANS, (len(view["names"]),) * 2)
+            weighted += 1
+    if "attributes" in encoder:
+        rules["index.attributes"] = ArrayRule(BYTES, (None,))
+    elif "lexicon.words" in arrays:
+        rules["lexicon.words"] = ArrayRule(BYTES, (None,))
+    return rules
+
+
+def check_layout(layout: Layout, windows: NDArray[np.int64], tags: int) -> None:
+    """Nothing, if a layout has weights for positions of the window of their feature and for tags of the view alone.
+
+    Args:
+        layout: its pointers never fall.
+        windows: int64[F], how many tokens see each feature.
+        tags: of the view.
+
+    Raises:
+        ValueError: it has others.
+    """
+    rows, room = np.diff(layout.ptr), windows * tags
+    if not len(layout.cell):  # dense, unless there is nothing at all
+        if rows.any() and not np.array_equal(rows, room):
+            refuse("pointers", "layout", "all weights of the window of every feature")
+    elif layout.size != len(layout.cell):
+        refuse(len(layout.cell), "the cells of a layout", f"{layout.size}")
+    elif int(layout.cell.max()) >= int(room.min()) and (layout.cell >= np.repeat(room, rows)).any():
+        refuse("cells", "layout", "such as are in the window of their feature")

@@ -1,0 +1,81 @@
+"""What a parser on disk has to be: its description, and its arrays.
+
+| array | type | shape | entries |
+|---|---|---|---|
+| `weights` | float | [rows * 8] | finite |
+| `relation_weights` | float | [relation rows, relations] | finite |
+
+Rows are powers of two: a hash is cut to as many bits. The arrays of a guide have `guide.` before their own name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tagweave.encoding.rules import (
+    ArrayRule,
+    check_arrays,
+    distinct,
+    flag,
+    list_of,
+    name,
+    one_of,
+    power_of_two,
+    record,
+    refuse,
+    text,
+    weights_of,
+    whole,
+)
+from tagweave.encoding.templates import MOST_TEMPLATES
+from tagweave.kernels.arcs import BINS
+from tagweave.models.about_rules import ABOUT
+from tagweave.models.description import Arrays
+
+KIND = "tree"
+_TEMPLATES = list_of(text, 1, MOST_TEMPLATES)
+_ROWS = power_of_two(1 << 30)
+_RELATIONS = {"relations": list_of(name, 1), "relation_rows": _ROWS, "relation_templates": _TEMPLATES}
+
+
+def check_tree(value: Any, where: str = "") -> None:
+    """Nothing, if a value describes a parser, its guide included.
+
+    Raises:
+        ValueError: it does not.
+    """
+    _TREE(value, where)
+    if len(found := _RELATIONS.keys() & value.keys()) not in (0, len(_RELATIONS)):
+        refuse(sorted(found), where, f"{', '.join(_RELATIONS)}, or none of these")
+    distinct(value.get("relations", []), "relations")
+    if "guide" in value and value["guide"]["guideline"] != value.get("guided_by"):
+        refuse(value["guide"]["guideline"], "guide.guideline", "that which templates look at")
+
+
+_TREE = record(
+    {
+        "kind": one_of(KIND),
+        "task": one_of("parse"),
+        "coding": one_of(""),
+        "guideline": name,
+        "single_root": flag,
+        "templates": _TEMPLATES,
+        "rows": _ROWS,
+        "about": ABOUT,
+    },
+    {"format": whole(), "version": text, "guided_by": name, "guide": check_tree, **_RELATIONS},
+)
+
+
+def check_tree_arrays(description: dict[str, Any], arrays: Arrays) -> None:
+    """Nothing, if these are the arrays of a parser of this description, which was checked, but for those of its guide.
+
+    Raises:
+        ValueError: they are not.
+    """
+    rules: dict[str, ArrayRule] = {"weights": weights_of((description["rows"] * BINS,))}
+    if "relations" in description:
+        shape = description["relation_rows"], len(description["relations"])
+        rules["relation_weights"] = weights_of(shape)
+    of_guide = "guide." if "guide" in description else ()
+    check_arrays({each: arrays[each] for each in arrays if not each.startswith(of_guide)}, rules)
