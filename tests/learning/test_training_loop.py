@@ -11,10 +11,13 @@ import pytest
 from convex import SETTINGS, Logistic, order_of
 
 from tagweave.adapt.recipe import LEARNERS
+from tagweave.encoding.rules import ArrayRule
 from tagweave.learning import perceptron
 from tagweave.learning.checkpoint import CheckpointError, load_checkpoint
 from tagweave.learning.loop import Iteration, Schedule, TrainingError, train
-from tagweave.learning.trainer import State
+from tagweave.learning.trainer import State, StateRules
+
+RULES = StateRules({"weights": ArrayRule(("float64",), (2,))})
 
 
 @dataclass
@@ -30,6 +33,9 @@ class Counting:
 
     def start(self, objective: Any, weights: Any) -> State:
         return State({"weights": weights.copy()})
+
+    def rules(self, objective: Any) -> StateRules:
+        return RULES
 
     def step(self, objective: Any, state: State) -> None:
         event = self.events.get(state.iteration + 1)
@@ -103,12 +109,12 @@ def test_divergence_is_said_and_never_kept(event: str, tmp_path: Path) -> None:
     schedule = Schedule(checkpoint=tmp_path / "state")
     with pytest.raises(TrainingError, match="diverged in iteration 4: found a loss of"):
         count(schedule, at_4=event)
-    state, _ = load_checkpoint(tmp_path / "state", "")
+    state, _ = load_checkpoint(tmp_path / "state", "", RULES)
     assert (state.iteration, state.weights.tolist()) == (3, [3, 3])
     outcome, told = count(schedule, [0.1, 0.9, 0.8], at_4=event)
     assert (outcome.diverged, outcome.score, outcome.weights.tolist()) == (True, 0.9, [2, 2])
     assert len(told.iterations) == 3
-    assert load_checkpoint(tmp_path / "state", "")[0].iteration == 3
+    assert load_checkpoint(tmp_path / "state", "", RULES)[0].iteration == 3
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.learning.trainer import Objective, State, Trainer
+from tagweave.encoding.rules import ArrayRule
+from tagweave.learning.trainer import Objective, State, StateRules, Trainer
 
 Floats = NDArray[Any]
 
@@ -124,6 +125,11 @@ class UntilSettled:
         state = self.trainer.start(objective, weights)
         state.arrays["past"] = np.full(self.period, np.inf)
         return state
+
+    def rules(self, objective: Objective) -> StateRules:
+        """The trainer's own, and the last losses."""
+        own = self.trainer.rules(objective)
+        return replace(own, arrays={**own.arrays, "past": ArrayRule(("float64",), (self.period,))})
 
     def step(self, objective: Objective, state: State) -> None:
         """One iteration of the trainer."""

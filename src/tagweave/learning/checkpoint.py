@@ -12,7 +12,19 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from tagweave.encoding.digest import digest_of
-from tagweave.learning.trainer import State
+from tagweave.encoding.rules import check_arrays, flag, mapping_of, nullable, number, record, text, whole
+from tagweave.learning.trainer import State, StateRules
+
+_HEAD = record(
+    {
+        "run": text,
+        "numbers": mapping_of(number()),
+        "iteration": whole(0, 1 << 31),
+        "loss": number(-1e300, 1e300),
+        "converged": flag,
+        "best": record({"score": nullable(number()), "wait": whole(0, 1 << 31)}),
+    }
+)
 
 
 class CheckpointError(ValueError):
@@ -54,8 +66,13 @@ def save_checkpoint(path: Path, state: State, best: dict[str, Any], run: str) ->
         temporary.unlink(missing_ok=True)
 
 
-def load_checkpoint(path: Path, run: str) -> tuple[State, dict[str, Any]]:
+def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[State, dict[str, Any]]:
     """The state and the best weights that `save_checkpoint` wrote.
+
+    Args:
+        path: the file.
+        run: as in `save_checkpoint`.
+        rules: what the state has to be; kernels take it for granted.
 
     Raises:
         CheckpointError: the file cannot be read, or is of another run.
@@ -64,21 +81,26 @@ def load_checkpoint(path: Path, run: str) -> tuple[State, dict[str, Any]]:
         with safe_open(path, "numpy") as file:
             data = json.loads((file.metadata() or {})["tagweave"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-        other = data["run"] != run
-        state, best = _assemble(data, arrays)
-    except (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
+        if data.pop("digest") != digest_of(data, arrays):
+            raise ValueError("it is not what was written")
+        _HEAD(data, "")
+        if data["run"] != run:
+            raise CheckpointError(f"{path}: a checkpoint of another training run; delete it to start anew")
+        return _assemble(data, arrays, rules)
+    except CheckpointError:
+        raise
+    except (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise CheckpointError(
             f"{path}: not a checkpoint, or a damaged one ({error!r}); delete it to start anew"
         ) from error
-    if other:
-        raise CheckpointError(f"{path}: a checkpoint of another training run; delete it to start anew")
-    return state, best
 
 
-def _assemble(data: dict[str, Any], arrays: dict[str, Any]) -> tuple[State, dict[str, Any]]:
-    if data.pop("digest") != digest_of(data, arrays):
-        raise ValueError("it is not what was written")
-    own = {name.removeprefix("state."): array for name, array in arrays.items() if name.startswith("state.")}
-    state = State(own, dict(data["numbers"]), int(data["iteration"]), float(data["loss"]), bool(data["converged"]))
-    best = {"score": data["best"]["score"], "wait": int(data["best"]["wait"])}
-    return state, {**best, "weights": arrays.get("best.weights")}
+def _assemble(data: dict[str, Any], arrays: dict[str, Any], rules: StateRules) -> tuple[State, dict[str, Any]]:
+    record(rules.numbers)(data["numbers"], "numbers")
+    needed = {f"state.{name}": rule for name, rule in rules.arrays.items()}
+    if data["best"]["score"] is not None:
+        needed["best.weights"] = rules.arrays["weights"]
+    check_arrays(arrays, needed)
+    own = {name: arrays[f"state.{name}"] for name in rules.arrays}
+    state = State(own, data["numbers"], data["iteration"], float(data["loss"]), data["converged"])
+    return state, {**data["best"], "weights": arrays.get("best.weights")}

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.learning.trainer import Objective, State
+from tagweave.encoding.rules import LARGEST, ArrayRule
+from tagweave.learning.trainer import Objective, State, StateRules
 
 Floats = NDArray[Any]
 
@@ -35,6 +36,10 @@ class ConjugateGradient:
     def start(self, objective: Objective, weights: Floats) -> State:
         """The weights."""
         return State({"weights": weights.astype(np.float64)})
+
+    def rules(self, objective: Objective) -> StateRules:
+        """Weights."""
+        return StateRules({"weights": ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)})
 
     def step(self, objective: Objective, state: State) -> None:
         """`restart` steps of conjugate gradient."""

@@ -22,13 +22,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
+from tagweave.encoding.rules import LARGEST, ArrayRule, whole
 from tagweave.kernels import history as kernels
-from tagweave.learning.trainer import Objective, State, add_l2
+from tagweave.learning.trainer import Objective, State, StateRules, add_l2, state_weights
 
 Floats = NDArray[Any]
 
 _SHRINK, _ENOUGH, _TRIALS = 0.5, 1e-4, 20
+_MOST = 1e100  # products of a history from a file
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,19 @@ class LBFGS:
             "past": np.full(self.period, np.inf),
         }
         return State(arrays, {"pairs": 0}, loss=loss)
+
+    def rules(self, objective: Objective) -> StateRules:
+        """Weights, their gradient, the history and its products, the last values of F."""
+        rows, weights = 2 * self._slots, state_weights(objective)
+        arrays = {
+            "weights": weights,
+            "gradient": weights,
+            "history": ArrayRule(("float32",), (rows, objective.size), -LARGEST, LARGEST),
+            "products": ArrayRule(("float64",), (rows, rows), -_MOST, _MOST),
+            "reach": ArrayRule(("float64",), (rows,), -_MOST, _MOST),
+            "past": ArrayRule(("float64",), (self.period,)),
+        }
+        return StateRules(arrays, {"pairs": whole()})
 
     def step(self, objective: Objective, state: State) -> None:
         """One step of the line search's choice along the quasi-Newton direction."""
@@ -130,9 +146,12 @@ class LBFGS:
         y_rows = s_rows + self._slots
         products, reach = state.arrays["products"], state.arrays["reach"]
         R, YY = np.triu(products[np.ix_(s_rows, y_rows)]), products[np.ix_(y_rows, y_rows)]
+        if not (np.diag(R) > 0).all() or not YY[-1, -1] > 0:  # no history has that, but a file may
+            return -slope
         gamma = R[-1, -1] / YY[-1, -1]
-        inner = np.linalg.solve(R, reach[s_rows])
-        top = np.linalg.solve(R.T, (np.diag(np.diag(R)) + gamma * YY) @ inner - gamma * reach[y_rows])
+        inner = solve_triangular(R, reach[s_rows], check_finite=False)
+        middle = (np.diag(np.diag(R)) + gamma * YY) @ inner - gamma * reach[y_rows]
+        top = solve_triangular(R, middle, trans="T", check_finite=False)
         coefficients = np.zeros(2 * self._slots, np.float32)
         coefficients[s_rows], coefficients[y_rows] = top, -gamma * inner
         direction = np.empty_like(slope)

@@ -172,7 +172,7 @@ def _is_finite(state: State) -> bool:
 
 def _begin(trainer: Trainer, objective: Objective, weights: Floats, schedule: Schedule) -> tuple[State, dict[str, Any]]:
     if schedule.can_resume and schedule.checkpoint:
-        return load_checkpoint(schedule.checkpoint, schedule.run)
+        return load_checkpoint(schedule.checkpoint, schedule.run, trainer.rules(objective))
     return trainer.start(objective, weights), {"weights": None, "score": None, "wait": 0}
 
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.encoding.rules import number, whole
 from tagweave.kernels import update
-from tagweave.learning.trainer import Objective, State, batches
+from tagweave.learning.trainer import Objective, State, StateRules, batches, state_weights
 
 Floats = NDArray[Any]
 
@@ -48,6 +49,12 @@ class AdaGrad:
         if self.average_from:
             arrays["sum"] = np.zeros(objective.size, objective.dtype)
         return State(arrays)
+
+    def rules(self, objective: Objective) -> StateRules:
+        """Squares are positive: the steps divide by their roots."""
+        weights = state_weights(objective)
+        arrays = {"weights": weights, "squares": replace(weights, least=1e-38)}
+        return StateRules({**arrays, "sum": weights} if self.average_from else arrays)
 
     def step(self, objective: Objective, state: State) -> None:
         """One pass over the sentences."""
@@ -101,6 +108,10 @@ class SGD:
         weights = weights.astype(objective.dtype)
         rate = self.rate if self.rate is not None else self._calibrated(objective, weights)
         return State({"weights": weights}, {"rate": rate, "step": 0})
+
+    def rules(self, objective: Objective) -> StateRules:
+        """Weights, a rate, and how many steps were made."""
+        return StateRules({"weights": state_weights(objective)}, {"rate": number(0), "step": whole()})
 
     def step(self, objective: Objective, state: State) -> None:
         """One pass over the sentences."""

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.learning.trainer import Objective, State, batches
+from tagweave.encoding.rules import LARGEST, ArrayRule, whole
+from tagweave.learning.trainer import Objective, State, StateRules, batches, state_weights
 
 Floats = NDArray[Any]
 
@@ -41,6 +42,11 @@ class AveragedPerceptron:
         """Weights, and what to take from them for the average: the updates, times the step of each."""
         totals = np.zeros(objective.size, np.float64)
         return State({"weights": weights.astype(objective.dtype), "totals": totals}, {"step": 0})
+
+    def rules(self, objective: Objective) -> StateRules:
+        """Weights, totals, and how many steps were made."""
+        totals = ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)
+        return StateRules({"weights": state_weights(objective), "totals": totals}, {"step": whole()})
 
     def step(self, objective: Objective, state: State) -> None:
         """One pass; `loss` is the number of sentences with a mistake."""

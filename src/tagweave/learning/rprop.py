@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels import update
-from tagweave.learning.trainer import Objective, State, add_l2
+from tagweave.learning.trainer import Objective, State, StateRules, add_l2, state_weights
 
 Floats = NDArray[Any]
 
@@ -44,6 +44,12 @@ class Rprop:
             "previous": np.zeros(objective.size, dtype),
         }
         return State(arrays)
+
+    def rules(self, objective: Objective) -> StateRules:
+        """Weights, their rates and the last gradient."""
+        weights = state_weights(objective)
+        rates = replace(weights, least=0, most=self.most)
+        return StateRules({"weights": weights, "rates": rates, "previous": weights})
 
     def step(self, objective: Objective, state: State) -> None:
         """One pass over the data, one step of every weight."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tagweave.encoding.rules import LARGEST, ArrayRule, Rule
 
 Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -85,6 +87,19 @@ class State:
         return self.arrays["weights"]
 
 
+@dataclass(frozen=True)
+class StateRules:
+    """What a state has to be, `weights` apart, so that a trainer can go on from it.
+
+    Attributes:
+        arrays: by name; those that `start` makes.
+        numbers: by name.
+    """
+
+    arrays: Mapping[str, ArrayRule] = field(default_factory=dict)
+    numbers: Mapping[str, Rule] = field(default_factory=dict)
+
+
 class Trainer(Protocol):
     """One learning algorithm.
 
@@ -104,6 +119,10 @@ class Trainer(Protocol):
         """The state before the first iteration, from initial weights."""
         ...
 
+    def rules(self, objective: Objective) -> StateRules:
+        """What a state from a file has to be."""
+        ...
+
     def step(self, objective: Objective, state: State) -> None:
         """One iteration: one pass over the data, or one step of a batch method."""
         ...
@@ -111,6 +130,11 @@ class Trainer(Protocol):
     def result(self, state: State) -> Floats:
         """The weights to use: for some trainers an average."""
         ...
+
+
+def state_weights(objective: Objective) -> ArrayRule:
+    """The rule for arrays of a state that are like the weights."""
+    return ArrayRule((np.dtype(objective.dtype).name,), (objective.size,), -LARGEST, LARGEST)
 
 
 def batches(count: int, size: int) -> Iterator[tuple[int, int]]:
