@@ -371,6 +371,7 @@ def guides_in_guides(path: Path, depth: int) -> None:
     """A whole model whose guides are copies of one another, so many deep."""
     save_model(chain_of(0), path)
     bottom, arrays = parts(path)
+    bottom.pop("digest", None)
     nested, held = bottom, {"guide." * depth + name: array for name, array in arrays.items()}
     for level in range(depth):
         nested = {**bottom, "encoder": {**bottom["encoder"], "guide": nested}}

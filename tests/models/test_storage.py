@@ -34,7 +34,7 @@ def model(name: str = "licensed", dtype: type = np.float64) -> tuple[ChainModel,
     problem = PROBLEMS[name]()
     about = {"trained on": ["a corpus"], "F": 0.5}
     weights = problem.weights.astype(dtype)
-    return ChainModel(problem.structure, problem.encoder, weights, "segment", "BMES", about), problem
+    return ChainModel(problem.structure, problem.encoder, weights, "tag", "", about), problem
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -88,7 +88,7 @@ def test_a_model_of_attributes(tmp_path: Path) -> None:
 def test_the_description_is_read_without_the_arrays(tmp_path: Path) -> None:
     save_model(model()[0], tmp_path / "m")
     described = describe_model(tmp_path / "m")
-    assert (described["task"], described["coding"], described["format"]) == ("segment", "BMES", 3)
+    assert (described["task"], described["coding"], described["format"]) == ("tag", "", 3)
     assert described["about"] == {"trained on": ["a corpus"], "F": 0.5}
 
 

@@ -72,7 +72,7 @@ def check_chain(value: Any, where: str = "") -> None:
     if (value["task"] == "tag") != (coding == ""):
         refuse(coding, f"{where}coding", "a coding of words where the task is one of characters")
     for part, each in parts_of(value["encoder"]):
-        if each["coding"] != coding or "taggers" in each["encoder"]:
+        if "taggers" in each["encoder"] or (part.startswith("taggers") and each["coding"] != coding):
             refuse(each["coding"], f"{where}{part}", "a model of the same tokens, and none of pieces")
 
 

@@ -117,7 +117,7 @@ def _check(description: dict[str, Any]) -> None:
 
 
 def _unfit(path: Path, error: Exception) -> ModelFileError:
-    told = f"{type(error).__name__}: {error}" if isinstance(error, LookupError) else str(error)
+    told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
     return ModelFileError(f"{path}: found a model whose parts do not fit ({told}), expected a whole tagweave model")
 
 
