@@ -246,6 +246,17 @@ def test_contradictions_are_named() -> None:
         )
 
 
+@pytest.mark.parametrize("heads", [[2, 1, 0], [2, 3, 1], [0, 1, 0], [3, 4, 0, 3]])
+def test_known_heads_that_are_no_tree_are_a_contradiction(heads: list[int]) -> None:
+    """A circle, with and without a root; two roots; arcs that cross."""
+    given = [sentence("NV", [2, 0]), sentence("NNNN"[: len(heads)], heads)]
+    with pytest.raises(ContradictionError, match="training sentence 2: no projective tree agrees"):
+        objective(given)
+    assert len(objective([replace(each, confidence=(0.5,) * len(each)) for each in given])) == 2
+    if heads == [0, 1, 0]:
+        assert len(objective(given, single_root=False)) == 2
+
+
 @pytest.mark.parametrize("learner", [AdaGrad(rate=0.02), AveragedPerceptron(), SGD(c2=0.01), LBFGS(c2=0.1)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_learner_learns_the_treebank(learner: Any, dtype: Any) -> None:

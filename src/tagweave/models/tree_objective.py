@@ -20,6 +20,7 @@ from tagweave.encoding.arcs import EncodedArcs
 from tagweave.encoding.ragged import pointers
 from tagweave.kernels import arcs, tree
 from tagweave.kernels.arborescence import best_arborescence
+from tagweave.kernels.projective import are_projective_trees
 from tagweave.kernels.tree_sums import marginals
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.loss_sum import ContradictionError
@@ -44,6 +45,9 @@ class TreeObjective:
         threads: how many threads share a full pass. The same number gives the same sums, bit by bit.
         dtype: of weights. With float32 the gradient leaves arcs out whose probability, less what the evidence leaves of
             it, is below 1e-4.
+
+    Raises:
+        ContradictionError: a sentence whose heads are all known, and believed, and no projective tree.
     """
 
     def __init__(
@@ -57,6 +61,8 @@ class TreeObjective:
         informative = encoded.informative()
         self.features, self.single_root, self.threads, self.dtype = features, single_root, threads, dtype
         self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
+        if (no_trees := _no_trees(self.encoded, single_root)).any():
+            raise _contradiction(int(np.flatnonzero(informative)[no_trees.argmax()]))
         self._threshold = _NEGLIGIBLE if dtype == np.float32 else 0.0
         self._seen = np.zeros(0, np.int32)
         self._calls = 0
@@ -270,7 +276,17 @@ def allowed_cells(encoded: EncodedArcs, batch: ArcBatch) -> NDArray[np.uint8]:
     return allowed
 
 
-def _contradiction(first: int, last: int) -> ContradictionError:
-    return ContradictionError(
-        f"training sentences {first + 1} to {last}: no projective tree agrees with the annotation"
-    )
+def _no_trees(encoded: EncodedArcs, single_root: bool) -> NDArray[np.bool_]:
+    """bool[S]: whether the heads of a sentence are all known and are no projective tree."""
+    heads, lengths = encoded.token_heads, encoded.lengths
+    are_trees = np.empty(len(encoded), np.bool_)
+    are_projective_trees(heads, lengths, single_root, are_trees)
+    is_open = np.append(heads < 0, False)
+    if len(encoded.doubt):
+        is_open[:-1] |= np.delete(encoded.doubt, encoded.position_ptr[:-1]) > 0
+    return ~are_trees & ~np.logical_or.reduceat(is_open, encoded.token_ptr[:-1])
+
+
+def _contradiction(first: int, last: int = 0) -> ContradictionError:
+    sentences = f"sentences {first + 1} to {last}" if last > first + 1 else f"sentence {first + 1}"
+    return ContradictionError(f"training {sentences}: no projective tree agrees with the annotation")
