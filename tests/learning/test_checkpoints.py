@@ -121,6 +121,29 @@ def test_a_checkpoint_without_its_parts(tmp_path: Path) -> None:
         load_checkpoint(tmp_path / "state", RUN, RULES)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"arrays": {"weights": np.zeros(0, np.float32)}},
+        {"arrays": {"weights": np.full(6, np.nan, np.float32)}},
+        {"arrays": {"weights": np.zeros(6)}},
+        {"arrays": {"more": np.zeros(6)}},
+        {"numbers": {"pairs": -1, "rate": 0.1}},
+        {"numbers": {"pairs": 1.5, "rate": 0.1}},
+        {"numbers": {"pairs": 3}},
+        {"iteration": -1},
+        {"loss": float("nan")},
+        {"converged": 1},
+    ],
+    ids=str,
+)
+def test_a_state_that_a_trainer_cannot_go_on_from(changes: dict[str, Any], tmp_path: Path) -> None:
+    arrays = {**state().arrays, **changes.pop("arrays", {})}
+    save_checkpoint(tmp_path / "state", state(arrays=arrays, **changes), BEST, RUN)
+    with pytest.raises(CheckpointError, match="damaged one"):
+        load_checkpoint(tmp_path / "state", RUN, RULES)
+
+
 def test_text_and_a_folder(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no checkpoint at all, but long enough to have a header\n" * 3)
     for path in (tmp_path / "text", tmp_path):

@@ -205,6 +205,9 @@ ARRAYS: list[dict[str, Any]] = [
     {"index.codes": np.arange(1, 4, dtype=np.uint64)},
     {"index.codes": None},
     {"licensed.0": np.ones((2, 2), bool)},
+    {"licensed.1": np.ones((4, 4), bool)},
+    {"scheme.end": np.ones((4, 1), bool)},
+    {"unknown": np.ones(3)},
 ]
 
 
@@ -213,6 +216,15 @@ ARRAYS: list[dict[str, Any]] = [
 def test_arrays_that_do_not_fit(name: str, arrays: dict[str, Any], tmp_path: Path) -> None:
     rewritten(tmp_path / "model", MODELS[name](), {}, arrays)
     with pytest.raises(ModelFileError, match="parts do not fit"):
+        load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -1e30])
+def test_weights_that_are_no_numbers(number: float, tmp_path: Path) -> None:
+    weights = of_templates().weights.copy()
+    weights[7] = number
+    rewritten(tmp_path / "model", of_templates(), {}, {"weights": weights})
+    with pytest.raises(ModelFileError, match="at weights, expected -1e"):
         load_model(tmp_path / "model")
 
 
@@ -244,11 +256,36 @@ def test_kernels_never_see_pointers_that_lead_outside(tmp_path: Path) -> None:
         {"encoder": {}},
         {"encoder": []},
         {"about": None, "space": 3},
+        {"kind": None},
+        {"kind": ["chain"]},
+        {"task": "segment"},
+        {"coding": "BMES"},
+        {"transitions": 1},
+        {"weighted": [1]},
+        {"space": {"names": ["A"], "views": [{"guideline": "g", "names": ["A", "A"], "projection": [0]}]}},
+        {"space": {"names": ["A"], "views": [{"guideline": "g", "names": ["A"], "projection": [False]}]}},
+        {"space": {"names": ["\ud800"], "views": [{"guideline": "g", "names": ["A"], "projection": [0]}]}},
+        {"encoder": {"templates": "form[0]"}},
+        {"encoder": {"templates": ["form[0]"], "guide": {}, "taggers": []}},
+        {"about": {"corpora": [{"path": 3}]}},
+        {"about": {"dev_score": float("nan")}},
+        {"version": None},
+        {"nobody": "knows"},
     ],
+    ids=str,
 )
 def test_descriptions_that_do_not_fit(changes: dict[str, Any], tmp_path: Path) -> None:
     rewritten(tmp_path / "model", of_templates(), changes)
     with pytest.raises(ModelFileError):
+        load_model(tmp_path / "model")
+    if changes != {"encoder": {"templates": ["nonsense["]}}:  # templates are read with the index
+        with pytest.raises(ModelFileError):
+            describe_model(tmp_path / "model")
+
+
+def test_templates_that_take_all_memory_are_refused(tmp_path: Path) -> None:
+    rewritten(tmp_path / "model", of_templates(), {"encoder": {"templates": ["form[-2000000]"]}})
+    with pytest.raises(ModelFileError, match=r"found the offset -2000000 .* expected one from -32 to 32"):
         load_model(tmp_path / "model")
 
 

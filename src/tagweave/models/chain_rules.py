@@ -78,8 +78,9 @@ def check_chain(value: Any, where: str = "") -> None:
 
 def _check_view(view: dict[str, Any], labels: int, coding: str) -> None:
     distinct(view["names"], "names")
-    if len(view["projection"]) != labels or max(view["projection"]) >= len(view["names"]):
-        refuse(view["projection"], "projection", f"the tag of each of {labels} labels")
+    tags = range(len(view["names"]))
+    if len(view["projection"]) != labels or set(view["projection"]) != set(tags):
+        refuse(view["projection"], "projection", f"the tag of each of {labels} labels, and a label of each tag")
     if coding and (strange := {split_label(label)[0] for label in view["names"]} - set(LETTERS[coding])):
         refuse(sorted(strange), "names", f"labels of the coding {coding}")
 

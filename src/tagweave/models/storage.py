@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 
 from tagweave import __version__
 from tagweave.encoding.digest import digest_of
-from tagweave.encoding.rules import check_unicode, one_of
+from tagweave.encoding.rules import check_unicode, one_of, record, text, whole
 from tagweave.models.assembly import assemble
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_rules import check_chain
@@ -23,6 +23,7 @@ from tagweave.models.tree_rules import check_tree
 
 _Model = TypeVar("_Model")
 _CHECKS = {"chain": check_chain, "tree": check_tree}
+_HEAD = record({"format": whole(), "version": text, "kind": one_of(*_CHECKS)}, others=True)
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _KEY = "tagweave"  # the only one: several would stand in an order of chance
 _FORMAT = 3  # raised with every change of what a file holds
@@ -111,7 +112,7 @@ def describe_model(path: Path | str) -> dict[str, Any]:
 
 def _check(description: dict[str, Any]) -> None:
     """Nothing, if a description is one of a model of its kind. Raises one of `_UNFIT`."""
-    one_of(*_CHECKS)(description.get("kind"), "kind")
+    _HEAD(description, "")
     check_unicode(description)
     _CHECKS[description["kind"]](description)
 
