@@ -21,7 +21,7 @@ from benchmarks.processes import ROOT
 
 RESULTS = ("runs", "refusals", "tracebacks", "deaths", "time-outs")
 FAULTS = RESULTS[2:]
-_KINDS = (
+KINDS = (
     "words",
     "observed",
     "pointwise",
@@ -79,12 +79,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mutations", type=int, default=1000, help="of every kind")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kind", action="append", choices=_KINDS, help="only this one (repeatable)")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="only this one (repeatable)")
     parser.add_argument("--show", default="tracebacks,deaths,time-outs", help="results of which to show each")
     options = parser.parse_args()
     total: Counter[str] = Counter()
     print(f"| kind | mutations | {' | '.join(RESULTS)} |\n|{'---|' * (len(RESULTS) + 2)}")
-    for kind in options.kind or _KINDS:
+    for kind in options.kind or KINDS:
         told: list[Any] = []
         found = fuzz(kind, options.mutations, options.seed, told)
         total += found

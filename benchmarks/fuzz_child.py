@@ -14,7 +14,9 @@ import signal
 import sys
 import traceback
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,20 +40,18 @@ def build(kind: str, folder: Path) -> None:
     base.use(mutated_path, 0)
 
 
-def run(kind: str, folder: Path, numbers: range, seed: int) -> None:
-    """Use so many mutations."""
+def results(kind: str, folder: Path, numbers: range, seed: int) -> Iterator[list[Any]]:
+    """For every mutation what it is, and then what came of it."""
     description, arrays = read(folder / "base")
-    resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
     for number in numbers:
         rng = np.random.default_rng([seed, zlib.crc32(kind.encode()), number])
-        parts = mutated(description, arrays, rng)
-        print(json.dumps([number, parts[2]]), flush=True)
-        signal.setitimer(signal.ITIMER_PROF, _SECONDS)  # ends the process, also inside of compiled code
-        write(folder / "mutated", *parts[:2])
-        print(json.dumps(used(kind, folder / "mutated", number)), flush=True)
+        *parts, what = mutated(description, arrays, rng)
+        yield [number, what]
+        write(folder / "mutated", *parts)
+        yield _used(kind, folder / "mutated", number)
 
 
-def used(kind: str, path: Path, number: int) -> list[str]:
+def _used(kind: str, path: Path, number: int) -> list[str]:
     """The result of using a file, and what was said."""
     try:
         BASES[kind].use(path, number)
@@ -70,7 +70,10 @@ def main() -> None:
         build(kind, Path(folder))
     else:
         first, stop, seed = map(int, numbers)
-        run(kind, Path(folder), range(first, stop), seed)
+        resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
+        for line in results(kind, Path(folder), range(first, stop), seed):
+            signal.setitimer(signal.ITIMER_PROF, _SECONDS)  # ends the process, also inside of compiled code
+            print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":
