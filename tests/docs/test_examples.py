@@ -24,7 +24,7 @@ from pages import PAGES, Block, blocks, text_of
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _TIMEOUT = 120
 _RUNS = ("console", "python")
-_SHOWS = ("text", "sh", "json", "")
+_SHOWS = ("text", "sh", "json", "ini", "nginx", "")
 
 
 class Command(NamedTuple):
