@@ -106,6 +106,7 @@ def test_guided_is_that_of_the_library(train: Train, files: Path, tmp_path: Path
     assert "method guided, for corpora of head and ud" in lines
     assert "first a parser of ud, then one of head that looks at its trees" in lines
     assert [line.split(",")[0] for line in lines if "with evidence" in line] == [
+        "12 sentences with evidence",  # the plain parser
         "60 sentences with evidence",
         "12 sentences with evidence",
     ]
@@ -139,7 +140,7 @@ def test_guided_in_rounds_is_that_of_the_library(train: Train, files: Path, tmp_
 def test_merged_learns_from_both(train: Train, files: Path) -> None:
     model, lines = train("--method", "merged")
     assert model.guide is None
-    assert lines[0].startswith("72 sentences with evidence")
+    assert any(line.startswith("72 sentences with evidence") for line in lines)
     assert {"det", "d"} <= set(model.labels.names)
 
 

@@ -184,12 +184,20 @@ def fit_mappings(
     fitted = fit_problem(problem, recipe, dev, (schedule or Schedule()).of_part("mapping"), watcher)
     if fitted.outcome.interrupted:
         raise KeyboardInterrupt
+    return mappings_by(fitted.model, [*target_corpora, *source_corpora], recipe, minimum)
+
+
+def mappings_by(
+    model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe, minimum: int | None = None
+) -> tuple[TagMapping, ...]:
+    """The automatic mapping of a tagger's guideline and every other one of the corpora; arguments as `fit_mappings`."""
+    target = Tagger(model).guideline
     sources: dict[str, list[Corpus]] = {}
-    for corpus in source_corpora:
-        sources.setdefault(corpus.guideline, []).append(recipe.task.prepare(corpus))
-    counted = [automatic_mapping(fitted.model, corpora, threads=recipe.threads) for corpora in sources.values()]
-    everything = [*target_corpora, *source_corpora]
-    return tuple(with_attested(often(each, minimum), everything) for each in counted)
+    for corpus in corpora:
+        if corpus.guideline != target:
+            sources.setdefault(corpus.guideline, []).append(recipe.task.prepare(corpus))
+    counted = [automatic_mapping(model, own, threads=recipe.threads) for own in sources.values()]
+    return tuple(with_attested(often(each, minimum), corpora) for each in counted)
 
 
 def with_attested(mapping: TagMapping, corpora: Sequence[Corpus]) -> TagMapping:

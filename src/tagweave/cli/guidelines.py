@@ -40,11 +40,15 @@ class TrainingData:
     Attributes:
         files: in the order of the arguments; the first is of the target guideline.
         method: one of `METHODS`.
+        own: how many of the files are no `--source`: TRAIN.
+        is_asked_for: whether the user named the method.
         notes: what was taken for granted, to be told.
     """
 
     files: tuple[CorpusFile, ...]
     method: str
+    own: int = 1
+    is_asked_for: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -71,6 +75,25 @@ class TrainingData:
     def sources(self) -> list[Corpus]:
         """The corpora of other guidelines."""
         return [corpus for corpus in self.corpora if corpus.guideline != self.target]
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether there is any `--source`."""
+        return self.own < len(self.files)
+
+    @property
+    def alone(self) -> TrainingData:
+        """TRAIN alone, for an ordinary model."""
+        return replace(self, files=self.files[: self.own], method=ORDINARY)
+
+    def incomparable(self, dev: Corpus | None) -> str:
+        """Why a model is not held against one of TRAIN alone: no source, or development data that cannot tell; or
+        ""."""
+        if not self.has_sources:
+            return "no --source"
+        if dev is None:
+            return "no --dev"
+        return "" if dev.guideline == self.target else f"--dev of {dev.guideline}, not {self.target}"
 
     def of_target(self, dev: CorpusFile, training: CorpusFile) -> CorpusFile:
         """Development data, under the name of a guideline of the model; those that name none are of the target.
@@ -127,9 +150,9 @@ def training_data(
         for source in sources:
             if source.guideline != target.guideline:
                 raise _other_guideline(source, target, f", for --method {ORDINARY} ({_HOW})")
-        data = TrainingData((*training, *sources), chosen)
+        data = TrainingData((*training, *sources), chosen, len(training), method is not None)
     else:
-        data = TrainingData(_told_apart(training, sources, foreign), chosen)
+        data = TrainingData(_told_apart(training, sources, foreign), chosen, len(training), method is not None)
         _check_several(data)
     return replace(data, notes=_said(data, training, sources, method))
 

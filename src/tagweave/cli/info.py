@@ -151,6 +151,8 @@ def _show_model(model: dict[str, Any]) -> None:
     for tried in about.get("rounds", ()):
         way = "filtered" if about["filter"] else f"predict-self {tried['predict_self']:g}"
         typer.echo(f"  round {tried['round']}, {way}: dev score {tried['dev_score']:.4f}")
+    if "dev_scores" in about:
+        typer.echo(f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
     for lexicon in about.get("lexicons", ()):
         typer.echo(f"  with {lexicon['path']}: {lexicon['words']:,} words, sha256 {lexicon['sha256'][:12]}")
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []

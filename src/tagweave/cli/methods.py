@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from tagweave.adapt.contradictions import refuse_contradictions
-from tagweave.adapt.coupled import fit_mappings, for_bundles, prepare_coupled
+from tagweave.adapt.coupled import fit_mappings, for_bundles, mappings_by, prepare_coupled
 from tagweave.adapt.fit import Fitted, Problem, fit_problem, prepare
 from tagweave.adapt.guided import fit_stages, merged
 from tagweave.adapt.incomplete import treated
@@ -20,6 +20,7 @@ from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.sample import by_words
 from tagweave.adapt.sequences import Sequences
 from tagweave.adapt.subword import Stacking, fit_stack
+from tagweave.cli.comparison import PLAIN
 from tagweave.cli.coupling import CouplingOptions
 from tagweave.cli.errors import OptionError
 from tagweave.cli.guidelines import COUPLED, GUIDED, ITERATE, MERGED, ORDINARY, SUBWORD, TRANSFORM, TrainingData
@@ -62,6 +63,7 @@ class Work:
         log: where iterations are written as JSON lines.
         lexicons: whose words are features.
         schedule: when training stops, and checkpoints.
+        plain: the model of TRAIN alone, if there is one.
     """
 
     data: TrainingData
@@ -75,6 +77,21 @@ class Work:
     log: str | None
     lexicons: LexiconFiles
     schedule: Schedule = field(default_factory=Schedule)
+    plain: Fitted | None = None
+
+    @property
+    def incomparable(self) -> str:
+        """As `TrainingData.incomparable`."""
+        return self.data.incomparable(self.dev)
+
+    def alone(self) -> Work:
+        """The run that makes an ordinary model of TRAIN."""
+        recipe, schedule = replace(self.recipe, sample=()), self.schedule.of_part(PLAIN)
+        return replace(self, data=self.data.alone, recipe=recipe, schedule=schedule)
+
+    def beside(self, plain: Fitted) -> Work:
+        """The same run, after that of the plain model."""
+        return replace(self, plain=plain)
 
     def identity(self) -> tuple[Any, ...]:
         """What, beside the corpora, decides which weights an iteration reaches."""
@@ -98,17 +115,24 @@ class Work:
         score = "" if fitted.outcome.score is None else f", dev {fitted.outcome.score:.4f}"
         say(f"{path}: {fitted.outcome.iterations} iterations{score}")
 
+    def check(self) -> None:
+        """Refuse corpora from which some step of the training could not learn, before the first one begins.
+
+        Raises:
+            OptionError: a mapping of other guidelines.
+            CorpusError, MappingError: as `refuse_contradictions`.
+        """
+        if self.data.has_sources:
+            mappings = self.coupling.coupling(self.data.guidelines).mappings if self.data.method == COUPLED else ()
+            refuse_contradictions(self.data.corpora, self.recipe, mappings)
+
     def fitted(self) -> Fitted:
         """The model of the method.
 
         Raises:
             CorpusError, TrainingError, MappingError: as the method of `tagweave.adapt`.
-            OptionError: a mapping of other guidelines.
             KeyboardInterrupt: the user stopped it before the model itself was begun.
         """
-        if len(self.data.guidelines) > 1:
-            mappings = self.coupling.coupling(self.data.guidelines).mappings if self.data.method == COUPLED else ()
-            refuse_contradictions(self.data.corpora, self.recipe, mappings)
         method: dict[str, Callable[[], Fitted]] = {
             ORDINARY: self._ordinary,
             COUPLED: self._coupled,
@@ -198,15 +222,22 @@ class Work:
     def _automatic(self) -> tuple[TagMapping, ...]:
         """The automatic mapping of the target and every other guideline."""
         data, minimum = self.data, self.coupling.minimum
-        dev = self.dev if self.dev and self.dev.guideline == data.target else None
-        say(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
-        with self._watched() as watcher:
-            mappings = fit_mappings(
-                data.targets, data.sources, self.recipe, minimum, dev, self.schedule, watcher, self._announce
-            )
+        if self.plain and len(data.targets) == data.own:
+            mappings = mappings_by(self.plain.model, data.corpora, self.recipe, minimum)
+        else:
+            mappings = self._mappings_by_a_tagger(minimum)
         for mapping in mappings:
             say(f"automatic mapping of {mapping.first} and {mapping.second}: {len(mapping.counts):,} pairs of tags")
         return mappings
+
+    def _mappings_by_a_tagger(self, minimum: int | None) -> tuple[TagMapping, ...]:
+        data = self.data
+        dev = self.dev if self.dev and self.dev.guideline == data.target else None
+        say(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
+        with self._watched() as watcher:
+            return fit_mappings(
+                data.targets, data.sources, self.recipe, minimum, dev, self.schedule, watcher, self._announce
+            )
 
     def _fit(self, problem: Problem, corpora: Sequence[Corpus], recipe: Recipe, goes_on: bool = False) -> Fitted:
         """Tell of a problem and fit it; `goes_on`: after another one, whose log it continues."""
@@ -221,7 +252,7 @@ class Work:
             say(line)
 
     def _watched(self, goes_on: bool = False) -> AbstractContextManager[Watcher]:
-        return watched(self.log, self.schedule.resume or goes_on)
+        return watched(self.log, self.schedule.resume or goes_on or self.plain is not None)
 
 
 def check_options(method: str, given: Mapping[str, object], of_task: Mapping[str, tuple[str, ...]] = _OPTIONS) -> None:

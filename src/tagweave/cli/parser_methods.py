@@ -13,12 +13,14 @@ from tagweave.adapt.guided_parsing import fit_guided_parser
 from tagweave.adapt.guided_rounds import fit_guided_in_rounds
 from tagweave.adapt.parsing import FittedParser, ParserRecipe, fit_parser, usual_templates
 from tagweave.adapt.trees import Trees
+from tagweave.cli.comparison import PLAIN
 from tagweave.cli.errors import OptionError
 from tagweave.cli.guidelines import GUIDED, ITERATE, MERGED, ORDINARY, TRANSFORM, TrainingData
 from tagweave.cli.methods import say
 from tagweave.cli.progress import watched
 from tagweave.cli.transformation import Transformation, told, transformed
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
 from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.tree_storage import save_parser
 
@@ -39,6 +41,7 @@ class ParserWork:
         log: where iterations are written as JSON lines.
         rounds: for the method `guided`.
         schedule: when training stops, and checkpoints.
+        plain: the parser of TRAIN alone, if there is one.
     """
 
     data: TrainingData
@@ -49,6 +52,20 @@ class ParserWork:
     log: str | None
     rounds: int = 1
     schedule: Schedule = field(default_factory=Schedule)
+    plain: FittedParser | None = None
+
+    @property
+    def incomparable(self) -> str:
+        """As `TrainingData.incomparable`."""
+        return self.data.incomparable(self.dev)
+
+    def alone(self) -> ParserWork:
+        """The run that makes an ordinary parser of TRAIN."""
+        return replace(self, data=self.data.alone, schedule=self.schedule.of_part(PLAIN))
+
+    def beside(self, plain: FittedParser) -> ParserWork:
+        """The same run, after that of the plain parser."""
+        return replace(self, plain=plain)
 
     def identity(self) -> tuple[Any, ...]:
         """What, beside the corpora, decides which weights an iteration reaches."""
@@ -58,6 +75,19 @@ class ParserWork:
         """What a model keeps of the way in which it was trained."""
         rounds = {"round": self.rounds} if self._of_rounds else {}
         return {"method": self.data.method, "seed": self.seed, **rounds}
+
+    def check(self) -> None:
+        """Refuse treebanks from which some step of the training could not learn, before the first one begins.
+
+        Raises:
+            CorpusError: no head that is known, or no tags.
+        """
+        for name in self.data.guidelines:
+            own = [corpus for corpus in self.data.corpora if corpus.guideline == name]
+            if not any(any(sentence.heads.get(name, ())) for corpus in own for sentence in corpus):
+                raise CorpusError("no head that is known", "trees, or parts of trees", own[0].path)
+        if self.data.has_sources:
+            _ = self._shared
 
     def fitted(self) -> FittedParser:
         """The parser of the method.
@@ -134,7 +164,7 @@ class ParserWork:
         return replace(self.recipe, templates=templates)
 
     def _watched(self) -> AbstractContextManager[Watcher]:
-        return watched(self.log, self.schedule.resume)
+        return watched(self.log, self.schedule.resume or self.plain is not None)
 
 
 def check_parsing_options(given: Mapping[str, object]) -> None:

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -15,10 +15,12 @@ from tagweave.cli.errors import INTERRUPTED, OptionError, as_option_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
+    from tagweave.cli.comparison import Kept
+    from tagweave.cli.comparison import Work as WorkOf
     from tagweave.cli.guidelines import TrainingData
     from tagweave.cli.training_files import CorpusFile
-    from tagweave.learning.loop import Schedule
 
 
 def train(
@@ -151,43 +153,17 @@ def _read(
     return replace(data, notes=tuple(notes)), dev_file
 
 
-def _identity(work: _Work, dev: CorpusFile | None) -> str:
+def _identity(work: WorkOf, dev: CorpusFile | None) -> str:
     from tagweave.cli.training_files import run_identity
 
     return run_identity(work.data.files, dev, *work.identity())
-
-
-class _Work(Protocol):
-    """A training run from loaded corpora to a model: `methods.Work`, or that of parsers."""
-
-    @property
-    def data(self) -> TrainingData: ...
-
-    @property
-    def schedule(self) -> Schedule: ...
-
-    def identity(self) -> tuple[Any, ...]:
-        """What, beside the corpora, decides which weights an iteration reaches."""
-        ...
-
-    def fitted(self) -> Any:
-        """The model, with its `outcome`."""
-        ...
-
-    def about(self, fitted: Any) -> dict[str, Any]:
-        """What the model keeps of the way in which it was trained."""
-        ...
-
-    def save(self, fitted: Any, about: dict[str, Any], path: Path) -> None:
-        """Write the model, with what it tells of itself, and say what it came to."""
-        ...
 
 
 @dataclass(frozen=True)
 class _Training:
     """A training run from loaded corpora to the file of the model."""
 
-    work: _Work
+    work: WorkOf
     dev: CorpusFile | None
     model: Path
 
@@ -201,9 +177,10 @@ class _Training:
         begin = time.perf_counter()
         for note in self.work.data.notes:
             _say(note)
-        fitted = self._fitted()
+        kept = self._kept()
+        fitted = kept.fitted
         if fitted.outcome.iterations:
-            self.work.save(fitted, self._about(fitted, time.perf_counter() - begin), self.model)
+            kept.work.save(fitted, self._about(kept, time.perf_counter() - begin), self.model)
         if fitted.outcome.diverged:
             _say("training diverged: the model has the best weights before that; a smaller learning rate may help")
         if not fitted.outcome.interrupted:
@@ -215,25 +192,28 @@ class _Training:
             _say("interrupted: the same command with --resume goes on")
         raise typer.Exit(INTERRUPTED)
 
-    def _fitted(self) -> Any:
+    def _kept(self) -> Kept:
+        from tagweave.cli.comparison import better
+
         if (old := self._checkpoints()) and not self.work.schedule.resume:
             _say(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
         try:
-            return self.work.fitted()
+            return better(self.work, _say)
         except KeyboardInterrupt:
             if not self._checkpoints():
                 raise
             _say("interrupted before the model itself: the same command with --resume goes on")
             raise typer.Exit(INTERRUPTED) from None
 
-    def _about(self, fitted: Any, seconds: float) -> dict[str, Any]:
+    def _about(self, kept: Kept, seconds: float) -> dict[str, Any]:
         from datetime import UTC, datetime
 
         return {
-            **fitted.model.about,
-            "corpora": [file.about() for file in self.work.data.files],
+            **kept.fitted.model.about,
+            "corpora": [file.about() for file in kept.work.data.files],
             "dev": self.dev.about() if self.dev else None,
-            **self.work.about(fitted),
+            **kept.work.about(kept.fitted),
+            **({"dev_scores": kept.scores} if kept.scores else {}),
             "seconds": round(seconds, 3),
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
         }
@@ -253,7 +233,7 @@ class _Training:
             file.unlink()
 
     def _left(self) -> list[Path]:
-        whole, ends = self._checkpoint, (".part", ".start", ".mapping", ".source")
+        whole, ends = self._checkpoint, (".part", ".start", ".mapping", ".source", ".plain")
         found = sorted(whole.parent.glob(f"{escape(whole.name)}*"))
         return [file for file in found if file == whole or file.suffix in ends or file.suffix.startswith(".step-")]
 
