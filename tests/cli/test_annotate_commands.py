@@ -260,6 +260,19 @@ class TestExport:
         assert len(told.stdout.splitlines()) == 6
 
     @pytest.mark.parametrize(
+        ("name", "what"),
+        [
+            ("out.jsonl", "judgements"),
+            ("out.conllu", "answers of ctb that were agreed on or decided"),
+            ("out.kytea", "answers of ctb that were agreed on or decided"),
+        ],
+    )
+    def test_before_there_are_answers(self, run: Run, url: str, tmp_path: Path, name: str, what: str) -> None:
+        told = run("annotate", "export", "--store", url, "-o", tmp_path / name, "--guideline", "ctb", code=2)
+        assert told.stderr == f"tagweave: {url}: found no {what}, expected some: {tmp_path / name} is not written\n"
+        assert not (tmp_path / name).exists()
+
+    @pytest.mark.parametrize(
         ("words", "told"),
         [
             (["-o", "out"], "found the name out without a format"),

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, groupby
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -100,7 +100,7 @@ def _said(answer: Answer | None) -> dict[str, str | None] | None:
 
 
 def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = False) -> int:
-    """Write a file, whole or not at all, and return how many sentences or judgements it has.
+    """Write a file, whole or not at all, and return how many sentences or judgements it has; none without any.
 
     Args:
         store: what annotators said.
@@ -116,19 +116,25 @@ def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = 
     """
     if form not in FORMATS:
         raise ValueError(f"unknown format {form!r}, expected one of {', '.join(FORMATS)}")
+    if form == "jsonl":
+        return _write_lines(judgements(store.judgements()), path)
+    corpus = segmented(store, guideline) if form == "kytea" else labelled(store, guideline, ambiguous)
+    if not len(corpus):
+        return 0
     with written(path) as stream:
-        if form == "jsonl":
-            return _write_lines(judgements(store.judgements()), stream)
-        corpus = segmented(store, guideline) if form == "kytea" else labelled(store, guideline, ambiguous)
         if form == "kytea":
             kytea.write(corpus, stream)
         else:
             conllu.write(_commented(corpus), stream, xpos=conllu.XPOS if guideline == conllu.UPOS else guideline)
-        return len(corpus)
+    return len(corpus)
 
 
-def _write_lines(lines: Iterable[str], stream: IO[str]) -> int:
-    return sum(stream.write(line + "\n") > 0 for line in lines)
+def _write_lines(lines: Iterator[str], path: str) -> int:
+    first = next(lines, None)
+    if first is None:
+        return 0
+    with written(path) as stream:
+        return sum(stream.write(line + "\n") > 0 for line in chain([first], lines))
 
 
 def _commented(corpus: Corpus) -> Iterator[Sentence]:

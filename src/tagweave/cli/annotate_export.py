@@ -10,6 +10,7 @@ import typer
 from tagweave.cli import options
 from tagweave.cli.annotate_store import StoreUrl, opened
 from tagweave.cli.errors import OptionError
+from tagweave.cli.outputs import check_outputs
 
 _ENDINGS = {".conllu": "conllu", ".kytea": "kytea", ".part": "kytea", ".jsonl": "jsonl"}
 
@@ -31,15 +32,20 @@ def export(
 ) -> None:
     """Write what was agreed on as a partial corpus, or every judgement as a line of JSON.
 
-    In a partial corpus (CoNLL-U, or KyTea's format for characters) all that nobody was asked for is unknown.
+    In a partial corpus (CoNLL-U, or KyTea's format for characters) all that nobody was asked for is unknown. Where
+    there are no answers yet, nothing is written.
     """
     form = format or _ENDINGS.get(PurePath(output.removesuffix(".gz")).suffix)
     if form is None:
         raise OptionError(f"found the name {output} without a format, expected --format conllu, kytea or jsonl")
     if guideline is None and form != "jsonl":
         raise OptionError("found no --guideline, expected that of the tasks")
+    check_outputs([output], [store.removeprefix("sqlite:///")])
     with opened(store) as answers:
         from tagweave.annotate.export import write
 
         count = write(answers, output, form, guideline or "", ambiguous)
+    if not count:
+        what = "judgements" if form == "jsonl" else f"answers of {guideline} that were agreed on or decided"
+        raise OptionError(f"{store}: found no {what}, expected some: {output} is not written")
     typer.echo(f"{output}: {count:,} {'judgements' if form == 'jsonl' else 'sentences'}", err=True)

@@ -8,6 +8,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
+from tagweave.cli.outputs import check_outputs
 from tagweave.cli.parsing import are_trees
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def compare(
     from tagweave.evaluation.divergence_page import page
     from tagweave.evaluation.divergence_tables import tables
 
+    check_outputs([html], [first, second, model])
     divergence = _divergence(load(first, format), load(second, format), model, threads)
     console = Console()
     for table in tables(divergence):

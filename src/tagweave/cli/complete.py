@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tagweave.cli import options
+from tagweave.cli.outputs import check_outputs
 
 
 def complete(
@@ -30,6 +31,7 @@ def complete(
     from tagweave.cli.parsing import Parsing, check_no_trees, is_parser, write_parsed
     from tagweave.cli.tag import open_tagger
 
+    check_outputs([output], [model, input])
     if is_parser(model):
         others = {"to": to, "split-runs": split_runs}
         parsing = Parsing(model, input, format, threads=threads, projective=not non_projective)

@@ -8,6 +8,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
+from tagweave.cli.outputs import check_outputs
 
 
 def convert(
@@ -62,6 +63,7 @@ def convert(
         raise OptionError("found --best with --confidence, --review or --output-format, expected it without")
     if review_file and not review:
         raise OptionError("found --review-file without --review, expected --review N as well")
+    check_outputs([output, review_file], [model, input])
     given = Input(input, format)
     work: Conversion | TreeConversion
     if is_parser(model):

@@ -9,6 +9,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import as_option_error
+from tagweave.cli.outputs import check_outputs
 from tagweave.cli.selection import Like, Sample, Selection
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def lexicon(
     from tagweave.evidence.lexicon import read
     from tagweave.evidence.matching import LexiconMatcher
 
+    check_outputs([output], [*raw, *lexicons, *(like or ())])
     selection = Selection(tuple(like or ()), sample, seed, (*raw, *lexicons))
     with as_option_error():
         matcher = LexiconMatcher((), matching, minimum, agree, phrases)

@@ -9,6 +9,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
+from tagweave.cli.outputs import check_outputs
 from tagweave.cli.selection import Like, Sample, Selection
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def markup(
         raise OptionError(f"found --format {format}, expected one of {', '.join(FORMATS)}")
     selection = Selection(tuple(like or ()), sample, seed, tuple(pages))
     files = [file for page in pages for file in find(page, format)]
+    check_outputs([output], [*(file for file, _ in files), *(like or ())])
     harvest = Harvest(words_of_two=not free_pairs, everything=every)
     with written(output) as stream:
         kytea.write(selection.of(_sentences(files, harvest, simplified)), stream)

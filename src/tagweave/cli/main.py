@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -75,5 +77,24 @@ def _tagweave(
 
 
 def main() -> None:
-    """The entry point of the command line."""
-    app()
+    """The entry point of the command line.
+
+    SIGTERM is an interrupt, as Ctrl-C is: what is half written goes, and training keeps its best model. Then the
+    process dies of the signal, as whoever sent it expects.
+    """
+    received: list[int] = []
+
+    def interrupt(number: int, _frame: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        app()
+    finally:
+        if received:
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError):
+                    stream.flush()
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGTERM)

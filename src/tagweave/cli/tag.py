@@ -11,6 +11,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
+from tagweave.cli.outputs import check_outputs
 from tagweave.cli.parsing import Parsing, check_no_trees, is_parser, write_parsed
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def tag(
         raise OptionError("found --output-format with --probabilities or --best, expected it without")
     if (probabilities or best) and len(to or ()) > 1:
         raise OptionError("found --probabilities or --best with several --to, expected one")
+    check_outputs([output], [model, input])
     if is_parser(model):
         others = {"to": to, "probabilities": probabilities, "best": best, "split-runs": split_runs}
         parsing = Parsing(model, input, format, retag, threads, not non_projective)

@@ -12,6 +12,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import INTERRUPTED, OptionError, as_option_error
+from tagweave.cli.outputs import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +109,7 @@ def train(
             recipe = Recipe(words, templates, learner, chosen, features, min_count, precision=precision)
             recipe = replace(recipe, threads=threads, guide=guide)
         coupling = coupling_options(mapping, mapping_minimum, mapping_tight, views, task, prune)
-    _check_writable(model)
+    _check_writable(model, log, [*corpora, *(source or ()), dev, *(lexicon or ()), *(mapping or ())])
     numbers = corpus_weights(weights, len(corpora) + len(source or ()))
     data, dev_file = _read(corpora, source or (), numbers, dev, task, format, method)
     check_options(
@@ -243,13 +244,14 @@ def _check_known(what: str, name: str, known: Sequence[str]) -> None:
         raise OptionError(f"unknown {what} {name!r}, expected one of {', '.join(known)}")
 
 
-def _check_writable(model: str) -> None:
-    """Refuse before training what could not be saved after it."""
+def _check_writable(model: str, log: str | None, inputs: Sequence[str | None]) -> None:
+    """Refuse before training what could not be saved after it, or would be saved over a corpus."""
     folder = Path(model).parent
     if not folder.is_dir():
         raise OptionError(f"{model}: found no folder {folder}, expected one to write the model to")
     if Path(model).is_dir():
         raise OptionError(f"{model}: found a folder, expected the name of a file to write the model to")
+    check_outputs([model, log], inputs)
 
 
 def _say(line: str) -> None:

@@ -29,7 +29,7 @@ Token = tuple[str, Candidates]
 class _Tokens(dict[str, Token]):
     """What each distinct token of the text says; parsed once, so that equal tokens share their form and candidates."""
 
-    def __init__(self, separator: str, is_label: Callable[[str], bool] | None) -> None:
+    def __init__(self, separator: str, is_label: Callable[[str], bool] | None = None) -> None:
         self.separator, self.is_label = separator, is_label
         self.fields: dict[str, tuple[str, ...]] = {}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import re
-import secrets
 import sys
 import zlib
 from contextlib import contextmanager, nullcontext
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.whole_file import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -97,9 +97,9 @@ def decode_line(line: bytes, path: str, number: int) -> str:
 def written(path: str) -> Iterator[IO[str]]:
     """A stream whose text becomes the file `path` when the block ends without an exception, and nothing before.
 
-    The text goes to a temporary file beside it, which then takes its name. A name that ends in `.gz` is compressed,
-    with no time stamp, so that the same text gives the same bytes. `-` is standard output, which is written as it
-    comes.
+    The text goes to a temporary file beside it, which then takes its name (`whole_file`). A name that ends in `.gz` is
+    compressed, with no time stamp, so that the same text gives the same bytes. `-` is standard output, which is written
+    as it comes.
 
     Raises:
         OSError: the file cannot be written.
@@ -115,14 +115,8 @@ def written(path: str) -> Iterator[IO[str]]:
         with Path(path).open("w", encoding="utf-8", newline="\n") as device:
             yield device
         return
-    temporary = Path(f"{path}.{secrets.token_hex(4)}.part")
-    try:
-        with temporary.open("xb") as file, _text_stream(file, path) as stream:
-            yield stream
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as part, part.open("wb") as file, _text_stream(file, path) as stream:
+        yield stream
 
 
 @contextmanager

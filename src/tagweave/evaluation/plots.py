@@ -7,12 +7,13 @@ markers differ too, so that a figure survives grey print.
 from __future__ import annotations
 
 import io
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+from tagweave.corpus.whole_file import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -161,9 +162,5 @@ def _covered() -> frozenset[int]:
 
 def _write(path: Path, image: bytes) -> None:
     """Write the whole file or leave what was there."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with whole_file(path) as part:
         part.write_bytes(image)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

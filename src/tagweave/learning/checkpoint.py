@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from tagweave.corpus.whole_file import whole_file
 from tagweave.encoding.digest import digest_of
 from tagweave.encoding.rules import check_arrays, flag, mapping_of, nullable, number, record, text, whole
 from tagweave.learning.trainer import State, StateRules
@@ -56,14 +56,11 @@ def save_checkpoint(path: Path, state: State, best: dict[str, Any], run: str) ->
         "best": scalars,
     }
     data["digest"] = digest_of(data, arrays)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        save_file(arrays, temporary, {"tagweave": json.dumps(data)})
-        temporary.replace(path)
+        with whole_file(path) as part:
+            save_file(arrays, part, {"tagweave": json.dumps(data)})
     except SafetensorError as error:
         raise OSError(f"{path}: the checkpoint cannot be written ({error})") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[State, dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from tagweave import __version__
+from tagweave.corpus.whole_file import whole_file
 from tagweave.encoding.digest import digest_of
 from tagweave.encoding.rules import check_unicode, one_of, record, text, whole
 from tagweave.models.assembly import assemble
@@ -48,14 +48,11 @@ def write_parts(path: Path | str, parts: dict[str, Any], arrays: Arrays) -> None
     description = {"format": _FORMAT, "version": __version__, **parts}
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     description["digest"] = digest_of(json.loads(json.dumps(description)), contiguous)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        save_file(contiguous, temporary, {_KEY: json.dumps(description, ensure_ascii=False)})
-        temporary.replace(path)
+        with whole_file(path) as part:
+            save_file(contiguous, part, {_KEY: json.dumps(description, ensure_ascii=False)})
     except SafetensorError as error:
         raise OSError(f"{path}: the model cannot be written ({error})") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load_model(path: Path | str) -> ChainModel:

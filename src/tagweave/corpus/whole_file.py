@@ -1,0 +1,41 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def whole_file(path: Path | str) -> Iterator[Path]:
+    """An empty temporary file, which becomes the file `path` when the block ends without an exception.
+
+    A symbolic link stays, and the file that it points to is replaced. The new file has the permissions of the old one;
+    where there was none, those of any new file.
+
+    Raises:
+        OSError: the file cannot be written; an older one stays as it was.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        part.touch(exist_ok=False)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    try:
+        mode = (target if target.exists() else part).stat().st_mode & 0o777
+        yield part
+        part.chmod(mode)  # a writer may have put another file in its place
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

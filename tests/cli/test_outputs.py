@@ -1,0 +1,80 @@
+"""What commands write: never over what they read, and nothing half written after a signal."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from model_files import write
+
+MAIN = (sys.executable, "-c", "from tagweave.cli.main import main; main()")
+COMMANDS = {
+    "train": "train {x} -o {x}",
+    "train, with an argument": "train g={x}#tag -o {x}",
+    "train, source": "train {y} --source {x} -o {x}",
+    "train, dev": "train {y} --dev {x} -o {x}",
+    "train, log": "train {x} -o {m} --log {x}",
+    "tag": "tag {m} {x} -o {x}",
+    "tag, by a link": "tag {m} {x} -o {link}",
+    "tag, of a link": "tag {m} {link} -o {x}",
+    "tag, over the model": "tag {x} {y} -o {x}",
+    "complete": "complete {m} {x} -o {x}",
+    "convert": "convert {m} {x} -o {x}",
+    "convert, review": "convert {m} {x} -o {o} --review 1 --review-file {x}",
+    "compare": "compare {x} {y} --html {x}",
+    "harvest lexicon": "harvest lexicon {y} --lexicon {x} -o {x}",
+    "harvest markup": "harvest markup {x} --format html -o {x}",
+    "annotate export": "annotate export --store sqlite:///{x} -o {x} --format jsonl",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_file_that_is_read_is_never_replaced(run, tagger, tmp_path, name):
+    x, y = write(tmp_path / "x.txt", ["a/N b/V"]), write(tmp_path / "y.txt", ["a/N b/V"])
+    (tmp_path / "link").symlink_to("x.txt")
+    files = {"x": x, "y": y, "link": tmp_path / "link", "m": tagger, "o": tmp_path / "o"}
+    if "-o {m}" in COMMANDS[name]:
+        files["m"] = tmp_path / "m"
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    told = run(*COMMANDS[name].format(**files).split(), code=2).stderr
+    assert "found a file that is read as the output, expected another name" in told
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_two_outputs_of_one_name(run, tagger, tmp_path):
+    given = write(tmp_path / "x.txt", ["a/N"])
+    words = ("--review", 1, "--review-file", tmp_path / "o")
+    assert (
+        "found one file for two outputs" in run("convert", tagger, given, "-o", tmp_path / "o", *words, code=2).stderr
+    )
+
+
+def ended(process: subprocess.Popen[bytes], is_begun, seconds: float = 240) -> None:
+    """End a process by SIGTERM as soon as it has begun its work."""
+    last = time.monotonic() + seconds
+    while not is_begun():
+        assert process.poll() is None and time.monotonic() < last
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(seconds) == -signal.SIGTERM
+
+
+def test_tagging_that_is_terminated_leaves_nothing(segmenter, tmp_path):
+    command = [*MAIN, "tag", str(segmenter), "-", "-o", str(tmp_path / "out")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        ended(process, lambda: list(tmp_path.glob("out.*.part")))
+        assert process.stderr.read() == b"tagweave: interrupted\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_training_that_is_terminated_keeps_its_model(corpora, tmp_path):
+    model = Path(tmp_path / "m")
+    command = [*MAIN, "train", str(corpora / "train.txt"), "-o", str(model), "--iterations", "1000000"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        ended(process, lambda: model.with_name("m.checkpoint").exists())
+        assert process.stderr.read().endswith(b"interrupted: the same command with --resume goes on\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "m.checkpoint"]
