@@ -1,39 +1,169 @@
-"""Compiled kernels are kept on disk, and dropped as soon as any kernel file is another one."""
+"""Compiled kernels are kept on disk, wherever that is possible; what cannot be read there is compiled anew."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tagweave import kernels
+from tagweave.kernels import compiled_code, inner, kernel, notice
+
+_NOBODY = 65534
+
+
+def _twice(x):
+    return x + x
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with two kernel files and compiled code of one."""
-    (tmp_path / "one.py").write_text("1")
-    (tmp_path / "two.py").write_text("2")
-    monkeypatch.setattr(kernels, "_FOLDER", tmp_path)
-    kernels._drop_stale_code()
-    (tmp_path / "__pycache__" / "one.nbi").write_text("compiled")
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package, a home and a temporary folder in which nothing has been compiled."""
+    for name in ("package", "home", "temporary"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(compiled_code.config, "CACHE_DIR", "")
+    monkeypatch.setattr(compiled_code, "_SOURCES", tmp_path / "package")
+    monkeypatch.setattr(compiled_code.tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(notice, "_said", set())
     return tmp_path
 
 
-def compiled(folder: Path) -> list[str]:
-    return [path.name for path in (folder / "__pycache__").glob("*.nbi")]
+def compiled(places: Path) -> list[str]:
+    """The folders of `places` that have code of a kernel."""
+    return sorted(file.relative_to(places).parts[0] for file in places.glob("**/*._twice-*"))
 
 
-def test_it_is_kept_while_nothing_changes(folder: Path) -> None:
-    kernels._drop_stale_code()
-    assert compiled(folder) == ["one.nbi"]
+def run() -> None:
+    """What a process does that has not run the kernel before."""
+    assert kernel(_twice)(np.int64(3)) == 6
 
 
-@pytest.mark.parametrize("name", ["one.py", "two.py", "three.py"])
-def test_an_edit_of_any_file_drops_it(folder: Path, name: str) -> None:
-    (folder / name).write_text("edited")
-    kernels._drop_stale_code()
-    assert compiled(folder) == []
-    (folder / "__pycache__" / "one.nbi").write_text("compiled again")
-    kernels._drop_stale_code()
-    assert compiled(folder) == ["one.nbi"]
+def close(*folders: Path) -> None:
+    """A file where a folder is expected: that stops even root."""
+    for folder in folders:
+        folder.rmdir()
+        folder.write_text("")
+
+
+def test_it_is_kept_beside_the_kernels(places: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run()
+    assert compiled(places) == ["package"]
+    assert capsys.readouterr().err == f"tagweave: {notice.COMPILING}\n"
+    notice._said.clear()
+    run()
+    assert capsys.readouterr().err == ""  # it was read, not compiled again
+
+
+def test_else_in_the_cache_of_the_user(places: Path) -> None:
+    close(places / "package")
+    run()
+    assert compiled(places) == ["home"]
+
+
+def test_else_in_a_private_folder_of_the_temporary_one(places: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    close(places / "package", places / "home")
+    run()
+    assert compiled(places) == ["temporary"]
+    (folder,) = (places / "temporary").iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    told = capsys.readouterr().err.splitlines()
+    assert told[1:] == [f"tagweave: no folder for compiled code can be written to: it is kept in {folder}"]
+    notice._said.clear()
+    run()
+    assert capsys.readouterr().err == ""
+
+
+def _of_all(folder: Path) -> None:
+    folder.mkdir()
+    folder.chmod(0o777)
+
+
+def _of_somebody_else(folder: Path) -> None:
+    folder.mkdir(0o700)
+    os.chown(folder, _NOBODY, _NOBODY)
+
+
+def _a_link(folder: Path) -> None:
+    (folder.parent / "elsewhere").mkdir(0o700)
+    folder.symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        _of_all,
+        _a_link,
+        pytest.param(
+            _of_somebody_else, marks=pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+        ),
+    ],
+)
+def test_but_never_where_others_can_write(
+    places: Path, capsys: pytest.CaptureFixture[str], made: Callable[[Path], None]
+) -> None:
+    close(places / "package", places / "home")
+    made(compiled_code._temporary())
+    run()
+    assert compiled(places) == []
+    assert len(capsys.readouterr().err.splitlines()) == 2
+    run()
+    assert capsys.readouterr().err == ""  # once in a process
+
+
+def test_an_edit_of_a_kernel_drops_it(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run()
+    monkeypatch.setattr(compiled_code, "_EDITION", "kernels-edited")
+    run()
+    assert [file.parent.name for file in places.glob("**/*._twice-*")] == ["kernels-edited"]
+
+
+def test_the_edition_is_the_text_of_all_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_code, "_SOURCES", tmp_path)
+    seen = set()
+    for name, text in (("one.py", "1"), ("two.py", "2"), ("one.py", "3")):
+        (tmp_path / name).write_text(text)
+        seen.add(compiled_code._digest_of_sources())
+    assert len(seen) == 3
+
+
+@pytest.mark.parametrize("content", [b"", b"half", None])
+def test_a_damaged_file_is_compiled_anew(places: Path, content: bytes | None) -> None:
+    run()
+    (file,) = places.glob("**/*._twice-*")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1] if content is None else content)
+    run()
+    (file,) = places.glob("**/*._twice-*")
+    assert len(file.read_bytes()) == len(whole)
+
+
+def test_an_inner_kernel_is_no_function_for_python() -> None:
+    assert inner(_twice).targetoptions["no_cpython_wrapper"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_a_user_without_a_place_to_write_to() -> None:
+    """The real thing: a process of another user, who may write to the temporary folder alone."""
+    code = f"""
+import os, sys
+import numpy as np
+from tagweave.kernels import inner, kernel
+def _twice(x):
+    return x + x
+inner(_twice).compile("int64(int64)")  # Numba imports what it needs, perhaps from a home that is closed to others
+os.setgid({_NOBODY}); os.setuid({_NOBODY})
+print(kernel(_twice)(np.int64(3)))
+"""
+    with tempfile.TemporaryDirectory() as folder:  # those of pytest are closed to other users
+        Path(folder).chmod(0o777)
+        environment = {**os.environ, "HOME": "/nonexistent", "TMPDIR": folder, "XDG_CACHE_HOME": "/proc/none"}
+        environment.pop("NUMBA_CACHE_DIR", None)
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "6\n"
+    assert f"it is kept in {folder}/tagweave-{_NOBODY}\n" in done.stderr

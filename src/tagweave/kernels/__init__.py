@@ -1,53 +1,44 @@
 """Numba functions over arrays, and what lays arrays out for them; nothing else.
 
-Every kernel is compiled on its first call and kept in `__pycache__`. Numba notices an edit of the file that defines a
-kernel, but not of a kernel that it calls in another file, so the compiled code is dropped when any kernel file changed.
+Every kernel is compiled on its first call, and its code kept on disk (`compiled_code`). Somebody waits for that, and
+most of the wait is for what stands around the arithmetic. So kernels copy in loops: one assignment of an array to a
+part of another one costs 0.3 s, since it may raise an error whose text must be put together.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from numba import njit
 
-_FOLDER = Path(__file__).parent
+from tagweave.kernels.compiled_code import CompiledCode
 
 
-def _drop_stale_code() -> None:
-    sources = sorted(_FOLDER.glob("*.py"))
-    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
-    stamp = _FOLDER / "__pycache__" / "kernels.sha256"
-    if stamp.exists() and stamp.read_text() == digest:
-        return
-    try:
-        for index in stamp.parent.glob("*.nbi"):
-            index.unlink(missing_ok=True)
-        stamp.parent.mkdir(exist_ok=True)
-        stamp.write_text(digest)
-    except OSError:
-        return  # a read-only installation: its files do not change under it
-
-
-_drop_stale_code()
-
-
-def kernel(function: Callable[..., Any], reassociate: bool = False, inlined: bool = False) -> Callable[..., Any]:
+def kernel(function: Callable[..., Any], reassociate: bool = False) -> Callable[..., Any]:
     """Compile `function` lazily, without the interpreter lock, with the compiled code kept on disk.
 
     No fast math: it turns log-sum-exp of (-inf, -inf) into nan. `reassociate` lets a sum be taken in any order, which
-    is what it needs to become vector code. `inlined` puts the function into its callers whatever its size: an array is
-    seven arguments of a call, which costs more than a few steps of a loop.
+    is what it needs to become vector code.
     """
+    compiled: Any = _options(reassociate)(function)
+    compiled._cache = CompiledCode(function)
+    return compiled  # type: ignore[no-any-return]
+
+
+def inner(function: Callable[..., Any], reassociate: bool = False, inlined: bool = False) -> Callable[..., Any]:
+    """As `kernel`, for a function that other kernels call, and Python never does: nothing is made or kept for that."""
+    compiled: Any = _options(reassociate, forceinline=inlined, no_cpython_wrapper=True)(function)
+    return compiled  # type: ignore[no-any-return]
+
+
+inlined = partial(inner, inlined=True)
+"""`inner` of a function that is put into its callers whatever its size: an array is seven arguments of a call, which
+costs more than a few steps of a loop."""
+
+
+def _options(reassociate: bool, **others: bool) -> Any:
     fastmath = {"reassoc", "nsz"} if reassociate else False
-    compiled: Callable[..., Any] = njit(
-        nogil=True, cache=True, error_model="numpy", fastmath=fastmath, forceinline=inlined
-    )(function)
-    return compiled
-
-
-def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`kernel` of a function that is put into its callers."""
-    return kernel(function, inlined=True)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "no_cfunc_wrapper": True}
+    return njit(**(options | others))

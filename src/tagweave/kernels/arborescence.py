@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 
 
 @kernel
@@ -44,7 +44,7 @@ def best_arborescence(scores, ptr, lengths, single_root, heads):
         token += n
 
 
-@kernel
+@inner
 def _root_children(heads):
     children = 0
     for m in range(heads.shape[0]):
@@ -52,7 +52,7 @@ def _root_children(heads):
     return children
 
 
-@kernel
+@inner
 def _transpose(scores, single_root, into, ends):
     """into[m, h] = the score of h -> m, -inf where there is no such arc; ends[:, m, h] = (h, m), the arc itself."""
     N = scores.shape[0]
@@ -69,7 +69,7 @@ def _transpose(scores, single_root, into, ends):
             into[m, 0] -= N * (largest - least) + 1.0
 
 
-@kernel
+@inner
 def _connect(into, ends, heads):
     """Connect all words to the root; whether they can be. A united word has the row and column of its first one."""
     N = into.shape[0]
@@ -117,7 +117,7 @@ def _connect(into, ends, heads):
     return True
 
 
-@kernel
+@inner
 def _best_source(scores, row, active):
     """The first active column with the largest score, other than the row itself; -1 if all are -inf."""
     at, best = -1, -np.inf
@@ -127,7 +127,7 @@ def _best_source(scores, row, active):
     return at
 
 
-@kernel
+@inner
 def _unite(into, ends, cycle, best, active):
     """Unite the rows and columns of a cycle in those of its first member; best are the scores of its arcs."""
     c = cycle[0]
@@ -148,7 +148,7 @@ def _unite(into, ends, cycle, best, active):
                 ends[0, m, c], ends[1, m, c] = ends[0, m, v], ends[1, m, v]
 
 
-@kernel
+@inner
 def _expand(nodes, parent, chosen, heads):
     """Take cycles apart, the last one first: an arc into a united word replaces the one into that part of it."""
     settled = np.zeros(nodes, np.bool_)

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 from tagweave.kernels.instructions import prefetch
 
 _U = np.uintp
@@ -48,7 +48,7 @@ BINS = 8
 """Floats of a row: the feature itself, and with each distance: 1, 2, 3, 4, 5, 6 to 10, more."""
 
 
-@kernel
+@inner
 def _mix(code, value):
     code = code + _MULTIPLIER * (value + _ONE)
     code = (code ^ (code >> np.uint64(30))) * _FIRST
@@ -56,7 +56,7 @@ def _mix(code, value):
     return code ^ (code >> np.uint64(31))
 
 
-@kernel
+@inner
 def _bin(distance):
     if distance <= 5:
         return distance
@@ -86,7 +86,7 @@ def side_codes(columns, ptr, terms, seeds, codes):
                 codes[p, r] = code
 
 
-@kernel
+@inner
 def _single_scores(weights, codes, sizes, low, high, single):
     """single[p, role, direction, bin] = the sum over templates of one side alone; role 0 head, 1 modifier; direction 1
     where the modifier stands left of the head."""
@@ -106,7 +106,7 @@ def _single_scores(weights, codes, sizes, low, high, single):
                     out[b] += out[0]
 
 
-@kernel
+@inner
 def _add_between(codes, sizes, p, between, count):
     """The codes of position p join those of the tokens between; a value that is there already does not."""
     first = 2 * max(sizes[0], sizes[4]) + sizes[1] + sizes[2] + sizes[3]
@@ -122,7 +122,7 @@ def _add_between(codes, sizes, p, between, count):
             count[b] += 1
 
 
-@kernel
+@inner
 def _path_code(paths, cell):
     return _PATH * (np.uint64(paths[cell]) + _ONE)
 
@@ -247,7 +247,7 @@ def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
     return written[:size]
 
 
-@kernel
+@inner
 def _add_single_gradient(gradient, codes, sizes, low, high, single, written, size):
     """gradient += the features of one side alone, as `_single_scores` has them. Returns how many rows are entered."""
     rows = np.uint64(gradient.shape[0] - 1)
@@ -267,7 +267,7 @@ def _add_single_gradient(gradient, codes, sizes, low, high, single, written, siz
     return size
 
 
-@kernel
+@inner
 def _note(flat, at, written, size):
     """Enter the row of a place that is 0. Returns how many there are."""
     if flat[at] == 0:
@@ -276,7 +276,7 @@ def _note(flat, at, written, size):
     return size
 
 
-@kernel
+@inner
 def _with_room(written, size):
     """The rows, in a space of at least this size."""
     if size <= written.shape[0]:
@@ -331,7 +331,7 @@ def touched_rows(codes, sizes, ptr, paths, seen, stamp):
     return found[:size]
 
 
-@kernel
+@inner
 def _enter(row, seen, stamp, found, size):
     """Enter a row, unless this call has met it. Returns how many there are."""
     if seen[row] == stamp:

@@ -19,10 +19,14 @@ Sums go through BLAS where a block is large and full, and through loops that ski
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
+
+Floats = NDArray[Any]
 
 _BLAS_WORK = 600  # multiplications above which a BLAS call costs less than the loop (measured at 4, 42 and 400 labels)
 _TINY = 1e-30
@@ -118,8 +122,10 @@ def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
     has so small a part of what is held that the part of what was lost might be larger.
     """
     Y = _U(E.shape[1])
-    product = np.ones(log_z.shape[0])
-    log_z[:] = 0
+    product = np.empty(log_z.shape[0])
+    for b in range(_U(log_z.shape[0])):
+        product[b] = 1
+        log_z[b] = 0
     for t in range(steps.shape[0] - 1):
         low, high = steps[t], steps[t + 1]
         if t == 0:
@@ -127,8 +133,10 @@ def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
                 for j in range(Y):
                     alpha[r, j] = start[j]
         else:
-            previous = steps[t - 1]
-            before[low:high] = alpha[previous : previous + high - low]
+            previous = _U(steps[t - 1] - low)
+            for r in range(_U(low), _U(high)):
+                for j in range(Y):
+                    before[r, j] = alpha[r + previous, j]
             multiply(before[low:high], T, alpha[low:high], dense)
         going_on = steps[t + 2] - high if t + 2 < steps.shape[0] else 0
         for b in range(_U(high - low)):
@@ -158,7 +166,7 @@ def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
         log_z[b] += math.log(product[b])
 
 
-@kernel
+@inner
 def _final(alpha, end, r):
     """sum_j alpha[r, j] end[j]."""
     last = alpha.dtype.type(0)
@@ -209,18 +217,24 @@ def weigh(values, steps, weights):
 
 
 @kernel
-def add_pairs(before, beyond, first, sign, dense, pairs):
-    """pairs += sign * sum over rows from `first` of before[r] (x) beyond[r]; times T it is the sum of xi."""
+def _add_sparse_pairs(before, beyond, first, sign, pairs):
+    """`add_pairs`, skipping zeros."""
     Y = pairs.shape[0]
-    if dense and Y * Y * (before.shape[0] - first) > _BLAS_WORK:
-        pairs += pairs.dtype.type(sign) * np.dot(before[first:].T, beyond[first:])
-        return
     for r in range(_U(first), _U(before.shape[0])):
         for i in range(_U(Y)):
             a = pairs.dtype.type(sign) * before[r, i]
             if a != 0:
                 for j in range(_U(Y)):
                     pairs[i, j] += a * beyond[r, j]
+
+
+def add_pairs(before: Floats, beyond: Floats, first: int, sign: int, dense: bool, pairs: Floats) -> None:
+    """pairs += sign * sum over rows from `first` of before[r] (x) beyond[r]; times T it is the sum of xi."""
+    if dense and pairs.size * (len(before) - first) > _BLAS_WORK:
+        product = before[first:].T @ beyond[first:]
+        (np.add if sign > 0 else np.subtract)(pairs, product, out=pairs)
+    else:
+        _add_sparse_pairs(before, beyond, first, sign, pairs)
 
 
 @kernel

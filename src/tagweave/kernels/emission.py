@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import inlined, kernel
+from tagweave.kernels import inlined, inner, kernel
 from tagweave.kernels.instructions import add_lanes, prefetch
 
 _U = np.uintp
@@ -54,7 +54,7 @@ def _add_cells(weights, start, stop, cell, flat, into, backwards):
             flat[into + _U(cell[q])] += weights[q]
 
 
-@kernel
+@inner
 def _add_cells_inside(weights, start, stop, cell, flat, begin, base, cells, backwards):
     """As `_add_cells`, without those before and after the sentence."""
     for q in range(start, stop):
@@ -63,7 +63,7 @@ def _add_cells_inside(weights, start, stop, cell, flat, begin, base, cells, back
             _add_cells(weights, q, q + _ONE, cell, flat, begin + base, backwards)
 
 
-@kernel
+@inner
 def _over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, scores, backwards):
     """Weights to the scores of sentences first .. last - 1, or backwards."""
     Y, K = scores.shape[1], grams.shape[1]
@@ -119,7 +119,7 @@ def gram_gradient(gradient, ptr, cell, grams, low, high, lead, sentence_ptr, fir
     _over_grams(gradient, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, difference, True)
 
 
-@kernel
+@inner
 def _prefetch_kind(weights, ptr, kind_ptr, features, kind):
     """Start loading the weights of a kind."""
     for j in range(_U(kind_ptr[kind]), _U(kind_ptr[kind + _ONE])):
@@ -178,17 +178,8 @@ def kind_gradient(gradient, ptr, cell, kind_ptr, features, values, kinds, differ
 
 
 @kernel
-def spread(table, kinds, scores):
-    """scores[t] = table[kinds[t]]: every token starts from the score of its kind."""
-    for t in range(_U(kinds.shape[0])):
-        kind = _U(kinds[t])
-        for y in range(_U(table.shape[1])):
-            scores[t, y] = table[kind, y]
-
-
-@kernel
 def collect(difference, kinds, table):
-    """The transpose of `spread`: table[kinds[t]] += difference[t]."""
+    """table[kinds[t]] += difference[t]."""
     for t in range(_U(kinds.shape[0])):
         kind = _U(kinds[t])
         for y in range(_U(table.shape[1])):

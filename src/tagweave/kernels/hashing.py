@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -49,7 +49,7 @@ def hash_spans(points, start, stop, seed, out):
         out[i] = code if stop[i] > start[i] else np.uint64(0)
 
 
-@kernel
+@inner
 def _value(table, start, ids, first, length, t):
     """The code of a column at token t of a sentence; outside it, a code of the distance to its edge."""
     if t < 0:

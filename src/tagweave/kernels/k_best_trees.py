@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 from tagweave.kernels.decode import insert_ranked
 
 _RIGHT, _LEFT, _SPLIT = range(3)
@@ -60,7 +60,7 @@ def k_best(scores, single_root, heads, totals):
             _trace(single_root, rank, source, ranks, stack, heads[rank])
 
 
-@kernel
+@inner
 def _combine(left, right, score, at, values, source, ranks):
     """Enter left[a] + right[b] + score, for all a, b, into the list of a cell."""
     k = values.shape[0]
@@ -76,7 +76,7 @@ def _combine(left, right, score, at, values, source, ranks):
             insert_ranked(values, source, ranks, k, value, at, a * k + b)
 
 
-@kernel
+@inner
 def _trace(single_root, rank, source, ranks, stack, heads):
     """The heads of the tree of one rank."""
     n, k = heads.shape[0], source.shape[3]
@@ -99,7 +99,7 @@ def _trace(single_root, rank, source, ranks, stack, heads):
             size = _put(stack, size, _SPLIT, at, j, b)
 
 
-@kernel
+@inner
 def _put(stack, size, kind, i, j, rank):
     """Put an entry of a cell on the stack, unless it is one word or a root that has no child. Returns the new size."""
     if i == j:

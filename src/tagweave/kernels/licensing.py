@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _EMPTY = np.int64(-1)
 
 
-@kernel
+@inner
 def _enter(table, code):
     """Add a code; returns 1 if it is new. The table is a power of two long and never full."""
     slots = np.uint64(table.shape[0])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 
 NONE = -1
 """No node, no word."""
@@ -59,7 +59,7 @@ def grow(points, ptr, common, following, words, label, child, word, root):
     child[label.shape[0]] = label.shape[0]
 
 
-@kernel
+@inner
 def _child(label, child, node, point):
     """The child of a node that a code point leads to, NONE if there is none."""
     low, high, wanted = np.int64(child[node]), np.int64(child[node + 1]), np.int64(point)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.kernels import decode, emission, inlined, kernel, transitions
+from tagweave.kernels import decode, emission, inlined, inner, kernel, transitions
 from tagweave.kernels.instructions import prefetch
 
 _U = np.uintp
@@ -100,7 +100,7 @@ class Moves(NamedTuple):
     by: NDArray[Any]
 
 
-@kernel
+@inner
 def _sum_transitions(views, base, now):
     """Set the transition scores to the sums over all views."""
     score, transposed, _, start, end = now
@@ -271,7 +271,7 @@ def _move_sentence(view, base, e, s, best, target, step, moves):
         _move(view.weights.emission, view.totals.emission, moves.at[i], moves.by[i], step)
 
 
-@kernel
+@inner
 def _longest(e, first, last):
     """The tokens of the longest of sentences first .. last - 1, and the features of the one that has most."""
     longest, most, windows = 1, 1, (e.high - e.low + 1).sum()
@@ -283,7 +283,7 @@ def _longest(e, first, last):
     return longest, most
 
 
-@kernel
+@inner
 def _most_tags(views, labels):
     """The largest number of tags of a view, or the number of labels."""
     for view in views:
@@ -291,7 +291,7 @@ def _most_tags(views, labels):
     return labels
 
 
-@kernel
+@inner
 def _transitions(labels, dtype):
     """Room for the transition scores of so many labels."""
     score, transposed = np.empty((labels, labels), dtype), np.empty((labels, labels), dtype)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 
 
 @kernel
@@ -50,7 +50,7 @@ def is_projective(heads):
     return m > heads.shape[0]
 
 
-@kernel
+@inner
 def _is_crossed(heads, m):
     """Whether the arc into m crosses another."""
     low, high = min(m, heads[m - 1]), max(m, heads[m - 1])
@@ -84,7 +84,7 @@ def count_crossed(heads, lengths):
     return count
 
 
-@kernel
+@inner
 def _is_lifted(heads, m):
     """Whether a word between the ends of the arc into m is certainly not below its head."""
     head = heads[m - 1]

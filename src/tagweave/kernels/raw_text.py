@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 from tagweave.kernels.hashing import mix, of_window
 from tagweave.kernels.instructions import prefetch
 from tagweave.kernels.lanes import LANES, add_window, step
@@ -115,7 +115,7 @@ def marked_pairs(seed, window, values, bits, first, last, pairs, codes):
     return count
 
 
-@kernel
+@inner
 def _start(pair, shift):
     return _U(np.uint32(pair * _SPREAD) >> shift)
 
@@ -131,7 +131,7 @@ def place_pairs(pairs, shift, table, row):
         table[slot] = (np.uint64(pairs[i]) << np.uint64(32)) | np.uint64(row + i)
 
 
-@kernel
+@inner
 def _number(points, joined, start, e, numbers, seen, known, ends):
     """The characters of whole lines from `start`, up to a group, as entries with pads. Returns next start and lines.
 
@@ -141,7 +141,7 @@ def _number(points, joined, start, e, numbers, seen, known, ends):
     """
     trail, at, lines = e.pads.shape[0] - e.lead, _U(0), 0
     while start < points.shape[0] and at < GROUP:
-        at = _pad(e.pads, 0, e.lead, numbers, seen, at)
+        at = _pad(e.pads, np.int64(0), e.lead, numbers, seen, at)
         blank = 0
         while points[_U(start)] != _LINE:
             point = points[_U(start)]
@@ -161,7 +161,7 @@ def _number(points, joined, start, e, numbers, seen, known, ends):
     return start, lines
 
 
-@kernel
+@inner
 def _pad(pads, first, count, numbers, seen, at):
     """Pads first .. first + count - 1 as entries; a pad is like no character and like no other pad."""
     for i in range(first, first + count):
@@ -170,7 +170,7 @@ def _pad(pads, first, count, numbers, seen, at):
     return at
 
 
-@kernel
+@inner
 def _look_up(slot, e, numbers, seen, count, rows):
     """rows[p] = where the row of the pair of entries (p, p + reach) begins."""
     mask, reach, known, width = _U(slot.table.shape[0] - 1), slot.reach, np.uint32(e.known), slot.width
@@ -197,7 +197,7 @@ def _look_up(slot, e, numbers, seen, count, rows):
         prefetch(slot.weights, _U(row * width))
 
 
-@kernel
+@inner
 def _last(delta, end):
     """The first label with the largest delta + end."""
     best, label = delta[0] + end[0], 0
@@ -207,7 +207,7 @@ def _last(delta, end):
     return label
 
 
-@kernel
+@inner
 def _forward(slots, labels, rows, known, first, last, back):
     """The recurrence over entries first .. last - 1; back[4 * at + y] is the best label before label y.
 
@@ -216,22 +216,23 @@ def _forward(slots, labels, rows, known, first, last, back):
     alone, near, far = slots
     delta, score = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
     for at in range(_U(first), _U(last)):
-        score[:] = 0
+        for y in range(_U(LANES)):
+            score[y] = 0
         add_window(score, alone.weights, rows[0], at + _U(alone.high), _U(alone.window))
         add_window(score, near.weights, rows[1], at + _U(near.high), _U(near.window))
         add_window(score, far.weights, rows[2], at + _U(far.high), _U(far.window))
-        if known[at]:
-            score += labels.after[_U(known[at])]
-        if known[at + _U(1)]:
-            score += labels.before[_U(known[at + _U(1)])]
+        if known[at] or known[at + _U(1)]:
+            for y in range(_U(LANES)):
+                score[y] += labels.after[_U(known[at]), y] + labels.before[_U(known[at + _U(1)]), y]
         if at == _U(first):
-            delta[:] = score + labels.start
+            for y in range(_U(LANES)):
+                delta[y] = score[y] + labels.start[y]
         else:
             step(delta, score, labels.transition, back, _U(LANES) * at)
     return _last(delta, labels.end)
 
 
-@kernel
+@inner
 def _mark_words(labels, label, first, last, back, breaks):
     """breaks[at] = whether a word begins at entry `at`, but for the first, from the last label on."""
     for at in range(last - 1, first, -1):
@@ -241,7 +242,7 @@ def _mark_words(labels, label, first, last, back, breaks):
     breaks[_U(first)] = False
 
 
-@kernel
+@inner
 def _write(seen, breaks, first, last, out, at):
     """Entries first .. last - 1 as UTF-8, a blank before every word but the first, and a line break."""
     for i in range(_U(first), _U(last)):
@@ -286,12 +287,12 @@ def segment(points, joined, e, slots, labels, out):
     ends = np.empty(GROUP + 1, np.int64)
     alone, near, far = slots
     trail = e.pads.shape[0] - e.lead
-    start, written = 0, _U(0)
+    start, written = np.int64(0), _U(0)
     while start < points.shape[0]:
         start, lines = _number(points, joined, start, e, numbers, seen, known, ends)
         count = ends[lines - 1]
-        rows[0, :count] = numbers[:count]
-        rows[0, :count] *= np.uint32(alone.width)
+        for p in range(_U(count)):
+            rows[0, p] = np.uint32(numbers[p]) * np.uint32(alone.width)
         _look_up(near, e, numbers, seen, count, rows[1])
         _look_up(far, e, numbers, seen, count, rows[2])
         begin = 0

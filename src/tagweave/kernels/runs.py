@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 
 LETTER, DIGIT = np.uint8(1), np.uint8(2)
 _ALIKE = LETTER | DIGIT
@@ -20,7 +20,7 @@ _FIRST = np.uint8(4)  # signs are multiples of it: they have no bit in common wi
 APOSTROPHE, HYPHEN, POINT, SLASH, DOT, COMMA, COLON, PERCENT, AT = (np.uint8(_FIRST * k) for k in range(1, 10))
 
 
-@kernel
+@inner
 def _digits(points, classes, start):
     """How many digits stand there, four for more."""
     count = 0
@@ -29,7 +29,7 @@ def _digits(points, classes, start):
     return count
 
 
-@kernel
+@inner
 def _binds(points, classes, at, before):
     """Whether the sign at `at` stands inside a run."""
     sign = classes[points[at]]
@@ -45,7 +45,7 @@ def _binds(points, classes, at, before):
     return sign == POINT or sign == SLASH or sign == DOT  # noqa: PLR1714 - a set is slow here
 
 
-@kernel
+@inner
 def _is_trace(points, classes, at, before):
     """Whether an address may stand around the sign at `at`."""
     sign = classes[points[at]]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 
 END = 0
 """Stands where a sentence begins and ends; no character of a text."""
@@ -73,7 +73,7 @@ def sort_run(text, step, order, key):
         waiting = _enter(parts, waiting, (a, less, d), equal, (more, b, d))
 
 
-@kernel
+@inner
 def _enter(parts, waiting, first, second, third):
     """Enter three parts to be sorted, the largest first; returns how many wait."""
     if first[1] - first[0] < second[1] - second[0]:
@@ -89,7 +89,7 @@ def _enter(parts, waiting, first, second, third):
     return waiting
 
 
-@kernel
+@inner
 def _pack(text, step, order, key, a, b, d):
     """key[a:b] = the characters d, d + 1 and d + 2 from each position, the first one highest; END from the end on."""
     for i in range(a, b):
@@ -105,12 +105,12 @@ def _pack(text, step, order, key, a, b, d):
         key[i] = packed
 
 
-@kernel
+@inner
 def _middle(x, y, z):
     return max(min(x, y), min(max(x, y), z))
 
 
-@kernel
+@inner
 def _divide(order, key, a, b, pivot):
     """Exchange order[a:b] and key[a:b] until smaller keys come first, then equal ones; returns where each part ends."""
     less, more, i = a, b, a
@@ -129,7 +129,7 @@ def _divide(order, key, a, b, pivot):
     return less, more
 
 
-@kernel
+@inner
 def _insert(text, step, order, a, b, d):
     for i in range(a + 1, b):
         position = order[i]
@@ -140,7 +140,7 @@ def _insert(text, step, order, a, b, d):
         order[j] = position
 
 
-@kernel
+@inner
 def _before(text, step, p, q, d):
     """Whether position p comes before q, of which the first d characters are the same."""
     i, j = np.int64(p) + step * d, np.int64(q) + step * d
@@ -163,7 +163,7 @@ def runs(text, step, order, words, ptr, start, stop):
         stop[k] = _bisect(text, step, order, word, True)
 
 
-@kernel
+@inner
 def _bisect(text, step, order, word, after):
     """The first place in `order` that reads more than the word, or, unless `after`, at least as much."""
     low, high = 0, order.shape[0]

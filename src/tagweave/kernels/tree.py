@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -88,7 +88,7 @@ def fill(scores, single_root, charts, rows):
             _push(rightmost, leftmost, outward, L[j + _ONE], l[j], R[j], j + _ONE, N, split, left, right)
 
 
-@kernel
+@inner
 def _push(rightmost, leftmost, outward, L, l, R, first, N, split, left, right):  # noqa: E741
     """Cells (i, x), x >= first, of which the finished cell (i, j) may be a part."""
     for x in range(first, N):
@@ -112,7 +112,7 @@ def best_total(scores, single_root, n, charts):
     return best
 
 
-@kernel
+@inner
 def _trace(scores, single_root, charts, stack, heads):
     """The heads of the best tree from full charts."""
     R, L, r, l = charts[0], charts[1], charts[2], charts[3]  # noqa: E741
@@ -150,7 +150,7 @@ def _trace(scores, single_root, charts, stack, heads):
             size = _put(stack, size, _SPLIT, m, j)
 
 
-@kernel
+@inner
 def _best_part(row, column, low, high, shift, offset):
     """The first k of low .. high - 1 with the largest row[k + shift] + column[k + offset]."""
     at, best = low, row[low + shift] + column[low + offset]
@@ -161,7 +161,7 @@ def _best_part(row, column, low, high, shift, offset):
     return at
 
 
-@kernel
+@inner
 def _put(stack, size, kind, i, j):
     """Put a cell on the stack, unless it is one word or a root that has no child. Returns the new size."""
     if i == j:

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -45,7 +45,7 @@ def log_marginals(n, single_root, charts, marginal):
     return log_z
 
 
-@kernel
+@inner
 def _add(value, tops, totals, x):
     """Add exp(value) to the sum exp(tops[x]) totals[x]."""
     gap = value - tops[x]
@@ -57,13 +57,13 @@ def _add(value, tops, totals, x):
         totals[x] = totals[x] * math.exp(-gap) + 1
 
 
-@kernel
+@inner
 def _log(tops, totals, x):
     """The logarithm of such a sum."""
     return tops[x] + math.log(totals[x]) if totals[x] > 0 else -np.inf
 
 
-@kernel
+@inner
 def _inside(n, single_root, charts):
     """Fill R, L, l, S = charts[1:5]."""
     s, R, L, l, S = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741 - the recurrence's name
@@ -90,7 +90,7 @@ def _inside(n, single_root, charts):
                 _add(outward + R[j, x], tops[2], totals[2], x)
 
 
-@kernel
+@inner
 def _outside(n, single_root, log_z, charts, marginal):
     """The probabilities of all cells from those that they are parts of; those of R, L, l go to charts[5:8]."""
     s, R, L, l, S = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741
@@ -121,13 +121,13 @@ def _outside(n, single_root, log_z, charts, marginal):
             PL[i + _ONE, x] += _share(split[x], L[i + _ONE, x] - S[i, x])
 
 
-@kernel
+@inner
 def _share(probability, gap):
     """The probability times exp(gap); 0 where the probability is, whatever the gap."""
     return probability * math.exp(gap) if probability > _NO_PROBABILITY and gap > _NO_SHARE else 0.0
 
 
-@kernel
+@inner
 def _hand_down(cell, wholes, probabilities, others, probabilities_of_others, first, N):
     """Hand the probabilities of cells x >= first on to both of their parts: one cell, the same for all, and others[x].
 

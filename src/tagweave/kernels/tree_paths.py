@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 
 FARTHEST = 3
 PATHS = (FARTHEST + 1) ** 2 + 1
@@ -52,7 +52,7 @@ def tree_paths(heads, ptr, paths):
         cell += n * n
 
 
-@kernel
+@inner
 def _top_down(heads, order):
     """The root and all tokens below it, every one behind its head. Returns how many they are."""
     n = heads.shape[0]

@@ -25,7 +25,7 @@ from functools import partial
 
 import numpy as np
 
-from tagweave.kernels import kernel
+from tagweave.kernels import inner, kernel
 from tagweave.kernels.projective import is_projective, is_tree
 from tagweave.kernels.tree import best_total, fill
 from tagweave.kernels.tree_logarithms import log_marginals
@@ -73,7 +73,7 @@ def entropies(scores, ptr, lengths, marginal, log_z, entropy):
         entropy[s] = log_z[s] - expected if log_z[s] > -np.inf else np.nan
 
 
-@kernel
+@inner
 def _sentence(scores, allowed, n, single_root, space, rows, marginal):
     """log Z of one sentence; sets its marginals."""
     marginal[:] = 0
@@ -99,7 +99,7 @@ def _sentence(scores, allowed, n, single_root, space, rows, marginal):
     return shift + log_marginals(n, single_root, charts, out)
 
 
-@kernel
+@inner
 def _sums(n, single_root, gauge, charts, rows):
     """Z of the scores in charts[0], less the gauge each, in potentials; and whether nothing that counts was lost."""
     log_product, least, largest = _potentials(n, gauge, charts[0], rows)
@@ -111,7 +111,7 @@ def _sums(n, single_root, gauge, charts, rows):
     return total, is_exact and largest < _LARGEST
 
 
-@kernel
+@inner
 def _shifted(scores, allowed, n, p, rows):
     """Set p[h, m] = s[h, m] - the best score into m, -inf where an arc is excluded.
 
@@ -140,7 +140,7 @@ def _shifted(scores, allowed, n, p, rows):
     return total, allows
 
 
-@kernel
+@inner
 def _take_only_heads(n, single_root, p, marginal):
     """Where every word has one head left: set their marginals to 1 if they are a projective tree; whether they are."""
     heads = np.empty(n, np.int32)
@@ -155,7 +155,7 @@ def _take_only_heads(n, single_root, p, marginal):
     return True
 
 
-@kernel
+@inner
 def _gauge(n, single_root, total, charts, rows):
     """What to take from all scores, now in charts[0], to bring Z near 1: from what it was, and from the best tree."""
     if not total < np.inf:
@@ -167,7 +167,7 @@ def _gauge(n, single_root, total, charts, rows):
     return max(best, math.log(total)) / n
 
 
-@kernel
+@inner
 def _potentials(n, gauge, p, rows):
     """p = exp(p - gauge). Returns log of the product of all A, and the least (of allowed arcs) and the largest p."""
     totals = rows[0]
@@ -188,7 +188,7 @@ def _potentials(n, gauge, p, rows):
     return log_product, least, largest
 
 
-@kernel
+@inner
 def _inside(n, single_root, charts, rows, least, largest):
     """Fill R, L, r, l = charts[1:5]. Returns the least and largest of what is given and of cells that are not 0."""
     p, R, L, r, l = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741 - the recurrence's name
@@ -215,7 +215,7 @@ def _inside(n, single_root, charts, rows, least, largest):
     return least, largest
 
 
-@kernel
+@inner
 def _push(rightmost, leftmost, outward, L, l, R, first, N, split, left, right):  # noqa: E741
     """Cells (i, x), x >= first, of which the finished cell (i, j) is a part."""
     for x in range(first, N):
@@ -224,7 +224,7 @@ def _push(rightmost, leftmost, outward, L, l, R, first, N, split, left, right): 
         right[x] += outward * R[x]
 
 
-@kernel
+@inner
 def _total(n, single_root, charts):
     """Z in potentials."""
     p, R, L = charts[0], charts[1], charts[2]
@@ -236,7 +236,7 @@ def _total(n, single_root, charts):
     return total
 
 
-@kernel
+@inner
 def _outside(n, single_root, total, charts, rows, marginal):
     """From the charts of `_inside`, set marginal float[n + 1, n + 1]. dR, dL, dl = charts[5:8] are derivatives.
 
@@ -279,7 +279,7 @@ def _outside(n, single_root, total, charts, rows, marginal):
             dL[i + _ONE, x] += split[x]
 
 
-@partial(kernel, reassociate=True)
+@partial(inner, reassociate=True)
 def _pull(cell, grown, part, derivative, first, N):
     """One push backwards: derivative += cell * grown. Returns sum grown * part, the derivative of the cell itself."""
     total = 0.0

@@ -63,7 +63,7 @@ class ViewEmission:
         elif table is None:
             self._kind_scores(encoded, kinds, scores)
         else:
-            emission.spread(table, kinds, scores)
+            np.take(table, kinds, axis=0, out=scores, mode="clip")
         layout, e = self.layout, encoded
         emission.gram_scores(
             self.weights, layout.ptr, layout.cell, e.grams, e.low, e.high, e.lead, e.sentence_ptr, first, last, scores

@@ -1,0 +1,166 @@
+"""Compiled code on disk: a file for each kernel and the types that it was called with.
+
+Read from the first folder that has it, written to the first that can be written to:
+
+    $NUMBA_CACHE_DIR, where it is set      nothing else then, as for all users of Numba
+    __pycache__ beside the kernels         also where it is read-only: an image that ran `tagweave warm` has it there
+    the cache folder of the user
+    a folder of the temporary directory    nobody but this user may have access to it: compiled code is run
+
+Names tell everything that the code depends on: the text of all kernels (Numba notices an edit of the kernel's own file,
+but not of a kernel in another one that it calls), types, processor and versions. A file begins with a digest of the
+rest: where that does not fit, as in half a file that a full disk left, the kernel is compiled anew. Numba's own cache
+(`numba.core.caching`) has no digest, knows one folder, and raises an error where it cannot write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import platform
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from numba.core import config
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.misc.appdirs import AppDirs
+
+from tagweave.kernels.notice import begin, end, say
+
+_SOURCES = Path(__file__).parent
+_DIGEST = hashlib.sha256().digest_size
+_VERSIONS = (platform.python_implementation(), sys.version_info[:2], numba.__version__, llvmlite.__version__)
+_PRIVATE = 0o700
+
+
+def _digest_of_sources() -> str:
+    sources = sorted(_SOURCES.glob("*.py"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+
+
+_EDITION = f"kernels-{_digest_of_sources()}"
+_INSTALLATION = f"tagweave-{hashlib.sha256(str(_SOURCES).encode()).hexdigest()[:16]}"
+
+
+def _temporary() -> Path:
+    user = os.getuid() if hasattr(os, "getuid") else ""
+    return Path(tempfile.gettempdir()) / f"tagweave-{user}"
+
+
+def folders() -> list[Path]:
+    """Where compiled code is looked for; the last resort comes last."""
+    if chosen := getattr(config, "CACHE_DIR", ""):
+        usual = [Path(chosen) / _INSTALLATION]
+    else:
+        of_user = Path(AppDirs("tagweave", appauthor=False).user_cache_dir)
+        usual = [_SOURCES / "__pycache__", *([of_user / _INSTALLATION] if of_user.is_absolute() else [])]
+    temporary = [_temporary()] if _is_own(_temporary()) else []
+    return [folder / _EDITION for folder in [*usual, *temporary]]
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether nobody else can have put anything into a folder of a place where all may write."""
+    try:
+        found = folder.lstat()
+    except FileNotFoundError:
+        return True  # it will be made
+    except OSError:
+        return False
+    if not hasattr(os, "getuid"):
+        return True  # Windows has such a place for each user
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) == _PRIVATE
+
+
+class CompiledCode(NullCache):
+    """The compiled code of one kernel, as Numba's dispatchers ask for it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The code for a signature, or `None`: it is compiled then."""
+        target_context.refresh()
+        name = self._file_name(sig, target_context.codegen())
+        for folder in folders():
+            payload = _read(folder / name)
+            if payload is not None:
+                return CompileResult._rebuild(target_context, *pickle.loads(payload))  # noqa: S301 - as safe as .pyc
+        begin(self._name)
+        return None
+
+    def save_overload(self, sig: Any, cres: Any) -> None:
+        """Keep what was compiled for a signature, if there is a place for it."""
+        payload = dumps(cres._reduce())
+        name = self._file_name(sig, cres.codegen)
+        end()
+        for folder in _writable():
+            try:
+                _write(folder / name, payload)
+            except OSError:
+                continue
+            return
+        say(f"compiled code cannot be kept ({', '.join(str(each.parent) for each in folders())}): so at every start")
+
+    def _file_name(self, sig: Any, codegen: Any) -> str:
+        key = repr((str(sig), codegen.magic_tuple(), _VERSIONS))
+        return f"{self._name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+
+
+def _read(file: Path) -> bytes | None:
+    """What `_write` wrote; a file with anything else is removed."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return None
+    if hashlib.sha256(content[_DIGEST:]).digest() == content[:_DIGEST]:
+        return content[_DIGEST:]
+    with suppress(OSError):  # where it cannot be removed, it is not read again and again
+        file.unlink()
+    return None
+
+
+def _write(file: Path, payload: bytes) -> None:
+    """Write a file whole or not at all, whoever else writes it."""
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(hashlib.sha256(payload).digest() + payload)
+        part.replace(file)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _writable() -> Iterator[Path]:
+    """The folders that can be written to, made if need be."""
+    for folder in folders():
+        is_last_resort = folder.parent == _temporary()
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True, mode=_PRIVATE if is_last_resort else 0o777)
+            if is_last_resort and not _is_own(folder.parent):
+                continue
+            if not folder.exists():
+                _drop_other_editions(folder)
+                folder.mkdir(exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK | os.X_OK):
+            if is_last_resort:
+                say(f"no folder for compiled code can be written to: it is kept in {folder.parent}")
+            yield folder
+
+
+def _drop_other_editions(folder: Path) -> None:
+    """Remove the code of kernels that have been edited since."""
+    for other in folder.parent.glob("kernels-*"):
+        shutil.rmtree(other, ignore_errors=True)
