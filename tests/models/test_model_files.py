@@ -289,6 +289,46 @@ def test_templates_that_take_all_memory_are_refused(tmp_path: Path) -> None:
         load_model(tmp_path / "model")
 
 
+def lying(model: ChainModel, factor: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Its description and arrays as if every feature were seen by so many times more tokens, all of it consistent."""
+    codes = model.encoder.arrays()["index.codes"]
+    windows = (codes >> np.uint64(44)).astype(np.int64) * factor
+    low = codes & np.uint64((1 << 44) - 1)
+    arrays: dict[str, Any] = {"index.codes": low | (windows.astype(np.uint64) << np.uint64(44))}
+    size = 0
+    for i, view in enumerate(model.structure.space.views):
+        tags = len(view.names)
+        arrays[f"layout.{i}.ptr"] = np.concatenate([[0], np.cumsum(windows * tags)]).astype(np.int32)
+        if len(model.structure.layouts[i].cell):
+            cells = [np.arange(width * tags) for width in windows.tolist()]
+            arrays[f"layout.{i}.cell"] = np.concatenate(cells).astype(np.uint8)
+        size += int(arrays[f"layout.{i}.ptr"][-1]) + tags * tags + 2 * tags
+    arrays["weights"] = np.ones(size, np.float32)
+    return {}, arrays
+
+
+@pytest.mark.parametrize("name", ["dense", "licensed", "bundles"])
+def test_a_consistent_lie_about_windows_reaches_no_kernel(name: str, tmp_path: Path) -> None:
+    model = MODELS[name]()
+    rewritten(tmp_path / "model", model, *lying(model, 1))
+    honest = load_model(tmp_path / "model")
+    rewritten(tmp_path / "model", model, *lying(model, 4))
+    loaded = load_model(tmp_path / "model")
+    sentences = [Sentence(tuple(text)) for text in TEXTS] * 20
+    assert (honest.encoder.encode(sentences).grams >= 0).any()
+    encoded = loaded.encoder.encode(sentences)
+    assert (encoded.grams == -1).all()
+    assert (encoded.kind_features == -1).all()
+    assert np.isfinite(loaded.marginals(encoded)[1]).all()
+
+
+def test_truth_values_that_are_neither(tmp_path: Path) -> None:
+    strange = np.full((4, 4), 2, np.uint8).view(bool)
+    rewritten(tmp_path / "model", of_templates(), {}, {"scheme.transition": strange})
+    with pytest.raises(ModelFileError, match="expected truth values"):
+        load_model(tmp_path / "model")
+
+
 # Writing
 
 

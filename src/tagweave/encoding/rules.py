@@ -208,6 +208,8 @@ class ArrayRule:
         )
         if not fits or array.dtype.name not in self.types:
             refuse(f"{array.dtype}{list(array.shape)}", where, f"{' or '.join(self.types)} of {sizes}")
+        if array.dtype == bool and array.size and int(array.view(np.uint8).max()) > 1:
+            refuse("bytes above 1", where, "truth values")
         if self.is_pointer and (int(array[0]) != 0 or bool((array[1:] < array[:-1]).any())):
             refuse("pointers", where, "0 first, and no fall")
         if self.least is not None and self.most is not None and array.size:

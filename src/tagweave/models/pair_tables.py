@@ -32,6 +32,7 @@ Column = Callable[[str, int], NDArray[Any]]
 
 _REACHES = (0, 1, 2)
 _PAIRS_AT_ONCE = 1 << 24
+_MOST_PAIRS = 1 << 32  # that are asked for, of all slots and features: ten seconds
 _LINE = 16  # floats of a cache line
 
 
@@ -155,6 +156,8 @@ class PairTables:
     def _known_pairs(self, grams: list[_Grams]) -> NDArray[np.int64]:
         """a * known + b of every pair of entries that a feature knows, those of early features first."""
         known = self._characters.known
+        if known * known * len(grams) > _MOST_PAIRS:
+            raise UnfitModelError(f"found {known} characters in the model, too many to ask for all pairs of them")
         forms, bits = self._characters.values[self._identity][:known], _marked(self._index.codes())
         pairs, ids = [], []
         step = max(1, _PAIRS_AT_ONCE // known)
