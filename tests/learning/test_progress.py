@@ -32,6 +32,17 @@ def test_lines(iteration, line):
     assert stream.getvalue() == line + "\n" == plain_line(iteration, 9) + "\n"
 
 
+def test_an_iteration_that_takes_long_is_told_of_ever_more_seldom():
+    stream = io.StringIO()
+    lines = Lines(stream)
+    for seconds in range(1, 50):
+        lines.passing(1, seconds / 50, seconds)
+    lines.iteration(FIRST, 9)
+    lines.passing(2, 0.5, 12)
+    told = [f"iteration 1: {at * 2} % after {at} s" for at in (10, 20, 40)]
+    assert stream.getvalue().splitlines() == [*told, plain_line(FIRST, 9), "iteration 2: 50 % after 12 s"]
+
+
 def test_a_console_that_is_no_terminal_gets_lines():
     stream = io.StringIO()
     with shown(Console(file=stream)) as watcher:

@@ -6,7 +6,7 @@ its own training text too well to be asked about it, so that text is labelled by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tagweave.adapt.fit import fit
@@ -15,7 +15,7 @@ from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.space import LabelSpace
-from tagweave.learning.loop import Schedule
+from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.proposal import ProposingEncoder, proposal_column, proposals
 
@@ -45,8 +45,20 @@ def guidelines_of(corpora: Sequence[Corpus]) -> list[str]:
     return list(dict.fromkeys(corpus.guideline for corpus in corpora))
 
 
-def fit_pruning(corpora: Sequence[Corpus], recipe: Recipe, threshold: float) -> Pruning:
+def fit_pruning(
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    threshold: float,
+    watcher: Watcher | None = None,
+    step: Callable[[str], None] | None = None,
+) -> Pruning:
     """Taggers of all guidelines of the corpora.
+
+    Args:
+        corpora, recipe: as of the model that is to be pruned.
+        threshold: see `Pruning`.
+        watcher: is told of every iteration.
+        step: is told of every tagger before it is fitted.
 
     Raises:
         CorpusError: as `fit`.
@@ -55,15 +67,21 @@ def fit_pruning(corpora: Sequence[Corpus], recipe: Recipe, threshold: float) -> 
     recipe = replace(recipe, sample=())
     models = []
     for guideline in guidelines_of(corpora):
-        fitted = fit([corpus for corpus in corpora if corpus.guideline == guideline], recipe, schedule=_PASSES)
+        if step:
+            step(f"a tagger of {guideline}")
+        own = [corpus for corpus in corpora if corpus.guideline == guideline]
+        fitted = fit(own, recipe, schedule=_PASSES, watcher=watcher)
         if fitted.outcome.interrupted:
             raise KeyboardInterrupt
         models.append(fitted.model)
     return Pruning(tuple(models), threshold)
 
 
-def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning) -> list[Corpus]:
-    """The corpora with the columns `proposed:GUIDELINE` of all guidelines, each by taggers that were not trained on it.
+def with_proposals(
+    corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning, step: Callable[[str], None] | None = None
+) -> list[Corpus]:
+    """The corpora with the columns `proposed:GUIDELINE` of all guidelines, each by taggers that were not trained on it;
+    `step` is told of every guideline before it is asked.
 
     Raises:
         CorpusError: as `fit`, of half of the corpora of one guideline.
@@ -78,6 +96,8 @@ def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning) 
     for guideline, model in zip(guidelines_of(corpora), pruning.models, strict=True):
         column = proposal_column(guideline)
         own = [at for at, corpus in enumerate(tokens) if corpus.guideline == guideline]
+        if step:
+            step(f"labels of {guideline} that come into question, the own text by taggers of its other half")
         known = jackknifed([tokens[at] for at in own], recipe, _FOLDS, schedule=_PASSES, column=column, told=tell)
         for at, corpus in zip(own, known, strict=True):
             tokens[at] = corpus

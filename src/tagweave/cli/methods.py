@@ -205,7 +205,7 @@ class Work:
         recipe = for_bundles(self.recipe, len(problem.model.structure.space))
         for line in mapping_lines(problem, coupling.mappings):
             say(line)
-        return self._fit(problem, data.corpora, recipe, goes_on=self.coupling.automatic)
+        return self._fit(problem, data.corpora, recipe, goes_on=bool(automatic or pruning))
 
     def _pruned(self) -> tuple[Sequence[Corpus], Pruning | None]:
         """The corpora with what comes into question where, and who said so."""
@@ -216,13 +216,15 @@ class Work:
             f"first models of {' and '.join(self.data.guidelines)}, which say what labels are likely:"
             f" those of probability {threshold:g}"
         )
-        pruning = fit_pruning(corpora, self.recipe, threshold)
-        return with_proposals(corpora, self.recipe, pruning), pruning
+        with self._watched(goes_on=self.coupling.automatic) as watcher:
+            pruning = fit_pruning(corpora, self.recipe, threshold, watcher, say)
+        return with_proposals(corpora, self.recipe, pruning, say), pruning
 
     def _automatic(self) -> tuple[TagMapping, ...]:
         """The automatic mapping of the target and every other guideline."""
         data, minimum = self.data, self.coupling.minimum
         if self.plain and len(data.targets) == data.own:
+            say(f"the plain model labels the other corpora, for the automatic mapping of {data.target} and their tags")
             mappings = mappings_by(self.plain.model, data.corpora, self.recipe, minimum)
         else:
             mappings = self._mappings_by_a_tagger(minimum)

@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.learning.checkpoint import load_checkpoint, save_checkpoint
+from tagweave.learning.passes import ToldObjective
 from tagweave.learning.trainer import Objective, State, Trainer
 
 Floats = NDArray[Any]
@@ -43,6 +44,16 @@ class Watcher(Protocol):
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
         """Called after every iteration; `limit` is the largest number of iterations."""
+        ...
+
+
+@runtime_checkable
+class PassWatcher(Watcher, Protocol):
+    """Whoever shows how far an iteration is, too."""
+
+    def passing(self, number: int, share: float, seconds: float) -> None:
+        """Called about every second: which share of the sentences iteration `number` has seen, after so many
+        seconds."""
         ...
 
 
@@ -143,7 +154,7 @@ def train(
     try:
         while state.iteration < limit and not state.converged and best["wait"] < schedule.patience:
             before = state.iteration
-            trainer.step(objective, state)
+            trainer.step(_told(objective, before + 1, watcher), state)
             if state.iteration == before:
                 break
             if not _is_finite(state):
@@ -164,6 +175,14 @@ def train(
     outcome.weights = trainer.result(state) if best["weights"] is None else best["weights"]
     outcome.score, outcome.iterations = best["score"], state.iteration
     return outcome
+
+
+def _told(objective: Objective, number: int, watcher: Watcher | None) -> Objective:
+    """The objective of an iteration, of which a watcher sees how far it is."""
+    if not isinstance(watcher, PassWatcher):
+        return objective
+    begin, shown = time.perf_counter(), watcher
+    return ToldObjective(objective, lambda share: shown.passing(number, share, time.perf_counter() - begin))
 
 
 def _is_finite(state: State) -> bool:

@@ -10,11 +10,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from tagweave.learning.loop import Iteration, Watcher
+from tagweave.learning.loop import Iteration, PassWatcher, Watcher
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
+
+
+_LONG = 10.0  # seconds: of an iteration that takes longer it is told how far it is
 
 
 @dataclass(frozen=True)
@@ -28,16 +31,33 @@ class Watchers:
         for watcher in self.watchers:
             watcher.iteration(iteration, limit)
 
+    def passing(self, number: int, share: float, seconds: float) -> None:
+        """Pass it on to those who show it."""
+        for watcher in self.watchers:
+            if isinstance(watcher, PassWatcher):
+                watcher.passing(number, share, seconds)
 
-@dataclass(frozen=True)
+
+@dataclass
 class Lines:
-    """One plain line an iteration, for streams that are no terminal."""
+    """One plain line an iteration, for streams that are no terminal; more of one that takes long, ever more seldom."""
 
     stream: IO[str]
+    due: float = _LONG
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
         """Write the line, at once."""
-        self.stream.write(plain_line(iteration, limit) + "\n")
+        self._write(plain_line(iteration, limit))
+        self.due = _LONG
+
+    def passing(self, number: int, share: float, seconds: float) -> None:
+        """Write a line after ten seconds, twenty, forty ..."""
+        if seconds >= self.due:
+            self._write(f"iteration {number}: {100 * share:.0f} % after {seconds:.0f} s")
+            self.due = 2 * seconds
+
+    def _write(self, line: str) -> None:
+        self.stream.write(line + "\n")
         self.stream.flush()
 
 
@@ -66,6 +86,11 @@ class Bar:
         if iteration.best:
             self.best = iteration.score
         self.progress.update(self.task, completed=iteration.number, total=limit, told=told(iteration, self.best))
+
+    def passing(self, number: int, share: float, seconds: float) -> None:
+        """Move the bar within the first iteration, when nothing else is known."""
+        if number == 1:
+            self.progress.update(self.task, told=f"the first iteration: {100 * share:.0f} %")
 
 
 def plain_line(iteration: Iteration, limit: int) -> str:

@@ -1,0 +1,79 @@
+"""How far a pass over the sentences is: an objective that tells of the batches that go through it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.learning.trainer import Blocks, Objective
+
+Floats = NDArray[Any]
+Tell = Callable[[float], None]
+"""Is told the share of the sentences that have passed."""
+
+_EVERY = 1.0  # seconds
+
+
+@dataclass
+class ToldObjective:
+    """An objective, and whoever is told now and then which share of its sentences has passed."""
+
+    objective: Objective
+    tell: Tell
+    last: float = field(default_factory=time.perf_counter)
+
+    @property
+    def size(self) -> int:
+        """As `Objective`."""
+        return self.objective.size
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:
+        """As `Objective`."""
+        return self.objective.dtype
+
+    @property
+    def threads(self) -> int:
+        """As `Objective`."""
+        return self.objective.threads
+
+    def __len__(self) -> int:
+        return len(self.objective)
+
+    def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
+        """As `Objective`."""
+        return self.objective.loss_and_gradient(weights)
+
+    def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
+        """As `Objective`."""
+        loss = self.objective.add_batch(weights, first, last, gradient)
+        self._passed(last)
+        return loss
+
+    def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
+        """As `Objective`."""
+        mistakes = self.objective.correct(weights, totals, first, last, batch, step)
+        self._passed(last)
+        return mistakes
+
+    def touched(self, first: int, last: int) -> Blocks:
+        """As `Objective`."""
+        return self.objective.touched(first, last)
+
+    def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
+        """As `Objective`."""
+        return self.objective.order(seed, iteration, batch)
+
+    def shuffled(self, order: NDArray[np.int64]) -> ToldObjective:
+        """As `Objective`."""
+        return replace(self, objective=self.objective.shuffled(order))
+
+    def _passed(self, sentences: int) -> None:
+        if (now := time.perf_counter()) - self.last >= _EVERY:
+            self.last = now
+            self.tell(sentences / len(self))

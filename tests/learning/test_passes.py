@@ -1,0 +1,40 @@
+"""Whoever watches training is told how far an iteration is, which changes nothing in it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tagweave.adapt.fit import fit_problem, prepare
+from tagweave.adapt.recipe import Recipe
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.learning import passes
+from tagweave.learning.loop import Iteration, Schedule
+
+CORPUS = Corpus(tuple(Sentence(("x", "y"), {"tag": (("A",), (label,))}) for label in "AB" * 20))
+
+
+class Shown:
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, float]] = []
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        pass
+
+    def passing(self, number: int, share: float, seconds: float) -> None:
+        self.told.append((number, share))
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "sgd", "perceptron", "lbfgs"])
+def test_shares_rise_in_every_iteration(learner: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "_EVERY", 0.0)
+    recipe, shown = Recipe(learner=learner), Shown()
+    watched = fit_problem(prepare([CORPUS], recipe), recipe, schedule=Schedule(2), watcher=shown)
+    alone = fit_problem(prepare([CORPUS], recipe), recipe, schedule=Schedule(2))
+    assert np.array_equal(watched.model.weights, alone.model.weights)
+    if learner != "lbfgs":  # whose iterations are not made of batches
+        assert shown.told == sorted(shown.told)
+        assert {number for number, share in shown.told if share == 1} == {1, 2}
