@@ -44,6 +44,25 @@ except SystemExit as end:
     assert output.startswith("Usage: ")
 
 
+def test_systems_without_modules_of_unix() -> None:
+    """Windows has neither; memory is not told there, and no model is trained beside the server."""
+    code = """
+import sys
+sys.modules["fcntl"] = sys.modules["resource"] = None
+from pathlib import Path
+import tagweave.annotate.training_process
+from tagweave.annotate.training_command import take
+from tagweave.cli.summary import peak_bytes
+print(peak_bytes())
+try:
+    take(Path("none"))
+except OSError as error:
+    print(error)
+"""
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert output.startswith("0\nfound no fcntl, expected a system with its locks")
+
+
 def test_help_is_fast() -> None:
     """In time of the processor, which other processes do not lengthen as they do that of the clock."""
 

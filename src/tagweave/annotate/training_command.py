@@ -6,7 +6,6 @@ the process whose number is in it, and goes on alone.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -53,7 +52,17 @@ def run(command: Sequence[str], annotated: Path, model: Path, is_wanted: Callabl
 
 
 def take(path: Path) -> IO[str] | None:
-    """A file that is ours until it is closed and all processes have ended that inherited it; `None`: it is theirs."""
+    """A file that is ours until it is closed and all processes have ended that inherited it; `None`: it is theirs.
+
+    Raises:
+        OSError: a system without such locks.
+    """
+    try:
+        import fcntl
+    except ImportError as error:
+        raise OSError(
+            "found no fcntl, expected a system with its locks: training beside the server needs them"
+        ) from error
     file = path.open("a+", encoding="ascii")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -9,6 +9,7 @@ import typer
 
 from tagweave.cli.annotate_store import StoreUrl, opened
 from tagweave.cli.errors import OptionError
+from tagweave.cli.printing import say
 
 
 def adduser(
@@ -27,7 +28,7 @@ def adduser(
         from tagweave.annotate.passwords import hashed
 
         added = people.add_annotator(name, role, hashed(_asked(name) if password is None else password))
-    typer.echo(f"{added.name}: {added.role}", err=True)
+    say(f"{added.name}: {added.role}")
 
 
 def _asked(name: str) -> str:

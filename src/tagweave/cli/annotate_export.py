@@ -11,6 +11,7 @@ from tagweave.cli import options
 from tagweave.cli.annotate_store import StoreUrl, opened
 from tagweave.cli.errors import OptionError
 from tagweave.cli.outputs import check_outputs
+from tagweave.cli.printing import say
 
 _ENDINGS = {".conllu": "conllu", ".kytea": "kytea", ".part": "kytea", ".jsonl": "jsonl"}
 
@@ -48,4 +49,4 @@ def export(
     if not count:
         what = "judgements" if form == "jsonl" else f"answers of {guideline} that were agreed on or decided"
         raise OptionError(f"{store}: found no {what}, expected some: {output} is not written")
-    typer.echo(f"{output}: {count:,} {'judgements' if form == 'jsonl' else 'sentences'}", err=True)
+    say(f"{output}: {count:,} {'judgements' if form == 'jsonl' else 'sentences'}")

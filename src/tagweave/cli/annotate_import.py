@@ -9,6 +9,7 @@ import typer
 from tagweave.cli import options
 from tagweave.cli.annotate_store import Choice, Guideline, Share, StoreUrl, check_choice, opened
 from tagweave.cli.errors import OptionError
+from tagweave.cli.printing import say
 
 if TYPE_CHECKING:
     from tagweave.models.tagger import Tagger
@@ -70,7 +71,7 @@ def import_corpus(
             )
         else:
             added = intake.put_doubtful(questions, found, tagger, share, version, seed, choice or "marginal")
-    typer.echo(f"{added:,} new tasks from {len(found):,} sentences", err=True)
+    say(f"{added:,} new tasks from {len(found):,} sentences")
 
 
 def _check(purpose: str, model: str | None, words: str | None, choice: str | None) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tagweave.cli.annotate_store import StoreUrl, opened
+from tagweave.cli.printing import say
 
 
 def notes(
@@ -20,4 +21,4 @@ def notes(
 
         found = read(file)
         added = put(labels, guideline, found)
-    typer.echo(f"{guideline}: {len(found):,} labels, {added:,} of them new", err=True)
+    say(f"{guideline}: {len(found):,} labels, {added:,} of them new")

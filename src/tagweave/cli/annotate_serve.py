@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
+from importlib.util import find_spec
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -13,6 +14,7 @@ import typer
 
 from tagweave.cli.annotate_store import Choice, Guideline, Share, StoreUrl, check_choice, opened
 from tagweave.cli.errors import OptionError, as_option_error
+from tagweave.cli.printing import say
 
 if TYPE_CHECKING:
     from tagweave.annotate.retraining import Plan
@@ -136,7 +138,7 @@ def _ask(store: Store, corpus: str, tagger: Tagger, share: float, version: int, 
 
     found = load(corpus, unnamed=tagger.guideline)
     added = intake.put_doubtful(store, found, tagger, share, version, choice=choice)
-    typer.echo(f"{added:,} new tasks from {len(found):,} sentences", err=True)
+    say(f"{added:,} new tasks from {len(found):,} sentences")
 
 
 def _listed(words: str, corpus: str, guideline: str) -> WordList:
@@ -151,7 +153,7 @@ def _listed(words: str, corpus: str, guideline: str) -> WordList:
     found = tuple(word for word, count in zip(wanted, concordance.counts(wanted).tolist(), strict=True) if count)
     if not found:
         raise OptionError(f"found none of {len(wanted):,} words of {words} in {corpus}, expected some")
-    typer.echo(f"{len(found):,} of {len(wanted):,} words occur in {len(concordance):,} lines", err=True)
+    say(f"{len(found):,} of {len(wanted):,} words occur in {len(concordance):,} lines")
     return WordList(concordance, found, guideline, corpus)
 
 
@@ -161,6 +163,8 @@ def _plan(url: str, tagger: Tagger, train: list[str], folder: str) -> Plan:
     from tagweave.annotate.training_command import ANNOTATED, MODEL
     from tagweave.cli.annotate_training import command
 
+    if find_spec("fcntl") is None:
+        raise OptionError("found --train on a system without fcntl, as Windows, expected it without")
     words = command(tagger, train, ANNOTATED, MODEL)
     return Plan(url, tagger.guideline, words, folder, form="kytea" if tagger.model.coding else "conllu")
 
@@ -205,5 +209,5 @@ def _run(store: Store, words: WordList | None, host: str, port: int, front: _Fro
     with socket.create_server((host, port), family=family) as listening:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listening.getsockname()[1]}"
-        typer.echo(f"{address}/", err=True)
+        say(f"{address}/")
         server(application(store, front.url or address, words), front.proxies).run([listening])

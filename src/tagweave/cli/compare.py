@@ -10,6 +10,7 @@ from tagweave.cli import options
 from tagweave.cli.errors import OptionError
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.parsing import are_trees
+from tagweave.cli.printing import say
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -63,7 +64,7 @@ def _divergence(first: Corpus, second: Corpus, model: str | None, threads: int) 
         return counted_trees(first, second)
     if same_sentences(first, second):
         if model:
-            typer.echo("both corpora have the same sentences: pairs are counted, without the model", err=True)
+            say("both corpora have the same sentences: pairs are counted, without the model")
         return counted(first, second)
     if model is None:
         raise OptionError(

@@ -9,6 +9,7 @@ import typer
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
 from tagweave.cli.outputs import check_outputs
+from tagweave.cli.printing import say
 
 
 def convert(
@@ -72,14 +73,14 @@ def convert(
     else:
         work, said = conversion(load_model(model), model, given, to, threads, retag)
     if said:
-        typer.echo(said, err=True)
+        say(said)
     if best and isinstance(work, Conversion):
         write_lines(output, best_lines(work, best))
     doubtful = [] if best else write(work, output, output_format, confidence, review)
     for note in work.notes():
-        typer.echo(note, err=True)
+        say(note)
     if review_file:
         write_lines(review_file, review_lines(doubtful))
     elif review:
         for line in review_lines(doubtful):
-            typer.echo(line, err=True)
+            say(line)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tagweave.corpus.printable import printable
+
 USAGE = 2
 """The exit code of a command whose input or options are wrong."""
 INTERRUPTED = 130
@@ -40,4 +42,4 @@ def message(error: BaseException) -> str | None:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split("\n"))
+    return printable(" ".join(text.split("\n")))

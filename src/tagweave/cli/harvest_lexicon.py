@@ -10,6 +10,7 @@ import typer
 from tagweave.cli import options
 from tagweave.cli.errors import as_option_error
 from tagweave.cli.outputs import check_outputs
+from tagweave.cli.printing import say
 from tagweave.cli.selection import Like, Sample, Selection
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def lexicon(
     count = _Count()
     with written(output) as stream:
         kytea.write(selection.of(count.keep(_annotated(raw, matcher), every)), stream)
-    typer.echo(count.line(output) + selection.line, err=True)
+    say(count.line(output) + selection.line)
 
 
 def _annotated(paths: Iterable[str], matcher: LexiconMatcher) -> Iterator[Found]:

@@ -10,6 +10,7 @@ import typer
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
 from tagweave.cli.outputs import check_outputs
+from tagweave.cli.printing import say
 from tagweave.cli.selection import Like, Sample, Selection
 
 if TYPE_CHECKING:
@@ -55,11 +56,10 @@ def markup(
     harvest = Harvest(words_of_two=not free_pairs, everything=every)
     with written(output) as stream:
         kytea.write(selection.of(_sentences(files, harvest, simplified)), stream)
-    typer.echo(
+    say(
         f"{output}: {len(files):,} pages, {harvest.sentences:,} sentences, {harvest.spans:,} marked spans"
         f" ({harvest.spans_of_two:,} of two characters), {harvest.known:,} places between characters known"
-        f"{selection.line}",
-        err=True,
+        f"{selection.line}"
     )
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tagweave.cli import options
+from tagweave.cli.printing import show
+from tagweave.corpus.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -132,29 +134,29 @@ def _show(described: dict[str, Any], console: Console) -> None:
 def _show_model(model: dict[str, Any]) -> None:
     about = model["about"]
     coding = f" ({model['coding']})" if model["coding"] else ""
-    typer.echo(f"{model['file']}: model, task {model['task']}{coding}, of tagweave {model['version']}")
+    show(f"{model['file']}: model, task {model['task']}{coding}, of tagweave {model['version']}")
     for guideline, names in model["labels"].items():
-        typer.echo(f"  {len(names)} labels of {guideline}: {' '.join(names)}")
+        show(f"  {len(names)} labels of {guideline}: {' '.join(names)}")
     if model["bundles"]:
-        typer.echo(f"  {model['bundles']:,} bundles of these labels; target guideline {next(iter(model['labels']))}")
+        show(f"  {model['bundles']:,} bundles of these labels; target guideline {next(iter(model['labels']))}")
     if model["guide"]:
-        typer.echo(f"  guided by a model of {model['guide']}, which is part of it")
+        show(f"  guided by a model of {model['guide']}, which is part of it")
     if model["taggers"]:
-        typer.echo(f"  of pieces that taggers of {' and '.join(model['taggers'])} cut, which are parts of it")
+        show(f"  of pieces that taggers of {' and '.join(model['taggers'])} cut, which are parts of it")
     sizes = about.get("weights", {})
     weights = (f"{name} {sizes[name]:,}" if name in sizes else name for name in model["weighted"])
-    typer.echo(f"  weights: {', '.join(weights)}")
-    typer.echo(f"  {len(model['templates'])} templates, {model['bytes']:,} bytes")
+    show(f"  weights: {', '.join(weights)}")
+    show(f"  {len(model['templates'])} templates, {model['bytes']:,} bytes")
     for corpus in about.get("corpora", ()):
         line = f"  trained on {corpus['path']}: {corpus['sentences']:,} sentences, sha256 {corpus['sha256'][:12]}"
-        typer.echo(line)
+        show(line)
     for tried in about.get("rounds", ()):
         way = "filtered" if about["filter"] else f"predict-self {tried['predict_self']:g}"
-        typer.echo(f"  round {tried['round']}, {way}: dev score {tried['dev_score']:.4f}")
+        show(f"  round {tried['round']}, {way}: dev score {tried['dev_score']:.4f}")
     if "dev_scores" in about:
-        typer.echo(f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
+        show(f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
     for lexicon in about.get("lexicons", ()):
-        typer.echo(f"  with {lexicon['path']}: {lexicon['words']:,} words, sha256 {lexicon['sha256'][:12]}")
+        show(f"  with {lexicon['path']}: {lexicon['words']:,} words, sha256 {lexicon['sha256'][:12]}")
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
     facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
     facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []
@@ -162,7 +164,7 @@ def _show_model(model: dict[str, Any]) -> None:
     facts += [f"round {about['round']}"] if "round" in about else []
     facts += [f"mapping {' '.join(about['mapping'])}"] if "mapping" in about else []
     facts += [about["date"]] if "date" in about else []
-    typer.echo(f"  {', '.join(facts)}")
+    show(f"  {', '.join(facts)}")
 
 
 def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
@@ -171,16 +173,16 @@ def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
 
     numbers = (f"{corpus[key]:,} {key}" for key in ("sentences", "tokens", "forms"))
     unit = "characters" if corpus["unit"] == "character" else "words"
-    typer.echo(f"{corpus['file']}: corpus of {unit}, {', '.join(numbers)}")
+    show(f"{corpus['file']}: corpus of {unit}, {', '.join(numbers)}")
     layers = {**corpus["layers"], **corpus["heads"]}
     if not layers:
-        typer.echo("  no layers: nothing is annotated but the words")
+        show("  no layers: nothing is annotated but the words")
         return
     table = Table("layer", "one label", "ambiguous", "unknown", "most frequent")
     for name, layer in layers.items():
         frequent = " ".join(f"{label} {count:,}" for label, count in list(layer["labels"].items())[:_SHOWN])
         shares = (_share(layer[key], corpus["tokens"]) for key in ("full", "ambiguous", "unknown"))
-        table.add_row(*map(Text, (name, *shares, frequent)))
+        table.add_row(*(Text(printable(cell)) for cell in (name, *shares, frequent)))
     console.print(table)
 
 

@@ -13,9 +13,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-import typer
-
 from tagweave.cli.input import Input
+from tagweave.cli.printing import say
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import format_named, format_of_name
@@ -103,7 +102,7 @@ class Labelling:
         """The input, block by block. Raises as `layer`."""
         _ = self.input_format
         if self.input.note:
-            typer.echo(self.input.note, err=True)
+            say(self.input.note)
         for given in self.input.blocks():
             evidence = self._of_characters(given) if self.of_characters else self._of_words(given)
             yield Block(given, evidence)

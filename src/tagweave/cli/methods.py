@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from tagweave.adapt.contradictions import refuse_contradictions
 from tagweave.adapt.coupled import fit_mappings, for_bundles, mappings_by, prepare_coupled
 from tagweave.adapt.fit import Fitted, Problem, fit_problem, prepare
@@ -25,6 +23,7 @@ from tagweave.cli.coupling import CouplingOptions
 from tagweave.cli.errors import OptionError
 from tagweave.cli.guidelines import COUPLED, GUIDED, ITERATE, MERGED, ORDINARY, SUBWORD, TRANSFORM, TrainingData
 from tagweave.cli.lexicons import LexiconFiles
+from tagweave.cli.printing import say
 from tagweave.cli.progress import watched
 from tagweave.cli.summary import mapping_lines, sample_line, summary, weights_by_view
 from tagweave.cli.transformation import Transformation, transformed
@@ -286,8 +285,3 @@ def usual_sample(data: TrainingData) -> list[int]:
     sizes, targets = by_words(data.targets, data.sources), len(data.targets)
     of_target, of_source = iter(sizes[:targets]), iter(sizes[targets:])
     return [next(of_target if each.guideline == data.target else of_source) for each in data.corpora]
-
-
-def say(line: str) -> None:
-    """A line on standard error."""
-    typer.echo(line, err=True)

@@ -16,7 +16,7 @@ from tagweave.adapt.trees import Trees
 from tagweave.cli.comparison import PLAIN
 from tagweave.cli.errors import OptionError
 from tagweave.cli.guidelines import GUIDED, ITERATE, MERGED, ORDINARY, TRANSFORM, TrainingData
-from tagweave.cli.methods import say
+from tagweave.cli.printing import say
 from tagweave.cli.progress import watched
 from tagweave.cli.transformation import Transformation, told, transformed
 from tagweave.corpus.corpus import Corpus

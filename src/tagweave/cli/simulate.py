@@ -11,6 +11,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError, as_option_error
+from tagweave.cli.printing import say
 
 if TYPE_CHECKING:
     from tagweave.adapt.rounds import Rounds
@@ -75,7 +76,7 @@ def simulate(
     rounds = Rounds(base, source, Annotator.of(target), listed, recipe, held_out, schedule, context, seed)
     if few := [c for c in choices if rounds.questions(c, sizes[-1])[1] < sizes[-1]]:
         marked = rounds.questions(few[0], sizes[-1])[1]
-        typer.echo(f"--numbers {sizes[-1]}: only {marked} words of the list can be marked in {gold}", err=True)
+        say(f"--numbers {sizes[-1]}: only {marked} words of the list can be marked in {gold}")
     cells = [(c, t, n) for c in choices for n in sizes for t in treatments]
     rows = _rows(rounds, cells, _Scorer(test, train, format, threads))
     if as_json:

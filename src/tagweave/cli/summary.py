@@ -28,11 +28,12 @@ def summary(problem: Problem, recipe: Recipe) -> list[str]:
     objective, encoder, structure = problem.objective, problem.model.encoder, problem.model.structure
     encoded = objective.encoded
     known = int(np.count_nonzero(encoded.allow))
-    features, needed = len(encoder.arrays()["index.codes"]), estimated_bytes(problem, recipe)
+    features, needed, peak = len(encoder.arrays()["index.codes"]), estimated_bytes(problem, recipe), peak_bytes()
+    in_all = f", {_readable(peak + needed)} in all" if peak else ""
     return [
         f"{len(objective):,} sentences with evidence, {encoded.tokens:,} tokens ({known:,} with evidence)",
         f"{_labels(structure)}, {features:,} features, {objective.size:,} weights{_by_view(structure)}",
-        f"about {_readable(needed)} of memory for training, {_readable(peak_bytes() + needed)} in all",
+        f"about {_readable(needed)} of memory for training{in_all}",
     ]
 
 
@@ -102,9 +103,11 @@ def estimated_bytes(problem: Problem, recipe: Recipe) -> int:
 
 
 def peak_bytes() -> int:
-    """The most memory that this process has had so far, in bytes."""
-    import resource
-
+    """The most memory that this process has had so far, in bytes; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
 

@@ -13,6 +13,7 @@ import typer
 from tagweave.cli import options
 from tagweave.cli.errors import INTERRUPTED, OptionError, as_option_error
 from tagweave.cli.outputs import check_outputs
+from tagweave.cli.printing import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,33 +178,33 @@ class _Training:
         """
         begin = time.perf_counter()
         for note in self.work.data.notes:
-            _say(note)
+            say(note)
         kept = self._kept()
         fitted = kept.fitted
         if fitted.outcome.iterations:
             kept.work.save(fitted, self._about(kept, time.perf_counter() - begin), self.model)
         if fitted.outcome.diverged:
-            _say("training diverged: the model has the best weights before that; a smaller learning rate may help")
+            say("training diverged: the model has the best weights before that; a smaller learning rate may help")
         if not fitted.outcome.interrupted:
             self._remove_checkpoints()
             return
         if not fitted.outcome.iterations:
-            _say("interrupted in the first iteration: no model is written")
+            say("interrupted in the first iteration: no model is written")
         elif self._checkpoints():
-            _say("interrupted: the same command with --resume goes on")
+            say("interrupted: the same command with --resume goes on")
         raise typer.Exit(INTERRUPTED)
 
     def _kept(self) -> Kept:
         from tagweave.cli.comparison import better
 
         if (old := self._checkpoints()) and not self.work.schedule.resume:
-            _say(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
+            say(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
         try:
-            return better(self.work, _say)
+            return better(self.work, say)
         except KeyboardInterrupt:
             if not self._checkpoints():
                 raise
-            _say("interrupted before the model itself: the same command with --resume goes on")
+            say("interrupted before the model itself: the same command with --resume goes on")
             raise typer.Exit(INTERRUPTED) from None
 
     def _about(self, kept: Kept, seconds: float) -> dict[str, Any]:
@@ -252,7 +253,3 @@ def _check_writable(model: str, log: str | None, inputs: Sequence[str | None]) -
     if Path(model).is_dir():
         raise OptionError(f"{model}: found a folder, expected the name of a file to write the model to")
     check_outputs([model, log], inputs)
-
-
-def _say(line: str) -> None:
-    typer.echo(line, err=True)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from tagweave.corpus.printable import printable, printable_lines
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -23,7 +25,7 @@ _WORDS = 2
 def tables(found: Divergence | TreeDivergence, pairs: int = 15) -> Iterator[Text | Table]:
     """What is compared, and for all directions the partners of every tag and the most frequent unexpected `pairs`."""
     for line in summary(found):
-        yield Text(line)
+        yield Text(printable(line))
     for direction in found.directions():
         yield _partners(direction)
         if telling := [pair for pair in direction.telling() if pair.count >= COUNT][:pairs]:
@@ -67,11 +69,11 @@ def _telling(divergence: Divergence, pairs: Iterable[Partner]) -> Table:
 
 
 def _table(title: str, columns: Iterable[str], numbers: tuple[int, ...]) -> Table:
-    table = Table(title=Text(title), title_justify="left")
+    table = Table(title=Text(printable(title)), title_justify="left")
     for position, column in enumerate(columns):
-        table.add_column(Text(column), justify="right" if position in numbers else "left")
+        table.add_column(Text(printable(column)), justify="right" if position in numbers else "left")
     return table
 
 
 def _add(table: Table, cells: Iterable[str]) -> None:
-    table.add_row(*map(Text, cells))  # Text: a tag in square brackets is no markup
+    table.add_row(*(Text(printable_lines(cell)) for cell in cells))  # Text: a tag in square brackets is no markup

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tagweave.corpus.printable import printable
 from tagweave.evaluation.report import Report, evaluate
 
 if TYPE_CHECKING:
@@ -42,12 +43,12 @@ class LayerReports:
 
             console = Console()
         for name, report in self.reports.items():
-            console.print(f"layer {name}", markup=False)
+            console.print(f"layer {printable(name)}", markup=False)
             report.render(console)
         told = (("the same in all systems as in the gold standard", self.copied), ("in no system", self.absent))
         for what, names in told:
             if names:
-                console.print(f"not scored: {', '.join(names)}: {what}", markup=False)
+                console.print(f"not scored: {printable(', '.join(names))}: {what}", markup=False)
 
 
 def layers_of(corpus: Corpus) -> list[str]:

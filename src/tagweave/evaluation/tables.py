@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from tagweave.corpus.printable import printable
 from tagweave.evaluation.accuracy import Accuracy, Confusion
 from tagweave.evaluation.attachment import Attachment
 
@@ -136,14 +137,14 @@ def _confusions(name: str, confusions: Iterable[Confusion]) -> Table:
 
 def _table(title: str, columns: Iterable[str], left: int) -> Table:
     """An empty table, its first `left` columns set to the left and the others, numbers, to the right."""
-    table = Table(title=Text(title), title_justify="left")
+    table = Table(title=Text(printable(title)), title_justify="left")
     for position, column in enumerate(columns):
-        table.add_column(column, justify="left" if position < left else "right")
+        table.add_column(printable(column), justify="left" if position < left else "right")
     return table
 
 
 def _add(table: Table, cells: Iterable[str]) -> None:
-    table.add_row(*(Text(cell) for cell in cells))  # Text: a label in square brackets is no markup
+    table.add_row(*(Text(printable(cell)) for cell in cells))  # Text: a label in square brackets is no markup
 
 
 def _percent(value: float) -> str:

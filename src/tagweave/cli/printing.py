@@ -1,0 +1,17 @@
+"""Lines of the command line, which may quote files: nothing in them moves the cursor of a terminal."""
+
+from __future__ import annotations
+
+import typer
+
+from tagweave.corpus.printable import printable
+
+
+def say(line: str) -> None:
+    """A line on standard error."""
+    typer.echo(printable(line), err=True)
+
+
+def show(line: str) -> None:
+    """A line on standard output."""
+    typer.echo(printable(line))

@@ -1,0 +1,21 @@
+"""Text from files as a terminal may have it: what would move the cursor, colour or reorder is spelled out."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """The text with control characters, direction marks that embed, and halves of surrogate pairs as escapes."""
+    return _CONTROL.sub(_escape, text)
+
+
+def printable_lines(text: str) -> str:
+    """The same of every line of a text."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match.group().encode("unicode_escape").decode("ascii")

@@ -1,0 +1,53 @@
+"""What files hold never commands the terminal: reports spell control characters out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from model_files import write
+
+from tagweave.corpus.printable import printable, printable_lines
+from tagweave.models.storage import load_model, save_model
+
+EVIL = "\x1b]0;x\x07\x1b[31mN\x9b2J\u202e"
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+COMMANDS = {
+    "info": "info {corpus}",
+    "info of a model": "info {model}",
+    "evaluate": "evaluate {corpus} {other}",
+    "evaluate, other words": "evaluate {corpus} {words}",
+    "compare": "compare a={corpus} b={other}",
+    "train": "train {corpus} --dev {words} -o {out} --iterations 1",
+    "a layer that is none": "info {corpus}#x",
+    "an unknown label": "tag {model} {corpus} --format tagged -o {out}",
+    "a broken file": "info {broken}",
+}
+
+
+def test_text_that_a_terminal_may_have():
+    assert printable("é\x1b[31m\n\x9b\u202e我") == r"é\x1b[31m\n\x9b\u202e我"
+    assert printable_lines("a\x1b\nb\tc") == "a\\x1b\nb\\tc"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_reports_spell_control_characters_out(run, tagger, tmp_path, name):
+    model = load_model(tagger)
+    (view,) = model.structure.space.views
+    view = replace(view, guideline=f"g{EVIL}", names=(EVIL + "\n", *view.names[1:]))
+    structure = replace(model.structure, space=replace(model.structure.space, names=view.names, views=(view,)))
+    save_model(replace(model, structure=structure, about={**model.about, "date": EVIL}), tmp_path / "model")
+    files = {
+        "corpus": write(tmp_path / "corpus.txt", [f"a{EVIL}/V{EVIL} b/N"] * 3),
+        "other": write(tmp_path / "other.txt", [f"a{EVIL}/W{EVIL} b/N"] * 3),
+        "words": write(tmp_path / "words.txt", [f"b/{EVIL} b/N"] * 3),
+        "broken": write(tmp_path / "broken.conllu", [f"1\ta\t_\t{EVIL}\t_\t_\tx{EVIL}\t_\t_\t_", ""]),
+        "model": tmp_path / "model",
+        "out": tmp_path / "out",
+    }
+    code = 2 if name in ("evaluate, other words", "a layer that is none", "an unknown label", "a broken file") else 0
+    result = run(*COMMANDS[name].format(**files).split(), code=code)
+    shown = result.stdout + result.stderr
+    assert not CONTROL.findall(shown)
+    assert r"\x1b" in shown or name == "a layer that is none"
