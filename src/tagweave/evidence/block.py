@@ -6,12 +6,13 @@ A parser turns a page into events; a block is put together from the events betwe
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from enum import Enum
 from itertools import accumulate, compress
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 Span = tuple[int, int]
 
@@ -73,11 +74,10 @@ def blocks(events: Iterable[Event]) -> Iterator[Block]:
 def _block(text: str, spans: Iterable[Span]) -> Iterator[Block]:
     text, spans = _without_blanks(text, spans)
     if text:
-        trimmed = (_trimmed(text, *span) for span in spans)
-        yield Block(text, tuple(sorted({(start, stop) for start, stop in trimmed if start < stop})))
+        yield Block(text, tuple(sorted(_trimmed(text, spans))))
 
 
-def _without_blanks(text: str, spans: Iterable[Span]) -> tuple[str, Iterable[Span]]:
+def _without_blanks(text: str, spans: Iterable[Span]) -> tuple[str, list[Span]]:
     kept = bytearray(b"\1") * len(text)
     for blank in _BLANKS.finditer(text):
         start, stop = blank.span()
@@ -94,9 +94,13 @@ def _without_blanks(text: str, spans: Iterable[Span]) -> tuple[str, Iterable[Spa
     return _BLANKS.sub(" ", shorter), [(place[start], place[stop]) for start, stop in spans]
 
 
-def _trimmed(text: str, start: int, stop: int) -> Span:
-    while start < stop and not text[start].isalnum():
-        start += 1
-    while start < stop and not text[stop - 1].isalnum():
-        stop -= 1
-    return start, stop
+def _trimmed(text: str, spans: Sequence[Span]) -> set[Span]:
+    """Spans from the first letter or digit inside to the last one, of those that have any."""
+    found = set()
+    # once, however many spans there are
+    inside = [at for at, character in enumerate(text) if character.isalnum()] if spans else []
+    for start, stop in spans:
+        first, after = bisect_left(inside, start), bisect_left(inside, stop)
+        if first < after:
+            found.add((inside[first], inside[after - 1] + 1))
+    return found
