@@ -102,3 +102,9 @@ def test_one_clear_line(run, coupled, tagger, corpora, tmp_path, arguments, line
     assert last.startswith("tagweave: ") and "Traceback" not in result.stderr
     assert line is None or last == f"tagweave: {line.format(**names)}"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_texts_in_two_normal_forms_are_told_apart(run, tmp_path):
+    one, other = (write(tmp_path / name, [f"a/N {word}/N"]) for name, word in (("one", "\u00e9"), ("two", "e\u0301")))
+    told = run("compare", f"x={one}", f"y={other}", code=2).stderr
+    assert f"; {other}:1: found " in told and "U+0301 COMBINING ACUTE ACCENT is found where U+00E9" in told

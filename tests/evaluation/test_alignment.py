@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +49,46 @@ def test_message(check, gold, system, message):
     with pytest.raises(CorpusError) as caught:
         check(read("gold", *gold), read("out", *system))
     assert str(caught.value) == message
+
+
+LOOK_ALIKES = [
+    (
+        "caf\u00e9 a",
+        "cafe\u0301 a",
+        "U+0065 LATIN SMALL LETTER E, U+0301 COMBINING ACUTE ACCENT is found where U+00E9",
+    ),
+    (
+        "cafe\u0301 a",
+        "caf\u00e9 a",
+        "U+00E9 LATIN SMALL LETTER E WITH ACUTE is found where U+0065 LATIN SMALL ",
+    ),
+    (
+        "q\u0323\u0307",
+        "q\u0307\u0323",
+        "U+0071 LATIN SMALL LETTER Q, U+0307 COMBINING DOT ABOVE, U+0323 COMBINING",
+    ),
+    (
+        "\uff21",
+        "A",
+        "U+0041 LATIN CAPITAL LETTER A is found where U+FF21 FULLWIDTH LATIN CAPITAL LETTER A is exp",
+    ),
+    ("ab", "a\u200bb", "U+200B ZERO WIDTH SPACE is found where U+0062 LATIN SMALL LETTER B is expected"),
+    ("a", "\u0430", "U+0430 CYRILLIC SMALL LETTER A is found where U+0061 LATIN SMALL LETTER A is expected"),
+    (
+        "a",
+        "a\u0301",
+        "U+0061 LATIN SMALL LETTER A, U+0301 COMBINING ACUTE ACCENT is found where U+0061 LATIN SMALL LETTER A is exp",
+    ),
+]
+
+
+@pytest.mark.parametrize(("gold", "system", "told"), LOOK_ALIKES)
+def test_characters_that_look_alike_are_told_apart(gold, system, told):
+    with pytest.raises(CorpusError) as caught:
+        check_text(read("gold", gold), read("out", system))
+    assert f" as in gold:1; {told}" in str(caught.value)
+    same = "one character in two Unicode normal forms" in str(caught.value)
+    assert same == (normalize("NFKC", gold) == normalize("NFKC", system))
 
 
 def test_sentences_without_a_place_are_named_by_file_and_number():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
+from unicodedata import normalize
 
 import typer
 
@@ -70,6 +71,7 @@ def _divergence(first: Corpus, second: Corpus, model: str | None, threads: int) 
         raise OptionError(
             f"found different sentences in {first.path} and {second.path}, expected the same ones under two guidelines,"
             " or --model MODEL with a model of both (tagweave train --method coupled)"
+            f"{_first_difference(first, second)}"
         )
     loaded = load_model(model)
     known = [view.guideline for view in loaded.structure.space.sides]
@@ -78,3 +80,17 @@ def _divergence(first: Corpus, second: Corpus, model: str | None, threads: int) 
             found = f"{corpus.path}: found the guideline {corpus.guideline!r}"
             raise OptionError(f"{found}, expected one of {model}: {', '.join(known)} (named GUIDELINE=FILE)")
     return expected(loaded, first, second, threads)
+
+
+def _first_difference(first: Corpus, second: Corpus) -> str:
+    """Where sentences differ first, if it is by their Unicode normal forms alone."""
+    from tagweave.corpus.errors import CorpusError
+    from tagweave.evaluation.alignment import check_tokens
+
+    texts = ([normalize("NFC", " ".join(sentence.forms)) for sentence in corpus] for corpus in (first, second))
+    if next(texts) == next(texts):
+        try:
+            check_tokens(first.sentences, second.sentences, first.path, second.path)
+        except CorpusError as error:
+            return f"; {error}"
+    return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Protocol
+from unicodedata import category, combining, name, normalize
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Place
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 SHOWN = 12
 """Characters or tokens that a message shows from the first difference on."""
+_SHOWN_POINTS = 4
 
 
 class Text(Protocol):
@@ -45,7 +47,7 @@ def check_text(gold: Sequence[Text], system: Sequence[Text], gold_path: str = ""
             at = _first_difference(wanted, text)
             raise CorpusError(
                 f"{_show(text, at)} from character {at + 1} of sentence {index + 1} on",
-                f"{_show(wanted, at)} as in {_name(expected.place, index, gold_path)}",
+                f"{_show(wanted, at)} as in {_name(expected.place, index, gold_path)}{_told_apart(text, wanted, at)}",
                 found.place.path or system_path,
                 found.place.line,
             )
@@ -71,6 +73,42 @@ def check_tokens(gold: Sequence[Text], system: Sequence[Text], gold_path: str = 
 
 def _first_difference(one: Sequence[str], other: Sequence[str]) -> int:
     return next(at for at, (item, twin) in enumerate(zip_longest(one, other)) if item != twin)
+
+
+def _told_apart(found: str, expected: str, at: int) -> str:
+    """The code points of characters that look alike and differ, as of texts in different normal forms; else nothing."""
+    while at and any(at < len(text) and combining(text[at]) for text in (found, expected)):
+        at -= 1  # up to there both are the same
+    clusters = _cluster(found, at), _cluster(expected, at)
+    if not _look_alike(*clusters):
+        return ""
+    same = any(normalize(form, clusters[0]) == normalize(form, clusters[1]) for form in ("NFC", "NFKC"))
+    why = ": one character in two Unicode normal forms, which one of the files has to change" if same else ""
+    return f"; {_code_points(clusters[0])} is found where {_code_points(clusters[1])} is expected{why}"
+
+
+def _cluster(text: str, at: int) -> str:
+    """The character at a position with the marks that combine with it; nothing at the end."""
+    end = at + 1
+    while end < len(text) and combining(text[end]):
+        end += 1
+    return text[at:end]
+
+
+def _look_alike(one: str, other: str) -> bool:
+    """Whether a reader may take one for the other, or not see it."""
+    if (
+        one[:1] == other[:1]
+        or normalize("NFKC", one) == normalize("NFKC", other)
+        or any(category(character) in ("Cf", "Mn", "Zs", "Cc") for character in (*one[:1], *other[:1]))
+    ):
+        return True
+    scripts = [name(character, "").partition(" ")[0] for character in (one[:1] or " ", other[:1] or " ")]
+    return set(scripts) <= {"LATIN", "CYRILLIC", "GREEK"} and len(set(scripts)) > 1
+
+
+def _code_points(text: str) -> str:
+    return ", ".join(f"U+{ord(each):04X} {name(each, '(no name)')}" for each in text[:_SHOWN_POINTS]) or "nothing"
 
 
 def _show(items: Sequence[str], at: int) -> str:
