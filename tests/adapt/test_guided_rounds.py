@@ -1,16 +1,22 @@
-"""Guided parsers whose guiding trees are bettered in rounds: which steps there are, what they see, what they are good
+"""Guided models whose guides are bettered in rounds: which steps there are, what they see, what they are good
 for."""
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tagweave.adapt.convert import convert
 from tagweave.adapt.convert_trees import convert_trees
+from tagweave.adapt.fit import Fitted
+from tagweave.adapt.guided import fit_stages
 from tagweave.adapt.guided_rounds import fit_guided_in_rounds
 from tagweave.adapt.parsing import FittedParser, ParserRecipe
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.sequences import Sequences
 from tagweave.adapt.system import Parallel, Step
 from tagweave.adapt.trees import Trees
 from tagweave.corpus.corpus import Corpus
@@ -116,3 +122,40 @@ def test_what_cannot_be_done_is_refused() -> None:
         fit_guided_in_rounds(system_of(), [TARGET], [SOURCE], rounds=1)
     with pytest.raises(CorpusError, match="guideline"):
         fit_guided_in_rounds(system_of(), [TARGET], [replace(TARGET)])
+
+
+# Taggers
+
+
+def tagged(name: str, sentences: int, seed: int) -> Corpus:
+    """Words whose tags nobody can tell from the words; but `n` stands where the other guideline has `N`."""
+    rng, found = random.Random(seed), []
+    for _ in range(sentences):
+        forms, tags = zip(*((rng.choice("abc"), rng.choice("NV")) for _ in range(5)), strict=True)
+        layers = {"upper": tuple((tag,) for tag in tags), "lower": tuple((tag.lower(),) for tag in tags)}
+        found.append(Sentence(forms, {name: layers[name]} if name in layers else layers))
+    return Corpus(tuple(found), name)
+
+
+def test_a_tagger_that_learned_from_right_labels_trusts_those_that_it_is_given() -> None:
+    target, source, both = tagged("lower", 60, 1), tagged("upper", 60, 2), tagged("both", 30, 3)
+    given = replace(both.map(lambda sentence: sentence.with_layers_of(["upper"])), guideline="upper")
+
+    def right(fitted: Fitted) -> float:
+        pairs = zip(convert(fitted.model, given, "lower"), both, strict=True)
+        same = [a == b for x, y in pairs for a, b in zip(x.layers["lower"], y.layers["lower"], strict=True)]
+        return sum(same) / len(same)
+
+    system = Sequences(Recipe(), Schedule(iterations=6))
+    guide = system.train([source], None, Step(1, 2, "guide"))
+    labels = [tuple(c[0].upper() for c in sentence.layers["lower"] if c) for sentence in target]
+    fitted = system.train_guided(guide, [Parallel(target, labels)], None, Step(2, 2, "guided", last=True))
+    assert right(fitted) == 1
+    assert right(fit_stages([target], [source], Recipe(), None, system.schedule)) < 0.8
+    told: list[Step] = []
+    rounds = fit_guided_in_rounds(system, [target], [source], tagged("lower", 10, 4), announce=told.append)
+    assert rounds.outcome.score is not None
+    assert [step.what for step in told][2:] == [
+        "round 1: transfer model, lower to upper",
+        "round 2: guided model of lower",
+    ]

@@ -1,33 +1,31 @@
-"""A guided parser for conversion: the trees that guide its training are bettered in rounds.
+"""A guided tagger or parser for conversion: the annotation that guides its training is bettered in rounds.
 
-The guide of Model 1 errs on the training text, so the parser learns to distrust it, and goes on to distrust the gold
-trees that take its place in a conversion. So gold trees are transformed instead (the transfer parsers of jiang-2015,
-Algorithm 4): of two rounds, the first leads back from the target's guideline to the source's, and what it makes of the
-target's gold trees guides the parser in the second.
+The guide of Model 1 errs on the training text, so the model learns to distrust it, and goes on to distrust the gold
+annotation that takes its place in a conversion. So gold annotation is transformed instead (the transfer models of
+jiang-2015, Algorithm 4): of two rounds, the first leads back from the target's guideline to the source's, and what it
+makes of the target's gold annotation guides the model in the second.
 
-    round      1                  ...   rounds - 1                       rounds
-    to the     target or source         source                           target
-    guided by  a parser's trees         gold trees, transformed before   gold trees, transformed by round - 1
+    round      1                  ...   rounds - 1                      rounds
+    to the     target or source         source                          target
+    guided by  a model's annotation     gold ones, transformed before   gold ones, transformed by round - 1
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 from tagweave.adapt.guided import check_guidelines
-from tagweave.adapt.parsing import FittedParser
-from tagweave.adapt.system import Announce, Parallel, Steps
-from tagweave.adapt.trees import Tree, Trees
+from tagweave.adapt.system import Annotation, Announce, GuidingSystem, Model, Parallel, Steps
 from tagweave.corpus.corpus import Corpus
 
 
-class _Side(NamedTuple):
-    """All text of one guideline: training data, development data, and the trees of both, the open places filled in."""
+class _Side(NamedTuple, Generic[Annotation]):
+    """All text of one guideline: training data, development data, and the annotation of both, open places filled in."""
 
     corpora: Sequence[Corpus]
     dev: Corpus | None
-    given: Sequence[Sequence[Tree]]
+    given: Sequence[Sequence[Annotation]]
 
     @property
     def guideline(self) -> str:
@@ -37,29 +35,31 @@ class _Side(NamedTuple):
     def texts(self) -> list[Corpus]:
         return [*self.corpora, *_dev(self.dev)]
 
-    def parallel(self, guides: Sequence[Sequence[Tree]]) -> tuple[list[Parallel[Tree]], Parallel[Tree] | None]:
-        """Training and development data with trees that guide."""
-        shown = [Parallel(text, trees) for text, trees in zip(self.texts, guides, strict=True)]
+    def parallel(
+        self, guides: Sequence[Sequence[Annotation]]
+    ) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
+        """Training and development data with annotation that guides."""
+        shown = [Parallel(text, told) for text, told in zip(self.texts, guides, strict=True)]
         return shown[: len(self.corpora)], shown[-1] if self.dev else None
 
 
 def fit_guided_in_rounds(
-    system: Trees,
+    system: GuidingSystem[Model, Annotation],
     targets: Sequence[Corpus],
     sources: Sequence[Corpus],
     dev: Corpus | None = None,
     rounds: int = 2,
     source_dev: Corpus | None = None,
     announce: Announce | None = None,
-) -> FittedParser:
-    """A guided parser, with a parser of the source guideline in it, that has learned from bettered trees.
+) -> Model:
+    """A guided model, with a model of the source guideline in it, that has learned from bettered annotation.
 
-    It trusts the trees that it is given. Where it is given none, it trusts those of its guide as much: who parses text
-    is better served by one round (`fit_guided_parser`).
+    It trusts what it is given. Where it is given nothing, it trusts its guide as much: text without annotation is
+    better served by one round (`fit_guided`, `fit_guided_parser`).
 
     Args:
-        system: how every parser is fitted.
-        targets: treebanks of the guideline that is wanted.
+        system: how every model is fitted.
+        targets: corpora of the guideline that is wanted.
         sources: of one other guideline.
         dev: development data of the target guideline; it is guided as the training data is.
         rounds: 2 or more.
@@ -68,7 +68,7 @@ def fit_guided_in_rounds(
 
     Raises:
         ValueError: fewer rounds.
-        CorpusError, TrainingError: as `fit_parser`; or the guidelines are the same.
+        CorpusError, TrainingError: as `System.train`; or the guidelines are the same.
         KeyboardInterrupt: the user stopped a step before the last.
     """
     if rounds < 2:
@@ -89,7 +89,9 @@ def fit_guided_in_rounds(
     return system.train_guided(guide, *mine.parallel(guides), last)
 
 
-def _side(system: Trees, model: FittedParser, corpora: Sequence[Corpus], dev: Corpus | None) -> _Side:
+def _side(
+    system: GuidingSystem[Model, Annotation], model: Model, corpora: Sequence[Corpus], dev: Corpus | None
+) -> _Side[Annotation]:
     return _Side(corpora, dev, [system.given(model, text) for text in (*corpora, *_dev(dev))])
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.adapt.fit import Announce, Fitted, dev_score, fit_problem, prepare
-from tagweave.adapt.guided import with_guide
+from tagweave.adapt.guided import fit_guided, with_guide
 from tagweave.adapt.jackknife import in_characters, labelled
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.system import Candidates, Parallel, Step
@@ -39,6 +39,8 @@ Labels = tuple[str, ...]
 Floats = NDArray[np.float64]
 
 _SHOWN = 4000  # sentences with guides that are encoded at a time
+_GUIDE = "other"
+"""What the guide column of a transfer model is called: it is a model of passage, which nobody sees."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,16 @@ class Sequences:
         """A fit with guide features. Raises as `train`."""
         shown = [self._shown(each) for each in parallel]
         return self._fit(shown, with_guide(self.recipe, _GUIDE), None if dev is None else self._shown(dev), step)
+
+    def train_guided(
+        self, guide: Fitted, parallel: Sequence[Parallel[Labels]], dev: Parallel[Labels] | None, step: Step
+    ) -> Fitted:
+        """A guided model (`fit_guided`): these labels take the place of its guide's, in training alone. Raises as
+        `train`."""
+        column = guide_column(guide.model.structure.space.views[0].guideline)
+        shown, shown_dev = [self._shown(each, column) for each in parallel], dev and self._shown(dev, column)
+        recipe, schedule = replace(self.recipe, sample=()), self.schedule.of_part(f"step-{step.number}")
+        return fit_guided(shown, guide.model, recipe, shown_dev, schedule, self.watcher, self.announce)
 
     def annotate(self, model: Fitted, corpus: Corpus) -> list[Labels]:
         """The labels of the text."""
@@ -135,11 +147,11 @@ class Sequences:
             raise KeyboardInterrupt
         return fitted
 
-    def _shown(self, text: Parallel[Labels]) -> Corpus:
+    def _shown(self, text: Parallel[Labels], column: str = guide_column(_GUIDE)) -> Corpus:
         """The corpus with the column of guides, in tokens of the task."""
         own = in_characters(text.corpus) if self.recipe.task.of_characters else text.corpus
         return own.with_sentences(
-            sentence.with_column(guide_column(_GUIDE), guide) for sentence, guide in zip(own, text.guides, strict=True)
+            sentence.with_column(column, guide) for sentence, guide in zip(own, text.guides, strict=True)
         )
 
     def _evidence_scores(self, model: ChainModel, block: Sequence[Sentence], corpus: Corpus) -> Floats:
@@ -158,10 +170,6 @@ class Sequences:
         if (nothing := labels < 0).any():
             totals[np.searchsorted(encoded.sentence_ptr, np.flatnonzero(nothing), side="right") - 1] = -np.inf
         return totals
-
-
-_GUIDE = "other"
-"""What the guide column of a transfer model is called: it is a model of passage, which nobody sees."""
 
 
 def _of_known_labels(sentence: Sentence, guideline: str, names: Any) -> Sentence:

@@ -95,6 +95,16 @@ class System(Protocol[Model, Annotation]):
         ...
 
 
+class GuidingSystem(System[Model, Annotation], Protocol[Model, Annotation]):
+    """A system whose models may have another one in them, which guides them."""
+
+    def train_guided(
+        self, guide: Model, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: Step
+    ) -> Model:
+        """A guided model; in training alone the annotation of the parallel text takes the place of its guide's."""
+        ...
+
+
 Announce = Callable[[Step], None]
 """Is told of a step before it begins."""
 

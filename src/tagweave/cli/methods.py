@@ -12,6 +12,7 @@ from tagweave.adapt.contradictions import refuse_contradictions
 from tagweave.adapt.coupled import fit_mappings, for_bundles, mappings_by, prepare_coupled
 from tagweave.adapt.fit import Fitted, Problem, fit_problem, prepare
 from tagweave.adapt.guided import fit_stages, merged
+from tagweave.adapt.guided_rounds import fit_guided_in_rounds
 from tagweave.adapt.incomplete import treated
 from tagweave.adapt.pruning import Pruning, fit_pruning, with_proposals
 from tagweave.adapt.recipe import Recipe
@@ -26,7 +27,7 @@ from tagweave.cli.lexicons import LexiconFiles
 from tagweave.cli.printing import say
 from tagweave.cli.progress import watched
 from tagweave.cli.summary import mapping_lines, sample_line, summary, weights_by_view
-from tagweave.cli.transformation import Transformation, transformed
+from tagweave.cli.transformation import Transformation, told, transformed
 from tagweave.corpus.corpus import Corpus
 from tagweave.labels.mapping import TagMapping
 from tagweave.learning.loop import Schedule, Watcher
@@ -38,12 +39,14 @@ _OPTIONS = {
     "folds": (SUBWORD,),
     "retrain": (SUBWORD,),
     "guide": (GUIDED, TRANSFORM, ITERATE),
-    "rounds": (ITERATE,),
+    "rounds": (GUIDED, ITERATE),
     "predict-self": (ITERATE,),
     "filter": (ITERATE,),
     "lexicon": (ORDINARY, MERGED),
 }
 """The methods for which an option is; the others are for `coupled`."""
+OF_ROUNDS = "a guided model of several rounds is for conversion"
+"""Why a model of several rounds is not held against a plain one."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Work:
         transformation: for the method `iterate`.
         log: where iterations are written as JSON lines.
         lexicons: whose words are features.
+        rounds: for the method `guided`.
         schedule: when training stops, and checkpoints.
         plain: the model of TRAIN alone, if there is one.
     """
@@ -75,13 +79,14 @@ class Work:
     transformation: Transformation
     log: str | None
     lexicons: LexiconFiles
+    rounds: int = 1
     schedule: Schedule = field(default_factory=Schedule)
     plain: Fitted | None = None
 
     @property
     def incomparable(self) -> str:
-        """As `TrainingData.incomparable`."""
-        return self.data.incomparable(self.dev)
+        """As `TrainingData.incomparable`; and a model that trusts given labels is no better for text that has none."""
+        return OF_ROUNDS if self._of_rounds else self.data.incomparable(self.dev)
 
     def alone(self) -> Work:
         """The run that makes an ordinary model of TRAIN."""
@@ -95,14 +100,20 @@ class Work:
     def identity(self) -> tuple[Any, ...]:
         """What, beside the corpora, decides which weights an iteration reaches."""
         method = self.data.method, self.coupling.to_json(), self.stacking.about(), self.transformation.to_json()
-        return self.recipe.to_json(), *method, self.incomplete, self.seed, *self.lexicons.digests
+        return self.recipe.to_json(), *method, self.incomplete, self.seed, *self.lexicons.digests, *self._of_rounds
 
     def about(self, fitted: Fitted) -> dict[str, Any]:
         """What a model keeps of the way in which it was trained."""
         weights = {"weights": weights_by_view(fitted.model.structure)}
-        told = {"method": self.data.method, "incomplete": self.incomplete, "seed": self.seed, **self.lexicons.about()}
+        own = {"method": self.data.method, "incomplete": self.incomplete, "seed": self.seed, **self.lexicons.about()}
         of_method = {COUPLED: self.coupling.about(), SUBWORD: self.stacking.about()}
-        return {**told, **of_method.get(self.data.method, {}), **weights}
+        rounds = {"round": self.rounds} if self._of_rounds else {}
+        return {**own, **of_method.get(self.data.method, {}), **rounds, **weights}
+
+    @property
+    def _of_rounds(self) -> tuple[int, ...]:
+        """How often the labels that guide are bettered, where they are."""
+        return (self.rounds,) if self.data.method == GUIDED and self.rounds > 1 else ()
 
     def save(self, fitted: Fitted, about: dict[str, Any], path: Path) -> None:
         """Write the model, with what it tells of itself, and say what it came to.
@@ -161,6 +172,10 @@ class Work:
 
     def _guided(self) -> Fitted:
         data = self.data
+        if self._of_rounds:
+            with self._sequences() as system:
+                targets, sources, step = data.targets, data.sources, told(say)
+                return fit_guided_in_rounds(system, targets, sources, self.dev, self.rounds, announce=step)
         say(f"first a model of {data.guidelines[1]}, then one of {data.target} that looks at its labels")
         with self._watched() as watcher:
             return fit_stages(
@@ -256,19 +271,14 @@ class Work:
         return watched(self.log, self.schedule.resume or goes_on or self.plain is not None)
 
 
-def check_options(method: str, given: Mapping[str, object], of_task: Mapping[str, tuple[str, ...]] = _OPTIONS) -> None:
+def check_options(method: str, given: Mapping[str, object]) -> None:
     """Nothing, if all options that are given are for the method.
-
-    Args:
-        method: of training.
-        given: the options.
-        of_task: the methods for which an option is, where these are not the usual ones.
 
     Raises:
         OptionError: one is for others.
     """
     for option, value in given.items():
-        expected = of_task.get(option, _OPTIONS.get(option, (COUPLED,)))
+        expected = _OPTIONS.get(option, (COUPLED,))
         if value and method not in expected:
             raise OptionError(f"found --{option} with the method {method}, expected {' or '.join(expected)}")
 

@@ -98,8 +98,8 @@ Rounds = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Iterate: at most so many rounds of transformation. Default: 5. Guided parsers: so many. Default: 1,"
-        " which suits parsing; 2 suit conversion.",
+        help="Iterate: at most so many rounds of transformation. Default: 5. Guided: so many. Default: 1, which"
+        " suits text without labels; 2 suit conversion.",
     ),
 ]
 PredictSelfShares = Annotated[

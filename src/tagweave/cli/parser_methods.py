@@ -16,6 +16,7 @@ from tagweave.adapt.trees import Trees
 from tagweave.cli.comparison import PLAIN
 from tagweave.cli.errors import OptionError
 from tagweave.cli.guidelines import GUIDED, ITERATE, MERGED, ORDINARY, TRANSFORM, TrainingData
+from tagweave.cli.methods import OF_ROUNDS
 from tagweave.cli.printing import say
 from tagweave.cli.progress import watched
 from tagweave.cli.transformation import Transformation, told, transformed
@@ -23,9 +24,6 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.tree_storage import save_parser
-
-OF_TREES = {"rounds": (GUIDED, ITERATE)}
-"""The methods for which an option is, where these are not those of taggers."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +54,8 @@ class ParserWork:
 
     @property
     def incomparable(self) -> str:
-        """As `TrainingData.incomparable`."""
-        return self.data.incomparable(self.dev)
+        """As of `methods.Work`."""
+        return OF_ROUNDS if self._of_rounds else self.data.incomparable(self.dev)
 
     def alone(self) -> ParserWork:
         """The run that makes an ordinary parser of TRAIN."""

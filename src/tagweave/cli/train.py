@@ -83,7 +83,7 @@ def train(
     from tagweave.cli.guidelines import METHODS, OF_PARSERS, ORDINARY
     from tagweave.cli.lexicons import read_lexicons
     from tagweave.cli.methods import Work, check_options, usual_sample
-    from tagweave.cli.parser_methods import OF_TREES, ParserWork, check_parsing_options
+    from tagweave.cli.parser_methods import ParserWork, check_parsing_options
     from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings, parser_recipe, sample_sizes
     from tagweave.cli.training_files import PARSE
     from tagweave.cli.transformation import transformation
@@ -113,11 +113,7 @@ def train(
     _check_writable(model, log, [*corpora, *(source or ()), dev, *(lexicon or ()), *(mapping or ())])
     numbers = corpus_weights(weights, len(corpora) + len(source or ()))
     data, dev_file = _read(corpora, source or (), numbers, dev, task, format, method)
-    check_options(
-        data.method,
-        {**given, "rounds": rounds, "predict-self": predict_self, "filter": filter},
-        OF_TREES if is_parser else {},
-    )
+    check_options(data.method, {**given, "rounds": rounds, "predict-self": predict_self, "filter": filter})
     transforming = transformation(rounds, predict_self, filter)
     dev_corpus = dev_file.corpus if dev_file else None
     if is_parser:
@@ -126,7 +122,9 @@ def train(
         stacking = Stacking(folds or FOLDS, characters=retrain, pieces=retrain, seed=seed)
         sizes = [len(corpus) for corpus in data.corpora]
         recipe = replace(recipe, sample=sample_sizes(sample, learner, sizes, usual_sample(data)))
-        work = Work(data, dev_corpus, recipe, coupling, incomplete, seed, stacking, transforming, log, lexicons)
+        work = Work(
+            data, dev_corpus, recipe, coupling, incomplete, seed, stacking, transforming, log, lexicons, rounds or 1
+        )
     schedule = Schedule(iterations, patience, Path(f"{model}.checkpoint"), resume, _identity(work, dev_file))
     _Training(replace(work, schedule=schedule), dev_file, Path(model)).run()
 
