@@ -36,7 +36,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def compiled(places: Path) -> list[str]:
     """The folders of `places` that have code of a kernel."""
-    return sorted(file.relative_to(places).parts[0] for file in places.glob("**/*._twice-*"))
+    return sorted(file.relative_to(places).parts[0] for file in places.glob("**/*._twice-*.nbc"))
 
 
 def run() -> None:
@@ -120,7 +120,7 @@ def test_an_edit_of_a_kernel_drops_it(places: Path, monkeypatch: pytest.MonkeyPa
     run()
     monkeypatch.setattr(compiled_code, "_EDITION", "kernels-edited")
     run()
-    assert [file.parent.name for file in places.glob("**/*._twice-*")] == ["kernels-edited"]
+    assert [file.parent.name for file in places.glob("**/*._twice-*.nbc")] == ["kernels-edited"]
 
 
 def test_the_edition_is_the_text_of_all_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,15 +132,22 @@ def test_the_edition_is_the_text_of_all_kernels(tmp_path: Path, monkeypatch: pyt
     assert len(seen) == 3
 
 
-@pytest.mark.parametrize("content", [b"", b"half", None])
-def test_a_damaged_file_is_compiled_anew(places: Path, content: bytes | None) -> None:
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("length", [0, 4, -1])
+def test_a_damaged_file_is_compiled_anew(
+    places: Path, suffix: str, length: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     run()
-    (file,) = places.glob("**/*._twice-*")
+    (file,) = places.glob(f"**/*._twice-*.{suffix}")
     whole = file.read_bytes()
-    file.write_bytes(whole[:-1] if content is None else content)
+    file.write_bytes(whole[:length])
     run()
-    (file,) = places.glob("**/*._twice-*")
+    (file,) = places.glob(f"**/*._twice-*.{suffix}")
     assert len(file.read_bytes()) == len(whole)
+    capsys.readouterr()
+    notice._said.clear()
+    run()
+    assert capsys.readouterr().err == ""
 
 
 def test_an_inner_kernel_is_no_function_for_python() -> None:

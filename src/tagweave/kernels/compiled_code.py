@@ -7,18 +7,16 @@ Read from the first folder that has it, written to the first that can be written
     the cache folder of the user
     a folder of the temporary directory    nobody but this user may have access to it: compiled code is run
 
-Names tell everything that the code depends on: the text of all kernels (Numba notices an edit of the kernel's own file,
-but not of a kernel in another one that it calls), types, processor and versions. A file begins with a digest of the
-rest: where that does not fit, as in half a file that a full disk left, the kernel is compiled anew. Numba's own cache
-(`numba.core.caching`) has no digest, knows one folder, and raises an error where it cannot write.
+The files are Numba's (`numba.core.caching`). Its own cache knows one folder, raises an error where it cannot write or
+read, and notices an edit of the kernel's own file, but not of a kernel in another one that it calls. So the text of all
+kernels names the folder. A file that cannot be read, such as half a file that a full disk left, is dropped, and the
+kernel compiled anew.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import pickle
-import platform
 import shutil
 import stat
 import sys
@@ -29,18 +27,14 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite
-import numba
 from numba.core import config
-from numba.core.caching import NullCache
+from numba.core.caching import IndexDataCacheFile, NullCache
 from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
 from tagweave.kernels.notice import begin, end, say
 
 _SOURCES = Path(__file__).parent
-_DIGEST = hashlib.sha256().digest_size
-_VERSIONS = (platform.python_implementation(), sys.version_info[:2], numba.__version__, llvmlite.__version__)
 _PRIVATE = 0o700
 
 
@@ -86,59 +80,48 @@ class CompiledCode(NullCache):
     """The compiled code of one kernel, as Numba's dispatchers ask for it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+        module = function.__module__.rpartition(".")[2]
+        self._name = f"{module}.{function.__qualname__}-{sys.implementation.cache_tag}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for a signature, or `None`: it is compiled then."""
         target_context.refresh()
-        name = self._file_name(sig, target_context.codegen())
         for folder in folders():
-            payload = _read(folder / name)
-            if payload is not None:
-                return CompileResult._rebuild(target_context, *pickle.loads(payload))  # noqa: S301 - as safe as .pyc
+            code = self._read(folder, _key(sig, target_context.codegen()))
+            if code is not None:
+                return CompileResult._rebuild(target_context, *code)
         begin(self._name)
         return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep what was compiled for a signature, if there is a place for it."""
-        payload = dumps(cres._reduce())
-        name = self._file_name(sig, cres.codegen)
         end()
         for folder in _writable():
             try:
-                _write(folder / name, payload)
+                self._files(folder).save(_key(sig, cres.codegen), cres._reduce())
             except OSError:
                 continue
             return
         say(f"compiled code cannot be kept ({', '.join(str(each.parent) for each in folders())}): so at every start")
 
-    def _file_name(self, sig: Any, codegen: Any) -> str:
-        key = repr((str(sig), codegen.magic_tuple(), _VERSIONS))
-        return f"{self._name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+    def _files(self, folder: Path) -> IndexDataCacheFile:
+        return IndexDataCacheFile(str(folder), self._name, llvmlite.__version__)
+
+    def _read(self, folder: Path, key: tuple[Any, ...]) -> Any:
+        """What was kept under a key, or `None`; damaged files are removed."""
+        try:
+            return self._files(folder).load(key)
+        except FileNotFoundError:
+            return None
+        except Exception:  # whatever unpickling makes of half a file
+            for file in folder.glob(f"{self._name}.*"):
+                with suppress(OSError):  # where it cannot be removed, the code is kept in another folder
+                    file.unlink()
+            return None
 
 
-def _read(file: Path) -> bytes | None:
-    """What `_write` wrote; a file with anything else is removed."""
-    try:
-        content = file.read_bytes()
-    except OSError:
-        return None
-    if hashlib.sha256(content[_DIGEST:]).digest() == content[:_DIGEST]:
-        return content[_DIGEST:]
-    with suppress(OSError):  # where it cannot be removed, it is not read again and again
-        file.unlink()
-    return None
-
-
-def _write(file: Path, payload: bytes) -> None:
-    """Write a file whole or not at all, whoever else writes it."""
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(hashlib.sha256(payload).digest() + payload)
-        part.replace(file)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
+def _key(sig: Any, codegen: Any) -> tuple[Any, ...]:
+    return sig, codegen.magic_tuple()
 
 
 def _writable() -> Iterator[Path]:
