@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -21,6 +21,8 @@ from tagweave.adapt.recipe import LEARNERS, Recipe
 from tagweave.adapt.subword import fit_pieces
 from tagweave.adapt.task import Task
 from tagweave.cli.info import info
+from tagweave.corpus import conllu
+from tagweave.corpus import tagged as tagged_format
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.encoding.presets import PRESETS
@@ -141,13 +143,17 @@ def _guided_parser() -> Any:
 def _use_chain(path: Path, number: int) -> None:
     _tell(path)
     model = load_model(path)
-    tagger, given = Tagger(model), text(bool(model.coding))
+    first, *others = model.structure.space.guidelines
+    tagger, given = Tagger(model, 1 + number % 2, others=others), text(bool(model.coding))
     tagged = list(tagger.tag(given, whole_runs=bool(model.coding)))
     if model.coding:
         tagged = [tagger.words(each) for each in tagged]
+    tagged_format.write(tagged, io.TextIOWrapper(io.BytesIO(), "utf-8"), layer=first)
     tagger.probabilities(given)
     tagger.k_best(given[0], 2)
-    _write(tagged)
+    known = (model.structure.space.views[0].names[0],)
+    layer = (known, *[None] * (len(given[0]) - 1))
+    tagger.complete(Corpus((given[0].with_layer(first, layer),), first))
     if model.task == "segment" and number % _TABLES == 0:
         with suppress(UnfitModelError):  # `Tagger` segments with such a model, as above
             list(Segmenter(model).segment("".join(each.forms) for each in given))
@@ -156,7 +162,7 @@ def _use_chain(path: Path, number: int) -> None:
 def _use_crf(path: Path, _number: int) -> None:
     _tell(path)
     crf = ChainCRF.load(path)
-    crf.predict([[{"word": "ba", "length": 2}, {"new": 1.0}], []])
+    crf.predict_marginals([[{"word": "ba", "length": 2}, {"new": 1.0}], []])
     crf.state_features_  # noqa: B018 - it is worked out when asked for
 
 
@@ -164,7 +170,7 @@ def _use_parser(path: Path, _number: int) -> None:
     _tell(path)
     given = corpus("other", heads=True, seed=4).sentences[:4]
     parser = Parser(load_parser(path))
-    _write(list(parser.parse(given)))
+    conllu.write(parser.parse(given), io.TextIOWrapper(io.BytesIO(), "utf-8"), head=parser.model.guideline)
     list(Parser(parser.model, projective=False).parse(given))
 
 
@@ -172,12 +178,6 @@ def _tell(path: Path) -> None:
     with redirect_stdout(io.StringIO()):
         info([str(path)])
         info([str(path)], as_json=True)
-
-
-def _write(sentences: Sequence[Sentence]) -> None:
-    """As text that a file takes: whatever was in a model has to be text."""
-    repr(sentences).encode()
-    "".join(str(each.layers) + str(each.heads) for each in sentences).encode()
 
 
 @cache

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from tagweave.encoding.rules import ArrayRule
 from tagweave.learning.loop import Iteration, Schedule, train
 from tagweave.learning.progress import JsonLines, Lines, Watchers, logged, plain_line, shown, told
-from tagweave.learning.trainer import State
+from tagweave.learning.trainer import State, StateRules
 
 FIRST = Iteration(1, 1234.5678, 0.5, True, 1.25)
 SECOND = Iteration(2, 12.0, 0.25, False, 2.5)
@@ -94,6 +95,9 @@ class Counting:
 
     def start(self, objective, weights):
         return State({"weights": weights})
+
+    def rules(self, objective):
+        return StateRules({"weights": ArrayRule(("float64",), (1,))})
 
     def step(self, objective, state):
         state.iteration += 1

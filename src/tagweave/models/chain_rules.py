@@ -50,6 +50,7 @@ from tagweave.models.description import Arrays
 from tagweave.models.layout import Layout
 
 KIND = "chain"
+_FEATURES = 1 << 16  # looked at at a time
 GRAMS = ArrayRule(CODES, (None,), least=1 << 44, most=(1 << 48) - 1)
 
 _VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})
@@ -177,5 +178,8 @@ def check_layout(layout: Layout, windows: NDArray[np.int64], tags: int) -> None:
             refuse("pointers", "layout", "all weights of the window of every feature")
     elif layout.size != len(layout.cell):
         refuse(len(layout.cell), "the cells of a layout", f"{layout.size}")
-    elif int(layout.cell.max()) >= int(room.min()) and (layout.cell >= np.repeat(room, rows)).any():
-        refuse("cells", "layout", "such as are in the window of their feature")
+    for low in range(0, len(rows) if len(layout.cell) else 0, _FEATURES):
+        part = slice(low, low + _FEATURES)
+        cell = layout.cell[layout.ptr[low] : layout.ptr[min(low + _FEATURES, len(rows))]]
+        if (cell >= np.repeat(room[part], rows[part])).any():
+            refuse("cells", "layout", "such as are in the window of their feature")
