@@ -20,7 +20,9 @@ def network(address: str) -> str:
         found = ipaddress.ip_address(address)
     except ValueError:
         return address
-    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else address
+    if isinstance(found, ipaddress.IPv4Address):
+        return address
+    return str(found.ipv4_mapped or ipaddress.ip_network((int(found), 64), strict=False))
 
 
 class Attempts:
