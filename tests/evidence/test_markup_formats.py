@@ -140,7 +140,20 @@ def test_empty_pages(name, page):
 REPEATED = {
     "markdown": ["[", "![[", "**a", "> ", "<a ", "{/*", "[a](", "    ", "a\n", "中"],
     "html": ["<div>", "<b>", "<!--", "<a ", "<p><b>", "<table><td>", "&", "<script>", "中"],
-    "mediawiki": ["[[", "{{a|", "[http://a ", "<ref>", "{|\n", "'''''a", "<b>''[[", "<!--", "[[a|{{b|", "<a ", "中"],
+    "mediawiki": [
+        "[[",
+        "{{a|",
+        "[http://a ",
+        "<ref>",
+        "{|\n",
+        "'''''a",
+        "<b>''[[",
+        "<!--",
+        "[[a|{{b|",
+        "<a ",
+        "<p>",
+        "中",
+    ],
 }
 
 
@@ -193,6 +206,8 @@ def test_markup_nested_too_deeply_is_an_error_that_says_so():
         ("]] }} </b> -->", 0),
         ("[[ {{ ]]", 1),
         ("<b> <B></b>", 1),
+        ("<p> <p> a", 2),
+        ("<li> <br> <meta> <link> a", 0),
         ("{{" * (DEEPEST + 3) + "}}" * (DEEPEST + 3), 3),
     ],
 )

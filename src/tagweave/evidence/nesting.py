@@ -9,7 +9,8 @@ DEEPEST = 40
 """How deep the parser nests."""
 
 _CLOSES = {"]]": "[[", "}}": "{{", "|}": "{|", "-->": "<!--", "]": "["}
-_SINGLE = {"br", "hr", "wbr", "li", "dt", "dd", "img", "td", "th", "tr", "p"}
+# which the parser does not look for the end of (`mwparserfromhell.definitions.SINGLE`)
+_SINGLE = {"br", "hr", "wbr", "meta", "link", "img", "li", "dt", "dd", "td", "th", "tr"}
 _BRACKET = re.compile(
     r"\[\[|\]\]|\{\{|\}\}|^[ :]*\{\||^[ ]*\|\}(?!\})|<!--|-->|\[(?=[\w+.-]*:|//)|\]|</?[a-z]+[^<>]*>?",
     re.MULTILINE | re.IGNORECASE,
