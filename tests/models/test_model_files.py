@@ -22,6 +22,7 @@ from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
 from tagweave.models import storage
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_rules import GRAMS
 from tagweave.models.layout import Layout
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
 from tagweave.models.structure import ChainStructure
@@ -291,10 +292,10 @@ def test_templates_that_take_all_memory_are_refused(tmp_path: Path) -> None:
 
 def lying(model: ChainModel, factor: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Its description and arrays as if every feature were seen by so many times more tokens, all of it consistent."""
+    one = np.uint64(GRAMS.least)  # the code of a window of one token, with a hash of 0
     codes = model.encoder.arrays()["index.codes"]
-    windows = (codes >> np.uint64(44)).astype(np.int64) * factor
-    low = codes & np.uint64((1 << 44) - 1)
-    arrays: dict[str, Any] = {"index.codes": low | (windows.astype(np.uint64) << np.uint64(44))}
+    windows = (codes // one).astype(np.int64) * factor
+    arrays: dict[str, Any] = {"index.codes": codes % one + windows.astype(np.uint64) * one}
     size = 0
     for i, view in enumerate(model.structure.space.views):
         tags = len(view.names)

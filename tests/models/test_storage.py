@@ -16,6 +16,7 @@ from tagweave.encoding.attributes import AttributeEncoder
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_rules import GRAMS
 from tagweave.models.layout import Layout
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
 from tagweave.models.structure import ChainStructure
@@ -121,7 +122,7 @@ def _codes(arrays: dict[str, Any]) -> None:
 
 
 def _windows(arrays: dict[str, Any]) -> None:
-    arrays["index.codes"] = arrays["index.codes"] ^ np.uint64(1 << 44)
+    arrays["index.codes"] = arrays["index.codes"] ^ np.uint64(GRAMS.least)
 
 
 def _missing(arrays: dict[str, Any]) -> None:
