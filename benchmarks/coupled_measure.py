@@ -20,6 +20,7 @@ from tagweave.adapt.pruning import fit_pruning
 from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
+from tagweave.encoding.presets import PRESETS
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.mapping import TagMapping, read_mapping, write_mapping
 from tagweave.learning.loop import Schedule
@@ -56,7 +57,7 @@ def with_all_tags(corpus: Corpus, tokens: int) -> Corpus:
 
 def count_pairs(tokens: int) -> TagMapping:
     """The pairs of tags that meet when a tagger of the target labels text of the source."""
-    model = fit([training("ctb", tokens)], Recipe(), None, Schedule(5)).model
+    model = fit([training("ctb", tokens)], Recipe(templates=PRESETS["li-2015"]), None, Schedule(5)).model
     return automatic_mapping(model, [training("pd", _LABELLED)])
 
 
@@ -73,7 +74,7 @@ def most_frequent(counted: TagMapping, size: int) -> TagMapping:
 
 def problem(size: str, pairs: str, tokens: int, threads: int, prune: float | None = None) -> Problem:
     """The training data of one measurement, made ready."""
-    recipe = Recipe(threads=threads)
+    recipe = Recipe(templates=PRESETS["li-2015"], threads=threads)
     if size == PLAIN:
         return prepare([training("pd", tokens)], recipe)
     coupling = Coupling((most_frequent(read_mapping(pairs), int(size)),) if int(size) else ())

@@ -47,12 +47,13 @@ def make_data(folder: Path, lines: int | None, threads: int) -> dict[str, Any]:
     from tagweave.adapt.retrain import completed
     from tagweave.adapt.task import Task
     from tagweave.corpus import segmented
+    from tagweave.encoding.presets import PRESETS
 
     corpora = corpora_folder() / "zh"
     _write(folder / SOURCE, tagged_words(corpora / "pd199801" / "train.txt", "/", lines))
     _write(folder / TEST, tagged_words(corpora / "zx" / "test.txt", "_"))
     kept, known = harvest(corpora, folder / PARTIAL)
-    recipe = Recipe(Task("segment"), threads=threads)
+    recipe = Recipe(Task("segment"), PRESETS["liu-2014"], threads=threads)
     model, found = trained([f"pd={folder / SOURCE}"], recipe, None)
     with (folder / COMPLETED).open("w", encoding="utf-8") as stream:
         segmented.write(completed(model, _load(f"pd={folder / PARTIAL}"), recipe).sentences, stream)
@@ -78,11 +79,13 @@ def tagweave(folder: Path, data: str, learner: str, iterations: int, threads: in
     """tagweave on the annotated corpus and the partial sentences, or what they were completed to."""
     from tagweave.adapt.recipe import Recipe
     from tagweave.adapt.task import Task
+    from tagweave.encoding.presets import PRESETS
 
-    recipe = Recipe(Task("segment"), threads=threads)
+    recipe = Recipe(Task("segment"), PRESETS["liu-2014"], threads=threads)
     if learner == "lbfgs":  # the weights of CRFsuite
         recipe = Recipe(
             Task("segment"),
+            PRESETS["liu-2014"],
             learner="lbfgs",
             settings={"c2": C2},
             features="observed",

@@ -26,16 +26,17 @@ def daily(part: str, lines: int | None = None) -> Iterator[Words]:
 
 
 def by_tagweave(path: str, lines: int | None) -> None:
-    """The default recipe, to its end."""
+    """The preset `liu-2014`, all other settings as usual, to its end."""
     from tagweave.adapt.fit import fit
     from tagweave.adapt.recipe import Recipe
     from tagweave.adapt.task import Task
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Sentence
+    from tagweave.encoding.presets import PRESETS
     from tagweave.models.storage import save_model
 
     corpus = Corpus(tuple(Sentence(tuple(words)) for words in daily("train", lines)), "pd", "word")
-    save_model(fit([corpus], Recipe(Task("segment"))).model, path)
+    save_model(fit([corpus], Recipe(Task("segment"), PRESETS["liu-2014"])).model, path)
 
 
 def by_crfsuite(path: str, lines: int | None) -> None:

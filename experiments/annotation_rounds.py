@@ -21,6 +21,7 @@ from tagweave.adapt.recipe import Recipe
 from tagweave.annotate.selection import Doubtful, least_certain, priorities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.presets import PRESETS
 from tagweave.labels.mapping import SHIPPED, TagMapping, count_pairs, read_mapping
 from tagweave.learning.loop import Schedule
 from tagweave.models.chain import ChainModel
@@ -69,7 +70,7 @@ class Pool:
     @classmethod
     def of(cls, data: Data, seed: int) -> Pool:
         """Train the tagger of the source, and apply it."""
-        recipe = Recipe(settings={"seed": seed})
+        recipe = Recipe(templates=PRESETS["li-2015"], settings={"seed": seed})
         guide = fit([data.source], recipe, schedule=Schedule(data.budget)).model
         bare = (Sentence(sentence.forms, place=sentence.place) for sentence in data.target)
         return cls(data, guide, tuple(Tagger(guide).tag(bare)))
@@ -118,7 +119,8 @@ class Pool:
         told = self.told(known, self.raw)
         guideline = self.data.target.guideline
         answered = [sentence for sentence in told if any(sentence.layers[guideline])]
-        recipe, schedule = Recipe(settings={"seed": seed}), Schedule(self.data.budget)
+        recipe = Recipe(templates=PRESETS["li-2015"], settings={"seed": seed})
+        schedule = Schedule(self.data.budget)
         if method == "two-stage":
             return fit_guided([Corpus(tuple(answered), guideline)], self.guide, recipe, schedule=schedule).model
         both = count_pairs(guideline, self.data.source.guideline, answered)

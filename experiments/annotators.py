@@ -38,6 +38,7 @@ from tagweave.annotate.task import Answer, Task, label
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
+from tagweave.encoding.presets import PRESETS
 from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
 
@@ -66,7 +67,7 @@ def read_data(quick: bool) -> tuple[Corpus, Corpus, Corpus]:
 
 def hardest(train: Corpus, dev: Corpus, text: Corpus, number: int, schedule: Schedule | None) -> tuple[Known, float]:
     """The least certain fifth of as much text as makes so many tasks, what is right, and how often the tagger is."""
-    tagger = Tagger(fit([train], Recipe(), dev, schedule).model)
+    tagger = Tagger(fit([train], Recipe(templates=PRESETS["li-2015"]), dev, schedule).model)
     sentences = random.Random(0).sample(text.sentences, len(text.sentences))
     lengths = [0]
     while lengths[-1] * SHARE < number and len(lengths) <= len(sentences):

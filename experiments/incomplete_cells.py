@@ -19,6 +19,7 @@ from tagweave.adapt.incomplete import discard, fit_incomplete
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
+from tagweave.encoding.presets import PRESETS
 from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
 
@@ -110,7 +111,8 @@ class Cell:
     def _fit(self, corpus: Corpus, threads: int) -> Fitted:
         method, data = self.method, self.data
         task = Task(data.task, method.coding)
-        recipe = Recipe(task, settings={"seed": self.seed, **self.settings}, threads=threads)
+        templates = PRESETS["liu-2014" if task.of_characters else "li-2015"]
+        recipe = Recipe(task, templates, settings={"seed": self.seed, **self.settings}, threads=threads)
         if method.by_name:
             corpus = by_name(corpus)
         if method.by_itself:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 from string import ascii_letters, digits
 
 Rows = Sequence[Sequence[float]]
@@ -162,6 +162,14 @@ def folded(text: str) -> str:
     return wide.translate(HALF_WIDTH)
 
 
+def shape(form: str) -> str:
+    """The classes of characters, each run once; punctuation is itself."""
+    classes = [
+        c if _is_punctuation(c) else "capital" if c.isupper() and _script(c) == "letter" else _script(c) for c in form
+    ]
+    return " ".join(name for name, _ in groupby(classes))
+
+
 def column(name: str, form: str) -> list[str]:
     """The values of a column for a form: none where it is absent, several only for a list column."""
     if name.startswith(("prefix_", "suffix_")):
@@ -174,6 +182,8 @@ def column(name: str, form: str) -> list[str]:
         "final": [form] if form else [],
         "lower": [form.lower()] if form else [],
         "folded": [folded(form)] if form else [],
+        "normal": ["".join("0" if c.isdecimal() else c for c in form.lower())] if form else [],
+        "shape": [shape(form)] if form else [],
         "first": [form[0]] if form else [],
         "last": [form[-1]] if form else [],
         "single": [form] if len(form) == 1 else [],

@@ -47,7 +47,7 @@ def test_features_by_the_number_of_labels() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_preset_for_every_task(task: str) -> None:
-    expected = PRESETS["li-2015" if task == "tag" else "liu-2014"]
+    expected = PRESETS["words" if task == "tag" else "characters"]
     assert Recipe(Task(task)).chosen_templates() is expected
     assert Recipe(Task(task), PRESETS["jiang-2015"]).chosen_templates() is PRESETS["jiang-2015"]
 

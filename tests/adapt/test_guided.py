@@ -92,14 +92,14 @@ def test_both_stages_are_a_fit_and_a_guided_fit() -> None:
     assert (stages.model.encoder.guide.weights == source.weights).all()
     recipe = with_guide(RECIPE, "h")
     assert_same(fit_problem(prepare_guided([TARGET], source, RECIPE), recipe, DEV, SHORT), stages)
-    assert stages.model.about["recipe"]["templates"] == [*PRESETS["li-2015"].texts, *guide_templates("h")]
+    assert stages.model.about["recipe"]["templates"] == [*PRESETS["words"].texts, *guide_templates("h")]
 
 
 @pytest.mark.parametrize(("learner", "guide"), [("adagrad", "joined"), ("perceptron", None), ("perceptron", "window")])
 def test_what_is_seen_of_the_guide_is_a_choice(learner: str, guide: str | None) -> None:
     recipe = Recipe(learner=learner, guide=guide)
     texts = fit_stages([TARGET], [SOURCE], recipe, schedule=SHORT).model.about["recipe"]["templates"]
-    own = PRESETS["li-2015"]
+    own = PRESETS["words"]
     assert texts == [*own.texts, *guide_templates("h", None if guide == "window" else own)]
 
 
@@ -171,7 +171,7 @@ def test_commands_take_a_model_with_a_guide_as_any_other(tmp_path: Path) -> None
     run("complete", tmp_path / "model", words, "-o", tmp_path / "completed.txt")
     assert (tmp_path / "completed.txt").read_bytes() == (tmp_path / "tagged.txt").read_bytes()
     assert "accuracy" in run("evaluate", f"ctb={sample.path('both.tsv')}#ctb", f"ctb={tmp_path / 'tagged.txt'}").lower()
-    assert f"{len(PRESETS['li-2015'].texts) + 9} templates" in run("info", tmp_path / "model")
+    assert f"{len(PRESETS['words'].texts) + 9} templates" in run("info", tmp_path / "model")
 
 
 # What the guide is, and what it may see

@@ -309,7 +309,7 @@ def test_the_model_is_an_ordinary_one(tmp_path: Path) -> None:
     fitted = fit_transformed(system_of(), [TARGET["full"]], [SOURCE["full"]])
     save_model(fitted.model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
-    assert loaded.about["recipe"]["templates"] == [*PRESETS["li-2015"].texts]
+    assert loaded.about["recipe"]["templates"] == [*PRESETS["words"].texts]
     bare = [Sentence(("ab", "f"))]
     assert [*Tagger(loaded).tag(bare)] == [*Tagger(fitted.model).tag(bare)]
 

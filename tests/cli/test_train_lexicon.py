@@ -38,11 +38,11 @@ def model(run, corpora, lexicons, tmp_path_factory):
 
 def test_it_is_the_fit_with_these_words(model, corpora):
     corpus = load(str(corpora / "words.txt"), None, "segmentation")
-    recipe = Recipe(Task("segment"), PRESETS["liu-2014-lexicon"], settings={"seed": 0})
+    recipe = Recipe(Task("segment"), PRESETS["characters-lexicon"], settings={"seed": 0})
     fitted = fit([corpus], recipe, schedule=SCHEDULE, lexicon=["我们", "昨天", "图书馆"]).model
     loaded = load_model(model)
     assert loaded.encoder.lexicon.words == ("图书馆", "我们", "昨天")
-    assert loaded.encoder.templates == PRESETS["liu-2014-lexicon"]
+    assert loaded.encoder.templates == PRESETS["characters-lexicon"]
     assert (loaded.weights == fitted.weights).all()
 
 
@@ -53,7 +53,7 @@ def test_the_model_tells_of_its_lexicons(run, model, lexicons):
     assert json.loads(run("info", model, "--json").stdout)["about"]["lexicons"] == told
     shown = run("info", model).stdout
     assert f"with {lexicons[1]}: 2 words, sha256 {told[1]['sha256'][:12]}" in shown
-    assert "29 templates" in shown
+    assert "31 templates" in shown
 
 
 def test_a_model_without_one_tells_of_none(segmenter):
@@ -86,7 +86,7 @@ def test_templates_of_ones_own(run, corpora, lexicons, tmp_path):
 def test_words_and_their_tags(run, corpora, lexicons, tmp_path):
     model = tmp_path / "m"
     run("train", corpora / "words.txt", "--task", "segtag", "--iterations", 2, "--lexicon", lexicons[0], "-o", model)
-    assert load_model(model).encoder.templates == PRESETS["liu-2014-lexicon"]
+    assert load_model(model).encoder.templates == PRESETS["characters-lexicon"]
     assert "/" in run("tag", model, stdin="我们昨天看书。\n").stdout
 
 
@@ -96,7 +96,7 @@ def test_the_baselines_have_the_same_features(run, corpora, lexicons, tmp_path, 
     arguments = (f"g={corpora / 'words.txt'}", "--source", f"g={partial}", "--lexicon", lexicons[0])
     run("train", *arguments, *RUN, "--incomplete", strategy, "-o", tmp_path / "m")
     both = [load(f"g={file}", None, "segmentation") for file in (corpora / "words.txt", partial)]
-    recipe = Recipe(Task("segment"), PRESETS["liu-2014-lexicon"], settings={"seed": 0})
+    recipe = Recipe(Task("segment"), PRESETS["characters-lexicon"], settings={"seed": 0})
     fitted = fit_incomplete(strategy, both, recipe, schedule=SCHEDULE, lexicon=["我们", "昨天"]).model
     loaded = load_model(tmp_path / "m")
     assert loaded.encoder.lexicon.words == ("我们", "昨天")

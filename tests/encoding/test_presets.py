@@ -1,4 +1,4 @@
-"""The presets against the tables of their papers, written out by hand.
+"""The presets against the tables of their papers, and the defaults against their description, written out by hand.
 
 What a feature is called does not matter, only which tokens share it: two lists of features are the same if their
 features occur at the same tokens, equally often.
@@ -28,6 +28,30 @@ def at(words: Words, i: int) -> str:
 def edge(words: Words, i: int, character: int) -> str:
     """A character of a word, or the mark of the place outside the sentence."""
     return words[i][character] if 0 <= i < len(words) else at(words, i)
+
+
+def words(words: Words, i: int) -> list[tuple[object, ...]]:
+    """The default for words, docs/features.md."""
+    w = words[i]
+    size = min(len(w), 10)
+    found: list[tuple[object, ...]] = [("form", w), ("first", w[0]), ("last", w[-1]), ("length", size)]
+    found += [("length and first", size, w[0]), ("length and last", size, w[-1])]
+    found += [(f"normal {k}", _of(words, i + k, "normal")) for k in (-1, 0, 1)]
+    found += [(kind, w[a:b]) for n in range(1, 5) if len(w) >= n for kind, a, b in _affixes(w, n)]
+    found += [("shape", naive.shape(w)), ("script", *naive.column("script", w))]
+    return [*found, ("shapes", _of(words, i - 1, "shape"), naive.shape(w))]
+
+
+def _of(tokens: Words, i: int, column: str) -> str:
+    return naive.column(column, tokens[i])[0] if 0 <= i < len(tokens) else at(tokens, i)
+
+
+def characters(characters: Words, i: int) -> list[tuple[object, ...]]:
+    """The default for characters, docs/features.md."""
+    scripts = [_of(characters, s, "script") for s in range(i - 1, i + 2)]
+    found: list[tuple[object, ...]] = [each for each in liu_2014(characters, i) if each[0] not in ("T", "TT")]
+    found += [("script", k, script) for k, script in enumerate(scripts)]
+    return found + [("scripts", k, *scripts[k : k + 2]) for k in (0, 1)]
 
 
 def li_2015(words: Words, i: int) -> list[tuple[object, ...]]:
@@ -126,6 +150,8 @@ def _affixes(form: str, n: int) -> list[tuple[str, int, int]]:
 
 
 TABLES: dict[str, Callable[[Words, int], list[tuple[object, ...]]]] = {
+    "words": words,
+    "characters": characters,
     "li-2015": li_2015,
     "tsuboi-2008": tsuboi_2008,
     "liu-2014": liu_2014,
@@ -146,7 +172,7 @@ CHARACTERS = ["中中国1１", "9年1月中国国国。", "ab,c年!あ", "", "�
 
 
 def corpus(preset: str) -> list[list[str]]:
-    if preset in ("liu-2014", "jiang-2015", "sun-wan-2012"):
+    if preset in ("characters", "liu-2014", "jiang-2015", "sun-wan-2012"):
         return [list(text) for text in CHARACTERS]
     return [text.split() for text in WORDS]
 
@@ -184,6 +210,9 @@ def test_presets_agree_with_the_naive_twin(preset: str) -> None:
 
 def test_the_number_of_templates_is_that_of_the_tables() -> None:
     assert {name: len(preset.parsed) for name, preset in PRESETS.items()} == {
+        "words": 20,
+        "characters": 22,
+        "characters-lexicon": 31,
         "li-2015": 20,  # 14 rows, of which prefix and suffix count four times
         "tsuboi-2008": 12,
         "liu-2014": 20,

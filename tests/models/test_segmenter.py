@@ -44,6 +44,7 @@ WORDS = (
     "",
 )
 TEMPLATES = {
+    "characters": PRESETS["characters"].texts,
     "liu-2014": PRESETS["liu-2014"].texts,
     "one character": ("form[0]", "type[-1]"),
     "backwards": ("form[1]", "form[0]", "form[1]==form[0]", "form[2]==form[0]", "script[1] type[0]"),

@@ -78,7 +78,7 @@ class Recipe:
 
     def chosen_templates(self) -> Templates:
         """The templates, or the task's preset."""
-        return self.templates or PRESETS["liu-2014" if self.task.of_characters else "li-2015"]
+        return self.templates or PRESETS["characters" if self.task.of_characters else "words"]
 
     def encoder(self, lexicon: Iterable[str] = ()) -> TemplateEncoder:
         """An encoder of the templates that has seen nothing yet, with the words that they look for.

@@ -126,8 +126,8 @@ Preset = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Feature templates of a paper: li-2015, tsuboi-2008, liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012"
-        " (repeatable). Default: li-2015 for words, liu-2014 for characters.",
+        help="Feature templates: words and characters, the defaults, or those of a paper, as li-2015, tsuboi-2008,"
+        " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012 (repeatable).",
     ),
 ]
 TemplateText = Annotated[
@@ -139,7 +139,7 @@ Lexicons = Annotated[
         "--lexicon",
         metavar="FILE",
         help="Words, one a line, as features of characters: where words of the lexicon stand (repeatable). Default of"
-        " --preset with it: liu-2014-lexicon.",
+        " --preset with it: characters-lexicon.",
     ),
 ]
 Learner = Annotated[str, typer.Option(metavar="NAME", help="adagrad, lbfgs, sgd, rprop, cg, perceptron.")]

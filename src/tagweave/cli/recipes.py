@@ -58,7 +58,7 @@ def chosen_templates(presets: Sequence[str], templates: Sequence[str], lexicon: 
 
     texts = dict.fromkeys(text for name in presets for text in _preset(name, PRESETS).texts) | dict.fromkeys(templates)
     if not texts:
-        return PRESETS["liu-2014-lexicon"] if lexicon else None
+        return PRESETS["characters-lexicon"] if lexicon else None
     chosen = Templates(tuple(texts))
     chosen.check_lexicon(lexicon)
     _ = chosen.families  # read them now: a mistake must not come after minutes of loading

@@ -6,6 +6,7 @@ vocabulary and mean the same in every corpus and process. A list column gives ev
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -21,7 +22,9 @@ Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
 _MAX_AFFIX = 4
 _DATE_CHARACTERS = "年月日时時分秒"
 
-DIGIT, LETTER, PUNCTUATION, HAN, HIRAGANA, KATAKANA, OTHER = range(1, 8)
+_DIGIT = re.compile(r"\d")
+
+DIGIT, LETTER, PUNCTUATION, HAN, HIRAGANA, KATAKANA, OTHER, CAPITAL = range(1, 9)
 
 
 def character_class(character: str) -> int:
@@ -50,6 +53,14 @@ def _date_class(character: str) -> int:
     return {DIGIT: 1, LETTER: 3}.get(character_class(character), 4)
 
 
+def _shape(character: str) -> int:
+    """The class of a character, of capitals one of their own; punctuation and symbols are what they are."""
+    of = character_class(character)
+    if of == PUNCTUATION:
+        return ord(character)
+    return CAPITAL if of == LETTER and character.isupper() else of
+
+
 class FormColumns:
     """The columns of a list of V distinct forms.
 
@@ -70,11 +81,7 @@ class FormColumns:
         return LIST_COLUMNS[name](self)
 
     def _spans(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
-        from tagweave.kernels.hashing import hash_spans
-
-        out = np.empty(len(start), np.uint64)
-        hash_spans(self.points, start, stop, np.uint64(0), out)
-        return out
+        return _hashed(self.points, start, stop)
 
     def form(self) -> Codes:
         """The whole form."""
@@ -87,6 +94,18 @@ class FormColumns:
     def folded(self) -> Codes:
         """The form with full-width and half-width characters made one."""
         return FormColumns([folded(form) for form in self._forms]).form()
+
+    def normal(self) -> Codes:
+        """The form in lower case, with every digit as 0."""
+        return FormColumns([_DIGIT.sub("0", form.lower()) for form in self._forms]).form()
+
+    def shape(self) -> Codes:
+        """The classes of the characters, each run of one class once: `Xx` for `Paris`, `0.0` for `3.14`."""
+        points = self._per_point(_shape).astype(np.uint32)
+        begins = np.diff(points, prepend=0) != 0
+        begins[self.start[self.length > 0]] = True
+        kept = np.concatenate([[0], np.cumsum(begins)])
+        return _hashed(points[begins], kept[self.start], kept[self.stop])
 
     def prefix(self, length: int) -> Codes:
         """The first `length` characters, absent where the form is shorter."""
@@ -157,6 +176,15 @@ class FormColumns:
         return ptr, self._spans(positions, positions + 1)
 
 
+def _hashed(points: NDArray[np.uint32], start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
+    """The code of points[start[i]:stop[i]], 0 for an empty span."""
+    from tagweave.kernels.hashing import hash_spans
+
+    out = np.empty(len(start), np.uint64)
+    hash_spans(points, start, stop, np.uint64(0), out)
+    return out
+
+
 def _code_points(forms: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
     points = np.frombuffer("".join(forms).encode("utf-32-le", "surrogatepass"), np.uint32)
     lengths = np.fromiter(map(len, forms), np.int64, len(forms))
@@ -188,6 +216,8 @@ SCALAR_COLUMNS: dict[str, Callable[[FormColumns], Codes]] = {
     "form": FormColumns.form,
     "lower": FormColumns.lower,
     "folded": FormColumns.folded,
+    "normal": FormColumns.normal,
+    "shape": FormColumns.shape,
     "first": _affix("prefix", 1),
     "last": _affix("suffix", 1),
     "single": FormColumns.single,

@@ -1,4 +1,4 @@
-"""Feature templates of the papers, by name."""
+"""Feature templates by name: those of programs' defaults, for any language, and those of the papers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,38 @@ def _grams(column: str, *shapes: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(" ".join(f"{column}[{offset}]" for offset in shape) for shape in shapes)
 
 
+def _repeats(column: str) -> tuple[str, ...]:
+    """Whether a character is that beside it, or the next but one (liu-2014, Table 2)."""
+    pairs = ((-2, -1), (-1, 0), (0, 1), (-2, 0), (-1, 1))
+    return tuple(f"{column}[{one}]=={column}[{other}]" for one, other in pairs)
+
+
 _UNIGRAMS = tuple((offset,) for offset in range(-2, 3))
 _BIGRAMS = tuple((offset, offset + 1) for offset in range(-2, 2))
 _SKIPS = tuple((offset, offset + 2) for offset in range(-2, 1))
 
+_AFFIXES = tuple(f"{kind}_{n}[0]" for n in range(1, 5) for kind in ("prefix", "suffix"))
+
 PRESETS: dict[str, Templates] = {
+    # The defaults, chosen on development data of eleven corpora of four languages. Where few
+    # words are known, what a word looks like tells more than its neighbours: bigrams of forms, and forms two words
+    # away, lost up to 10,000 tokens and gained nothing at 25,000. `first` and `last` say again what the shortest
+    # prefix and suffix say, and so move twice as fast.
+    "words": Templates(
+        (
+            *_grams("normal", (-1,), (0,), (1,)),
+            *("form[0]", "first[0]", "last[0]", *_AFFIXES),
+            *("length[0]", "length[0] first[0]", "length[0] last[0]"),
+            *("script[0]", "shape[0]", "shape[-1] shape[0]"),
+        )
+    ),
+    "characters": Templates(
+        (
+            *_grams("folded", *_UNIGRAMS, *_BIGRAMS, *_SKIPS),
+            *_grams("script", (-1,), (0,), (1,), (-1, 0), (0, 1)),
+            *_repeats("folded"),
+        )
+    ),
     # li-2015, Table 1, 02 to 15 (01 is the transition)
     "li-2015": Templates(
         (
@@ -52,8 +79,7 @@ PRESETS: dict[str, Templates] = {
         (
             *_grams("folded", *_UNIGRAMS, *_BIGRAMS, *_SKIPS),
             *_grams("type", (0,), (0, 1), (1, 2)),
-            *(f"folded[{offset}]==folded[{offset + 1}]" for offset in (-2, -1, 0)),
-            *(f"folded[{offset}]==folded[{offset + 2}]" for offset in (-2, -1)),
+            *_repeats("folded"),
         )
     ),
     # jiang-2015, Table 1
@@ -75,12 +101,9 @@ PRESETS: dict[str, Templates] = {
         )
     ),
 }
-"""The presets, by the short name of their paper."""
+"""The presets; those of papers by their short names."""
 
 # liu-2014, 5.1.3, and the same of both neighbours: 0.7 points of F better on ZX dev
-PRESETS["liu-2014-lexicon"] = Templates(
-    (
-        *PRESETS["liu-2014"].texts,
-        *(text for column in LEXICON_COLUMNS for text in _grams(column, (-1,), (0,), (1,))),
-    )
-)
+_WORDS_OF_LEXICON = tuple(text for column in LEXICON_COLUMNS for text in _grams(column, (-1,), (0,), (1,)))
+for _name in ("characters", "liu-2014"):
+    PRESETS[f"{_name}-lexicon"] = Templates((*PRESETS[_name].texts, *_WORDS_OF_LEXICON))

@@ -9,6 +9,7 @@ from pathlib import Path
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
+from tagweave.encoding.presets import PRESETS
 from tagweave.evidence.lexicon import Lexicon, read
 from tagweave.learning.loop import Schedule
 from tagweave.reproduce.corpora import cut, new_words, of_sample, read_parts, there
@@ -32,7 +33,7 @@ from tagweave.reproduce.liu_2014.methods import (
 from tagweave.reproduce.liu_2014.pages import Pages, harvested, raw_text
 from tagweave.reproduce.run import Setting
 
-RECIPE = Recipe(Task("segment"), settings={"rate": 0.05})
+RECIPE = Recipe(Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05})
 SCHEDULE = Schedule(3)
 """How everything is trained, chosen on ZX dev: a fixed number of iterations, and no development data."""
 

@@ -82,7 +82,7 @@ class Trial:
 
     @property
     def _recipe(self) -> Recipe:
-        return Recipe(Task("segment"), settings={"seed": self.seed}, threads=self.threads)
+        return Recipe(Task("segment"), PRESETS["liu-2014"], settings={"seed": self.seed}, threads=self.threads)
 
     @property
     def _featuring(self) -> Recipe:
