@@ -70,7 +70,7 @@ class Pool:
     @classmethod
     def of(cls, data: Data, seed: int) -> Pool:
         """Train the tagger of the source, and apply it."""
-        recipe = Recipe(templates=PRESETS["li-2015"], settings={"seed": seed})
+        recipe = Recipe(templates=PRESETS["li-2015"], settings={"seed": seed, "batch": 16, "initial": 1e-8})
         guide = fit([data.source], recipe, schedule=Schedule(data.budget)).model
         bare = (Sentence(sentence.forms, place=sentence.place) for sentence in data.target)
         return cls(data, guide, tuple(Tagger(guide).tag(bare)))
@@ -119,7 +119,7 @@ class Pool:
         told = self.told(known, self.raw)
         guideline = self.data.target.guideline
         answered = [sentence for sentence in told if any(sentence.layers[guideline])]
-        recipe = Recipe(templates=PRESETS["li-2015"], settings={"seed": seed})
+        recipe = Recipe(templates=PRESETS["li-2015"], settings={"seed": seed, "batch": 16, "initial": 1e-8})
         schedule = Schedule(self.data.budget)
         if method == "two-stage":
             return fit_guided([Corpus(tuple(answered), guideline)], self.guide, recipe, schedule=schedule).model

@@ -112,7 +112,12 @@ class Cell:
         method, data = self.method, self.data
         task = Task(data.task, method.coding)
         templates = PRESETS["liu-2014" if task.of_characters else "li-2015"]
-        recipe = Recipe(task, templates, settings={"seed": self.seed, **self.settings}, threads=threads)
+        recipe = Recipe(
+            task,
+            templates,
+            settings={"seed": self.seed, "batch": 16, "initial": 1e-8, **self.settings},
+            threads=threads,
+        )
         if method.by_name:
             corpus = by_name(corpus)
         if method.by_itself:

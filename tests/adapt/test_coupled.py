@@ -98,9 +98,9 @@ def test_joint_weights_are_those_that_evidence_licenses(features: str | None) ->
 
 
 def test_adagrad_takes_smaller_steps_unless_it_is_told() -> None:
-    assert for_bundles(Recipe(), 200).settings == {"rate": 0.07, "batch": 4}
-    assert for_bundles(Recipe(settings={"batch": 3}), 200).settings == {"rate": 0.07, "batch": 3}
-    for recipe in (Recipe(settings={"rate": 0.3, "batch": 16}), Recipe(learner="lbfgs")):
+    assert for_bundles(Recipe(), 200).settings == {"rate": 0.07, "batch": 4, "initial": 1e-8}
+    assert for_bundles(Recipe(settings={"batch": 3}), 200).settings == {"rate": 0.07, "batch": 3, "initial": 1e-8}
+    for recipe in (Recipe(settings={"rate": 0.3, "batch": 16, "initial": 0.1}), Recipe(learner="lbfgs")):
         assert for_bundles(recipe, 200) == recipe
 
 

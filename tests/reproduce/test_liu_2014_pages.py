@@ -126,7 +126,10 @@ def test_findings(pages: Pages) -> None:
 
 def test_the_recipe_is_told(pages: Pages) -> None:
     for text, _ in pages.values():
-        assert "- Every training: adagrad (rate 0.05), 2 iterations; the last one is kept." in text
+        assert (
+            "- Every training: adagrad (rate 0.05, batch 16, initial 1e-08), 2 iterations; the last one is kept."
+            in text
+        )
 
 
 def test_a_page_is_drawn_from_its_numbers_alone(pages: Pages, tmp_path: Path) -> None:

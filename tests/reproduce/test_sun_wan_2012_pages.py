@@ -139,7 +139,7 @@ def test_shares_are_told(pages: Pages) -> None:
 
 def test_the_recipe_is_told(pages: Pages) -> None:
     for text, _ in pages.values():
-        assert "- Every training: adagrad, 2 iterations; the last one is kept." in text
+        assert "- Every training: adagrad (batch 16, initial 1e-08), 2 iterations; the last one is kept." in text
         assert "- Folds of the jackknife: 3 of the target corpus, 3 where the source is trained on, too." in text
 
 

@@ -40,6 +40,7 @@ from tagweave.models.tagger import Tagger
 
 _RARE = 10_000  # tokens: pairs that meet less than once in so many are left out of the automatic mapping
 _RATE, _BATCH = 0.07, 4  # of AdaGrad for bundles: best on ZX's dev, beside PD, of rates 0.05 to 0.2 and batches 2 to 64
+_INITIAL = 1e-8  # with which those were chosen
 _CELLS = 20_000  # pairs of bundles a sentence of a batch at least: an update moves them all, however small the batch
 
 
@@ -119,7 +120,7 @@ def fit_coupled(
 
 
 def for_bundles(recipe: Recipe, bundles: int) -> Recipe:
-    """The recipe with the rate and the batch that suit so many bundles, where it leaves AdaGrad's to the program.
+    """The recipe with AdaGrad's settings that suit so many bundles, where it leaves them to the program.
 
     What one side says of the other begins as a guess of the model: large first steps settle it too soon. Many bundles
     take larger batches, whose transitions are updated less often.
@@ -127,7 +128,7 @@ def for_bundles(recipe: Recipe, bundles: int) -> Recipe:
     if recipe.learner != "adagrad":
         return recipe
     batch = max(_BATCH, bundles * bundles // _CELLS)
-    return replace(recipe, settings={"rate": _RATE, "batch": batch, **recipe.settings})
+    return replace(recipe, settings={"rate": _RATE, "batch": batch, "initial": _INITIAL, **recipe.settings})
 
 
 def automatic_mapping(model: ChainModel, corpora: Sequence[Corpus], minimum: int = 1, threads: int = 1) -> TagMapping:

@@ -28,15 +28,16 @@ class AdaGrad:
         seed: of the order of sentences.
         average_from: the first pass whose end is averaged; 0 averages nothing.
         initial: the sum of squared gradients that a weight begins with. Next to 0, its first step is `rate` however
-            small the gradient is; a parser, most of whose arcs have small probabilities, needs more.
+            small the gradient is, and a small corpus ends with what was seen first: segmenters of 1,000 words lost 3
+            points of F. A parser, most of whose arcs have small probabilities, needs more.
     """
 
-    passes: ClassVar[int] = 12
+    passes: ClassVar[int] = 8
     rate: float = 0.2
-    batch: int = 16
+    batch: int = 4
     seed: int = 0
     average_from: int = 2
-    initial: float = 1e-8
+    initial: float = 0.1
 
     def gentle(self) -> AdaGrad:
         """With a rate that does not undo the weights (on ZX with 10 and 30% of the tags: 0.06 of 0.03 to 0.2)."""

@@ -40,7 +40,9 @@ from tagweave.reproduce.run import Setting
 
 PERCEPTRON = Recipe(Task("segment"), PRESETS["jiang-2015"], "perceptron", guide="joined")
 """That of the paper: Algorithm 1, Tables 1 and 3."""
-ADAGRAD = Recipe(Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05}, guide="window")
+ADAGRAD = Recipe(
+    Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05, "batch": 16, "initial": 1e-8}, guide="window"
+)
 RECIPES = {"perceptron": PERCEPTRON, "adagrad": ADAGRAD}
 WAYS = {"perceptron": (WAYS_BACK, ROUNDS), "adagrad": (SHARES, ROUNDS)}
 """The values of lambda, all or the usual ones, and the rounds of which Model 3 is the best."""

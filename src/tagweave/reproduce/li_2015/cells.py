@@ -34,6 +34,9 @@ from tagweave.reproduce.li_2015.mappings import mappings
 from tagweave.reproduce.li_2015.methods import BASELINE, COUPLED, Method
 from tagweave.reproduce.li_2015.pair import Pair, with_layers
 
+_BATCH = {"batch": 16}
+"""Of all but coupled models, which take the usual one for their labels."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -147,15 +150,17 @@ class Cell:
         """The corpora with what comes into question, where the method is pruned."""
         if not self.method.prune:
             return corpora, None
-        pruning = fit_pruning(corpora, recipe, self.method.prune)
+        alone = replace(recipe, settings={**recipe.settings, **_BATCH})
+        pruning = fit_pruning(corpora, alone, self.method.prune)
         return with_proposals(corpora, recipe, pruning), pruning
 
     def recipe(self) -> Recipe:
-        """The features of li-2015, Table 1, the default learner, and the sentences that an iteration visits."""
+        """The features of li-2015, Table 1, AdaGrad, and the sentences that an iteration visits."""
         sample = self.pair.sample
         if self.method.source_sentences:
             sample = (len(self.pair.target.train), min(self.method.source_sentences, len(self.pair.source.train)))
-        return Recipe(templates=PRESETS["li-2015"], settings={"seed": self.seed}, sample=sample, threads=self.threads)
+        settings = {"seed": self.seed, "initial": 1e-8, **({} if self.method.system == "coupled" else _BATCH)}
+        return Recipe(templates=PRESETS["li-2015"], settings=settings, sample=sample, threads=self.threads)
 
     def coupling(self) -> Coupling:
         """The mapping function, in which the baseline of the same seed has a part, and the kinds of weights."""

@@ -33,7 +33,7 @@ from tagweave.reproduce.liu_2014.methods import (
 from tagweave.reproduce.liu_2014.pages import Pages, harvested, raw_text
 from tagweave.reproduce.run import Setting
 
-RECIPE = Recipe(Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05})
+RECIPE = Recipe(Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05, "batch": 16, "initial": 1e-8})
 SCHEDULE = Schedule(3)
 """How everything is trained, chosen on ZX dev: a fixed number of iterations, and no development data."""
 

@@ -32,7 +32,7 @@ from tagweave.reproduce.sun_wan_2012.pair import Pair
 from tagweave.reproduce.sun_wan_2012.parallel import halves, read_twice
 from tagweave.reproduce.twice import Twice
 
-RECIPE = Recipe(Task("segtag", "BI"), PRESETS["sun-wan-2012"], features="all")
+RECIPE = Recipe(Task("segtag", "BI"), PRESETS["sun-wan-2012"], settings={"batch": 16, "initial": 1e-8}, features="all")
 SCHEDULE = Schedule(6)
 """How everything is trained, chosen on ZX dev: a fixed number of iterations, and no development data."""
 SMALL_SCHEDULE = Schedule(10)

@@ -82,7 +82,12 @@ class Trial:
 
     @property
     def _recipe(self) -> Recipe:
-        return Recipe(Task("segment"), PRESETS["liu-2014"], settings={"seed": self.seed}, threads=self.threads)
+        return Recipe(
+            Task("segment"),
+            PRESETS["liu-2014"],
+            settings={"seed": self.seed, "batch": 16, "initial": 1e-8},
+            threads=self.threads,
+        )
 
     @property
     def _featuring(self) -> Recipe:
