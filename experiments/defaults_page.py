@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.defaults_cell import BEFORE, BEFORE_PASSES, NOW, REGRESSION, SUBSETS, Cell
+from experiments.defaults_cell import BEFORE, BEFORE_PASSES, NOW, REGRESSION, Cell
 from tagweave.reproduce.cache import Result
 from tagweave.reproduce.page import opening, table
 
@@ -53,7 +53,8 @@ def lines(told: Summary, command: str) -> Iterator[str]:
     yield from opening("The defaults, by the size of the corpus", command)
     yield "Taggers of words, segmenters, and both at once, from a part of each training corpus, scored on development"
     yield "data, of which training sees nothing: accuracy, or F of words (segtag: with their tags), x 100. Scores of"
-    yield f"1,000 words are means of parts from {SUBSETS} places in the corpus; all other parts are its beginning."
+    yield "1,000 words are means of parts from several places in the corpus, if there are; all other parts are its"
+    yield "beginning."
     yield "Development data is what the defaults were chosen by; test sets were not looked at.\n"
     yield f"- before: `--preset li-2015` (characters: `liu-2014`) `--set initial=1e-8 --set batch=16`, {BEFORE_PASSES}"
     yield "  iterations, the defaults of earlier versions. defaults: no option at all."

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from experiments.defaults import LARGE, ROWS, cells, main
+from experiments.defaults import LARGE, REGRESSED, ROWS, cells, main
 from experiments.defaults_cell import NOW, REGRESSION, Cell, Text, features, part, spread
 from experiments.defaults_page import summary
 
@@ -46,14 +46,16 @@ def test_a_feature_is_a_column_for_every_place_in_its_window() -> None:
 
 
 def test_every_size_compares_with_the_defaults_of_before(tmp_path) -> None:
-    found = list(cells(tmp_path, (1000, 5000, 0)))
+    found = list(cells(tmp_path, (1000, 5000, 0), 2))
     by_row: dict[tuple, set] = {}
     for cell in found:
         by_row.setdefault((cell.tokens, cell.task, cell.text.name), set()).add(cell.trained)
     assert all({"defaults", "before"} <= trained for trained in by_row.values())
     assert {row[1:] for row in by_row if row[0] == 1000} == set(ROWS)
     assert {row[1:] for row in by_row if row[0] == 0} == set(LARGE)
-    assert all(REGRESSION in trained for (size, *_), trained in by_row.items() if size == 1000)
+    assert {row for row, trained in by_row.items() if REGRESSION in trained} == {
+        (size, *row) for size in (1000, 5000) for row in REGRESSED
+    }
 
 
 def test_the_regression_is_compared_on_the_subsets_that_it_has(tmp_path) -> None:
