@@ -29,6 +29,7 @@ from tagweave.labels.scheme import split_label
 from tagweave.learning.loop import Iteration, Schedule
 from tagweave.models.tagger import Tagger
 
+FEW = {"rate": 0.07, "batch": 4, "initial": 1e-8}  # what bundles take
 RECIPE = Recipe(precision="float64", settings={"batch": 1})
 
 
@@ -62,7 +63,7 @@ def renamed(source: Corpus, names: dict[str, str], guideline: str) -> Corpus:
 
 @pytest.mark.parametrize("learner", ["adagrad", "lbfgs", "perceptron"])
 def test_a_one_to_one_mapping_gives_the_plain_model(learner: str) -> None:
-    recipe = replace(RECIPE, learner=learner, settings={"rate": 0.07, "batch": 4} if learner == "adagrad" else {})
+    recipe = replace(RECIPE, learner=learner, settings=FEW if learner == "adagrad" else {})
     recipe = replace(recipe, features="observed")
     coupling = Coupling((ONE_TO_ONE,), separate=False)
     merged = [CTB, renamed(PD, {"n": "N", "v": "V", "d": "D"}, "ctb")]

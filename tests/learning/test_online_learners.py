@@ -36,7 +36,7 @@ def gradient_of(objective: Logistic, weights: Any, rows: Any) -> tuple[float, An
 @given(SEED, BATCH, PASSES, st.sampled_from([0, 1, 2, 3]))
 def test_adagrad(seed: int, batch: int, passes: int, average_from: int) -> None:
     objective = Logistic.random(seed)
-    weights, squares, ends = np.zeros(objective.size), np.full(objective.size, 1e-8), []
+    weights, squares, ends = np.zeros(objective.size), np.full(objective.size, 0.1), []
     for iteration in range(passes):
         order = order_of(seed, iteration, len(objective))
         for low in range(0, len(order), batch):
