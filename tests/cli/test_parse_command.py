@@ -144,6 +144,12 @@ def test_what_a_parser_cannot_write(trees: Path, run: Run, options: tuple[object
     assert "expected" in result.stderr
 
 
+def test_text_of_one_word_is_no_text_of_characters(trees: Path, run: Run) -> None:
+    assert "expected a layer 'upos'" in run("tag", trees / "parser.model", stdin="Hello\n", code=2).stderr
+    told = run("tag", trees / "parser.model", stdin="今天早上我们看\n", code=2).stderr
+    assert "found raw text, characters, expected words" in told
+
+
 def test_text_without_tags_is_named(trees: Path, run: Run) -> None:
     (trees / "words.seg").write_text("some words\n")
     result = run("tag", trees / "parser.model", trees / "words.seg", code=2)

@@ -62,10 +62,11 @@ def test_labels_are_told_from_slashes_by_the_model(run, tagger):
 
     words, told = read("医院/NN and/or 的/DEC 我/PN\n")
     assert words == ["医院", "and/or", "的", "我"]
-    assert told == "- is read with labels: 1 of 4 words with a / keep it, since no label of the model is behind it\n"
+    kept = "1 of 4 words with a / keep it, since no label of the model is behind it"
+    assert told == f"standard input is read with labels: {kept}\n"
     words, told = read("医院/NN a/b c/d 看\n")
     assert words == ["医院/NN", "a/b", "c/d", "看"]
-    assert told.startswith("- is read as words: 3 of its first 4 have a / in them, and what is behind it is not taken")
+    assert told.startswith("standard input is read as words: 3 of its first 4 have a / in them, and what is behind")
     assert read("医院/NN 看 的 我\n", "--retag", "--format", "tagged") == (["医院", "看", "的", "我"], "")
 
 

@@ -13,6 +13,7 @@ from tagweave.corpus.formats import format_named
 from tagweave.corpus.kytea import SEGMENTATION
 from tagweave.corpus.load import Labels, covered_labels, guideline_comment, parse_argument, stream
 from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.text_file import STANDARD_STREAM
 
 _BLOCK = 2000  # sentences at a time
 _USUAL = ("upos", "tag")
@@ -61,12 +62,23 @@ class Input:
     @property
     def note(self) -> str:
         """What is told of a format that is not sure, or nothing. Raises as `format`."""
-        return self._opened[3] and f"{self.path} is {self._opened[3]}"
+        name = "standard input" if self.path == STANDARD_STREAM else self.path
+        return self._opened[3] and f"{name} is {self._opened[3]}"
 
     @property
     def of_characters(self) -> bool:
         """Whether the tokens of the format are characters. Raises as `format`."""
         return format_named(self.format).unit == "character"
+
+    def check_words(self) -> None:
+        """Nothing, if the tokens are words, or there are none.
+
+        Raises:
+            CorpusError, OSError: the input cannot be read, or has characters.
+        """
+        if self.first and self.of_characters:
+            expected = "words, for a model of words (or their --format)"
+            raise CorpusError(f"{self.format} text, characters", expected, self.path)
 
     def layer(self, preferred: Sequence[str]) -> str:
         """The layer that LAYER names, else one of the `preferred` ones, else the usual one of the format.

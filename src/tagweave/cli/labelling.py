@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from tagweave.cli.input import Input
 from tagweave.cli.printing import say
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import format_named, format_of_name
 from tagweave.corpus.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.load import Labels, parse_argument
@@ -78,11 +77,9 @@ class Labelling:
         Raises:
             CorpusError, OSError: the input cannot be read, or has characters where the model needs words.
         """
-        name = self.input.format
-        if self.input.first and not self.of_characters and self.input.of_characters:
-            expected = "words, for a model of words (or their --format)"
-            raise CorpusError(f"{name} text, characters", expected, self.input.path)
-        return name
+        if not self.of_characters:
+            self.input.check_words()
+        return self.input.format
 
     @cached_property
     def layer(self) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tagweave.cli.errors import OptionError
+from tagweave.cli.printing import say
 from tagweave.cli.training_files import HEAD
 
 if TYPE_CHECKING:
@@ -58,10 +59,21 @@ class Parsing:
             write(self.parsed(), stream, head=self._parser.model.guideline)
 
     def parsed(self) -> Iterator[Sentence]:
-        """The sentences of the input with their trees, under the name of the model's guideline."""
-        from tagweave.cli.input import Input
+        """The sentences of the input with their trees, under the name of the model's guideline.
 
-        for block in Input(self.argument, self.format).blocks():
+        No label of words stands in text: it is words between blanks.
+
+        Raises:
+            CorpusError, OSError: as `Input.check_words`; or as `Parser.complete`.
+        """
+        from tagweave.cli.input import Input
+        from tagweave.corpus.load import Labels
+
+        given = Input(self.argument, self.format, Labels(lambda _: False))
+        given.check_words()
+        if given.note:
+            say(given.note)
+        for block in given.blocks():
             yield from self._parser.complete(map(self._evidence, block))
 
     @cached_property
