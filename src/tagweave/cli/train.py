@@ -140,17 +140,20 @@ def _read(
 ) -> tuple[TrainingData, CorpusFile | None]:
     """The training corpora, and development data."""
     from tagweave.cli.guidelines import COUPLED, GUIDED, left_out, training_data
+    from tagweave.cli.overlap import overlap_lines
+    from tagweave.cli.repeated import without_repeated
     from tagweave.cli.training_files import PARSE, read_corpus
 
     pairs = zip([*corpora, *sources], weights, strict=True)
     files = [read_corpus(argument, task, format, weight) for argument, weight in pairs]
     data = training_data(files[: len(corpora)], files[len(corpora) :], method, GUIDED if task == PARSE else COUPLED)
+    data = without_repeated(data, task)
     dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None
     all_files = [*data.files, *([dev_file] if dev_file else [])]
     notes = [*data.notes, *left_out(all_files), *(file.note for file in all_files if file.note)]
     if dev_file and task != "segment":
         notes += data.unknown_labels(dev_file)
-    return replace(data, notes=tuple(notes)), dev_file
+    return replace(data, notes=(*notes, *overlap_lines(data, task))), dev_file
 
 
 def _identity(work: WorkOf, dev: CorpusFile | None) -> str:

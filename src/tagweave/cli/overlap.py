@@ -1,0 +1,58 @@
+"""What is told where the labels or words of a source are hardly any of TRAIN's: such a source has little to teach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from tagweave.adapt.parsing import tag_layers
+from tagweave.cli.guidelines import COUPLED, MERGED, TrainingData
+from tagweave.cli.training_files import PARSE
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.sentence import Sentence
+
+_FEW = 0.5  # share of TRAIN's tokens below which there is little to learn
+
+
+def overlap_lines(data: TrainingData, task: str) -> Iterator[str]:
+    """A line for each source that shares less than half of what TRAIN's tokens have.
+
+    Of parsers it is the tags that they look at; of segmenters the words; of `merged` taggers their labels.
+    """
+    for source in data.sources:
+        if task == PARSE:
+            shared = tag_layers([sentence for corpus in data.corpora for sentence in corpus])
+            for layer in shared:
+                parts = _layer(data.targets, layer), _layer([source], layer)
+                yield from _line(parts, source, f"tags of {layer}", "its trees come with tags that TRAIN does not have")
+        elif task == "segment" and source.unit == "word":
+            words = [corpus for corpus in data.targets if corpus.unit == "word"]
+            yield from _line((_forms(words), _forms([source])), source, "words", "it is segmented in another style")
+        elif data.method == MERGED and task == "tag":
+            labels = _layer(data.targets, data.target), _layer([source], source.guideline)
+            yield from _line(labels, source, "labels", f"--method {COUPLED} tells them apart")
+
+
+def _line(parts: tuple[list[str], list[str]], source: Corpus, what: str, why: str) -> Iterator[str]:
+    (own, other) = parts
+    known = set(other)
+    share = sum(each in known for each in own) / max(1, len(own))
+    if own and other and share < _FEW:
+        yield f"{source.path} shares few {what} with TRAIN, {100 * share:.0f} % of its tokens': {why}"
+
+
+def _layer(corpora: Iterable[Corpus], layer: str) -> list[str]:
+    return [
+        label for sentence in _sentences(corpora) for each in sentence.layers.get(layer, ()) for label in each or ()
+    ]
+
+
+def _forms(corpora: Iterable[Corpus]) -> list[str]:
+    return [form for sentence in _sentences(corpora) for form in sentence.forms]
+
+
+def _sentences(corpora: Iterable[Corpus]) -> Iterator[Sentence]:
+    for corpus in corpora:
+        yield from corpus
