@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -88,3 +89,17 @@ def test_without_arguments_the_help(run) -> None:
     assert "Usage:" in result.stdout + result.stderr
     for command in COMMANDS:
         assert command in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("group", [(), ("harvest",), ("annotate",)])
+def test_no_summary_is_cut(run, group: tuple[str, ...]) -> None:
+    listed = run(*group, "--help").stdout.partition("Commands:")[2]
+    assert listed
+    assert "..." not in listed
+
+
+def test_a_shell_completes_commands() -> None:
+    environment = {**os.environ, "_TAGWEAVE_COMPLETE": "complete_bash", "COMP_WORDS": "tagweave eva", "COMP_CWORD": "1"}
+    code = "from tagweave.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["evaluate"]

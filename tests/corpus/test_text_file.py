@@ -12,7 +12,7 @@ import pytest
 from tagweave.corpus import text_file
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.text_blocks import read_blocks
-from tagweave.corpus.text_file import read_lines, written
+from tagweave.corpus.text_file import is_awaited, read_lines, written
 
 
 def lines_of(tmp_path, content, name="x.txt"):
@@ -168,3 +168,21 @@ def test_the_longest_line(tmp_path, monkeypatch):
     assert lines_of(tmp_path, b"abcde\nabcdef") == ["abcde", "abcdef"]
     with pytest.raises(CorpusError, match=r":2: found a line of more than 6 bytes"):
         lines_of(tmp_path, b"ab\nabcdef\n")
+
+
+def test_standard_input_is_awaited_after_the_last_line_that_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    receiving, sending = os.pipe()
+    with os.fdopen(receiving) as stream, os.fdopen(sending, "w") as pipe:
+        monkeypatch.setattr("sys.stdin", stream)
+        monkeypatch.setattr(text_file, "_held", None)
+        assert not is_awaited()  # nobody reads it
+        lines = read_lines("-")
+        seen = []
+        for text, count in (("one\ntwo\n", 2), ("three\nhal", 1), ("f\n", 1)):
+            pipe.write(text)
+            pipe.flush()
+            seen += [(next(lines), is_awaited()) for _ in range(count)]
+        pipe.close()
+        assert not is_awaited()  # its end has come
+        assert list(lines) == []
+    assert seen == [("one", False), ("two", True), ("three", True), ("half", True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ WITHOUT = Iteration(3, float("inf"), None, False, 3.0)
         (FIRST, "iteration 1/9  loss 1234.57  dev 0.5000 *  1.2 s"),
         (SECOND, "iteration 2/9  loss 12  dev 0.2500  2.5 s"),
         (WITHOUT, "iteration 3/9  loss inf  3.0 s"),
+        (replace(WITHOUT, phase="start"), "start, iteration 3/9  loss inf  3.0 s"),
     ],
 )
 def test_lines(iteration, line):
@@ -71,8 +73,8 @@ def test_json_lines_are_json():
     for iteration in (FIRST, WITHOUT):
         JsonLines(stream).iteration(iteration, 9)
     first, last = (json.loads(line, parse_constant=pytest.fail) for line in stream.getvalue().splitlines())
-    assert first == {"number": 1, "loss": 1234.5678, "score": 0.5, "best": True, "seconds": 1.25}
-    assert last == {"number": 3, "loss": None, "score": None, "best": False, "seconds": 3.0}
+    assert first == {"number": 1, "loss": 1234.5678, "score": 0.5, "best": True, "seconds": 1.25, "phase": ""}
+    assert last == {"number": 3, "loss": None, "score": None, "best": False, "seconds": 3.0, "phase": ""}
 
 
 def test_a_log_can_be_followed_and_goes_on_where_training_does(tmp_path):

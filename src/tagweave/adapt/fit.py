@@ -25,7 +25,7 @@ from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
 from tagweave.labels.words import WordCounter
-from tagweave.learning.loop import Outcome, Schedule, Watcher, train
+from tagweave.learning.loop import Outcome, Phase, Schedule, Watcher, train
 from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder
@@ -134,11 +134,13 @@ def fit_problem(
         return learn(problem, recipe.trainer(), about, schedule, evaluate, watcher)
     first = schedule.of_part("start")
     if not schedule.can_resume:
-        fitted = learn(problem.pointwise(), recipe.trainer(), about, first, evaluate, watcher)
+        start = watcher and Phase(watcher, "start: pointwise model")
+        fitted = learn(problem.pointwise(), recipe.trainer(), about, first, evaluate, start)
         if fitted.outcome.interrupted:
             return fitted
         problem = replace(problem, model=replace(problem.model, weights=fitted.model.weights))
-    fitted = learn(problem, recipe.trainer().gentle(), about, schedule, evaluate, watcher)
+    then = watcher and Phase(watcher, "then: whole model")
+    fitted = learn(problem, recipe.trainer().gentle(), about, schedule, evaluate, then)
     if first.checkpoint and not fitted.outcome.interrupted:
         first.checkpoint.unlink(missing_ok=True)
     return fitted

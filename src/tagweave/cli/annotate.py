@@ -12,9 +12,11 @@ from tagweave.cli.annotate_export import export
 from tagweave.cli.annotate_import import import_corpus
 from tagweave.cli.annotate_notes import notes
 from tagweave.cli.annotate_serve import serve
+from tagweave.cli.commands import Commands
 
 annotate = typer.Typer(
     name="annotate",
+    cls=Commands,
     help="People answer what a model asks: put questions in, invite annotators, get the answers out.",
     no_args_is_help=True,
     rich_markup_mode=None,

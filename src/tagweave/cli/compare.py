@@ -37,16 +37,15 @@ def compare(
     Of head layers, as A#head and B#head name them, it is relations, and where the head of a token is in the other tree.
     Sentences that have other tokens in the other corpus are left out.
     """
-    from rich.console import Console
-
     from tagweave.corpus.load import load
     from tagweave.corpus.text_file import written
+    from tagweave.evaluation.console import table_console
     from tagweave.evaluation.divergence_page import page
     from tagweave.evaluation.divergence_tables import tables
 
     check_outputs([html], [first, second, model])
     divergence = _divergence(load(first, format), load(second, format), model, threads)
-    console = Console()
+    console = table_console()
     for table in tables(divergence):
         console.print(table)
     if html:

@@ -30,10 +30,10 @@ def demo() -> None:
     segmentation from boundaries that are known here and there, and a saved model used again. The sample is small: the
     scores show differences, and measure nothing.
     """
-    from rich.console import Console
+    from tagweave.evaluation.console import table_console
 
     begin = time.perf_counter()
-    console = Console()
+    console = table_console()
     show = _Show(console)
     show.partial_annotation()
     show.ambiguous_annotation()

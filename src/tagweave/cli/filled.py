@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from tagweave.cli.errors import OptionError
+from tagweave.cli.input import flushing
 from tagweave.cli.layers import check_format, with_layers
 from tagweave.corpus.formats import format_named, format_of_name
 from tagweave.corpus.kytea import SEGMENTATION, TAG
@@ -44,7 +45,7 @@ def write(labelling: Labelling, output: str, format: str | None, partial: bool) 
         check_format(name, "several --to")
     filled = Filled(labelling, name)
     with written(output) as stream:
-        form.write(iter(filled), stream, filled.layer)
+        form.write(flushing(filled, stream), stream, filled.layer)
 
 
 def _default_format(labelling: Labelling, partial: bool) -> str:

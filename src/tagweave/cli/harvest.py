@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import typer
 
+from tagweave.cli.commands import Commands
 from tagweave.cli.harvest_lexicon import lexicon
 from tagweave.cli.harvest_markup import markup
 
 harvest = typer.Typer(
     name="harvest",
+    cls=Commands,
     help="Partial annotation for free, in KyTea's format: from lexicons, from markup.",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -29,9 +29,9 @@ def info(
 
     With --json one object a line for each file.
     """
-    from rich.console import Console
+    from tagweave.evaluation.console import table_console
 
-    console = Console()
+    console = table_console()
     for file in files:
         described = _model(file) if _is_model(file) else _corpus(file, format)
         if as_json:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import IO, TypeVar
 
-from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import format_named
 from tagweave.corpus.kytea import SEGMENTATION
 from tagweave.corpus.load import Labels, covered_labels, guideline_comment, parse_argument, stream
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.text_file import STANDARD_STREAM
+from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited
+
+Item = TypeVar("Item")
 
 _BLOCK = 2000  # sentences at a time
 _USUAL = ("upos", "tag")
@@ -114,5 +116,26 @@ class Input:
         return covered_labels([self.first]) if self.first else None
 
     def blocks(self) -> Iterator[list[Sentence]]:
-        """The sentences, as they stand in the file. Raises as `format`, when the place is reached."""
-        yield from in_blocks(self._opened[2], _BLOCK)
+        """The sentences, as they stand in the file: many, or what a pipe has ready.
+
+        Raises as `format`, when the place is reached.
+        """
+        block: list[Sentence] = []
+        for sentence in self._opened[2]:
+            block.append(sentence)
+            if len(block) == _BLOCK or is_awaited():
+                yield block
+                block = []
+        if block:
+            yield block
+
+
+def flushing(items: Iterable[Item], stream: IO[str]) -> Iterator[Item]:
+    """The items for a writer, which has the stream flushed whenever the input has nothing more for now.
+
+    Whoever reads the output of a pipe may have the next line of its input.
+    """
+    for item in items:
+        yield item
+        if is_awaited():
+            stream.flush()

@@ -9,10 +9,10 @@ from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from tagweave import __version__
 from tagweave.cli.annotate import annotate
+from tagweave.cli.commands import Commands
 from tagweave.cli.compare import compare
 from tagweave.cli.complete import complete
 from tagweave.cli.convert import convert
@@ -25,9 +25,10 @@ from tagweave.cli.reproduce import reproduce
 from tagweave.cli.simulate import simulate
 from tagweave.cli.tag import tag
 from tagweave.cli.train import train
+from tagweave.cli.warm import warm
 
 
-class _Commands(TyperGroup):
+class _Commands(Commands):
     """Runs a command and turns the errors that users can mend into one line and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -50,13 +51,12 @@ class _Commands(TyperGroup):
 
 app = typer.Typer(
     cls=_Commands,
-    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,  # plain help starts twice as fast
     pretty_exceptions_enable=False,
 )
-for _command in (train, tag, complete, convert, compare, evaluate, info, simulate, demo, reproduce):
-    app.command(no_args_is_help=_command is not demo)(_command)
+for _command in (train, tag, complete, convert, compare, evaluate, info, simulate, demo, reproduce, warm):
+    app.command(no_args_is_help=_command not in (demo, warm))(_command)
 app.add_typer(harvest)
 app.add_typer(annotate)
 
@@ -90,7 +90,7 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, interrupt)
     try:
-        app()
+        app(prog_name="tagweave")
     finally:
         if received:
             for stream in (sys.stdout, sys.stderr):

@@ -51,12 +51,17 @@ class Parsing:
             OptionError: another format of the output.
             CorpusError, OSError: as `Parser.complete`.
         """
+        from tagweave.cli.input import flushing
         from tagweave.corpus.conllu import write
         from tagweave.corpus.text_file import written
 
         check_has_heads(output, format)
         with written(output) as stream:
-            write(self.parsed(), stream, head=self._parser.model.guideline)
+            write(
+                flushing(self.parsed(), stream),
+                stream,
+                head=self._parser.model.guideline,
+            )
 
     def parsed(self) -> Iterator[Sentence]:
         """The sentences of the input with their trees, under the name of the model's guideline.

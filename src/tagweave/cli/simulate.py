@@ -144,8 +144,9 @@ def _rows(rounds: Rounds, cells: Sequence[tuple[str, str, int]], scorer: _Scorer
 
 
 def _show(rows: Sequence[dict[str, Any]]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from tagweave.evaluation.console import table_console
 
     table = Table()
     for at, name in enumerate(("choice", "treatment", "words", "questions", "F", "OOV recall")):
@@ -153,4 +154,4 @@ def _show(rows: Sequence[dict[str, Any]]) -> None:
     for row in rows:
         texts = (row["choice"] or "MODEL", row["treatment"] or "", str(row["words"]), str(row["questions"]))
         table.add_row(*texts, *(f"{row[name]:.2f}" for name in ("f", "oov_recall")))
-    Console().print(table)
+    table_console().print(table)

@@ -154,7 +154,8 @@ def _tokens(labelling: Labelling | Conversion, forms: tuple[str, ...], labels: t
 
 def write_lines(output: str, lines: Iterator[str]) -> None:
     """Write lines, as a whole file or not at all; `-` is standard output."""
+    from tagweave.cli.input import flushing
     from tagweave.corpus.text_file import written
 
     with written(output) as stream:
-        stream.writelines(line + "\n" for line in lines)
+        stream.writelines(flushing((line + "\n" for line in lines), stream))

@@ -16,7 +16,7 @@ from tagweave.corpus.foreign import foreign
 from tagweave.corpus.formats import Format, format_named, format_of_name, formats
 from tagweave.corpus.guess import SEPARATORS, Guess, Labels, guess
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.text_file import STANDARD_STREAM, read_lines, written
+from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited, read_lines, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _FIRST_LINES = 50
+_PATIENCE = 0.2  # seconds for more of them, in a pipe
 
 _Layer = TypeVar("_Layer")
 
@@ -217,12 +218,23 @@ def _opened(path: str, name: str | None, labels: Labels | None = None) -> tuple[
     name = name or format_of_name(path)
     if name is not None:
         return Guess(name), lines
-    first = list(islice(lines, _FIRST_LINES))
+    first = _first(lines)
     if (found := foreign(first)) is not None:
         what, instead = found
         how = "--format segmented reads it as text" if labels else f"--format names one of {', '.join(formats())}"
         raise CorpusError(what, f"{instead}; {how}", path)
     return guess(first, labels), chain(first, lines)
+
+
+def _first(lines: Iterator[str]) -> list[str]:
+    """Lines that tell the format; of a pipe in which somebody waits for an answer to a sentence, those there are."""
+    first: list[str] = []
+    for line in islice(lines, _FIRST_LINES):
+        first.append(line)
+        is_sentence = line.strip() and "\t" not in line and not line.startswith("#")
+        if is_sentence and is_awaited(_PATIENCE):
+            break
+    return first
 
 
 def _default_layer(sentences: Sequence[Sentence], form: Format) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from tagweave.corpus.text_file import LONGEST, decode_line, opened, too_long
+from tagweave.corpus.text_file import LONGEST, decode_line, opened, too_long, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_BYTES = 1 << 20
 _CHARACTERS = 1 << 20
 
 
@@ -24,26 +23,12 @@ def read_blocks(path: str) -> Iterator[str]:
     """
     number = 1
     with opened(path, lambda: number) as file:
-        for block in _whole_lines(file):
+        for block in whole_lines(file):
             if len(block) > LONGEST and block.find(b"\n", 0, LONGEST) < 0:
                 raise too_long(path, number)
             text = _text(block, path, number)
             number += text.count("\n")
             yield text
-
-
-def _whole_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """What comes, cut behind its last line break; a long line is put together once, and cut where it is too long."""
-    pieces: list[bytes] = []
-    size = 0
-    while chunk := file.read1(_BYTES):  # type: ignore[attr-defined]
-        if cut := chunk.rfind(b"\n") + 1 or (size > LONGEST and len(chunk)):
-            yield b"".join([*pieces, chunk[:cut]])
-            pieces, size = [], 0
-        pieces.append(chunk[cut:])
-        size += len(pieces[-1])
-    if last := b"".join(pieces):
-        yield last
 
 
 def _text(block: bytes, path: str, number: int) -> str:

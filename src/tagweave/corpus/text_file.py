@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import select
 import sys
 import zlib
 from contextlib import contextmanager, nullcontext
@@ -25,6 +26,8 @@ LONGEST = 1 << 24
 """Bytes of the longest line, its line break included: longer than any book, and no more than memory holds with ease.
 A megabyte of gzip data can be a line of a gigabyte."""
 
+_BYTES = 1 << 20
+_held: io.BytesIO | None = None  # what has been read of standard input, as far as it has come
 _GZIP_MAGIC = b"\x1f\x8b"
 _FORBIDDEN = re.compile("[\0\r]")
 
@@ -41,10 +44,46 @@ def read_lines(path: str) -> Iterator[str]:
     """
     number = 0
     with opened(path, lambda: number + 1) as file:
-        for number, line in enumerate(iter(partial(file.readline, LONGEST + 1), b""), 1):
+        lines = _arriving(file) if path == STANDARD_STREAM else iter(partial(file.readline, LONGEST + 1), b"")
+        for number, line in enumerate(lines, 1):
             if len(line) > LONGEST:
                 raise too_long(path, number)
             yield decode_line(line, path, number)
+
+
+def is_awaited(seconds: float = 0.0) -> bool:
+    """Whether standard input is read, all its lines have been so far, and no more come within so many seconds.
+
+    Whoever writes them may wait for an answer first. Never true of a file, nor where the system cannot tell (Windows).
+    """
+    if _held is None or _held.tell() < _held.getbuffer().nbytes:
+        return False
+    try:
+        return not select.select([sys.stdin], [], [], seconds)[0]
+    except (OSError, ValueError):
+        return False
+
+
+def _arriving(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines of standard input, of which no more are read ahead than a pipe has ready."""
+    global _held  # noqa: PLW0603 - there is one standard input
+    for block in whole_lines(file):
+        _held = io.BytesIO(block)
+        yield from iter(_held.readline, b"")
+
+
+def whole_lines(file: IO[bytes]) -> Iterator[bytes]:
+    """What comes, cut behind its last line break; a long line is put together once, and cut where it is too long."""
+    pieces: list[bytes] = []
+    size = 0
+    while chunk := file.read1(_BYTES):  # type: ignore[attr-defined]
+        if cut := chunk.rfind(b"\n") + 1 or (size > LONGEST and len(chunk)):
+            yield b"".join([*pieces, chunk[:cut]])
+            pieces, size = [], 0
+        pieces.append(chunk[cut:])
+        size += len(pieces[-1])
+    if last := b"".join(pieces):
+        yield last
 
 
 def too_long(path: str, number: int) -> CorpusError:

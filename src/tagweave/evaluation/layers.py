@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.printable import printable
+from tagweave.evaluation.console import table_console
 from tagweave.evaluation.report import Report, evaluate
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ class LayerReports:
     def render(self, console: Console | None = None) -> None:
         """Print the tables of every layer, and a line for what is not scored."""
         if console is None:
-            from rich.console import Console
-
-            console = Console()
+            console = table_console()
         for name, report in self.reports.items():
             console.print(f"layer {printable(name)}", markup=False)
             report.render(console)

@@ -15,6 +15,7 @@ import numpy as np
 from tagweave.evaluation.accuracy import Accuracy, accuracy
 from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.attachment import Attachment, Relations, attachment
+from tagweave.evaluation.console import table_console
 from tagweave.evaluation.score import Measure, number
 from tagweave.evaluation.segmentation import segmentations
 from tagweave.evaluation.significance import randomisation_test, wilcoxon_test
@@ -94,9 +95,7 @@ class Report:
         from tagweave.evaluation.tables import tables
 
         if console is None:
-            from rich.console import Console
-
-            console = Console()
+            console = table_console()
         for table in tables(self, confusions):
             console.print(table)
 

@@ -30,6 +30,7 @@ class Iteration:
         score: the score on development data, `None` without any.
         best: whether it is the best score so far.
         seconds: since training began, evaluation included.
+        phase: the name of the part of a training of several; "" where it is the only one.
     """
 
     number: int
@@ -37,6 +38,7 @@ class Iteration:
     score: float | None
     best: bool
     seconds: float
+    phase: str = ""
 
 
 class Watcher(Protocol):
@@ -55,6 +57,23 @@ class PassWatcher(Watcher, Protocol):
         """Called about every second: which share of the sentences iteration `number` has seen, after so many
         seconds."""
         ...
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Tells a watcher of the iterations of one part of a training, under the name of that part."""
+
+    watcher: Watcher
+    name: str
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        """Pass it on."""
+        self.watcher.iteration(replace(iteration, phase=self.name), limit)
+
+    def passing(self, number: int, share: float, seconds: float) -> None:
+        """Pass it on to whoever shows it."""
+        if isinstance(self.watcher, PassWatcher):
+            self.watcher.passing(number, share, seconds)
 
 
 class Silence:

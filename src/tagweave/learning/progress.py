@@ -96,12 +96,13 @@ class Bar:
 def plain_line(iteration: Iteration, limit: int) -> str:
     """The iteration in one line; `*` marks the best development score so far."""
     score = "" if iteration.score is None else f"  dev {iteration.score:.4f}{' *' if iteration.best else ''}"
-    return f"iteration {iteration.number}/{limit}  loss {iteration.loss:.6g}{score}  {iteration.seconds:.1f} s"
+    phase = f"{iteration.phase}, " if iteration.phase else ""
+    return f"{phase}iteration {iteration.number}/{limit}  loss {iteration.loss:.6g}{score}  {iteration.seconds:.1f} s"
 
 
 def told(iteration: Iteration, best: float | None) -> str:
     """What a live line tells: the loss, the development score and the best one so far."""
-    text = f"loss {iteration.loss:.6g}"
+    text = f"{iteration.phase}  loss {iteration.loss:.6g}".lstrip()
     if iteration.score is not None:
         text += f"  dev {iteration.score:.4f}"
     return text if best is None else f"{text}  best {best:.4f}"
