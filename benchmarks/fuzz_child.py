@@ -42,10 +42,10 @@ def build(kind: str, folder: Path) -> None:
 
 def results(kind: str, folder: Path, numbers: range, seed: int) -> Iterator[list[Any]]:
     """For every mutation what it is, and then what came of it."""
-    description, arrays = read(folder / "base")
+    bases = [read(folder / "base", packed=number == 0) for number in range(4)]
     for number in numbers:
         rng = np.random.default_rng([seed, zlib.crc32(kind.encode()), number])
-        *parts, what = mutated(description, arrays, rng)
+        *parts, what = mutated(*bases[number % 4], rng)
         yield [number, what]
         write(folder / "mutated", *parts)
         yield _used(kind, folder / "mutated", number)

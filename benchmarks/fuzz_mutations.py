@@ -14,6 +14,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from tagweave.encoding.digest import digest_of
+from tagweave.models.packing import FORMS, pack, unpack
 
 Rng = np.random.Generator
 Array = NDArray[Any]
@@ -25,18 +26,27 @@ _NUMBERS = (0, -1, 1, 2, 7, 255, 2**31, 2**32, -(2**31), 2**63, 10**30, 0.5, -0.
 _OTHERS = (None, True, False, [], {}, [[]], "0")
 
 
-def read(path: Path) -> tuple[dict[str, Any], Arrays]:
-    """The description and the arrays of a file, as they stand on disk."""
+def read(path: Path, packed: bool = False) -> tuple[dict[str, Any], Arrays]:
+    """The description and the arrays of a file; those of a model as they stand there, packed, or as they are used."""
     with safe_open(path, "numpy") as file:
         description = json.loads(file.metadata()[_KEY])
-        return description, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+    if packed or FORMS not in description:
+        return description, arrays
+    return description, unpack(description.pop(FORMS), arrays)
 
 
 def write(path: Path, description: dict[str, Any], arrays: Arrays) -> None:
-    """A file of them whose digest is right."""
+    """A file of them whose digest is right; where the description does not say how arrays are packed, they are."""
     own = {key: value for key, value in description.items() if key != "digest"}
+    if FORMS not in own and not _is_checkpoint(arrays):
+        own[FORMS], arrays = pack(arrays)
     own["digest"] = digest_of(json.loads(json.dumps(own)), arrays)
     save_file({name: np.ascontiguousarray(each) for name, each in arrays.items()}, path, {_KEY: json.dumps(own)})
+
+
+def _is_checkpoint(arrays: Arrays) -> bool:
+    return any(name.startswith("state.") for name in arrays)
 
 
 def mutated(description: dict[str, Any], arrays: Arrays, rng: Rng) -> tuple[dict[str, Any], Arrays, str]:

@@ -10,16 +10,19 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from tagweave.encoding.digest import digest_of
+from tagweave.models.packing import FORMS, pack, unpack
 
 
 def parts(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     with safe_open(path, "numpy") as file:
-        names = list(file.keys())
-        return json.loads(file.metadata()["tagweave"]), {name: file.get_tensor(name) for name in names}
+        packed = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+        description = json.loads(file.metadata()["tagweave"])
+    return description, unpack(description.pop(FORMS), packed)
 
 
 def rewrite(path: Path, description: dict[str, Any], arrays: dict[str, Any]) -> None:
     """The file with other content and a digest that fits it."""
     told = {key: value for key, value in description.items() if key != "digest"}
-    told["digest"] = digest_of(told, arrays)
-    save_file(arrays, path, {"tagweave": json.dumps(told)})
+    told[FORMS], packed = pack(arrays)
+    told["digest"] = digest_of(json.loads(json.dumps(told)), packed)
+    save_file(packed, path, {"tagweave": json.dumps(told)})

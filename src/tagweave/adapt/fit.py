@@ -33,6 +33,7 @@ from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
 from tagweave.models.pieces import PieceEncoder, of_pieces, piece_lengths
 from tagweave.models.proposal import ProposingEncoder
+from tagweave.models.rounding import rounded
 from tagweave.models.structure import ChainStructure
 
 Floats = NDArray[Any]
@@ -154,7 +155,8 @@ def learn(
     evaluate: Callable[[Floats], float] | None = None,
     watcher: Watcher | None = None,
 ) -> Fitted:
-    """Train the weights of a problem.
+    """Train the weights of a problem, and round them: scores are those of rounded weights, training goes on with exact
+    ones.
 
     Args:
         problem: the data, and the model with all weights 0.
@@ -165,11 +167,20 @@ def learn(
         watcher: is told of every iteration.
     """
     model = problem.model
+    watched = evaluate and (lambda weights: evaluate(_kept(model, weights)))
     with one_blas_thread():
-        outcome = train(trainer, problem.objective, model.weights, schedule or Schedule(), evaluate, watcher)
-    weights = np.asarray(outcome.weights, model.weights.dtype)
+        outcome = train(trainer, problem.objective, model.weights, schedule or Schedule(), watched, watcher)
+    weights = _kept(model, np.asarray(outcome.weights, model.weights.dtype))
     about = {**about, "dev_score": outcome.score, "iterations": outcome.iterations}
     return Fitted(replace(model, weights=weights, about=about), outcome)
+
+
+def _kept(model: ChainModel, weights: Floats) -> Floats:
+    """The weights that the model is to have, which is what is measured: rounded, unless features have values.
+
+    A value can be of any size, and so can what is lost of its weight.
+    """
+    return weights if isinstance(model.encoder, AttributeEncoder) else rounded(weights)
 
 
 def prepare(

@@ -26,6 +26,7 @@ from tagweave.learning.trainer import Trainer
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels, LabelObjective, arc_rows
 from tagweave.models.parser import allowed_labels
+from tagweave.models.rounding import rounded
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 
@@ -140,9 +141,10 @@ def fit_parser(
     objective = TreeObjective(features, encoded.take(np.flatnonzero(usable)), model.single_root, recipe.threads, dtype)
     if not len(objective):
         raise CorpusError("no head that is known", "trees, or parts of trees", corpora[0].path if corpora else "")
-    evaluate = None if dev is None else DevScore(model, dev, recipe.threads)
+    score = None if dev is None else DevScore(model, dev, recipe.threads)
+    evaluate = score and (lambda weights: score(rounded(weights)))
     outcome = train(recipe.trainer(), objective, model.weights, schedule or Schedule(), evaluate, watcher)
-    model = replace(model, weights=np.asarray(outcome.weights, dtype))
+    model = replace(model, weights=rounded(np.asarray(outcome.weights, dtype)))
     relations = relation_preset(templates, next(iter(tag_layers(sentences)), "form"))
     if outcome.iterations:
         labels, is_stopped = fit_labels(sentences, layer, relations, model.best(encoded, True))
@@ -212,7 +214,7 @@ def fit_labels(
         return (labels if len(names) == 1 else None), False
     trainer = AdaGrad(**{**_ADAGRAD, "batch": _LABEL_BATCH})
     outcome = train(trainer, objective, labels.weights.reshape(-1), Schedule(iterations=_LABEL_PASSES))
-    return replace(labels, weights=outcome.weights.reshape(labels.weights.shape)), outcome.interrupted
+    return replace(labels, weights=rounded(outcome.weights).reshape(labels.weights.shape)), outcome.interrupted
 
 
 def attachment(heads: NDArray[np.int32], encoded: EncodedArcs) -> float:

@@ -12,7 +12,7 @@ _FARTHEST = 512  # slots from its own that a hash ever stands in a table at most
 
 
 class FeatureIndex:
-    """An open-addressing table from 64-bit gram codes to ids in order of first occurrence.
+    """An open-addressing table from gram codes, of which it keeps 40 bits, to ids in order of first occurrence.
 
     Ids in that order keep the weights of grams that occur together close together in memory.
     """

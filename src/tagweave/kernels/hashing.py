@@ -3,9 +3,10 @@
 The feature index is an open-addressing table (linear probing, a power of two of slots, at most half full). Code 0 means
 "absent" everywhere and never enters the table.
 
-A gram code has 48 bits. The highest four are the number of tokens that see the gram, its window: so a gram that the
-index knows has as many weights as its family needs, whatever stands in a file. A gram that was never seen is taken for
-one of 10 million others of its window with probability 6e-7.
+A gram code has 44 bits. The highest four are the number of tokens that see the gram, its window: so a gram that the
+index knows has as many weights as its family needs, whatever stands in a file. The others are the lowest five bytes of
+a hash, since codes are a third of a model file: a gram that was never seen is taken for one of a million others of its
+window with probability 1e-6.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _ONE = np.uint64(1)
 OUTSIDE = np.uint64(0xD6E8FEB86659FD93)
-_WINDOW = np.uint64(44)  # where the bits of the window begin
-_HASH = np.uint64((1 << 44) - 1)
+_WINDOW = np.uint64(40)  # where the bits of the window begin
+_HASH = np.uint64((1 << 40) - 1)
 
 
 @kernel

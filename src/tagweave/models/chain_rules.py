@@ -51,7 +51,7 @@ from tagweave.models.layout import Layout
 
 KIND = "chain"
 _FEATURES = 1 << 16  # looked at at a time
-GRAMS = ArrayRule(CODES, (None,), least=1 << 44, most=(1 << 48) - 1)
+GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
 
 _VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})
 _SPACE = record({"names": list_of(text, 1), "views": list_of(_VIEW, 1)})

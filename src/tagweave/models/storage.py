@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
@@ -19,6 +18,7 @@ from tagweave.models.assembly import assemble
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_rules import check_chain
 from tagweave.models.description import Arrays, arrays_of, describe
+from tagweave.models.packing import FORMS, pack, unpack
 from tagweave.models.tree_rules import check_tree
 
 _Model = TypeVar("_Model")
@@ -26,7 +26,7 @@ _CHECKS = {"chain": check_chain, "tree": check_tree}
 _HEAD = record({"format": whole(), "version": text, "kind": one_of(*_CHECKS)}, others=True)
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _KEY = "tagweave"  # the only one: several would stand in an order of chance
-_FORMAT = 3  # raised with every change of what a file holds
+_FORMAT = 4  # raised with every change of what a file holds
 
 
 class ModelFileError(ValueError):
@@ -45,12 +45,12 @@ def save_model(model: ChainModel, path: Path | str) -> None:
 def write_parts(path: Path | str, parts: dict[str, Any], arrays: Arrays) -> None:
     """Write the description and the arrays of a model of any kind. Raises as `save_model`."""
     path = Path(path)
-    description = {"format": _FORMAT, "version": __version__, **parts}
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    description["digest"] = digest_of(json.loads(json.dumps(description)), contiguous)
+    forms, packed = pack(arrays)
+    description = {"format": _FORMAT, "version": __version__, **parts, FORMS: forms}
+    description["digest"] = digest_of(json.loads(json.dumps(description)), packed)
     try:
         with whole_file(path) as part:
-            save_file(contiguous, part, {_KEY: json.dumps(description, ensure_ascii=False)})
+            save_file(packed, part, {_KEY: json.dumps(description, ensure_ascii=False)})
     except SafetensorError as error:
         raise OSError(f"{path}: the model cannot be written ({error})") from error
 
@@ -73,13 +73,14 @@ def read_parts(path: Path | str, kind: str, build: Callable[[dict[str, Any], Arr
     try:
         with safe_open(path, "numpy") as file:
             description = _described(path, file.metadata() or {})
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-        if description.pop("digest", None) != digest_of(description, arrays):
+            packed = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+        if description.pop("digest", None) != digest_of(description, packed):
             raise ModelFileError(f"{path}: found a damaged file, expected what was written when the model was saved")
         if (found := description.get("kind")) != kind:
             raise ModelFileError(f"{path}: found a {found} model, expected a {kind} model")
+        forms = description.pop(FORMS)
         _check(description)
-        return build(description, arrays)
+        return build(description, unpack(forms, packed))
     except ModelFileError:
         raise
     except (SafetensorError, OSError) as error:
@@ -97,6 +98,7 @@ def describe_model(path: Path | str) -> dict[str, Any]:
         with safe_open(path, "numpy") as file:
             description = _described(path, file.metadata() or {})
         description.pop("digest", None)
+        del description[FORMS]
         _check(description)
         return description
     except ModelFileError:

@@ -17,9 +17,9 @@ from tagweave.encoding.sentence_length import check_lengths
 from tagweave.kernels import tree
 from tagweave.kernels.k_best_trees import k_best
 from tagweave.kernels.projective import are_projective_trees
+from tagweave.models.aligned import aligned_zeros, is_aligned
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.nonzero import aligned_zeros, is_aligned
 from tagweave.models.tree_objective import allowed_cells, arc_cells, best_heads, restricted_sums, sums
 
 Floats = NDArray[Any]

@@ -12,7 +12,6 @@ from tagweave.encoding.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.description import Arrays, nested, unnested
-from tagweave.models.nonzero import with_zeros, without_zeros
 from tagweave.models.storage import read_parts, write_parts
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_rules import KIND, check_tree_arrays
@@ -52,9 +51,9 @@ def _described(model: TreeModel) -> dict[str, Any]:
 
 def _arrays_of(model: TreeModel) -> Arrays:
     """The arrays of a model, by the names that they have on disk; those of its guide are named `guide.NAME`."""
-    arrays = without_zeros("weights", model.weights)
+    arrays: Arrays = {"weights": model.weights}
     if model.labels is not None:
-        arrays |= without_zeros("relation_weights", model.labels.weights)
+        arrays["relation_weights"] = model.labels.weights
     return arrays if model.guide is None else {**arrays, **nested(_arrays_of(model.guide), "guide")}
 
 
@@ -73,13 +72,9 @@ def _assembled(description: dict[str, Any], arrays: Arrays) -> TreeModel:
     templates = ArcTemplates(tuple(description["templates"]), description.get("guided_by", ""))
     _ = templates.codes  # reads them
     features = ArcFeatures(templates, description["rows"])
-    weights = with_zeros(arrays, "weights", (features.size,))
-    plain = {"weights": weights}
-    if "relations" in description:
-        shape = description["relation_rows"], len(description["relations"])
-        plain["relation_weights"] = with_zeros(arrays, "relation_weights", shape)
-    check_tree_arrays(description, plain)
-    labels = _labels(description, plain["relation_weights"]) if "relations" in description else None
+    check_tree_arrays(description, arrays)
+    weights = arrays["weights"]
+    labels = _labels(description, arrays["relation_weights"]) if "relations" in description else None
     guide = _assembled(description["guide"], unnested(arrays, "guide")) if "guide" in description else None
     return TreeModel(
         features, weights, labels, description["single_root"], description["guideline"], description["about"], guide

@@ -1,0 +1,206 @@
+"""The arrays of a model as bytes on disk, few of them, and back: nothing is lost on the way.
+
+An array is written plane by plane: the lowest byte of every number, then the next one, and so on. A plane is cut into
+pieces, and each piece is deflated (zlib), or left as it is where that is hardly shorter; of a piece that is all 0
+nothing is written. Two kinds of arrays are made smaller first:
+
+NAME.ptr      differences of neighbours
+float32       where all are multiples of a power of two (`models.rounding`), the multiples as int8; -128 stands for one
+              that does not fit, and these follow as int16
+
+A description says of every array its `dtype`, its `shape`, the `step` (the exponent of the power of two, if there is
+one), and the `lengths` of all pieces.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.models.aligned import aligned_zeros
+from tagweave.models.description import Arrays
+
+Bytes = NDArray[np.uint8]
+FORMS = "arrays"  # the entry of a description that says how arrays are packed
+
+_PIECE = 1 << 18  # bytes of a plane that are deflated at a time, so that no plane is in memory twice
+_WORTH = 0.95  # a piece that is not even shortened by so much is left as it is: that is read faster
+_FAR = -128  # stands for a multiple that is out of reach of a byte
+_STEPS = range(-149, 113)  # exponents of which all multiples are float32
+_RATIO, _ROOM = 64, 1 << 30  # what a file may become in memory: so many times its size, or so many bytes
+_KINDS = "?bBhHiIlLqQefd"
+
+
+def pack(arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
+    """The description of arrays, and the bytes of each, uint8[B]."""
+    forms, packed = {}, {}
+    for name, array in arrays.items():
+        form, pieces = _packed(name, array)
+        forms[name] = {"dtype": array.dtype.str, "shape": list(array.shape), **form, "lengths": list(map(len, pieces))}
+        packed[name] = np.frombuffer(b"".join(pieces), np.uint8)
+    return forms, packed
+
+
+def _packed(name: str, array: NDArray[Any]) -> tuple[dict[str, Any], list[bytes]]:
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if flat.dtype == np.float32 and (found := _multiples(flat)):
+        step, multiples = found
+        is_near = np.abs(multiples) < -_FAR
+        near = np.where(is_near, multiples, _FAR).astype(np.int8)
+        return {"step": step}, [*_planes(near), *_planes(multiples[~is_near])]
+    if _rises(name, flat.dtype):
+        flat = np.diff(flat, prepend=flat.dtype.type(0))
+    return {}, list(_planes(flat))
+
+
+def _multiples(flat: NDArray[np.float32]) -> tuple[int, NDArray[np.int16]] | None:
+    """The exponent of the largest power of two that divides all weights, and int16[n], how often it is in each."""
+    largest = float(np.abs(flat).max(initial=0))
+    if not math.isfinite(largest):
+        return None
+    finest = max(_STEPS.start, math.frexp(largest)[1] - 15)
+    multiples = np.empty(len(flat), np.int16)
+    for low in range(0, len(flat), _PIECE):
+        scaled = np.ldexp(flat[low : low + _PIECE], -finest)
+        multiples[low : low + _PIECE] = scaled
+        if (multiples[low : low + _PIECE] != scaled).any():
+            return None
+    common = int(np.bitwise_or.reduce(multiples)) if largest else 0
+    shift = (common & -common).bit_length() - 1 if common else -finest
+    return finest + shift, multiples >> shift if common else multiples
+
+
+def _rises(name: str, dtype: np.dtype[Any]) -> bool:
+    """Whether the differences of an array are written in place of its numbers."""
+    return name.endswith(".ptr") and dtype.kind in "iu"
+
+
+def _planes(flat: NDArray[Any]) -> Iterator[bytes]:
+    planes = flat.astype(flat.dtype.newbyteorder("<")).view(np.uint8).reshape(len(flat), flat.itemsize)
+    for plane in planes.T:
+        yield from _pieces(np.ascontiguousarray(plane))
+
+
+def _pieces(plane: Bytes) -> Iterator[bytes]:
+    for low in range(0, len(plane), _PIECE):
+        piece = plane[low : low + _PIECE]
+        if not piece.any():
+            yield b""
+            continue
+        deflated = zlib.compress(piece.data, 6)
+        yield deflated if len(deflated) < _WORTH * len(piece) else piece.tobytes()
+
+
+def unpack(forms: dict[str, Any], packed: Arrays) -> Arrays:
+    """The arrays that `pack` was given.
+
+    Raises:
+        ValueError: bytes that do not fit the description, or a description of more than such a file may become.
+        KeyError, TypeError, AttributeError: something else than a description.
+    """
+    if forms.keys() != packed.keys():
+        raise ValueError("other arrays than the description has")
+    shapes = {name: _shape(form) for name, form in forms.items()}
+    room = max(_ROOM, _RATIO * sum(each.nbytes for each in packed.values()))
+    if sum(dtype.itemsize * math.prod(shape) for dtype, shape in shapes.values()) > room:
+        raise ValueError(f"arrays of more than {room:,} bytes")
+    return {name: _unpacked(name, forms[name], *shapes[name], packed[name]) for name in forms}
+
+
+def _shape(form: dict[str, Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    dtype, shape = np.dtype(str(form["dtype"])), form["shape"]
+    if dtype.char not in _KINDS or not dtype.isnative:
+        raise ValueError(f"numbers of the type {dtype}")
+    if not isinstance(shape, list) or not all(type(length) is int and length >= 0 for length in shape):
+        raise ValueError(f"an array of the shape {shape!r}")
+    return dtype, tuple(shape)
+
+
+def _unpacked(
+    name: str, form: dict[str, Any], dtype: np.dtype[Any], shape: tuple[int, ...], content: Bytes
+) -> NDArray[Any]:
+    source, size = _Pieces(form["lengths"], content), math.prod(shape)
+    if "step" in form:
+        flat = source.multiples(size, form["step"], dtype)
+    else:
+        flat = source.numbers(size, dtype)
+        if _rises(name, dtype):
+            flat = np.cumsum(flat, dtype=dtype)
+    source.check_end()
+    return flat.reshape(shape)
+
+
+class _Pieces:
+    """The pieces of an array, read one after the other.
+
+    Raises:
+        ValueError: lengths that are not those of the content.
+    """
+
+    def __init__(self, lengths: list[int], content: Bytes) -> None:
+        if content.dtype != np.uint8 or content.ndim != 1:
+            raise ValueError(f"bytes {content.dtype}{list(content.shape)}")
+        if not isinstance(lengths, list) or not all(type(length) is int and length >= 0 for length in lengths):
+            raise ValueError("pieces of other lengths than numbers from 0 on")
+        if sum(lengths) != len(content):
+            raise ValueError(f"{len(content)} bytes in pieces of {sum(lengths)}")
+        self._lengths, self._content, self._at = iter(lengths), content.data, 0
+
+    def multiples(self, size: int, step: int, dtype: np.dtype[Any]) -> NDArray[np.float32]:
+        """Weights, each of them a multiple of 2^step."""
+        if type(step) is not int or step not in _STEPS or dtype != np.float32:
+            raise ValueError(f"multiples of 2^{step} as {dtype}")
+        weights, unit, far = aligned_zeros(size, np.float32), np.float32(2.0**step), []
+        for low in range(0, size, _PIECE):
+            own = weights[low : low + _PIECE]
+            near = self._piece(len(own))
+            if near is not None:  # else the zeros take no memory of their own
+                np.multiply(near.view(np.int8), unit, out=own)
+                far.append(np.flatnonzero(near.view(np.int8) == _FAR) + low)
+        at = np.concatenate(far) if far else np.zeros(0, np.int64)
+        weights[at] = self.numbers(len(at), np.dtype(np.int16)) * unit
+        return weights
+
+    def numbers(self, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Numbers of all planes."""
+        numbers = aligned_zeros(size * dtype.itemsize, np.uint8)
+        planes = numbers.reshape(size, dtype.itemsize)
+        for plane in range(dtype.itemsize):
+            for low in range(0, size, _PIECE):
+                own = planes[low : low + _PIECE, plane]
+                piece = self._piece(len(own))
+                if piece is not None:
+                    own[...] = piece
+        return numbers.view(dtype)
+
+    def _piece(self, size: int) -> Bytes | None:
+        """The next piece; `None` for zeros."""
+        length = next(self._lengths, None)
+        if length is None:
+            raise ValueError("fewer pieces than the shape has")
+        piece = self._content[self._at : self._at + length]
+        self._at += length
+        if length == 0:
+            return None
+        return np.frombuffer(piece if length == size else _inflated(piece, size), np.uint8)
+
+    def check_end(self) -> None:
+        """Nothing, unless there are further pieces."""
+        if next(self._lengths, None) is not None:
+            raise ValueError("more pieces than the shape has")
+
+
+def _inflated(piece: memoryview, size: int) -> bytes:
+    stream = zlib.decompressobj()
+    try:
+        content = stream.decompress(piece, size + 1)
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+    if len(content) != size or not stream.eof or stream.unused_data:
+        raise ValueError(f"a piece of other than {size} bytes")
+    return content

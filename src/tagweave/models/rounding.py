@@ -1,0 +1,29 @@
+"""Weights rounded to a grid, so that a file holds most of them in a byte (`models.packing`).
+
+On development data of four languages that lowered no score by 0.02 points (docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_FINER = 5  # powers of two between the mean size of a weight and the grid
+
+
+def rounded(weights: NDArray[Any]) -> NDArray[Any]:
+    """Float32 weights as multiples of a power of two, about a thirtieth of the mean size of those that are not 0.
+
+    Others, and weights that are not all finite, stay as they are: who asks for float64 wants all of its digits.
+    """
+    sizes = np.abs(weights)
+    largest = float(sizes.max(initial=0))
+    if weights.dtype != np.float32 or not math.isfinite(largest) or largest == 0:
+        return weights
+    mean = float(sizes.sum(dtype=np.float64)) / int(np.count_nonzero(sizes))
+    step = max(round(math.log2(mean)) - _FINER, math.frexp(largest)[1] - 14)  # at most 2^14 times the step
+    near: NDArray[Any] = np.ldexp(np.rint(np.ldexp(weights, -step)), step)
+    return near
