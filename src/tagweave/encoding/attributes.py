@@ -42,8 +42,8 @@ class AttributeEncoder:
             ValueError, RecursionError: something else than the names of attributes and their codes.
         """
         names = read_texts(arrays["index.attributes"], "index.attributes")
-        if not np.array_equal(FormColumns(names).form(), arrays["index.codes"]):
-            raise ValueError("found codes of other attributes than those that are named")
+        if len(names) != len(arrays["index.codes"]):
+            raise ValueError(f"found {len(names)} attributes, expected {len(arrays['index.codes'])}")
         return cls(FeatureIndex.of_codes(arrays["index.codes"]), names)
 
     @property
