@@ -57,6 +57,13 @@ def test_every_part_of_the_recipe(run: Run, tmp_path: Path, corpora: Path, annot
     assert [each["guideline"] for each in new.about["corpora"]] == ["ctb", "ctb"]
 
 
+def test_the_words_of_a_guided_model_of_two_rounds(run: Run, corpora: Path, tagger: Path) -> None:
+    model = load_model(tagger)
+    guided = replace(model, about={**model.about, "method": "guided", "round": 2})
+    words = command(Tagger(guided), [f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"], "x.conllu", "m")
+    assert words[words.index("--method") + 1 : words.index("--method") + 4] == ("guided", "--rounds", "2")
+
+
 def test_as_many_iterations_as_a_model_with_development_data_made(
     run: Run, tmp_path: Path, corpora: Path, annotated: Path
 ) -> None:

@@ -86,6 +86,7 @@ def _method(tagger: Tagger, has_others: bool) -> Iterator[str]:
     for name in _OF_METHODS:
         values = given.get(name)
         yield from _each(name, values if isinstance(values, list) else [] if values is None else [values])
+    yield from _each("rounds", [about["round"]] if "round" in about else [])
     yield from ["--mapping-tight"] if about.get("tight") else []
     yield from ["--retrain"] if about.get("pieces") else []
 
