@@ -29,6 +29,10 @@ DIGIT, LETTER, PUNCTUATION, HAN, HIRAGANA, KATAKANA, OTHER, CAPITAL = range(1, 9
 
 def character_class(character: str) -> int:
     """The class of one character, full-width forms with their half-width ones."""
+    if ("一" <= character <= "鿿" or "\U00020000" <= character < "\U00040000") and unicodedata.category(
+        character
+    ) == "Lo":
+        return HAN  # most characters that there are, and names are slow
     folded = unicodedata.normalize("NFKC", character)[:1] or character
     name, category = unicodedata.name(folded, ""), unicodedata.category(folded)
     by_name = {"CJK": HAN, "HIRAGANA": HIRAGANA, "KATAKANA": KATAKANA}

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.code_points import public_points
 from tagweave.corpus.kytea import segmentation_layer
 from tagweave.corpus.width import folded
 
@@ -85,8 +86,10 @@ def _classes() -> NDArray[np.uint8]:
     from tagweave.kernels import runs
 
     of_category = {**dict.fromkeys(_LETTERS, runs.LETTER), "Nd": runs.DIGIT}
-    categories = map(unicodedata.category, map(chr, range(_POINTS)))
-    classes = np.fromiter((of_category.get(category, 0) for category in categories), np.uint8, _POINTS)
+    classes = np.zeros(_POINTS, np.uint8)
+    for point in public_points():
+        if found := of_category.get(unicodedata.category(chr(point))):
+            classes[point] = found
     for name, signs in _SIGNS.items():
         variants = [chr(point) for point in range(0xFF00, 0xFFF0) if folded(chr(point)) in signs]
         classes[[ord(sign) for sign in [*signs, *variants]]] = getattr(runs, name)

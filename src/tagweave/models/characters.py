@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.code_points import public_points
 from tagweave.corpus.segmented import BLANKS
 from tagweave.corpus.width import folded_points
 from tagweave.encoding.columns import SCALAR_COLUMNS, FormColumns
@@ -133,7 +134,7 @@ def canonical(identity: str) -> NDArray[np.uint32]:
 @cache
 def _plain_points() -> NDArray[np.int64]:
     """The code points that columns can tell apart, and last one that stands for all others."""
-    plain = [point for point in range(POINTS) if unicodedata.category(chr(point)) not in _WITHOUT_CLASS]
+    plain = [point for point in public_points() if unicodedata.category(chr(point)) not in _WITHOUT_CLASS]
     return np.array([*plain, POINTS - 1])  # unassigned for ever
 
 
