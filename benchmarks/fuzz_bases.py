@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +38,19 @@ from tagweave.models.storage import load_model, save_model
 from tagweave.models.tagger import Tagger
 from tagweave.models.tree_storage import load_parser, save_parser
 
+_FILE = {"path": "x", "sha256": "0", "sentences": 3, "words": 3}
+_ABOUT = {
+    "corpora": [_FILE],
+    "lexicons": [_FILE],
+    "rounds": [{"round": 1, "predict_self": 0.3, "dev_score": 0.5}],
+    "filter": False,
+    "weights": {"ud": 10},
+    "dev_scores": {"ordinary": 0.5},
+    "mapping": ["automatic"],
+    "method": "coupled",
+    "round": 1,
+    "date": "2026-01-01",
+}  # all that `info` tells
 _WORDS = ("ba", "dor", "Kim", "luna", "se", "tovi", "3", "rex", ".")
 _SIGNS = "一丁七万丈三上下不与丐丑"
 _TABLES = 25  # of so many models that are accepted, one is made into tables, too: that takes long
@@ -194,12 +208,16 @@ def _resume(learner: str, path: Path, _number: int, iterations: int = 4) -> None
     train(trainer, problem.objective, problem.model.weights, schedule, lambda _weights: float(next(scores)))
 
 
+def _told(model: Any) -> Any:
+    return replace(model, about={**model.about, **_ABOUT})
+
+
 def _saved(make: Callable[[], ChainModel]) -> Base:
-    return Base(lambda path: save_model(make(), path), _use_chain)
+    return Base(lambda path: save_model(_told(make()), path), _use_chain)
 
 
 def _parsed(make: Callable[[], Any]) -> Base:
-    return Base(lambda path: save_parser(make(), path), _use_parser)
+    return Base(lambda path: save_parser(_told(make()), path), _use_parser)
 
 
 MODELS: dict[str, Base] = {

@@ -151,7 +151,7 @@ def _show_model(model: dict[str, Any]) -> None:
         line = f"  trained on {corpus['path']}: {corpus['sentences']:,} sentences, sha256 {corpus['sha256'][:12]}"
         show(line)
     for tried in about.get("rounds", ()):
-        way = "filtered" if about["filter"] else f"predict-self {tried['predict_self']:g}"
+        way = "filtered" if about.get("filter") else f"predict-self {tried['predict_self']:g}"
         show(f"  round {tried['round']}, {way}: dev score {tried['dev_score']:.4f}")
     if "dev_scores" in about:
         show(f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")

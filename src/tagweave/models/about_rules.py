@@ -18,6 +18,7 @@ ABOUT = record(
         "iterations": whole(),
         "round": whole(),
         "dev_score": nullable(number()),
+        "dev_scores": mapping_of(number()),
         "method": text,
         "date": text,
     },
