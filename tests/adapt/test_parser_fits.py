@@ -14,6 +14,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.encoding.arc_templates import ArcTemplates
 from tagweave.encoding.arcs import encode_arcs
+from tagweave.encoding.given_columns import without_columns
 from tagweave.encoding.relation_templates import RelationTemplates
 from tagweave.learning.loop import Schedule
 from tagweave.models.parser import Parser
@@ -180,8 +181,22 @@ def test_relations_that_evidence_never_tells_apart_are_not_chosen() -> None:
     assert fit_labels([either], "head", RELATIONS, np.array([2, 0], np.int32)) == (None, False)
 
 
+def test_copies_without_columns_teach_what_words_tell() -> None:
+    given, dev = treebank(60), treebank(30, seed=5)
+    ends = ("h.upos[0] m.upos[0]", "h.form[0] h.upos[0] m.form[0] m.upos[0]", "m.form[0] m.form[1] m.upos[0]")
+    recipe = replace(RECIPE, bits=12, templates=ArcTemplates((*ends, "h.form[0] h.upos[0]", "m.form[0] m.upos[0]")))
+    bare = [without_columns(each, ("upos",)) for each in dev]
+    alone, beside = (
+        fit_parser([corpus(given)], replace(recipe, drop_columns=share), schedule=SHORT) for share in (0.0, 0.5)
+    )
+    assert scores(alone, bare)[0] < 0.5
+    assert min(scores(beside, bare)) > 0.9
+    assert scores(beside, dev) == scores(alone, dev) == (1.0, 1.0)
+    assert (beside.tokens, beside.known) == (alone.tokens, alone.known)
+
+
 def test_settings_are_checked() -> None:
-    for bad in ({"learner": "magic"}, {"bits": 2}, {"precision": "float16"}):
+    for bad in ({"drop_columns": 1.5}, {"learner": "magic"}, {"bits": 2}, {"precision": "float16"}):
         with pytest.raises(ValueError, match="expected"):
             ParserRecipe(**bad)
     assert ParserRecipe().to_json()["templates"] is None

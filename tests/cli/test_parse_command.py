@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -145,12 +146,64 @@ def test_what_a_parser_cannot_write(trees: Path, run: Run, options: tuple[object
 
 
 def test_text_of_one_word_is_no_text_of_characters(trees: Path, run: Run) -> None:
-    assert "expected a layer 'upos'" in run("tag", trees / "parser.model", stdin="Hello\n", code=2).stderr
+    assert run("tag", trees / "parser.model", stdin="Hello\n").stdout.startswith("1\tHello\t")
     told = run("tag", trees / "parser.model", stdin="今天早上我们看\n", code=2).stderr
     assert "found raw text, characters, expected words" in told
 
 
-def test_text_without_tags_is_named(trees: Path, run: Run) -> None:
-    (trees / "words.seg").write_text("some words\n")
-    result = run("tag", trees / "parser.model", trees / "words.seg", code=2)
-    assert "expected a layer 'upos'" in result.stderr
+def test_columns_that_the_input_lacks_are_named(trees: Path, run: Run) -> None:
+    (trees / "words.seg").write_text("some river holds\nsome words\n")
+    result = run("tag", trees / "parser.model", trees / "words.seg")
+    told = f"the input has no upos, which {trees / 'parser.model'} looks at: its trees will be worse\n"
+    assert result.stderr == told
+    assert [line.split("\t")[6] for line in result.stdout.splitlines() if line][:3] == ["2", "3", "0"]
+    bare = conllu([replace(each, layers={"upos": (None,) * len(each)}) for each in treebank(2)])
+    for command in ("tag", "complete"):
+        assert run(command, trees / "parser.model", "-", "--format", "conllu", stdin=bare).stderr == told
+    assert run("tag", trees / "parser.model", trees / "dev.conllu").stderr == ""
+
+
+@pytest.fixture(scope="module")
+def tagger(trees: Path, run: Run) -> Path:
+    run("train", trees / "train.conllu", "-o", trees / "tagger.model", "--iterations", 4)
+    return trees / "tagger.model"
+
+
+def test_a_tagger_and_a_parser_in_turn(trees: Path, run: Run, tagger: Path) -> None:
+    """As one command after the other."""
+    given = treebank(5, seed=9)
+    (trees / "plain.seg").write_text("".join(" ".join(each.forms) + "\n" for each in given))
+    result = run("tag", tagger, trees / "plain.seg", "--then", trees / "parser.model")
+    run("tag", tagger, trees / "plain.seg", "-o", trees / "tagged.conllu")
+    assert result.stdout == run("tag", trees / "parser.model", trees / "tagged.conllu").stdout
+    assert result.stderr == ""
+    assert [line.split("\t")[7] for line in result.stdout.splitlines() if line].count("root") == 5
+
+
+def test_further_models_fill_in_what_is_open(trees: Path, run: Run, tagger: Path) -> None:
+    given = treebank(5, seed=9)
+    text = conllu([replace(each, layers={"upos": ((("V",)), *(None,) * (len(each) - 1))}) for each in given])
+    for first, then in ((tagger, trees / "parser.model"), (trees / "parser.model", tagger)):
+        rows = [line.split("\t") for line in run("tag", first, "--then", then, stdin=text).stdout.splitlines() if line]
+        assert "_" not in {row[3] for row in rows}
+        assert [row[6] for row in rows] == [str(arcs[0].head) for each in given for arcs in each.heads["head"] if arcs]
+        assert rows[0][3] == "V"
+    rows = [
+        line.split("\t") for line in run("tag", tagger, "--then", tagger, "--retag", stdin=text).stdout.splitlines()
+    ]
+    assert rows[0][3] == given[0].layers["upos"][0][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--then", "parser.model", "--best", 2), "found --then with"),
+        (("--then", "parser.model", "-o", "out.seg"), "expected conllu"),
+        (("--then", "none.model"), "none.model"),
+    ],
+)
+def test_what_cannot_be_done_in_turn(
+    trees: Path, run: Run, tagger: Path, options: tuple[object, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(trees)
+    assert message in run("tag", tagger, "dev.conllu", *options, code=2).stderr

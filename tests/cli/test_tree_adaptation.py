@@ -88,7 +88,7 @@ def corpora(files: Path) -> tuple[list[Corpus], list[Corpus], Corpus]:
 
 def recipe_for(targets: list[Corpus], sources: list[Corpus]) -> ParserRecipe:
     templates = usual_templates(*(corpus.sentences for corpus in (*targets, *sources)))
-    return ParserRecipe(templates, settings={"seed": 0}, bits=BITS)
+    return ParserRecipe(templates, settings={"seed": 0}, bits=BITS, drop_columns=recipes.DROP_COLUMNS)
 
 
 def steps(lines: list[str]) -> list[str]:

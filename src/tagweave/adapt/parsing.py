@@ -18,6 +18,7 @@ from tagweave.encoding.arc_doubt import with_doubt, without_disbelieved
 from tagweave.encoding.arc_templates import ArcTemplates, arc_preset
 from tagweave.encoding.arcs import SEVERAL, EncodedArcs, encode_arcs
 from tagweave.encoding.doubt import token_doubt
+from tagweave.encoding.given_columns import given_columns, with_copies
 from tagweave.encoding.relation_templates import RelationTemplates, relation_preset
 from tagweave.encoding.sentence_length import check_lengths
 from tagweave.learning.loop import Outcome, Schedule, Watcher, train
@@ -49,6 +50,7 @@ class ParserRecipe:
             82.0, 82.3).
         precision: `float32` or `float64`.
         threads: how many threads share a full pass.
+        drop_columns: the share of sentences that training sees a second time, without tags and columns.
     """
 
     templates: ArcTemplates | None = None
@@ -57,12 +59,15 @@ class ParserRecipe:
     bits: int = 20
     precision: str = "float32"
     threads: int = 1
+    drop_columns: float = 0.0
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
             raise ValueError(f"unknown learner {self.learner!r}, expected one of {', '.join(LEARNERS)}")
         if not 4 <= self.bits <= 26:
             raise ValueError(f"found bits={self.bits}, expected 4 to 26")
+        if not 0 <= self.drop_columns <= 1:
+            raise ValueError(f"found drop_columns={self.drop_columns}, expected 0 to 1")
         if self.precision not in ("float32", "float64"):
             raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
 
@@ -133,6 +138,10 @@ def fit_parser(
     templates = recipe.templates or usual_templates(sentences)
     features = ArcFeatures(templates, 1 << recipe.bits)
     projective, lifted = projectivised(sentences, layer)
+    tags, given = next(iter(tag_layers(sentences)), "form"), len(sentences)
+    sentences, projective = (
+        with_copies(each, given_columns(templates.columns), recipe.drop_columns) for each in (sentences, projective)
+    )
     encoded = with_doubt(encode_arcs(projective, templates, layer), projective)
     dtype = np.float32 if recipe.precision == "float32" else np.float64
     model = TreeModel(features, np.zeros(features.size, dtype), None, _single_root(encoded), layer)
@@ -145,7 +154,7 @@ def fit_parser(
     evaluate = score and (lambda weights: score(rounded(weights)))
     outcome = train(recipe.trainer(), objective, model.weights, schedule or Schedule(), evaluate, watcher)
     model = replace(model, weights=rounded(np.asarray(outcome.weights, dtype)))
-    relations = relation_preset(templates, next(iter(tag_layers(sentences)), "form"))
+    relations = relation_preset(templates, tags)
     if outcome.iterations:
         labels, is_stopped = fit_labels(sentences, layer, relations, model.best(encoded, True))
         model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped
@@ -154,9 +163,10 @@ def fit_parser(
         "dev_score": outcome.score,
         "iterations": outcome.iterations,
     }
-    heads = encoded.token_heads
-    counts = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((encoded.doubt > 0).sum())
-    return FittedParser(replace(model, about=about), outcome, lifted, int((~usable).sum()), *counts)
+    own = encoded.take(np.arange(given))
+    heads = own.token_heads
+    counts = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((own.doubt > 0).sum())
+    return FittedParser(replace(model, about=about), outcome, lifted, int((~usable[:given]).sum()), *counts)
 
 
 def usual_templates(*parts: Sequence[Sentence]) -> ArcTemplates:

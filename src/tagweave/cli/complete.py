@@ -28,14 +28,15 @@ def complete(
     """
     from tagweave.cli.filled import write
     from tagweave.cli.labelling import Labelling
-    from tagweave.cli.parsing import Parsing, check_no_trees, is_parser, write_parsed
+    from tagweave.cli.parsing import check_no_trees, check_parser_options, is_parser, write_parsed
+    from tagweave.cli.pipeline import parsed
     from tagweave.cli.tag import open_tagger
 
     check_outputs([output], [model, input])
     if is_parser(model):
-        others = {"to": to, "split-runs": split_runs}
-        parsing = Parsing(model, input, format, threads=threads, projective=not non_projective)
-        write_parsed(parsing, output, output_format, others)
+        check_parser_options({"to": to, "split-runs": split_runs})
+        sentences = parsed(model, input, format, threads=threads, projective=not non_projective)
+        write_parsed(sentences, output, output_format)
         return
     check_no_trees(model, non_projective)
     tagger = open_tagger(model, [to] if to else (), threads)

@@ -120,14 +120,19 @@ class Input:
 
         Raises as `format`, when the place is reached.
         """
-        block: list[Sentence] = []
-        for sentence in self._opened[2]:
-            block.append(sentence)
-            if len(block) == _BLOCK or is_awaited():
-                yield block
-                block = []
-        if block:
+        yield from ready_blocks(self._opened[2])
+
+
+def ready_blocks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    """The sentences in blocks: many, or what a pipe has ready."""
+    block: list[Sentence] = []
+    for sentence in sentences:
+        block.append(sentence)
+        if len(block) == _BLOCK or is_awaited():
             yield block
+            block = []
+    if block:
+        yield block
 
 
 def flushing(items: Iterable[Item], stream: IO[str]) -> Iterator[Item]:

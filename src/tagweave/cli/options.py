@@ -155,6 +155,16 @@ Features = Annotated[
     ),
 ]
 MinimumCount = Annotated[int, typer.Option(min=1, metavar="N", help="Drop features that occur less often.")]
+DropColumns = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        metavar="SHARE",
+        help="Parsers: of so many sentences training sees a copy without tags and FEATS, so that text without them is"
+        " parsed, too. Default: 0.5.",
+    ),
+]
 Coding = Annotated[str, typer.Option(metavar="BMES|BI|boundary", help="How labels of characters code words.")]
 Iterations = Annotated[
     int | None,

@@ -176,6 +176,16 @@ def check_parsing_options(given: Mapping[str, object]) -> None:
             raise OptionError(f"found --{option} with the task parse, expected it without: it is for tags and words")
 
 
+def check_labelling_options(drop_columns: float | None) -> None:
+    """Nothing, if no option is given that parsers alone have.
+
+    Raises:
+        OptionError: one is.
+    """
+    if drop_columns is not None:
+        raise OptionError("found --drop-columns without the task parse, expected it with --task parse")
+
+
 def _announce(corpora: Sequence[Corpus]) -> None:
     """Tell how much there is to learn from."""
     layers = [s.heads.get(corpus.guideline, ()) for corpus in corpora for s in corpus]

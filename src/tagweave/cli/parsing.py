@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from tagweave.cli.training_files import HEAD
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
-    from tagweave.corpus.sentence import Sentence
+    from tagweave.corpus.sentence import HeadLayer, Sentence
     from tagweave.models.parser import Parser
 
 
@@ -26,60 +26,41 @@ def is_parser(model: str) -> bool:
 
 @dataclass(frozen=True)
 class Parsing:
-    """One input and the parser that fills in its heads.
+    """A parser that fills in the heads of sentences.
 
     Attributes:
         model: a file.
-        argument: `PATH[#LAYER]` of the input; LAYER is the head layer that is evidence and is filled in.
-        format: of the input.
-        retag: whether the heads of the input are put aside.
+        layer: the head layer of the sentences that is evidence.
+        retag: whether it is put aside.
         threads: how many threads share the work.
         projective: whether no two arcs of a tree may cross.
     """
 
     model: str
-    argument: str
-    format: str | None = None
+    layer: str = HEAD
     retag: bool = False
     threads: int = 1
     projective: bool = True
 
-    def write(self, output: str, format: str | None) -> None:  # noqa: A002
-        """Parse, and write CoNLL-U, as a whole file or not at all; `-` is standard output.
+    def filled(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The sentences with their trees in the layer `head`, block by block.
+
+        Of layers and columns that the first block lacks, and the parser looks at, a line tells.
 
         Raises:
-            OptionError: another format of the output.
-            CorpusError, OSError: as `Parser.complete`.
+            CorpusError: as `Parser.complete`.
         """
-        from tagweave.cli.input import flushing
-        from tagweave.corpus.conllu import write
-        from tagweave.corpus.text_file import written
+        from tagweave.cli.input import ready_blocks
+        from tagweave.encoding.given_columns import lacking, with_columns
 
-        check_has_heads(output, format)
-        with written(output) as stream:
-            write(
-                flushing(self.parsed(), stream),
-                stream,
-                head=self._parser.model.guideline,
-            )
-
-    def parsed(self) -> Iterator[Sentence]:
-        """The sentences of the input with their trees, under the name of the model's guideline.
-
-        No label of words stands in text: it is words between blanks.
-
-        Raises:
-            CorpusError, OSError: as `Input.check_words`; or as `Parser.complete`.
-        """
-        from tagweave.cli.input import Input
-        from tagweave.corpus.load import Labels
-
-        given = Input(self.argument, self.format, Labels(lambda _: False))
-        given.check_words()
-        if given.note:
-            say(given.note)
-        for block in given.blocks():
-            yield from self._parser.complete(map(self._evidence, block))
+        names = self._parser.model.inputs
+        for number, block in enumerate(ready_blocks(sentences)):
+            missing = [] if number else lacking(block, names)
+            if missing:
+                say(f"the input has no {', '.join(missing)}, which {self.model} looks at: its trees will be worse")
+            complete = [with_columns(self._evidence(sentence), names) for sentence in block]
+            for sentence in self._parser.complete(complete):
+                yield replace(sentence, heads={HEAD: sentence.heads[self._parser.model.guideline]})
 
     @cached_property
     def _parser(self) -> Parser:
@@ -90,11 +71,25 @@ class Parsing:
 
     def _evidence(self, sentence: Sentence) -> Sentence:
         """Heads under the name of the model's guideline, and no layer of the file that might bear that of its guide."""
-        from tagweave.corpus.load import parse_argument
-
-        given = sentence.heads.get(parse_argument(self.argument).layer or HEAD, (None,) * len(sentence))
-        heads = (None,) * len(sentence) if self.retag else given
+        unknown: HeadLayer = (None,) * len(sentence)
+        heads = unknown if self.retag else sentence.heads.get(self.layer, unknown)
         return replace(sentence, heads={self._parser.model.guideline: heads})
+
+
+def write_parsed(sentences: Iterable[Sentence], output: str, format: str | None) -> None:  # noqa: A002
+    """Write sentences with trees as CoNLL-U, as a whole file or not at all; `-` is standard output.
+
+    Raises:
+        OptionError: another format of the output.
+        CorpusError, OSError: as the sentences, when the place is reached.
+    """
+    from tagweave.cli.input import flushing
+    from tagweave.corpus.conllu import write
+    from tagweave.corpus.text_file import written
+
+    check_has_heads(output, format)
+    with written(output) as stream:
+        write(flushing(sentences, stream), stream)
 
 
 def check_has_heads(output: str, format: str | None) -> None:  # noqa: A002
@@ -108,16 +103,6 @@ def check_has_heads(output: str, format: str | None) -> None:  # noqa: A002
     name = format or format_of_name(output) or "conllu"
     if name != "conllu":
         raise OptionError(f"found {name} as the format of the output, expected conllu: it has a place for heads")
-
-
-def write_parsed(parsing: Parsing, output: str, format: str | None, others: Mapping[str, object]) -> None:  # noqa: A002
-    """`Parsing.write`, if no option is given that parsers do not have.
-
-    Raises:
-        OptionError: one is; or as `Parsing.write`.
-    """
-    check_parser_options(others)
-    parsing.write(output, format)
 
 
 def check_parser_options(given: Mapping[str, object]) -> None:

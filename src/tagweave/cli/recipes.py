@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from tagweave.cli.errors import OptionError, as_option_error
@@ -71,10 +71,19 @@ def _preset(name: str, presets: dict[str, Templates]) -> Templates:
     return presets[name]
 
 
+DROP_COLUMNS = 0.5
+"""Chosen on dev sets of four languages: see the page on parsing."""
+
+
 def parser_recipe(
-    templates: Sequence[str], learner: str, settings: dict[str, Any], precision: str, threads: int
+    templates: Sequence[str],
+    learner: str,
+    settings: dict[str, Any],
+    precision: str,
+    threads: int,
+    drop_columns: float | None = None,
 ) -> ParserRecipe:
-    """How a parser is fitted, with the usual templates where none are given.
+    """How a parser is fitted, with the usual templates and share of dropped columns where none are given.
 
     Raises:
         OptionError: an unknown precision.
@@ -86,7 +95,8 @@ def parser_recipe(
     chosen = ArcTemplates(tuple(templates)) if templates else None
     with as_option_error():
         _ = chosen and chosen.parsed  # read them now: a mistake must not come after minutes of loading
-        return ParserRecipe(chosen, learner, settings, precision=precision, threads=threads)
+        recipe = ParserRecipe(chosen, learner, settings, precision=precision, threads=threads)
+        return replace(recipe, drop_columns=DROP_COLUMNS if drop_columns is None else drop_columns)
 
 
 def corpus_weights(text: str | None, corpora: int) -> list[float]:

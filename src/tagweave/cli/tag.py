@@ -12,7 +12,7 @@ import typer
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError
 from tagweave.cli.outputs import check_outputs
-from tagweave.cli.parsing import Parsing, check_no_trees, is_parser, write_parsed
+from tagweave.cli.parsing import check_no_trees, check_parser_options, is_parser, write_parsed
 
 if TYPE_CHECKING:
     from tagweave.cli.conversion import Conversion
@@ -36,6 +36,10 @@ def tag(
     best: Annotated[
         int | None, typer.Option(min=1, metavar="K", help="JSON lines of the K best sequences and their probabilities.")
     ] = None,
+    then: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="A tagger of words or a parser that goes on from there (repeatable)."),
+    ] = None,
     non_projective: options.NonProjective = False,
     threads: options.Threads = 1,
 ) -> None:
@@ -44,7 +48,7 @@ def tag(
     A model of words reads words in any format; a token that has a label keeps it, one with several gets one of them. A
     model that segments reads raw text, one sentence a line, and writes words. Blanks in raw text are boundaries; Latin
     words, numbers, URLs and e-mail addresses stay whole. Labels of several --to belong together; columns and CoNLL-U
-    have a place for them. A parser reads and writes CoNLL-U.
+    have a place for them. A parser writes CoNLL-U, and so do several models in turn: `tag TAGGER TEXT --then PARSER`.
 
     --probabilities writes rows `token TAB label TAB probability` and an empty line after each sentence. Tokens of a
     segmenter are characters, or the pieces of words that its taggers cut. --best writes a JSON object a sequence:
@@ -52,6 +56,7 @@ def tag(
     """
     from tagweave.cli.filled import write
     from tagweave.cli.labelling import Labelling
+    from tagweave.cli.pipeline import in_turn, parsed, tagged
     from tagweave.cli.raw_text import write_segmented
 
     if probabilities and best:
@@ -60,16 +65,22 @@ def tag(
         raise OptionError("found --output-format with --probabilities or --best, expected it without")
     if (probabilities or best) and len(to or ()) > 1:
         raise OptionError("found --probabilities or --best with several --to, expected one")
-    check_outputs([output], [model, input])
+    if then and (probabilities or best or to):
+        raise OptionError("found --then with --probabilities, --best or --to, expected it without")
+    check_outputs([output], [model, input, *(then or ())])
     if is_parser(model):
-        others = {"to": to, "probabilities": probabilities, "best": best, "split-runs": split_runs}
-        parsing = Parsing(model, input, format, retag, threads, not non_projective)
-        write_parsed(parsing, output, output_format, others)
+        check_parser_options({"to": to, "probabilities": probabilities, "best": best, "split-runs": split_runs})
+        trees = parsed(model, input, format, retag, threads, not non_projective)
+        write_parsed(in_turn(trees, then or (), retag, threads, not non_projective), output, output_format)
         return
-    check_no_trees(model, non_projective)
+    if not then:
+        check_no_trees(model, non_projective)
     labelling = Labelling(open_tagger(model, to or (), threads), input, format, retag, not split_runs)
     with _retag_suggested():
-        if probabilities:
+        if then:
+            words = in_turn(tagged(labelling), then, retag, threads, not non_projective)
+            write_parsed(words, output, output_format)
+        elif probabilities:
             write_lines(output, probability_rows(labelling))
         elif best:
             write_lines(output, best_lines(labelling, best))

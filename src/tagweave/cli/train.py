@@ -54,6 +54,7 @@ def train(
     features: options.Features = None,
     min_count: options.MinimumCount = 1,
     coding: options.Coding = "BMES",
+    drop_columns: options.DropColumns = None,
     iterations: options.Iterations = None,
     patience: options.Patience = 5,
     seed: options.Seed = 0,
@@ -83,7 +84,7 @@ def train(
     from tagweave.cli.guidelines import METHODS, OF_PARSERS, ORDINARY
     from tagweave.cli.lexicons import read_lexicons
     from tagweave.cli.methods import Work, check_options, usual_sample
-    from tagweave.cli.parser_methods import ParserWork, check_parsing_options
+    from tagweave.cli.parser_methods import ParserWork, check_labelling_options, check_parsing_options
     from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings, parser_recipe, sample_sizes
     from tagweave.cli.training_files import PARSE
     from tagweave.cli.transformation import transformation
@@ -101,13 +102,13 @@ def train(
     _check_known("strategy", incomplete, STRATEGIES)
     chosen = learner_settings(learner, settings or (), seed)
     if is_parser:
-        of_trees = parser_recipe(template or (), learner, chosen, precision, threads)
+        of_trees = parser_recipe(template or (), learner, chosen, precision, threads, drop_columns)
     else:
+        check_labelling_options(drop_columns)
         templates = chosen_templates(preset or (), template or (), bool(lexicon))
         lexicons = read_lexicons(lexicon or (), task)
         with as_option_error():
-            words = Task(task, coding)
-            recipe = Recipe(words, templates, learner, chosen, features, min_count, precision=precision)
+            recipe = Recipe(Task(task, coding), templates, learner, chosen, features, min_count, precision=precision)
             recipe = replace(recipe, threads=threads, guide=guide)
         coupling = coupling_options(mapping, mapping_minimum, mapping_tight, views, task, prune)
     _check_writable(model, log, [*corpora, *(source or ()), dev, *(lexicon or ()), *(mapping or ())])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.arcs import EncodedArcs, encode_arcs
+from tagweave.encoding.given_columns import given_columns
 from tagweave.encoding.sentence_length import check_lengths
 from tagweave.kernels import tree
 from tagweave.kernels.k_best_trees import k_best
@@ -47,6 +48,13 @@ class TreeModel:
     guideline: str = "head"
     about: dict[str, Any] = field(default_factory=dict)
     guide: TreeModel | None = None
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """What the model and its guide look at beside forms: layers of sentences, and columns as `user:NAME`."""
+        relations = () if self.labels is None else self.labels.templates.columns
+        own = given_columns((*self.features.templates.columns, *relations))
+        return tuple(dict.fromkeys([*own, *(self.guide.inputs if self.guide else ())]))
 
     @cached_property
     def _aligned(self) -> Floats:
