@@ -88,13 +88,13 @@ def main() -> None:
         received.append(number)
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
         app(prog_name="tagweave")
     finally:
+        signal.signal(signal.SIGTERM, before)
         if received:
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError, ValueError):
                     stream.flush()
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.raise_signal(signal.SIGTERM)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """The text with control characters, direction marks that embed, and halves of surrogate pairs as escapes."""
+    """The text with control characters other than the tab, direction marks that embed, and halves of surrogate pairs as escapes."""
     return _CONTROL.sub(_escape, text)
 
 
