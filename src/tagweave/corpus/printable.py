@@ -8,7 +8,7 @@ _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u20
 
 
 def printable(text: str) -> str:
-    """The text with control characters (but tabs), embedding direction marks and halves of surrogate pairs as escapes."""
+    """The text with control characters (but tabs), direction marks and halves of surrogate pairs as escapes."""
     return _CONTROL.sub(_escape, text)
 
 
