@@ -23,7 +23,7 @@ _SKIPS = tuple((offset, offset + 2) for offset in range(-2, 1))
 _AFFIXES = tuple(f"{kind}_{n}[0]" for n in range(1, 5) for kind in ("prefix", "suffix"))
 
 PRESETS: dict[str, Templates] = {
-    # The defaults, chosen on development data of eleven corpora of four languages. Where few
+    # The defaults, chosen on development data of eleven corpora of four languages (docs/results/defaults.md). Where few
     # words are known, what a word looks like tells more than its neighbours: bigrams of forms, and forms two words
     # away, lost up to 10,000 tokens and gained nothing at 25,000. `first` and `last` say again what the shortest
     # prefix and suffix say, and so move twice as fast.
