@@ -47,6 +47,12 @@ def one(gold, system):
     return accuracy(corpus(rows, 1), corpus(rows, 2))
 
 
+def test_scores_are_equal_whatever_the_counts_of_their_sentences():
+    rows = [[("w", ("A",), ("A",))], [("w", ("A",), ("B",))]]
+    forth, back = ([accuracy(corpus(each, 1), corpus(each, 2))] for each in (rows, rows[::-1]))
+    assert forth == back
+
+
 POLICY = [
     # gold, system, (right, scored, unscored, ambiguous, undecided)
     (("A",), ("A",), (1, 1, 0, 0, 0)),

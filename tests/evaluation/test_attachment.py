@@ -34,6 +34,11 @@ def test_heads_relations_and_whole_trees() -> None:
     assert (scores.tags["N < V"].right, scores.tags["V < ROOT"].total) == (1, 2)
 
 
+def test_a_head_of_several_candidate_tags_counts_as_none() -> None:
+    gold = Sentence(GOLD.forms, {"upos": (("D",), ("N", "V"), ("V",), ("P",))}, heads=GOLD.heads)
+    assert set(attachment(corpus(gold), corpus(GOLD)).tags) == {"D < _", "_ < V", "V < ROOT", "P < V"}
+
+
 def test_punctuation_can_be_left_out() -> None:
     wrong = with_evidence(GOLD, *GOLD.heads["head"][:3], (Arc(1, "punct"),))
     assert attachment(corpus(GOLD), corpus(wrong)).heads.f == 0.75

@@ -143,3 +143,9 @@ def test_a_multiword_token_that_the_system_did_not_split() -> None:
     scores = attachment(corpus(gold), corpus(system))
     assert (scores.heads.right, scores.heads.gold, scores.heads.system) == (1, 3, 2)
     assert scores.arcs.f == pytest.approx(2 * 1 / 5)
+
+
+def test_the_same_words_need_not_be_the_same_text() -> None:
+    words = ["1\tde\t_\t_\t_\t_\t2\tcase\t_\t_", "2\tle\t_\t_\t_\t_\t0\troot\t_\t_", ""]
+    multiword = ["1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_", *words]
+    assert attachment(corpus(multiword), corpus(words)).heads.f == 1.0

@@ -105,6 +105,8 @@ def test_blocks_do_not_change_the_number_of_trials(monkeypatch):
     assert randomisation_test(first, second, share_of_counts, trials=99) == 0.01
     monkeypatch.setattr(significance, "BLOCK", 1)
     assert randomisation_test(first, second, share_of_counts, trials=9) == 0.1
+    monkeypatch.setattr(significance, "BLOCK", 4)
+    assert randomisation_test(first, first, share_of_counts, trials=9) == 1.0
 
 
 def test_under_the_null_hypothesis_p_is_not_too_often_small():
