@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -152,6 +153,50 @@ def test_a_small_file_does_not_become_a_large_one() -> None:
     piece[0]["a"]["shape"] = [200]
     with pytest.raises(ValueError, match="other than 200 bytes"):
         unpack(*piece)
+
+
+def frame(content: bytes, **how: Any) -> bytes:
+    return zstandard.ZstdCompressor(**how).compress(content)
+
+
+def unpacked_bytes(piece: bytes, size: int = 300) -> Any:
+    """What an array of bytes of one piece becomes."""
+    form = {"dtype": "|u1", "shape": [size], "lengths": [len(piece)]}
+    return unpack({"a": form}, {"a": np.frombuffer(piece, np.uint8)})["a"]
+
+
+def test_a_piece_is_one_frame_that_tells_its_size() -> None:
+    content = bytes(range(10)) * 30
+    whole = frame(content)
+    assert unpacked_bytes(whole).tobytes() == content
+    skippable = b"\x50\x2a\x4d\x18" + (8).to_bytes(4, "little") + bytes(8)
+    bad = {
+        "nothing of the kind": b"none",
+        "cut short": whole[:-1],
+        "less than a header": whole[:5],
+        "with more behind it": whole + b"\0",
+        "two frames": frame(content[:200]) + frame(content[200:]),
+        "a second one of nothing": whole + frame(b""),
+        "skipped": skippable,
+        "behind what is skipped": skippable + whole,
+        "of a size that is not told": frame(content, write_content_size=False),
+        "a byte less": frame(content[:-1]),
+        "much more": frame(bytes(1 << 24)),
+        "telling less than it has": whole[:5] + (300 - 256 - 1).to_bytes(2, "little") + whole[7:],
+    }
+    for what, piece in bad.items():
+        assert len(piece) != 300, what
+        with pytest.raises(ValueError, match=r"\S"):
+            unpacked_bytes(piece)
+    with pytest.raises(ValueError, match="other than 299 bytes"):
+        unpacked_bytes(whole, 299)
+
+
+def test_the_same_arrays_become_the_same_bytes() -> None:
+    weights = rounded(np.random.default_rng(0).normal(size=10**6).astype(np.float32))
+    (forms, one), (same, other) = pack({"a": weights}), pack({"a": weights.copy()})
+    assert forms == same
+    np.testing.assert_array_equal(one["a"], other["a"])
 
 
 def parser() -> TreeModel:

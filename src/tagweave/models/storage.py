@@ -26,7 +26,7 @@ _CHECKS = {"chain": check_chain, "tree": check_tree}
 _HEAD = record({"format": whole(), "version": text, "kind": one_of(*_CHECKS)}, others=True)
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _KEY = "tagweave"  # the only one: several would stand in an order of chance
-_FORMAT = 4  # raised with every change of what a file holds
+_FORMAT = 5  # raised with every change of what a file holds
 
 
 class ModelFileError(ValueError):
