@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tagweave.encoding.arc_templates import ArcTemplates
@@ -43,6 +43,8 @@ def test_arrays_come_back(dtype: Any, shape: list[int], name: str, seed: int) ->
     st.floats(-30, 30),
     st.booleans(),
 )
+@example([2.0**115, 3 * 2.0**125], 0.0, False)
+@example([1.5 * 2.0**127], 0.0, False)
 def test_weights_come_back_whatever_they_are(values: list[float], exponent: float, are_rounded: bool) -> None:
     with np.errstate(all="ignore"):
         weights = np.array(values, np.float32) * np.float32(2.0**exponent)

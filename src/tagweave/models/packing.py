@@ -1,8 +1,8 @@
 """The arrays of a model as bytes on disk, few of them, and back: nothing is lost on the way.
 
 An array is written plane by plane: the lowest byte of every number, then the next one, and so on. A plane is cut into
-pieces, and each piece is compressed (one frame of Zstandard, which tells its size), or left as it is where that is hardly
-shorter; of a piece that is all 0 nothing is written. Two kinds of arrays are made smaller first:
+pieces; each is compressed (one frame of Zstandard that tells its size), or left as it is where that is hardly shorter;
+of a piece that is all 0 nothing is written. Two kinds of arrays are made smaller first:
 
 NAME.ptr      differences of neighbours
 float32       where all are multiples of a power of two (`models.rounding`), the multiples as int8; -128 stands for one
@@ -70,7 +70,7 @@ def _packed(name: str, array: NDArray[Any]) -> tuple[dict[str, Any], list[bytes]
 def _multiples(flat: NDArray[np.float32]) -> tuple[int, NDArray[np.int16]] | None:
     """The exponent of the largest power of two that divides all weights, and int16[n], how often it is in each."""
     largest = float(np.abs(flat).max(initial=0))
-    if not math.isfinite(largest):
+    if not largest < 2.0 ** (_STEPS.stop + 14):
         return None
     finest = max(_STEPS.start, math.frexp(largest)[1] - 15)
     multiples = np.empty(len(flat), np.int16)
@@ -81,6 +81,7 @@ def _multiples(flat: NDArray[np.float32]) -> tuple[int, NDArray[np.int16]] | Non
             return None
     common = int(np.bitwise_or.reduce(multiples)) if largest else 0
     shift = (common & -common).bit_length() - 1 if common else -finest
+    shift = min(shift, _STEPS[-1] - finest)
     return finest + shift, multiples >> shift if common else multiples
 
 
