@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -316,6 +317,9 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     It is the F measure of words where every character of `dev` has one label, else the share of the positions with one
     label that the model gets right. A label that the model does not know counts as wrong. A wildcard is not one label,
     nor is `O` where only some labels were looked for.
+
+    Raises:
+        CorpusError: another guideline than those of the model, or hardly any label that it knows.
     """
     layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in dev.sentences]
     if dev.covered is not None:
@@ -324,9 +328,22 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     if dev.guideline not in sides:
         found = f"development data of the guideline {dev.guideline!r}"
         raise CorpusError(found, f"{' or '.join(map(repr, sides))}, of the model", dev.path)
+    _check_known(layers, model.structure.space.view(dev.guideline), dev.path)
     tokens = model.encoder.tokens(dev.sentences, threads)
     pieces = piece_lengths(tokens) if of_pieces(model) else None
     return scorer(model, model.encoder.encode(tokens, threads), layers, dev.guideline, threads, dev.path, pieces)
+
+
+def _check_known(layers: Sequence[Layer], view: View, path: str) -> None:
+    """Refuse development data whose labels are nearly all unknown to a view of the model."""
+    named = (name for layer in layers for candidates in layer for name in candidates or ())
+    counts = Counter(name for name in named if not is_wildcard(name))
+    unknown = [name for name in counts if name not in view.number]
+    share = sum(counts[name] for name in unknown) / max(1, counts.total())
+    if share > _STRANGE:
+        names = " ".join(unknown[:_SHOWN])
+        found = f"labels that the model does not know at {100 * share:.1f} % of the positions ({names})"
+        raise CorpusError(found, f"development data of {view.guideline}: {' '.join(view.names[:_SHOWN])}", path)
 
 
 def scorer(
@@ -343,7 +360,7 @@ def scorer(
     Tokens may be pieces of so many characters, and the layers of characters: every character is scored.
 
     Raises:
-        CorpusError: no position has one label, or most of them have labels that the model does not know.
+        CorpusError: no position has one label.
     """
     view = model.structure.space.view(guideline)
     numbers = dict(view.number)  # of the labels of the model, then of those that it lacks
@@ -351,10 +368,6 @@ def scorer(
     known = gold >= 0
     if not known.any():
         raise CorpusError("no position with one label", "development data to measure by", path)
-    if (strange := float((gold[known] >= len(view.names)).mean())) > _STRANGE:
-        names = " ".join(list(numbers)[len(view.names) :][:_SHOWN])
-        found = f"labels that the model does not know at {100 * strange:.1f} % of the positions ({names})"
-        raise CorpusError(found, f"development data of {guideline}: {' '.join(view.names[:_SHOWN])}", path)
     spread = None if pieces is None else Spread(view.names, model.coding, numbers, pieces)
     ptr = encoded.sentence_ptr if spread is None else spread.begins[encoded.sentence_ptr]
     counter = WordCounter(tuple(numbers), ptr) if model.coding and known.all() else None
