@@ -187,3 +187,14 @@ def test_long_sentences_neither_vanish_nor_overflow(size: int, seed: int) -> Non
     found = run(free, False, np.float64, True)
     assert found.log_z[0] == pytest.approx(np.logaddexp.reduce(scores, axis=1).sum(), rel=1e-12)
     np.testing.assert_allclose(found.gamma[0].sum(axis=1), 1)
+
+
+def test_a_label_that_no_sequence_reaches_has_marginal_0_however_well_it_could_go_on() -> None:
+    ones, end = np.ones((4, 2), np.float32), np.ones(2, np.float32)
+    transition = np.array([[1e-29, 0], [1, 1]], np.float32)  # at float32, what follows the second label overflows
+    steps, start = np.arange(5), np.array([1, 0], np.float32)
+    gamma, before, beyond = (np.zeros((4, 2), np.float32) for _ in range(3))
+    shift, scale, log_z = np.zeros(4, np.float32), np.zeros(4, np.float32), np.zeros(1)
+    chain.forward(ones, shift, steps, transition, start, end, False, gamma, before, scale, log_z)
+    chain.backward(ones, steps, np.ascontiguousarray(transition.T), end, False, gamma, scale, beyond)
+    np.testing.assert_allclose(gamma, [[1, 0]] * 4)
