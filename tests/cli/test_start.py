@@ -45,6 +45,22 @@ except SystemExit as end:
     assert output.startswith("Usage: ")
 
 
+def test_a_line_is_tagged_without_linear_algebra_once_kernels_are_compiled(tagger: str) -> None:
+    """Nor is what Numba compiles with loaded: that would take longer than all the rest."""
+    code = f"""
+import sys
+from tagweave.cli.main import app
+app(["tag", {str(tagger)!r}], standalone_mode=False)
+print(*[name for name in ("scipy.linalg", "threadpoolctl", "numba.np.arraymath") if name in sys.modules])
+"""
+    command = [sys.executable, "-c", code]
+    first, again = (
+        subprocess.run(command, check=True, capture_output=True, text=True, input="医院 的 墙\n").stdout.split("\n")
+        for _ in range(2)
+    )
+    assert (again[0], again[1]) == (first[0], "")
+
+
 def test_systems_without_modules_of_unix() -> None:
     """Windows has neither; memory is not told there, and no model is trained beside the server."""
     code = """

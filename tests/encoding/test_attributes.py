@@ -74,7 +74,10 @@ def test_a_frozen_encoder_knows_what_was_frequent(
     ],
 )
 def test_dicts_are_taken_apart(token: Any, expected: list[tuple[str, float]]) -> None:
-    assert list(expand(token)) == expected
+    names: list[str] = []
+    values: list[float] = []
+    expand(token, names, values)
+    assert list(zip(names, values, strict=True)) == expected
 
 
 def test_values_are_kept_and_ones_need_none() -> None:
@@ -92,6 +95,13 @@ def test_a_column_of_attributes_is_read() -> None:
     assert encoder.names == ["a", "b", "a:b"]
     assert features(encoded) == [[(0, 0.5), (1, 1.0)], [], [(2, 2.0), (0, 2.0)]]
     assert encoded.weights.tolist() == [2.0]
+
+
+def test_a_frozen_index_finds_attributes_by_name() -> None:
+    encoder = AttributeEncoder()
+    encoder.freeze(encoder.encode_attributes([[["a", "b"], {"a": 2, "n:1": 1, "": 1}]]))
+    encoded = encoder.encode_attributes([[["b", "", "c"], {"n": {"1": 0.5}, "a": True}]])
+    assert features(encoded) == [[(1, 1.0), (-1, 1.0), (-1, 1.0)], [(2, 0.5), (0, 1.0)]]
 
 
 def test_no_column_and_no_number_are_errors_with_a_place() -> None:

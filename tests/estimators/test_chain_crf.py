@@ -8,6 +8,7 @@ import math
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from tagweave.encoding.attributes import expand
 from tagweave.estimators import ChainCRF, chain_crf
 from tagweave.estimators.algorithms import ALGORITHMS
 from tagweave.models.storage import ModelFileError, load_model
+from tagweave.models.structure import ChainStructure
 
 Labels = tuple[str, ...]
 
@@ -30,10 +32,17 @@ def as_set(position: Any) -> set[str]:
     return set(LABELS) if position is None else {position} if isinstance(position, str) else set(position)
 
 
+def attributes_of(token: Any) -> list[tuple[str, float]]:
+    names: list[str] = []
+    values: list[float] = []
+    expand(token, names, values)
+    return list(zip(names, values, strict=True))
+
+
 def scores(crf: ChainCRF, sentence: Any, labels: list[str]) -> dict[Labels, float]:
     """The score of every label sequence, from the weights that the estimator shows."""
     state, transition = crf.state_features_, crf.transition_features_
-    attributes = [list(expand(token)) for token in sentence]
+    attributes = [attributes_of(token) for token in sentence]
 
     def score(sequence: Labels) -> float:
         emission = (
@@ -193,6 +202,16 @@ def test_ambiguity_is_resolved_by_the_rest_of_the_data() -> None:
     assert crf.predict_single(X[0], constraints=[{"NN", "PRP"}]) in (["NN"], ["PRP"])
     assert crf.predict_single(X[0], constraints=["NN"]) == ["NN"]
     assert crf.predict_single(X[0], constraints=[None]) == ["VB"]
+
+
+def test_single_sentences_are_labelled_as_many_are_with_what_was_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = sentences(20)
+    crf = ChainCRF(max_iterations=5).fit(X, y)
+    derive = Mock(return_value=crf.model_.structure.transition_scores(crf.model_.weights))
+    monkeypatch.setattr(ChainStructure, "transition_scores", derive)
+    monkeypatch.setattr("tagweave.kernels.blas._controller", None)  # no matrix is multiplied
+    assert [crf.predict_single(sentence) for sentence in X] == list(crf.predict(X))
+    assert derive.call_count <= 1
 
 
 @ALL_ALGORITHMS

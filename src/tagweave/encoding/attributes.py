@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate, repeat
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ from tagweave.encoding.rules import read_texts
 from tagweave.kernels import hashing
 
 Attributes = Iterable[str] | Mapping[str, Any]
+
+_PLAIN = {bool, int, float}  # they are known at once not to be nested
 
 
 class AttributeEncoder:
@@ -74,25 +78,33 @@ class AttributeEncoder:
         In a dict a number (or bool) is the value of the attribute, a string is joined to its name (`name:string`),
         and a nested dict or list is taken apart likewise.
         """
-        lengths = np.array([len(sentence) for sentence in sentences], np.int64)
         names: list[str] = []
         values: list[float] = []
-        counts: list[int] = []
+        ends = [0]
         for sentence in sentences:
             for token in sentence:
-                before = len(names)
-                for name, value in expand(token):
-                    names.append(name)
-                    values.append(value)
-                counts.append(len(names) - before)
+                expand(token, names, values)
+                ends.append(len(names))
+        features = self._known(names) if self.index.frozen else self._numbered(names)
+        return _encoded(list(map(len, sentences)), ends, features, np.array(values, np.float64), weights)
+
+    def _known(self, names: list[str]) -> NDArray[np.int32]:
+        """The features of attributes by name, -1 for those that a frozen index does not have."""
+        return np.array(list(map(self._numbers.get, names, repeat(-1))), np.int32)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """The attributes of a frozen index. Its codes would do, but hashing costs more than one sentence's scores."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    def _numbered(self, names: list[str]) -> NDArray[np.int32]:
+        """The features of attributes, new ones for those that are new."""
         distinct: dict[str, int] = {}
         order = np.fromiter((distinct.setdefault(name, len(distinct)) for name in names), np.int64, len(names))
         codes = FormColumns(list(distinct)).form()
         features = self.index.ids(codes[order] if len(order) else np.zeros(0, np.uint64))
-        if not self.index.frozen:
-            self._remember(list(distinct), order, features)
-        weighted = np.array(values)
-        return _encoded(lengths, counts, features, weighted, weights)
+        self._remember(list(distinct), order, features)
+        return features
 
     def _remember(self, names: list[str], order: NDArray[np.int64], features: NDArray[np.int32]) -> None:
         """Keep the names of attributes that are new to the index."""
@@ -120,33 +132,36 @@ class AttributeEncoder:
         return {"index.codes": self.index.codes(), "index.attributes": names}
 
 
-def expand(token: Attributes, prefix: str = "") -> Iterator[tuple[str, float]]:
-    """Attribute names and values of one token, nested ones joined by colons, as sklearn-crfsuite takes them."""
-    if not isinstance(token, Mapping):
-        for name in token:
-            yield f"{prefix}{name}", 1.0
+def expand(token: Attributes, names: list[str], values: list[float], prefix: str = "") -> None:
+    """Add attribute names and values of one token, nested ones joined by colons, as sklearn-crfsuite takes them."""
+    if not isinstance(token, dict | Mapping):  # that a dict is a mapping takes longer to find out
+        names.extend([f"{prefix}{name}" for name in token] if prefix else map(str, token))
+        values.extend([1.0] * (len(names) - len(values)))
         return
     for name, value in token.items():
-        if isinstance(value, str):
-            yield f"{prefix}{name}:{value}", 1.0
-        elif isinstance(value, Mapping) or (isinstance(value, Iterable) and not isinstance(value, bytes)):
-            yield from expand(value, f"{prefix}{name}:")
+        kind = type(value)
+        if kind is str or isinstance(value, str):
+            names.append(f"{prefix}{name}:{value}")
+            values.append(1.0)
+        elif kind not in _PLAIN and isinstance(value, Iterable) and not isinstance(value, bytes):
+            expand(value, names, values, f"{prefix}{name}:")
         else:
-            yield f"{prefix}{name}", float(value)
+            names.append(f"{prefix}{name}")
+            values.append(float(value))
 
 
 def _encoded(
-    lengths: NDArray[np.int64],
-    counts: list[int],
+    lengths: list[int],
+    ends: list[int],
     features: NDArray[np.int32],
     values: NDArray[np.float64],
     weights: Sequence[float] | None,
 ) -> Encoded:
-    tokens = len(counts)
+    tokens = len(ends) - 1
     return Encoded(
-        sentence_ptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        sentence_ptr=np.array([0, *accumulate(lengths)], np.int64),
         kinds=np.arange(tokens, dtype=np.int32),
-        kind_ptr=np.concatenate([[0], np.cumsum(np.array(counts, np.int64))]).astype(np.int64),
+        kind_ptr=np.array(ends, np.int64),
         kind_features=features,
         kind_values=np.zeros(0) if (values == 1).all() else values,
         grams=np.zeros((tokens, 0), np.int32),

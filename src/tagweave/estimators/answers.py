@@ -18,8 +18,7 @@ Ranking = list[tuple[list[str], float]]
 
 def best_labels(model: ChainModel, encoded: Encoded, masks: NDArray[np.uint8] | None = None) -> list[list[str]]:
     """The labels of the best sequence of every sentence; with `masks`, of the best that the evidence allows."""
-    with one_blas_thread():
-        numbers = model.best(encoded, masks).tolist()
+    numbers = model.best(encoded, masks).tolist()
     names = model.structure.space.names
     return _by_sentence([names[number] for number in numbers], encoded)
 

@@ -2,19 +2,27 @@
 
 Numba calls the BLAS that SciPy ships, which is loaded when SciPy's linear algebra is; a limit that is set before has no
 effect. On two busy cores, unlimited OpenBLAS threads make a training pass thirty times slower.
+
+Only sums over sequences multiply matrices. What looks for the best sequence alone does without SciPy, whose import is a
+fifth of a second.
 """
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
 
-import scipy.linalg.cython_blas  # noqa: F401 - loads the library that the limit is for
-from threadpoolctl import ThreadpoolController
 
-_CONTROLLER = ThreadpoolController()
+@cache
+def _controller() -> Any:
+    import scipy.linalg.cython_blas  # noqa: F401 - loads the library that the limit is for
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
     """A context in which every BLAS call runs on the thread that makes it."""
-    limit: AbstractContextManager[object] = _CONTROLLER.limit(limits=1, user_api="blas")
+    limit: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
     return limit

@@ -30,6 +30,7 @@ import llvmlite
 from numba.core import config
 from numba.core.caching import IndexDataCacheFile, NullCache
 from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
 from numba.misc.appdirs import AppDirs
 
 from tagweave.kernels.notice import begin, end, say
@@ -84,8 +85,12 @@ class CompiledCode(NullCache):
         self._name = f"{module}.{function.__qualname__}-{sys.implementation.cache_tag}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The code for a signature, or `None`: it is compiled then."""
-        target_context.refresh()
+        """The code for a signature, or `None`: it is compiled then.
+
+        Code runs with Numba's memory alone. Numba's own cache also loads all that it compiles from (`refresh`), SciPy's
+        linear algebra too, which is half of the start of a short run; the compiler does that when it comes to it.
+        """
+        rtsys.initialize(target_context)
         for folder in folders():
             code = self._read(folder, _key(sig, target_context.codegen()))
             if code is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import decode
-from tagweave.models.emission import Tables, emissions, write_emission
+from tagweave.models.emission import Tables, ViewEmission, emissions, write_emission
 from tagweave.models.lockstep import (
     Batch,
     Sums,
@@ -61,7 +61,7 @@ class ChainModel:
     Attributes:
         structure: what the weights mean.
         encoder: features.
-        weights: [structure.size].
+        weights: [structure.size]; nobody changes them in place.
         task: `tag`, `segment` or `segtag`.
         coding: the word coding of a model of characters, else "".
         about: what else is known of the model: version, training corpora, scores.
@@ -104,7 +104,7 @@ class ChainModel:
 
     def pair_marginals(self, encoded: Encoded, sentence: int, masks: Masks | None = None) -> tuple[Floats, Floats]:
         """[L, Y] state and [L, Y, Y] pair marginals of a sentence; pairs[t, i, j] = P(y[t-1] = i, y[t] = j), 0 at 0."""
-        scores, transitions = self._scores(encoded, sentence, sentence + 1), self._transitions()
+        scores, transitions = self._scores(encoded, sentence, sentence + 1), self._transitions
         batch, sums = self._sums(encoded, sentence, sentence + 1, scores, transitions, masks)
         return sums.gamma[batch.rows], _pairs(batch, sums, transitions)
 
@@ -130,7 +130,7 @@ class ChainModel:
         """
         if k < 1:
             raise ValueError(f"found k = {k}, expected 1 or more")
-        scores, t = self._scores(encoded, sentence, sentence + 1), self._transitions()
+        scores, t = self._scores(encoded, sentence, sentence + 1), self._transitions
         if masks is not None:
             tokens = slice(encoded.sentence_ptr[sentence], encoded.sentence_ptr[sentence + 1])
             decode.exclude(scores, encoded.allow[tokens], masks)
@@ -191,25 +191,36 @@ class ChainModel:
         lengths = encoded.lengths[batch.first : batch.last][batch.order]
         return np.asarray((lengths - 1) * transitions.step + transitions.edge, np.float64)
 
+    @cached_property
     def _transitions(self) -> Transitions:
         return self.structure.transition_scores(self.weights)
 
-    def _scores(self, encoded: Encoded, first: int, last: int, tables: Tables | None = None) -> Floats:
+    def _emissions(self) -> list[ViewEmission]:
+        return emissions(self.structure, self.weights)
+
+    def _scores(
+        self,
+        encoded: Encoded,
+        first: int,
+        last: int,
+        views: list[ViewEmission] | None = None,
+        tables: Tables | None = None,
+    ) -> Floats:
         tokens = int(encoded.sentence_ptr[last] - encoded.sentence_ptr[first])
         scores = np.empty((tokens, len(self.structure.space)), self.weights.dtype)
-        write_emission(emissions(self.structure, self.weights), encoded, first, last, scores, tables)
+        write_emission(views or self._emissions(), encoded, first, last, scores, tables)
         return scores
 
     def _over_chunks(
         self, encoded: Encoded, run: Callable[[int, int, Floats, Transitions], None], threads: int
     ) -> None:
         """Call `run` with the scores of one batch of sentences after the other, on several threads."""
-        transitions = self._transitions()
-        tables = [view.kind_table(encoded) for view in emissions(self.structure, self.weights)]
+        transitions, views = self._transitions, self._emissions()
+        tables = [view.kind_table(encoded) for view in views]
         bounds = chunk_bounds(encoded, len(self.structure.space))
 
         def chunk(i: int) -> None:
-            run(bounds[i], bounds[i + 1], self._scores(encoded, bounds[i], bounds[i + 1], tables), transitions)
+            run(bounds[i], bounds[i + 1], self._scores(encoded, bounds[i], bounds[i + 1], views, tables), transitions)
 
         if threads == 1:
             for i in range(len(bounds) - 1):

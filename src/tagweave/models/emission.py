@@ -65,9 +65,20 @@ class ViewEmission:
         else:
             np.take(table, kinds, axis=0, out=scores, mode="clip")
         layout, e = self.layout, encoded
-        emission.gram_scores(
-            self.weights, layout.ptr, layout.cell, e.grams, e.low, e.high, e.lead, e.sentence_ptr, first, last, scores
-        )
+        if e.grams.shape[1]:
+            emission.gram_scores(
+                self.weights,
+                layout.ptr,
+                layout.cell,
+                e.grams,
+                e.low,
+                e.high,
+                e.lead,
+                e.sentence_ptr,
+                first,
+                last,
+                scores,
+            )
 
     def add_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
         """As `write_scores`, but added to the scores [n, Y] of the labels that project to each tag."""

@@ -246,6 +246,8 @@ def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:
     tokens = max(1, _CHUNK_CELLS // labels)
     while bounds[-1] < len(encoded):
         start = bounds[-1]
+        if start + _CHUNK_LANES >= len(encoded):
+            return [*bounds, len(encoded)]
         stop = int(np.searchsorted(encoded.sentence_ptr, encoded.sentence_ptr[start] + tokens))
         bounds.append(min(len(encoded), max(stop, start + _CHUNK_LANES)))
     return bounds

@@ -87,8 +87,7 @@ class Tagger:
         for given in in_blocks(sentences, _BLOCK):
             block = self.tokens(list(map(self._with_runs, given)) if whole_runs else given, layer)
             encoded, sets = self._encoded(block, layer, None)
-            with one_blas_thread():
-                labels = self.model.best(encoded, None if sets is None else sets.masks, self.threads)
+            labels = self.model.best(encoded, None if sets is None else sets.masks, self.threads)
             yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
 
     def complete(self, corpus: Corpus) -> Corpus:
@@ -107,8 +106,7 @@ class Tagger:
         for given in in_blocks(corpus.sentences, _BLOCK):
             block = self.tokens(given, corpus.guideline)
             encoded, sets = self._evidence(block, corpus.guideline, corpus.covered)
-            with one_blas_thread():
-                labels = self.model.best(encoded, sets.masks, self.threads)
+            labels = self.model.best(encoded, sets.masks, self.threads)
             done.extend(self._labelled(block, encoded, labels, {corpus.guideline: view, **self._others}))
         return replace(corpus, sentences=tuple(done), covered=None)
 
