@@ -28,7 +28,7 @@ _CORPORA = "TAGWEAVE_CORPORA"
 
 
 @pytest.fixture(scope="session")
-def corpora() -> Path:
+def real_corpora() -> Path:
     """The folder of real corpora."""
     folder = Path(os.environ.get(_CORPORA) or Path(__file__).parents[2] / "shared" / "corpora")
     if not folder.is_dir():

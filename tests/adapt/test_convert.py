@@ -294,8 +294,8 @@ def test_the_pd_tags_help_to_find_the_ctb_tags() -> None:
     assert coupled > 0.85
 
 
-def test_universal_tags_help_to_find_those_of_a_language(corpora: Path) -> None:
-    path = corpora / "zh" / "udc"
+def test_universal_tags_help_to_find_those_of_a_language(real_corpora: Path) -> None:
+    path = real_corpora / "zh" / "udc"
     train, test = (load(f"{path / name}.conllu#xpos") for name in ("train", "test"))
     sides = only(train, "xpos", 0, 200), only(train, "upos", 200, 600)
     mapping = count_pairs("xpos", "upos", train.sentences[:600])

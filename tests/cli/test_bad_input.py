@@ -140,7 +140,7 @@ def test_a_line_of_ten_megabytes(tag, tmp_path):
     line = "今天早上我们看着他。" * 333_333
     tag("tables", f"我们\n{line}\n他".encode())
     first, long, last = (tmp_path / "out").read_text("utf-8").splitlines()
-    assert (first, last) == ("我们", "他") and long.replace(" ", "") == line
+    assert (first.replace(" ", ""), last) == ("我们", "他") and long.replace(" ", "") == line
 
 
 def test_names_of_files_that_are_no_text(run, segmenter, tmp_path):

@@ -57,9 +57,9 @@ def test_the_real_pair_has_function_words_as_heads(run: Run, french: tuple[Path,
 
 
 @pytest.fixture
-def french(corpora: Path) -> tuple[Path, Path]:
+def french(real_corpora: Path) -> tuple[Path, Path]:
     """The test sentences of UD and SUD French GSD."""
-    return corpora / "fr/gsd-ud/test.conllu", corpora / "fr/gsd-sud/test.conllu"
+    return real_corpora / "fr/gsd-ud/test.conllu", real_corpora / "fr/gsd-sud/test.conllu"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from model_files import write
 
 from tagweave.cli import labelling, raw_text
-from tagweave.corpus import text_blocks
+from tagweave.corpus import text_file
 from tagweave.models import segmenter as segmenter_module
 from tagweave.models.characters import UnfitModelError
 
@@ -38,7 +38,7 @@ def without_tables(monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_tables_give_what_the_tagger_gives(run, segmenter, corpora, tmp_path, monkeypatch, without_tables, threads):
-    monkeypatch.setattr(text_blocks, "_BYTES", 300)
+    monkeypatch.setattr(text_file, "_BYTES", 300)
     lines = (corpora / "dev.raw").read_text("utf-8").splitlines() + LINES
     file = write(tmp_path / "text.raw", lines)
     fast = run("tag", segmenter, file, "--threads", threads).stdout

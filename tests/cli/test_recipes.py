@@ -91,7 +91,7 @@ def test_a_corpus_that_names_no_guideline_gets_the_one_that_is_offered(tmp_path)
 
 
 def test_a_stream_tells_its_format(tmp_path):
-    name, sentences = stream(str(write(tmp_path / "t", ["a/N", ""])))
+    name, sentences, _ = stream(str(write(tmp_path / "t", ["a/N", ""])))
     assert name == "tagged" and [s.forms for s in sentences] == [("a",), ()]
     assert stream(str(write(tmp_path / "t.seg", ["a"]))).format == "segmented"
     assert stream(str(tmp_path / "t"), "raw").format == "raw"

@@ -170,10 +170,10 @@ def test_what_cannot_be_written(sentence, message):
         written(sentence)
 
 
-def test_agrees_with_the_library(corpora):
+def test_agrees_with_the_library(real_corpora):
     """An independent reader finds the same forms, tags and heads in real files."""
     for name in ("fr/gsd-ud/test", "en/ewt/test", "zh/udc/test"):
-        path = corpora / f"{name}.conllu"
+        path = real_corpora / f"{name}.conllu"
         text = path.read_text(encoding="utf-8")
         theirs = [[token for token in sentence if isinstance(token["id"], int)] for sentence in library.parse(text)]
         ours = read(text.rstrip("\n"))

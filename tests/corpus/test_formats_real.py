@@ -22,8 +22,8 @@ def rewritten(path, name, **options):
 
 
 @pytest.mark.parametrize("name", TAGGED)
-def test_tagged(corpora, name):
-    path = corpora / name
+def test_tagged(real_corpora, name):
+    path = real_corpora / name
     text = path.read_text(encoding="utf-8")
     if "brown" in name:  # the one corpus that leaves slashes in words unescaped; `tagged` always escapes them
         assert rewritten(path, "tagged").replace("\\/", "/") == text
@@ -31,19 +31,19 @@ def test_tagged(corpora, name):
         assert rewritten(path, "tagged") == text
 
 
-def test_tagged_with_underscores(corpora):
-    path = corpora / "zh/zx/test.txt"
+def test_tagged_with_underscores(real_corpora):
+    path = real_corpora / "zh/zx/test.txt"
     assert rewritten(path, "tagged-underscore") == path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", CONLLU)
-def test_conllu(corpora, name):
-    path = corpora / f"{name}.conllu"
+def test_conllu(real_corpora, name):
+    path = real_corpora / f"{name}.conllu"
     assert rewritten(path, "conllu", layer="upos") == path.read_text(encoding="utf-8")
 
 
-def test_raw_keeps_pages(corpora):
-    for path in sorted((corpora / "zh/markdown").rglob("*.md"))[:20]:
+def test_raw_keeps_pages(real_corpora):
+    for path in sorted((real_corpora / "zh/markdown").rglob("*.md"))[:20]:
         text = path.read_text(encoding="utf-8")
         assert rewritten(path, "raw").removesuffix("\n") == text.removesuffix("\n")
 
@@ -58,28 +58,28 @@ def test_raw_keeps_pages(corpora):
         ("en/ewt/dev.conllu", "upos", 2001, None),
     ],
 )
-def test_load_finds_format_and_layer(corpora, name, guideline, sentences, tags):
-    corpus = load(str(corpora / name))
+def test_load_finds_format_and_layer(real_corpora, name, guideline, sentences, tags):
+    corpus = load(str(real_corpora / name))
     assert corpus.guideline == guideline
     assert len(corpus) == (sentences or len(corpus))
     assert corpus.tokens() == (tags or corpus.tokens())
     assert all(candidates is not None for sentence in corpus for candidates in sentence.layers[guideline])
 
 
-def test_ambiguous_tags_are_kept(corpora):
+def test_ambiguous_tags_are_kept(real_corpora):
     ambiguous = {
         candidates
         for name in ("train", "dev", "test")
-        for sentence in load(str(corpora / f"en/wsj/{name}.txt"))
+        for sentence in load(str(real_corpora / f"en/wsj/{name}.txt"))
         for candidates in sentence.layers["tag"]
         if candidates is not None and len(candidates) > 1
     }
     assert ("VBG", "NN") in ambiguous
 
 
-def test_reading_is_fast(corpora):
+def test_reading_is_fast(real_corpora):
     """1.1 million tokens in about a second; four times that is allowed, since other work may share the machine."""
     start = time.process_time()
-    tokens = load(str(corpora / "zh/pd199801/train.txt")).tokens()
+    tokens = load(str(real_corpora / "zh/pd199801/train.txt")).tokens()
     assert tokens == 1_015_340
     assert time.process_time() - start < 4.0

@@ -106,10 +106,10 @@ def test_sgd_minimises_the_same_objective() -> None:
     assert log[-1].loss == pytest.approx(loss, rel=0.05)
 
 
-def test_the_same_tags_on_real_text(corpora: Path) -> None:
+def test_the_same_tags_on_real_text(real_corpora: Path) -> None:
     from tagweave.corpus.load import load
 
-    (train,) = (corpora / "en/wsj").glob("*train*")
+    (train,) = (real_corpora / "en/wsj").glob("*train*")
     corpus = load(str(train))
     found = [sentence for sentence in corpus if all(len(c or ()) == 1 for c in sentence.layers[corpus.guideline])]
     X = [[_word_features(sentence.forms, t) for t in range(len(sentence))] for sentence in found[:400]]

@@ -240,9 +240,9 @@ def test_json_is_plain():
     assert found["tagged"]["confusions"] == [{"gold": "V", "system": "N", "count": 1}]
 
 
-def test_a_real_test_set_cut_into_bigrams_equals_plain_counting(corpora):
+def test_a_real_test_set_cut_into_bigrams_equals_plain_counting(real_corpora):
     """A novel's words and tags, read as words and as characters, against a system that cuts every two characters."""
-    lines = (corpora / "zh" / "zx" / "test.txt").read_text(encoding="utf-8").splitlines()
+    lines = (real_corpora / "zh" / "zx" / "test.txt").read_text(encoding="utf-8").splitlines()
     pairs = [[item.rsplit("_", 1) for item in line.split()] for line in lines if line.strip()]
     gold = [Segmentation(tuple(form for form, _ in line), tuple((tag,) for _, tag in line)) for line in pairs]
     texts = ["".join(item.forms) for item in gold]

@@ -342,12 +342,12 @@ class TestShipped:
         inside = CTB_PD.relative_to(Path(tagweave.__file__).parent)
         assert any((ROOT / package / inside).is_file() for package in build["targets"]["wheel"]["packages"])
 
-    def test_it_names_the_tags_of_almost_all_real_words(self, corpora: Path) -> None:
+    def test_it_names_the_tags_of_almost_all_real_words(self, real_corpora: Path) -> None:
         """Spelled alike, so that what is not named is rare: 0.8 % of ZX, 1.0 % of People's Daily."""
         mapping = read_mapping(CTB_PD)
         seen = []
         for name in ("zx/dev.txt", "pd199801/dev.txt"):
-            sentences = load(str(corpora / "zh" / name)).sentences
+            sentences = load(str(real_corpora / "zh" / name)).sentences
             seen.append(Counter(tag for s in sentences for tags in s.layers["tag"] for tag in tags or ()))
         for unnamed, counts in zip(mapping.unnamed([*seen[0]], [*seen[1]]), seen, strict=True):
             assert sum(counts[tag] for tag in unnamed) < 0.011 * counts.total()

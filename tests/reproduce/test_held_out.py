@@ -176,8 +176,8 @@ def test_words_that_are_joined_and_split() -> None:
 
 
 @pytest.fixture(scope="module")
-def corpus(corpora: Path) -> Corpus:
-    return held_out(corpora / "zh" / "markdown")
+def corpus(real_corpora: Path) -> Corpus:
+    return held_out(real_corpora / "zh" / "markdown")
 
 
 def test_all_sentences_are_found(corpus: Corpus) -> None:

@@ -199,8 +199,8 @@ def test_digests_tell_corpora_apart() -> None:
 
 
 @pytest.mark.parametrize("part", ["tagging", "conversion", "english"])
-def test_the_open_corpora(part: str, corpora: Path) -> None:
-    for setting in settings(part, corpora):
+def test_the_open_corpora(part: str, real_corpora: Path) -> None:
+    for setting in settings(part, real_corpora):
         pair = setting.draw(0)
         assert len(pair.source.train) > 1000
         assert min(len(corpus) for corpus in pair.target) > 300

@@ -212,8 +212,8 @@ def test_corpora_that_are_not_there(part: str, tmp_path: Path) -> None:
         PARTS[part](tmp_path)
 
 
-def test_the_corpora_of_the_lexicon(corpora: Path) -> None:
-    (setting,) = PARTS["lexicon"](corpora)
+def test_the_corpora_of_the_lexicon(real_corpora: Path) -> None:
+    (setting,) = PARTS["lexicon"](real_corpora)
     domain = setting.draw(0)
     assert domain.sizes()["test"] == [1394, 34355]
     assert len(domain.raw) == 2373

@@ -167,7 +167,7 @@ def found_by(model: ChainModel, gold: Corpus) -> list[str]:
 
 
 def recipe_of(pair: Pair) -> Recipe:
-    return replace(pair.recipe, settings={"seed": SEED})
+    return replace(pair.recipe, settings={**pair.recipe.settings, "seed": SEED})
 
 
 def check(method: Method, fitted: Fitted, cascade: Cascade) -> None:
@@ -378,11 +378,11 @@ def test_given_annotation_is_seen(cache: Cache) -> None:
     assert own._target_column("given", False) == own._target_column("test", False)
 
 
-def test_units_of_real_text(corpora: Path) -> None:
-    found = read_twice(corpora / "ja", ("gsd-suw", "suw"), ("gsd-luw", "luw"), "test")
+def test_units_of_real_text(real_corpora: Path) -> None:
+    found = read_twice(real_corpora / "ja", ("gsd-suw", "suw"), ("gsd-luw", "luw"), "test")
     assert len(found.first) > 500
     assert found.first.tokens() > found.second.tokens()
-    settings = PARTS["gold"](corpora)
+    settings = PARTS["gold"](real_corpora)
     assert [setting.title for setting in settings] == ["suw to luw", "luw to suw"]
     first, second = (settings[0].draw(seed) for seed in (0, 1))
     assert first.digests["given"] == second.digests["given"]

@@ -104,8 +104,8 @@ def test_folds_change_places(part: str) -> None:
     assert not any(a & b for i, a in enumerate(texts) for b in texts[:i]), "no sentence is in two corpora"
 
 
-def test_the_folds_of_real_corpora(corpora: Path) -> None:
-    one, other = (setting.draw(0) for setting in PARTS["chinese"](corpora))
+def test_the_folds_of_real_corpora(real_corpora: Path) -> None:
+    one, other = (setting.draw(0) for setting in PARTS["chinese"](real_corpora))
     assert abs(len(one.asked) - len(one.test)) <= 1
     assert (one.asked, one.test) == (other.test, other.asked)
     assert one.source.tokens() == pytest.approx(145_925, rel=0.02), "as many words as the paper has"
