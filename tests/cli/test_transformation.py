@@ -115,7 +115,7 @@ def test_an_interrupted_cascade_is_resumed(adapt, tmp_path, monkeypatch):
     assert (
         adapt(*options, code=130)[-1] == "interrupted before the model itself: the same command with --resume goes on"
     )
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [f".step-{n}" for n in range(1, 5)]
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".plain", *(f".step-{n}" for n in range(1, 5))]
     monkeypatch.setattr(loop, "save_checkpoint", save)
     _, lines = adapt(*options, "--resume")
     numbers = [line.split()[1] for line in lines if line.startswith("iteration ")]
@@ -150,7 +150,10 @@ def test_rounds_are_judged_by_development_data(adapt):
         (("--method", "iterate", "--predict-self", "0,2"), "expected numbers from 0 to 1"),
         (("--method", "iterate", "--predict-self", "x"), "'x'"),
         (("--method", "iterate", "--predict-self", "0.1", "--filter"), "expected one of them"),
-        (("--method", "transform", "--rounds", "2"), "found --rounds with the method transform, expected iterate"),
+        (
+            ("--method", "transform", "--rounds", "2"),
+            "--rounds with the method transform, expected guided or iterate",
+        ),
         (("--method", "merged", "--guide", "joined"), "found --guide with the method merged, expected guided or"),
         (("--method", "transform", "--guide", "x"), "unknown features of a guide 'x', expected window or joined"),
         (("--method", "guided", "--filter"), "found --filter with the method guided, expected iterate"),

@@ -67,7 +67,11 @@ def check_chain(value: Any, where: str = "") -> None:
     _CHAIN(value, where)
     space, coding = value["space"], value["coding"]
     for view in space["views"]:
-        _check_view(view, len(space["names"]), coding)
+        _check_view(view, len(space["names"]))
+    for view in space["views"][
+        : max(1, len(space["views"]) - 1)
+    ]:  # the sides: of bundles, the last view is the joint one
+        _check_coding(view["names"], coding)
     if len(value["weighted"]) != len(space["views"]) or not any(value["weighted"]):
         refuse(value["weighted"], f"{where}weighted", "one for each view, and one that has weights")
     if (value["task"] == "tag") != (coding == ""):
@@ -77,12 +81,15 @@ def check_chain(value: Any, where: str = "") -> None:
             refuse(each["coding"], f"{where}{part}", "a model of the same tokens, and none of pieces")
 
 
-def _check_view(view: dict[str, Any], labels: int, coding: str) -> None:
+def _check_view(view: dict[str, Any], labels: int) -> None:
     distinct(view["names"], "names")
     tags = range(len(view["names"]))
     if len(view["projection"]) != labels or set(view["projection"]) != set(tags):
         refuse(view["projection"], "projection", f"the tag of each of {labels} labels, and a label of each tag")
-    if coding and (strange := {split_label(label)[0] for label in view["names"]} - set(LETTERS[coding])):
+
+
+def _check_coding(labels: list[str], coding: str) -> None:
+    if coding and (strange := {split_label(label)[0] for label in labels} - set(LETTERS[coding])):
         refuse(sorted(strange), "names", f"labels of the coding {coding}")
 
 
