@@ -42,8 +42,8 @@ def test_an_iteration_that_takes_long_is_told_of_ever_more_seldom():
         lines.passing(1, seconds / 50, seconds)
     lines.iteration(FIRST, 9)
     lines.passing(2, 0.5, 12)
-    told = [f"iteration 1: {at * 2} % after {at} s" for at in (10, 20, 40)]
-    assert stream.getvalue().splitlines() == [*told, plain_line(FIRST, 9), "iteration 2: 50 % after 12 s"]
+    told = [f"{at * 2} % of iteration 1 after {at} s" for at in (10, 20, 40)]
+    assert stream.getvalue().splitlines() == [*told, plain_line(FIRST, 9), "50 % of iteration 2 after 12 s"]
 
 
 def test_a_console_that_is_no_terminal_gets_lines():

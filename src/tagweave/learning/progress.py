@@ -53,7 +53,7 @@ class Lines:
     def passing(self, number: int, share: float, seconds: float) -> None:
         """Write a line after ten seconds, twenty, forty ..."""
         if seconds >= self.due:
-            self._write(f"iteration {number}: {100 * share:.0f} % after {seconds:.0f} s")
+            self._write(f"{100 * share:.0f} % of iteration {number} after {seconds:.0f} s")
             self.due = 2 * seconds
 
     def _write(self, line: str) -> None:
