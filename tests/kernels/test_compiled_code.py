@@ -6,13 +6,17 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
-from tagweave.kernels import compiled_code, inner, kernel, notice
+from tagweave.kernels import compiled_code, inner, kernel, notice, turn
 
 _NOBODY = 65534
 
@@ -148,6 +152,52 @@ def test_a_damaged_file_is_compiled_anew(
     notice._said.clear()
     run()
     assert capsys.readouterr().err == ""
+
+
+@contextmanager
+def turn_of_another(places: Path) -> Iterator[None]:
+    """Somebody else is compiling the kernel."""
+    fcntl = pytest.importorskip("fcntl")
+    (file,) = places.glob("**/*._twice-*-turn")
+    with file.open() as opened:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+
+
+def test_what_another_process_compiles_is_waited_for(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run()
+    files = [*places.glob("**/*._twice-*.nb?")]
+    for file in files:
+        file.rename(file.with_suffix(".away"))
+    monkeypatch.setattr(compiled_code.CompiledCode, "save_overload", lambda *_: pytest.fail("compiled"))
+    waiting = threading.Thread(target=run)
+    with turn_of_another(places):
+        waiting.start()
+        waiting.join(0.2)
+        assert waiting.is_alive()
+        for file in files:
+            file.with_suffix(".away").rename(file)
+    waiting.join()
+
+
+def test_it_is_not_waited_for_forever(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run()
+    monkeypatch.setattr(turn, "LIMIT", 0.1)
+    for file in places.glob("**/*._twice-*.nb?"):
+        file.unlink()
+    began = time.monotonic()
+    with turn_of_another(places):
+        run()
+    assert time.monotonic() - began > 0.1
+    assert compiled(places) == ["package"]
+
+
+def test_an_error_keeps_nobody_waiting(places: Path) -> None:
+    with pytest.raises(TypingError):
+        kernel(_twice)(None)
+    run()  # another kernel, or the next call of this one
+    with turn_of_another(places):
+        pass
 
 
 def test_an_inner_kernel_is_no_function_for_python() -> None:

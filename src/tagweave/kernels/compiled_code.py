@@ -34,6 +34,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.misc.appdirs import AppDirs
 
 from tagweave.kernels.notice import begin, end, say
+from tagweave.kernels.turn import give_back, take
 
 _SOURCES = Path(__file__).parent
 _PRIVATE = 0o700
@@ -91,23 +92,47 @@ class CompiledCode(NullCache):
         linear algebra too, which is half of the start of a short run; the compiler does that when it comes to it.
         """
         rtsys.initialize(target_context)
-        for folder in folders():
-            code = self._read(folder, _key(sig, target_context.codegen()))
-            if code is not None:
-                return CompileResult._rebuild(target_context, *code)
-        begin(self._name)
-        return None
+        key = _key(sig, target_context.codegen())
+        code = self._kept(key)
+        if code is None:
+            begin(self._name)
+            self._take_turn()
+            code = self._kept(key)  # another process may have compiled it meanwhile
+            if code is None:
+                return None
+            end()
+            give_back()
+        return CompileResult._rebuild(target_context, *code)
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep what was compiled for a signature, if there is a place for it."""
         end()
+        try:
+            is_kept = self._keep(_key(sig, cres.codegen), cres._reduce())
+        finally:
+            give_back()
+        if not is_kept:
+            places = ", ".join(str(each.parent) for each in folders())
+            say(f"compiled code cannot be kept ({places}): so at every start")
+
+    def _take_turn(self) -> None:
+        """Wait where another process is compiling this kernel: it would cost both as much as one."""
         for folder in _writable():
-            try:
-                self._files(folder).save(_key(sig, cres.codegen), cres._reduce())
-            except OSError:
-                continue
-            return
-        say(f"compiled code cannot be kept ({', '.join(str(each.parent) for each in folders())}): so at every start")
+            with suppress(OSError):
+                take(folder / f"{self._name}-turn")
+                return
+
+    def _kept(self, key: tuple[Any, ...]) -> Any:
+        """What was kept under a key in the first folder that has it, or `None`."""
+        found = (self._read(folder, key) for folder in folders())
+        return next((code for code in found if code is not None), None)
+
+    def _keep(self, key: tuple[Any, ...], code: Any) -> bool:
+        for folder in _writable():
+            with suppress(OSError):
+                self._files(folder).save(key, code)
+                return True
+        return False
 
     def _files(self, folder: Path) -> IndexDataCacheFile:
         return IndexDataCacheFile(str(folder), self._name, llvmlite.__version__)

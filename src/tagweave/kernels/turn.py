@@ -1,0 +1,52 @@
+"""Whose turn it is to compile a kernel: one process of those that need it at one time; the others read what it wrote.
+
+The turn is a lock of the operating system on a file, which goes when its holder does, however that ends. Where there
+are no such locks (Windows, some network folders), or the holder takes longer than compiling ever does, nobody waits.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+LIMIT = 60.0
+"""Seconds that a process waits for another one at the most."""
+_PAUSE = 0.02
+
+_held: list[int] = []  # the file that this process has locked, if any: Numba compiles one kernel at a time
+
+
+def take(path: Path) -> None:
+    """Wait until no other process has the turn, and have it until `give_back`, or until the next one is taken.
+
+    Raises:
+        OSError: the file cannot be made, or the folder knows no locks.
+    """
+    give_back()  # after an error, or Control-C, there was nothing to keep
+    if fcntl is None:
+        return
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    _held.append(file)
+    end = time.monotonic() + LIMIT
+    while not _locked(file) and time.monotonic() < end:
+        time.sleep(_PAUSE)
+
+
+def give_back() -> None:
+    """Let another process have the turn."""
+    while _held:
+        os.close(_held.pop())
+
+
+def _locked(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
