@@ -22,9 +22,9 @@ from tagweave.adapt.recipe import LEARNERS, Recipe
 from tagweave.adapt.subword import fit_pieces
 from tagweave.adapt.task import Task
 from tagweave.cli.info import info
-from tagweave.corpus import conllu
-from tagweave.corpus import tagged as tagged_format
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats import conllu
+from tagweave.corpus.formats import tagged as tagged_format
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.encoding.presets import PRESETS
 from tagweave.encoding.templates import Templates

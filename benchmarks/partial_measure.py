@@ -46,7 +46,7 @@ def make_data(folder: Path, lines: int | None, threads: int) -> dict[str, Any]:
     from tagweave.adapt.recipe import Recipe
     from tagweave.adapt.retrain import completed
     from tagweave.adapt.task import Task
-    from tagweave.corpus import segmented
+    from tagweave.corpus.formats import segmented
     from tagweave.encoding.presets import PRESETS
 
     corpora = corpora_folder() / "zh"
@@ -62,7 +62,7 @@ def make_data(folder: Path, lines: int | None, threads: int) -> dict[str, Any]:
 
 def harvest(corpora: Path, path: Path) -> tuple[int, float]:
     """Write the partial sentences; their number, and the share of their characters with one label."""
-    from tagweave.corpus import kytea
+    from tagweave.corpus.formats import kytea
     from tagweave.evidence.annotation import annotated_corpus
     from tagweave.evidence.lexicon import read
     from tagweave.evidence.matching import LexiconMatcher

@@ -25,7 +25,7 @@ from tagweave.adapt.task import TASKS, Task
 from tagweave.adapt.transform import fit_transformed
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats import FORMATS
+from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Layer, Place, Sentence
 from tagweave.encoding.encoder import TemplateEncoder

@@ -22,7 +22,7 @@ from tagweave.adapt.recipe import LEARNERS
 from tagweave.adapt.transform import fit_transformed
 from tagweave.adapt.trees import Trees
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats import FORMATS
+from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, ArcCandidates, Place, Sentence
 from tagweave.encoding.arc_templates import ArcTemplates

@@ -16,8 +16,8 @@ from tagweave.annotate.export import FORMATS, judgements, labelled, segmented, w
 from tagweave.annotate.settings import Admission, Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Answer, Purpose, Task
-from tagweave.corpus import kytea
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Place, Sentence
 

@@ -14,9 +14,9 @@ from tagweave.adapt.convert import best_conversions, convert, review
 from tagweave.cli import input as input_module
 from tagweave.cli.layers import with_layers
 from tagweave.cli.progress import counted
-from tagweave.corpus.confidence import written_confidence
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats.confidence import written_confidence
 from tagweave.corpus.load import iterate, load
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model

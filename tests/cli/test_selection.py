@@ -6,7 +6,7 @@ import pytest
 from model_files import write
 
 from tagweave.cli.selection import Selection
-from tagweave.corpus import kytea
+from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load
 from tagweave.evidence.select import sampled, selected
 

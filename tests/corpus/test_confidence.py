@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.confidence import read_confidence, written_confidence
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats.confidence import read_confidence, written_confidence
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus import columns
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import columns
 from tagweave.corpus.sentence import Sentence
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats import FORMATS, formats
+from tagweave.corpus.formats.registry import FORMATS, formats
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import decode_line

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus import kytea
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import kytea
 from tagweave.corpus.sentence import Sentence
 
 

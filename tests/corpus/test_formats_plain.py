@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus import raw, segmented
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import raw, segmented
 from tagweave.corpus.sentence import Sentence
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats import format_of_name
-from tagweave.corpus.guess import Labels, guess
+from tagweave.corpus.formats.guess import Labels, guess
+from tagweave.corpus.formats.registry import format_of_name
 from tagweave.corpus.load import formats, iterate, load, parse_argument, save
 from tagweave.corpus.sentence import Arc, Sentence
 

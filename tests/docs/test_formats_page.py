@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from pages import blocks, section, text_of
 
-from tagweave.corpus.formats import FORMATS, format_of_name
-from tagweave.corpus.guess import guess
+from tagweave.corpus.formats.guess import guess
+from tagweave.corpus.formats.registry import FORMATS, format_of_name
 from tagweave.corpus.load import load, save
 
 if TYPE_CHECKING:

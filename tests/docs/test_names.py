@@ -12,7 +12,7 @@ from pages import PAGES, ROOT, prose, section, table, text_of
 
 from tagweave.adapt.incomplete import STRATEGIES
 from tagweave.adapt.recipe import LEARNERS
-from tagweave.corpus.formats import FORMATS
+from tagweave.corpus.formats.registry import FORMATS
 from tagweave.encoding.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.encoding.lexicon import LEXICON_COLUMNS
 from tagweave.encoding.presets import PRESETS

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus.attributes import ATTRIBUTES
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats.attributes import ATTRIBUTES
 from tagweave.corpus.sentence import Place, Sentence
 from tagweave.encoding.attributes import AttributeEncoder, expand
 from tagweave.encoding.encoded import Encoded

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.corpus.conllu import read
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats.conllu import read
 from tagweave.evaluation.attachment import attachment
 
 RELATIONS = ("nsubj", "nsubj:pass", "obj", "acl", "acl:relcl")

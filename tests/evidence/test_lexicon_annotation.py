@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus import kytea, text_blocks
+from tagweave.corpus import text_blocks
+from tagweave.corpus.formats import kytea
 from tagweave.evidence.annotation import annotated, annotated_corpus
 from tagweave.evidence.lexicon import parse
 from tagweave.evidence.matching import LexiconMatcher

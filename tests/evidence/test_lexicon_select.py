@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tagweave.corpus import text_blocks
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.kytea import SEGMENTATION, read
+from tagweave.corpus.formats.kytea import SEGMENTATION, read
 from tagweave.corpus.sentence import Sentence
 from tagweave.evidence.select import marked_spans, occurring, sampled, selected, without_duplicates
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.corpus import kytea
+from tagweave.corpus.formats import kytea
 from tagweave.evidence.block import Block, Mark, blocks, is_chinese
 from tagweave.evidence.markup import Harvest, boundaries
 from tagweave.evidence.sentences import sentences

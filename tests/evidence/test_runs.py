@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from naive import folded
-from tagweave.corpus.kytea import segmentation_layer
+from tagweave.corpus.formats.kytea import segmentation_layer
 from tagweave.evidence.runs import joined, segmentation
 
 _L, _D = "[A-Za-zéд\u0301]", "[0-9]"

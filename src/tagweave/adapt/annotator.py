@@ -18,7 +18,7 @@ from tagweave.adapt.choice import Occurrences
 from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.kytea import SEGMENTATION, segmentation_layer
+from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.evidence.annotation import word_marks
 

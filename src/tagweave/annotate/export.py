@@ -21,9 +21,9 @@ from tagweave.annotate.questions import Asked
 from tagweave.annotate.record import Judgement, standing
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Answer, Kind
-from tagweave.corpus import conllu, kytea
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.kytea import SEGMENTATION, segmentation_layer
+from tagweave.corpus.formats import conllu, kytea
+from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.text_file import written
 from tagweave.evidence.annotation import word_marks

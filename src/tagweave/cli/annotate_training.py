@@ -46,7 +46,7 @@ def command(tagger: Tagger, corpora: Sequence[str], annotated: str, model: str) 
 
 def _exported(tagger: Tagger, annotated: str) -> str:
     """The corpus of what was annotated: words have their labels in XPOS, but under a guideline of UPOS."""
-    from tagweave.corpus.conllu import UPOS, XPOS
+    from tagweave.corpus.formats.conllu import UPOS, XPOS
 
     field = "" if tagger.model.coding else f"#{UPOS if tagger.guideline == UPOS else XPOS}"
     return f"{tagger.guideline}={annotated}{field}"
@@ -54,7 +54,7 @@ def _exported(tagger: Tagger, annotated: str) -> str:
 
 def _told_apart(corpora: Sequence[str], guideline: str) -> tuple[list[str], list[str]]:
     """The corpora of a guideline, under its name, and those of others."""
-    from tagweave.corpus.conllu import XPOS
+    from tagweave.corpus.formats.conllu import XPOS
     from tagweave.corpus.load import load, parse_argument
 
     own, others = [], []

@@ -14,10 +14,10 @@ from tagweave.cli.input import Input
 from tagweave.cli.labelling import Block
 from tagweave.cli.layers import SEVERAL, check_format, with_layers
 from tagweave.cli.tag import check_guideline
-from tagweave.corpus.confidence import written_confidence
-from tagweave.corpus.conllu import UPOS, XPOS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats.confidence import written_confidence
+from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.load import names_guideline
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.tagger import Tagger

@@ -12,7 +12,7 @@ from tagweave.cli.labelling import Block
 from tagweave.cli.progress import counted
 from tagweave.cli.tree_conversion import TreeConversion
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats import format_named, format_of_name
+from tagweave.corpus.formats.registry import format_named, format_of_name
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import written
 

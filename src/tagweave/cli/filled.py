@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tagweave.cli.errors import OptionError
 from tagweave.cli.input import flushing
 from tagweave.cli.layers import check_format, with_layers
-from tagweave.corpus.formats import format_named, format_of_name
-from tagweave.corpus.kytea import SEGMENTATION, TAG
+from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
+from tagweave.corpus.formats.registry import format_named, format_of_name
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.coding import to_characters
 

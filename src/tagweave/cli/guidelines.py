@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tagweave.adapt.task import TAGS
 from tagweave.cli.errors import OptionError
 from tagweave.cli.training_files import CorpusFile
-from tagweave.corpus.conllu import UPOS, XPOS
+from tagweave.corpus.formats.conllu import UPOS, XPOS
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus

@@ -50,7 +50,7 @@ def lexicon(
     A word counts where forward and backward maximum matching both find it, and all lexicons do. The sentences are
     written in KyTea's format; those without a word are left out, and so are blanks, which are boundaries of words.
     """
-    from tagweave.corpus import kytea
+    from tagweave.corpus.formats import kytea
     from tagweave.corpus.text_file import written
     from tagweave.evidence.lexicon import read
     from tagweave.evidence.matching import LexiconMatcher

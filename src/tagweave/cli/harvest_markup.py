@@ -43,7 +43,7 @@ def markup(
     The sentences are written in KyTea's format, each once. Two marked Chinese characters are a word; what is marked in
     other scripts says nothing. Code blocks, tables, templates, references and scripts are dropped.
     """
-    from tagweave.corpus import kytea
+    from tagweave.corpus.formats import kytea
     from tagweave.corpus.text_file import written
     from tagweave.evidence.markup import Harvest
     from tagweave.evidence.page import FORMATS, find

@@ -9,8 +9,8 @@ from itertools import chain
 from typing import IO, TypeVar
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats import format_named
-from tagweave.corpus.kytea import SEGMENTATION
+from tagweave.corpus.formats.kytea import SEGMENTATION
+from tagweave.corpus.formats.registry import format_named
 from tagweave.corpus.load import Labels, covered_labels, guideline_comment, parse_argument, stream
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from tagweave.cli.input import Input
 from tagweave.cli.printing import say
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats import format_named, format_of_name
-from tagweave.corpus.kytea import SEGMENTATION, segmentation_layer
+from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
+from tagweave.corpus.formats.registry import format_named, format_of_name
+from tagweave.corpus.formats.segmented import BLANKS
 from tagweave.corpus.load import Labels, parse_argument
-from tagweave.corpus.segmented import BLANKS
 from tagweave.corpus.sentence import Layer, Sentence
 
 if TYPE_CHECKING:

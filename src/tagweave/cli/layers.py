@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tagweave.cli.errors import OptionError
-from tagweave.corpus.conllu import UPOS, XPOS
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.sentence import Layer, Sentence
 
 SEVERAL = ("columns", "conllu")

@@ -84,7 +84,7 @@ def write_parsed(sentences: Iterable[Sentence], output: str, format: str | None)
         CorpusError, OSError: as the sentences, when the place is reached.
     """
     from tagweave.cli.input import flushing
-    from tagweave.corpus.conllu import write
+    from tagweave.corpus.formats.conllu import write
     from tagweave.corpus.text_file import written
 
     check_has_heads(output, format)
@@ -98,7 +98,7 @@ def check_has_heads(output: str, format: str | None) -> None:  # noqa: A002
     Raises:
         OptionError: its format, or that of its name, has not.
     """
-    from tagweave.corpus.formats import format_of_name
+    from tagweave.corpus.formats.registry import format_of_name
 
     name = format or format_of_name(output) or "conllu"
     if name != "conllu":

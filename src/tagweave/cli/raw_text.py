@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO, cast
 
-from tagweave.corpus.formats import format_of_name
+from tagweave.corpus.formats.registry import format_of_name
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.text_blocks import read_blocks
 from tagweave.corpus.text_file import STANDARD_STREAM, written

@@ -70,7 +70,7 @@ class Selection:
 
     def _selected(self, sentences: Iterable[Sentence]) -> Iterable[Sentence]:
         from tagweave.corpus.corpus import Corpus
-        from tagweave.corpus.kytea import SEGMENTATION
+        from tagweave.corpus.formats.kytea import SEGMENTATION
         from tagweave.evidence.select import sampled, selected
 
         corpus = Corpus(tuple(sentences), SEGMENTATION, "character")

@@ -13,9 +13,9 @@ from tagweave.cli.input import Input
 from tagweave.cli.labelling import Block
 from tagweave.cli.parsing import check_has_heads
 from tagweave.cli.training_files import HEAD
-from tagweave.corpus.confidence import written_confidence
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats.confidence import written_confidence
 from tagweave.corpus.load import names_guideline, parse_argument
 from tagweave.corpus.sentence import Sentence
 

@@ -8,13 +8,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from tagweave.corpus import tagged
-from tagweave.corpus.confidence import read_confidence
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.foreign import foreign
-from tagweave.corpus.formats import Format, format_named, format_of_name, formats
-from tagweave.corpus.guess import SEPARATORS, Guess, Labels, guess
+from tagweave.corpus.formats import tagged
+from tagweave.corpus.formats.confidence import read_confidence
+from tagweave.corpus.formats.guess import SEPARATORS, Guess, Labels, guess
+from tagweave.corpus.formats.registry import Format, format_named, format_of_name, formats
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited, read_lines, written
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.corpus.attributes import ATTRIBUTES
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.escapes import last_unescaped, unescape
+from tagweave.corpus.formats.attributes import ATTRIBUTES
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.columns import FormColumns
 from tagweave.encoding.encoded import Encoded

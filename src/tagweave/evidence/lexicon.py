@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.segmented import BLANKS
+from tagweave.corpus.formats.segmented import BLANKS
 from tagweave.corpus.text_file import read_lines
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from tagweave.corpus.kytea import SEGMENTATION, segmentation_layer
+from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Place, Sentence
 from tagweave.evidence.block import Block, is_chinese
 from tagweave.evidence.sentences import sentences

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.code_points import public_points
-from tagweave.corpus.kytea import segmentation_layer
+from tagweave.corpus.formats.kytea import segmentation_layer
 from tagweave.corpus.width import folded
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.kytea import SEGMENTATION
+from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.text_blocks import line_blocks
 from tagweave.kernels.trie import Trie, code_points

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.kytea import SEGMENTATION
+from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.evidence.markup import Harvest
 from tagweave.evidence.page import find, read
 

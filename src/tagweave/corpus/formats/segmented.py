@@ -9,9 +9,9 @@ from __future__ import annotations
 from sys import intern
 from typing import IO, TYPE_CHECKING
 
+from tagweave.corpus.formats.tagged import split_blanks
 from tagweave.corpus.output import checked, refuse_blanks, refuse_labels
 from tagweave.corpus.sentence import Place, Sentence
-from tagweave.corpus.tagged import split_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

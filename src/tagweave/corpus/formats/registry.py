@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Protocol
 
-from tagweave.corpus import attributes, columns, conllu, kytea, raw, segmented, tagged
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import attributes, columns, conllu, kytea, raw, segmented, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

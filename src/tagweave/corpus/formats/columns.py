@@ -19,9 +19,9 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.alternatives import format_candidates, parse_candidates
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats.tagged import split_blanks
 from tagweave.corpus.output import checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Layer, Place, Sentence
-from tagweave.corpus.tagged import split_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

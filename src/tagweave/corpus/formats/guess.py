@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from tagweave.corpus import columns, kytea, segmented, tagged
 from tagweave.corpus.alternatives import parse_candidates
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats import columns, kytea, segmented, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
