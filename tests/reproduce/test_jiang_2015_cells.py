@@ -210,6 +210,7 @@ def test_methods_share_their_steps(tmp_path: Path) -> None:
     assert trained(MODEL_1) == 1
     assert trained(MODEL_2) == 3  # both ways, and the final model
     assert trained(in_rounds(1, False), way_back(0.0)) == 0
+    assert cells(pair, in_rounds(1, False), 0) == cells(pair, way_back(0.0), 0) == cells(pair, MODEL_2, 0)
     assert trained(way_back(0.5), FILTERED) <= 2
     assert trained(in_rounds(2, False)) == 3
     cells._last = None

@@ -237,6 +237,11 @@ def test_every_method_learns_and_keeps_its_words(method: Method, sample: Domain,
     assert result["labels"] == 4
 
 
+def test_both_kinds_of_partial_annotation_add_up(sample: Domain, cache: Cache) -> None:
+    counts = [Cell(sample, method, 0, cache).result()["sentences"] for method in (PHRASES, SELECTED, COMBINED)]
+    assert counts[0] + counts[1] == counts[2]
+
+
 def test_a_cell_runs_once(sample: Domain, cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     cell = Cell(sample, LEXICON, 0, cache)
     first = cell.result()
