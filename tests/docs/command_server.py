@@ -7,6 +7,8 @@ runs is the entry point of the command line, in a process of its own.
 
 from __future__ import annotations
 
+import gc
+import io
 import json
 import os
 import signal
@@ -16,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -58,6 +61,7 @@ def serve(address: str) -> None:
         listening.bind(address)
         listening.listen()
         _load()
+        gc.freeze()  # what a collection looks at is copied for each process
         print("ready", flush=True)
         while True:
             client, _ = listening.accept()
@@ -68,10 +72,13 @@ def serve(address: str) -> None:
 
 
 def _load() -> None:
-    """Import what nearly every command imports, so that each command finds it there."""
-    import tagweave.adapt.fit
-    import tagweave.models.parser
-    import tagweave.models.tagger  # noqa: F401
+    """Import what many commands import, and load compiled code, so that each command finds it there."""
+    from tagweave.cli.warm import warm
+
+    for module in ("scipy.stats", "tagweave.adapt.coupled", "tagweave.annotate.store", "tagweave.evaluation.report"):
+        import_module(module)
+    with redirect_stderr(io.StringIO()):
+        warm()
 
 
 def _run(client: socket.socket, main: Any) -> NoReturn:
