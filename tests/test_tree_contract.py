@@ -229,7 +229,7 @@ def test_the_format_with_heads_keeps_evidence(kind: str, tmp_path: Path) -> None
     save(corpus, path)
     found = load(f"{path}#head")
     assert [each.heads["head"] for each in found] == [each.heads["head"] for each in corpus]
-    assert [name for name, form in FORMATS.items() if "head" in form.slots] == ["conllu"]
+    assert [name for name, form in FORMATS.items() if form.heads == "head"] == ["conllu"]
 
 
 # Another guideline

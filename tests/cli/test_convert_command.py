@@ -12,11 +12,11 @@ from rich.console import Console
 from tagweave.adapt import convert as convert_module
 from tagweave.adapt.convert import best_conversions, convert, review
 from tagweave.cli import input as input_module
-from tagweave.cli.layers import with_layers
+from tagweave.cli.output_format import with_layers
 from tagweave.cli.progress import counted
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats.confidence import written_confidence
+from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import iterate, load
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model
@@ -381,16 +381,19 @@ def test_several_guidelines_need_a_place(run, coupled, corpora, arguments, line)
 
 def test_fields_of_conllu_that_are_free():
     sentence = Sentence(("a",), {"upos": (None,), "xpos": (None,)})
-    both = with_layers(sentence, {"one": (("A",),), "two": (("B",),)}, "conllu")
+    both = with_layers(sentence, {"one": (("A",),), "two": (("B",),)}, FORMATS["conllu"])
     assert both.layers == {"upos": (("B",),), "xpos": (("A",),)}
-    assert with_layers(both, {"upos": (("C",),)}, "conllu").layers["upos"] == (("C",),)
+    assert with_layers(both, {"upos": (("C",),)}, FORMATS["conllu"]).layers["upos"] == (("C",),)
     with pytest.raises(CorpusError, match="expected one of them empty, for the labels of three"):
-        with_layers(both, {"three": (("C",),)}, "conllu")
-    assert list(with_layers(sentence, {"one": (("A",),)}, "columns").layers) == ["upos", "xpos", "one"]
+        with_layers(both, {"three": (("C",),)}, FORMATS["conllu"])
+    assert list(with_layers(sentence, {"one": (("A",),)}, FORMATS["columns"]).layers) == ["upos", "xpos", "one"]
 
 
 def test_confidence_without_a_misc_column():
-    assert written_confidence(Sentence(("a",)), (0.5,), "conllu").columns == {"misc": ("Confidence=0.500000",)}
+    confidence = FORMATS["conllu"].confidence
+    assert confidence is not None
+    written = confidence.written(Sentence(("a",)), (0.5,))
+    assert written.columns == {"misc": ("Confidence=0.500000",)}
 
 
 def test_a_live_line_counts_on_a_terminal_only(tmp_path):

@@ -12,6 +12,7 @@ from model_files import write
 
 from tagweave.cli import input as input_module
 from tagweave.cli import labelling
+from tagweave.corpus.formats import segmented
 from tagweave.corpus.load import Stream, iterate, load
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model
@@ -279,7 +280,7 @@ def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
                 read.append(number)
                 yield Sentence(("医院",))
 
-        return Stream("segmented", sentences())
+        return Stream(segmented.FORMAT, sentences())
 
     monkeypatch.setattr(input_module, "stream", stream)
     labelled = labelling.Labelling(Tagger(load_model(tagger)), "-").labelled()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats.confidence import read_confidence, written_confidence
+from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 
@@ -54,7 +54,9 @@ def test_what_is_no_confidence_is_refused(field: str, tmp_path: Path) -> None:
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=5), st.sampled_from(["columns", "conllu"]))
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, values: list[float], form: str) -> None:
     sentence = Sentence(("w",) * len(values), {"upos": (("X",),) * len(values)})
-    twice = written_confidence(written_confidence(sentence, [0.0] * len(values), form), values, form)
+    confidence = FORMATS[form].confidence
+    assert confidence is not None
+    twice = confidence.written(confidence.written(sentence, [0.0] * len(values)), values)
     file = tmp_path_factory.mktemp("files") / ("a.col" if form == "columns" else "a.conllu")
     save(Corpus((twice,), "upos"), str(file))
     found = load(str(file))[0]
@@ -63,5 +65,4 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, value
 
 
 def test_other_formats_have_none() -> None:
-    sentence = Sentence(("a",), {"confidence": (("0.5",),)})
-    assert read_confidence(sentence, "tagged") is sentence
+    assert {name for name, form in FORMATS.items() if form.confidence} == {"columns", "conllu"}

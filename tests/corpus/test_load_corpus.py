@@ -9,7 +9,8 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats.guess import Labels, guess
+from tagweave.corpus.formats.first_lines import Labels
+from tagweave.corpus.formats.recognition import recognise
 from tagweave.corpus.formats.registry import format_of_name
 from tagweave.corpus.load import formats, iterate, load, parse_argument, save
 from tagweave.corpus.sentence import Arc, Sentence
@@ -254,7 +255,7 @@ def test_iterate_does_not_read_ahead_of_what_detection_needs(here, monkeypatch):
     ],
 )
 def test_detection_by_content(text, name):
-    assert guess(text.split("\n")).format == name
+    assert recognise(text.split("\n")).format.name == name
 
 
 @pytest.mark.parametrize(
@@ -280,7 +281,7 @@ def test_detection_by_content(text, name):
     ],
 )
 def test_detection_for_a_model(text, share, name):
-    assert guess(text.split("\n"), Labels({"n", "v", "h", "N"}.__contains__, share)).format == name
+    assert recognise(text.split("\n"), Labels({"n", "v", "h", "N"}.__contains__, share)).format.name == name
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pages import blocks, section, text_of
 
-from tagweave.corpus.formats.guess import guess
+from tagweave.corpus.formats.recognition import recognise
 from tagweave.corpus.formats.registry import FORMATS, format_of_name
 from tagweave.corpus.load import load, save
 
@@ -28,7 +28,7 @@ def test_every_format_has_an_example() -> None:
 
 @pytest.mark.parametrize(("name", "file", "text"), _EXAMPLES)
 def test_an_example_is_told_from_its_name_or_its_lines(name: str, file: str, text: str) -> None:
-    assert (format_of_name(file) or guess(text.splitlines()).format) == name
+    assert (format_of_name(file) or recognise(text.splitlines()).format.name) == name
 
 
 @pytest.mark.parametrize(("name", "file", "text"), _EXAMPLES)

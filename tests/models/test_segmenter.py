@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tagweave.adapt.task import Task
 from tagweave.cli.labelling import without_blanks
+from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats.segmented import BLANKS
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.evidence import allowed_sets

@@ -12,21 +12,18 @@ from tagweave.adapt.convert import convert, review, sources, without_contradicti
 from tagweave.cli.errors import OptionError
 from tagweave.cli.input import Input
 from tagweave.cli.labelling import Block
-from tagweave.cli.layers import SEVERAL, check_format, with_layers
+from tagweave.cli.output_format import check_place
 from tagweave.cli.tag import check_guideline
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats.confidence import written_confidence
-from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.load import names_guideline
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.tagger import Tagger
 
 if TYPE_CHECKING:
     from tagweave.adapt.convert import Doubtful
+    from tagweave.corpus.formats.format import Format
     from tagweave.models.chain import ChainModel
-
-_WITHOUT_LABELS = ("raw", "segmented", "kytea")
 
 
 @dataclass(frozen=True)
@@ -91,37 +88,30 @@ class Conversion:
         """As `adapt.convert.review`."""
         return review(self.model, evidence, converted, n, self.threads)
 
-    def check_format(self, format: str, confidence: bool) -> None:  # noqa: A002
+    def check_format(self, format: Format, confidence: bool) -> None:  # noqa: A002
         """Nothing, if the format has a place for the labels, and for their probabilities.
 
         Raises:
             OptionError: it has not.
         """
-        if format in _WITHOUT_LABELS:
-            raise OptionError(f"found {format} as the format of the output, expected a format of words with labels")
+        if format.labels != "word":
+            found = f"found {format.name} as the format of the output"
+            raise OptionError(f"{found}, expected a format of words with labels")
         if confidence:
-            check_format(format, "--confidence")
+            check_place(format, "--confidence", lambda each: each.confidence is not None)
 
-    def in_format(self, given: Sentence, converted: Sentence, format: str, confidence: bool) -> Sentence:  # noqa: A002
+    def in_format(self, given: Sentence, converted: Sentence, format: Format, confidence: bool) -> Sentence:  # noqa: A002
         """The sentence as it was read, with the new labels where the format has a place for them."""
-        layer = converted.layers[self.to]
-        if format not in SEVERAL:
-            return replace(given, layers={self.to: layer})
-        if format == "columns":  # the last column is the new one, which such a comment would name
+        if format.names_layers:  # the last one is the new one, which such a comment would name
             given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
-        if self.retag and format == "conllu":
-            given = given.with_layer(self._goal_field, (None,) * len(given))
-        sentence = with_layers(given, {self.to: layer}, format)
-        return written_confidence(sentence, converted.confidence or (), format) if confidence else sentence
+        sentence = format.with_labels(given, self.to, converted.layers[self.to], self.layer if self.retag else None)
+        if not confidence or format.confidence is None:
+            return sentence
+        return format.confidence.written(sentence, converted.confidence or ())
 
-    def written_layer(self, format: str) -> str:  # noqa: A002
-        """The layer that a format writes, where it does not write all."""
-        return self.layer if format == "conllu" else self.to
-
-    @property
-    def _goal_field(self) -> str:
-        """The field of CoNLL-U that the new labels take, whatever it has."""
-        return self.to if self.to in (UPOS, XPOS) else UPOS if self.layer == XPOS else XPOS
+    def written_layer(self, format: Format) -> str:  # noqa: A002
+        """The layer that a format writes as the corpus's own: the new one, if it has a name there."""
+        return self.to if format.names_layers or not format.holds_several else self.layer
 
     @cached_property
     def _heeded(self) -> frozenset[str]:
@@ -154,7 +144,7 @@ def conversion(
     if to is not None:
         check_guideline(model, to, name)
     if given.first and given.of_characters:
-        raise CorpusError(f"{given.format} text, characters", "words with labels to convert", given.path)
+        raise CorpusError(f"{given.format.name} text, characters", "words with labels to convert", given.path)
     layer = given.layer(sources(model, to) if to else ())
     if given.first and layer not in given.layers:
         raise CorpusError("no labels", "labels to convert (tagweave tag gives labels to text)", given.path)

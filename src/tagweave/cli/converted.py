@@ -12,7 +12,9 @@ from tagweave.cli.labelling import Block
 from tagweave.cli.progress import counted
 from tagweave.cli.tree_conversion import TreeConversion
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats.registry import format_named, format_of_name
+from tagweave.corpus.formats import tagged
+from tagweave.corpus.formats.format import Format
+from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import written
 
@@ -32,7 +34,7 @@ class Converted:
     """
 
     conversion: Conversion | TreeConversion
-    format: str
+    format: Format
     confidence: bool = False
     review: int = 0
     doubtful: list[Doubtful] = field(default_factory=list)
@@ -67,14 +69,12 @@ def write(
         CorpusError, OSError: as `convert`, `save`.
     """
     given = conversion.input
-    name = (
-        format or format_of_name(output) or (given.format if given.first else "tagged")
-    )  # nothing looks like raw text
-    form = format_named(name)
-    conversion.check_format(name, confidence)
-    converted = Converted(conversion, name, confidence, review)
+    # nothing looks like raw text
+    form = chosen_format(format, output) or (given.format if given.first else tagged.SLASH)
+    conversion.check_format(form, confidence)
+    converted = Converted(conversion, form, confidence, review)
     with written(output) as stream:
-        form.write(counted(converted, "sentences"), stream, conversion.written_layer(name))
+        form.write(counted(converted, "sentences"), stream, conversion.written_layer(form))
     return converted.doubtful
 
 

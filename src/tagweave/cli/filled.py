@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from tagweave.cli.errors import OptionError
 from tagweave.cli.input import flushing
-from tagweave.cli.layers import check_format, with_layers
+from tagweave.cli.output_format import check_place, with_layers
+from tagweave.corpus.formats import segmented, tagged
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
-from tagweave.corpus.formats.registry import format_named, format_of_name
+from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.coding import to_characters
 
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tagweave.cli.labelling import Labelling
+    from tagweave.corpus.formats.format import Format
 
 _COVERED = "labels_covered"
-_WITHOUT_LABELS = ("raw", "segmented")
 
 
 def write(labelling: Labelling, output: str, format: str | None, partial: bool) -> None:  # noqa: A002
@@ -35,27 +36,23 @@ def write(labelling: Labelling, output: str, format: str | None, partial: bool) 
     """
     from tagweave.corpus.text_file import written
 
-    name = format or format_of_name(output) or _default_format(labelling, partial)
-    form = format_named(name)
-    if name == "raw" or (name == "kytea" and not labelling.of_characters):
-        raise OptionError(f"found {name} as the format of the output, expected a format of words")
+    form = chosen_format(format, output) or _default_format(labelling, partial)
+    if form.unit == "character" and not (form.tells_words and labelling.of_characters):
+        raise OptionError(f"found {form.name} as the format of the output, expected a format of words")
     if len(labelling.tagger.guidelines) > 1:
         if labelling.of_characters:
             raise OptionError("found several --to and a model of characters, expected one: words may differ")
-        check_format(name, "several --to")
-    filled = Filled(labelling, name)
+        check_place(form, "several --to", lambda each: each.holds_several)
+    filled = Filled(labelling, form)
     with written(output) as stream:
         form.write(flushing(filled, stream), stream, filled.layer)
 
 
-def _default_format(labelling: Labelling, partial: bool) -> str:
-    name = labelling.input_format
-    if name == "kytea" and partial:
-        return name
-    segments = labelling.tagger.model.task == "segment"
-    if format_named(name).unit == "character" or (name in _WITHOUT_LABELS):
-        return "segmented" if segments else "tagged"
-    return name
+def _default_format(labelling: Labelling, partial: bool) -> Format:
+    form = labelling.input_format
+    if form.labels == "word" or (form.labels == "character" and partial):
+        return form
+    return segmented.FORMAT if labelling.tagger.model.task == "segment" else tagged.SLASH
 
 
 @dataclass(frozen=True)
@@ -63,14 +60,14 @@ class Filled:
     """The sentences of an input, filled in, for a format of output."""
 
     labelling: Labelling
-    format: str
+    format: Format
 
     @property
     def layer(self) -> str:
         """The layer that is the output's own."""
-        if self.format == "kytea":
+        if self.format.labels == "character":
             return SEGMENTATION
-        characters = format_named(self.labelling.input_format).unit == "character"
+        characters = self.labelling.input_format.unit == "character"
         return self.labelling.tagger.guideline if characters else self.labelling.layer
 
     def __iter__(self) -> Iterator[Sentence]:
@@ -94,10 +91,10 @@ class Filled:
     def _from_characters(self, given: Sentence, labelled: Sentence) -> Sentence:
         words = self.labelling.tagger.words(labelled)
         tags = words.layers.get(self.labelling.tagger.guideline)
-        if self.format == "kytea":
+        if self.format.labels == "character":
             return partial_sentence(words, tags, given)
-        if format_named(self.labelling.input_format).unit == "character" or self.labelling.retag:
-            layers = {} if tags is None or self.format in _WITHOUT_LABELS else {self.layer: tags}
+        if self.labelling.input_format.unit == "character" or self.labelling.retag:
+            layers = {} if tags is None or self.format.labels is None else {self.layer: tags}
             return replace(words, layers=layers)
         return given if tags is None else given.with_layer(self.layer, tags)
 

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import IO, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats.kytea import SEGMENTATION
-from tagweave.corpus.formats.registry import format_named
 from tagweave.corpus.load import Labels, covered_labels, guideline_comment, parse_argument, stream
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited
+
+if TYPE_CHECKING:
+    from tagweave.corpus.formats.format import Format
 
 Item = TypeVar("Item")
 
@@ -41,15 +42,15 @@ class Input:
         return parse_argument(self.argument).path
 
     @cached_property
-    def _opened(self) -> tuple[str, Sentence | None, Iterator[Sentence], str]:
+    def _opened(self) -> tuple[Format, Sentence | None, Iterator[Sentence], str]:
         """The format, the first sentence, all sentences, and what was assumed of them."""
-        name, sentences, note = stream(self.argument, self.told, self.labels)
+        form, sentences, note = stream(self.argument, self.told, self.labels)
         first = next(sentences, None)
-        return name, first, sentences if first is None else chain([first], sentences), note
+        return form, first, sentences if first is None else chain([first], sentences), note
 
     @property
-    def format(self) -> str:
-        """The name of the format.
+    def format(self) -> Format:
+        """The format.
 
         Raises:
             CorpusError, OSError: the input cannot be read.
@@ -70,7 +71,7 @@ class Input:
     @property
     def of_characters(self) -> bool:
         """Whether the tokens of the format are characters. Raises as `format`."""
-        return format_named(self.format).unit == "character"
+        return self.format.unit == "character"
 
     def check_words(self) -> None:
         """Nothing, if the tokens are words, or there are none.
@@ -80,7 +81,7 @@ class Input:
         """
         if self.first and self.of_characters:
             expected = "words, for a model of words (or their --format)"
-            raise CorpusError(f"{self.format} text, characters", expected, self.path)
+            raise CorpusError(f"{self.format.name} text, characters", expected, self.path)
 
     def layer(self, preferred: Sequence[str]) -> str:
         """The layer that LAYER names, else one of the `preferred` ones, else the usual one of the format.
@@ -94,8 +95,8 @@ class Input:
                 found = f"the layers {', '.join(layers)}" if layers else "no layers"
                 raise CorpusError(found, f"a layer {asked!r}", self.path)
             return asked
-        if self.format == "kytea":
-            return SEGMENTATION
+        if self.of_characters and self.format.layer:
+            return self.format.layer
         usual = [layer for layer in (*preferred, *_USUAL) if layer in layers]
         return (usual or layers[-1:] or [*preferred, *_USUAL])[0]
 

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.cli.input import Input
 from tagweave.cli.printing import say
+from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats import raw
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
-from tagweave.corpus.formats.registry import format_named, format_of_name
-from tagweave.corpus.formats.segmented import BLANKS
+from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.load import Labels, parse_argument
 from tagweave.corpus.sentence import Layer, Sentence
 
 if TYPE_CHECKING:
+    from tagweave.corpus.formats.format import Format
     from tagweave.models.tagger import Tagger
 
 _MOST = 0.5  # share of words with labels from which text is taken for labelled, where these are put aside
@@ -58,6 +60,17 @@ class Labelling:
         """Whether the tokens of the model are characters."""
         return bool(self.tagger.model.coding)
 
+    @property
+    def chosen_format(self) -> Format | None:
+        """The format that the input has by option or extension; for a model of characters else raw text.
+
+        Raises:
+            CorpusError: there is no such format.
+        """
+        return chosen_format(self.format, parse_argument(self.argument).path) or (
+            raw.FORMAT if self.of_characters else None
+        )
+
     @cached_property
     def input(self) -> Input:
         """The input; raw text for a model of characters, where nothing tells another format.
@@ -65,14 +78,14 @@ class Labelling:
         In text for a model of words what looks like a label is one if the model knows it; where labels are put aside,
         most words must have one, since it is lost then.
         """
-        told = self.format or format_of_name(parse_argument(self.argument).path)
+        told = self.chosen_format.name if self.chosen_format else None
         if self.of_characters:
-            return Input(self.argument, told or "raw")
+            return Input(self.argument, told)
         return Input(self.argument, told, Labels(self.tagger.knows, _MOST) if self.retag else Labels(self.tagger.knows))
 
     @property
-    def input_format(self) -> str:
-        """The name of the input's format.
+    def input_format(self) -> Format:
+        """The format of the input.
 
         Raises:
             CorpusError, OSError: the input cannot be read, or has characters where the model needs words.
@@ -126,14 +139,14 @@ class Labelling:
         """The sentences in the labels of a model of characters."""
         from tagweave.adapt.task import Task
 
-        layer, unit = self.layer, format_named(self.input_format).unit
-        if self.input_format == "raw":
+        layer, form = self.layer, self.input_format
+        if not form.tells_words:
             given, layer = [without_blanks(sentence, self.whole_runs) for sentence in given], SEGMENTATION
-        elif unit == "word":
+        elif form.unit == "word":
             given = [s if layer in s.layers else s.with_layer(layer, (None,) * len(s)) for s in given]
         task = Task(self.tagger.model.task, self.tagger.model.coding)
-        coded = task.prepare(Corpus(tuple(given), layer, unit))
-        retag = self.retag and self.input_format != "raw"
+        coded = task.prepare(Corpus(tuple(given), layer, form.unit))
+        retag = self.retag and form.tells_words
         sentences = (
             replace(s, layers={self.tagger.guideline: (None,) * len(s) if retag else s.layers[layer]}) for s in coded
         )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from tagweave.cli.errors import OptionError
 from tagweave.cli.printing import say
-from tagweave.cli.training_files import HEAD
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -37,7 +36,7 @@ class Parsing:
     """
 
     model: str
-    layer: str = HEAD
+    layer: str
     retag: bool = False
     threads: int = 1
     projective: bool = True
@@ -51,6 +50,7 @@ class Parsing:
             CorpusError: as `Parser.complete`.
         """
         from tagweave.cli.input import ready_blocks
+        from tagweave.corpus.formats.conllu import HEAD
         from tagweave.encoding.given_columns import lacking, with_columns
 
         names = self._parser.model.inputs
@@ -77,32 +77,22 @@ class Parsing:
 
 
 def write_parsed(sentences: Iterable[Sentence], output: str, format: str | None) -> None:  # noqa: A002
-    """Write sentences with trees as CoNLL-U, as a whole file or not at all; `-` is standard output.
+    """Write sentences with trees, as a whole file or not at all; `-` is standard output. The default is CoNLL-U.
 
     Raises:
-        OptionError: another format of the output.
+        OptionError: a format without a place for heads.
         CorpusError, OSError: as the sentences, when the place is reached.
     """
     from tagweave.cli.input import flushing
-    from tagweave.corpus.formats.conllu import write
+    from tagweave.cli.output_format import check_has_heads
+    from tagweave.corpus.formats import conllu
+    from tagweave.corpus.formats.registry import chosen_format
     from tagweave.corpus.text_file import written
 
-    check_has_heads(output, format)
+    form = chosen_format(format, output) or conllu.FORMAT
+    check_has_heads(form)
     with written(output) as stream:
-        write(flushing(sentences, stream), stream)
-
-
-def check_has_heads(output: str, format: str | None) -> None:  # noqa: A002
-    """Nothing, if the output has a place for heads.
-
-    Raises:
-        OptionError: its format, or that of its name, has not.
-    """
-    from tagweave.corpus.formats.registry import format_of_name
-
-    name = format or format_of_name(output) or "conllu"
-    if name != "conllu":
-        raise OptionError(f"found {name} as the format of the output, expected conllu: it has a place for heads")
+        form.write(flushing(sentences, stream), stream, conllu.HEAD)
 
 
 def check_parser_options(given: Mapping[str, object]) -> None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 from tagweave.cli.errors import OptionError
 from tagweave.cli.filled import Filled
 from tagweave.cli.input import Input, ready_blocks
-from tagweave.cli.layers import with_layers
+from tagweave.cli.output_format import with_layers
 from tagweave.cli.parsing import Parsing, is_parser
 from tagweave.cli.printing import say
-from tagweave.cli.training_files import HEAD
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats import conllu
+from tagweave.corpus.formats.conllu import HEAD
 from tagweave.corpus.load import Labels, parse_argument
 from tagweave.corpus.sentence import Layer, Sentence
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tagweave.cli.labelling import Labelling
     from tagweave.models.tagger import Tagger
 
-_FORMAT = "conllu"
+_FORMAT = conllu.FORMAT  # what stages leave in sentences has a place there
 
 
 class Stage(Protocol):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO, cast
 
-from tagweave.corpus.formats.registry import format_of_name
+from tagweave.corpus.formats import raw, segmented
+from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.text_blocks import read_blocks
 from tagweave.corpus.text_file import STANDARD_STREAM, written
@@ -23,8 +24,9 @@ def write_segmented(labelling: Labelling, output: str, format: str | None) -> bo
     from tagweave.models.segmenter import Segmenter
 
     argument, tagger = parse_argument(labelling.argument), labelling.tagger
-    plain = labelling.input.told == "raw" and argument.layer is None
-    if not plain or (format or format_of_name(output) or "segmented") != "segmented":
+    if labelling.chosen_format is not raw.FORMAT or argument.layer is not None:
+        return False
+    if chosen_format(format, output) not in (segmented.FORMAT, None):
         return False
     if tagger.guidelines != (tagger.model.structure.space.views[0].guideline,):
         return False

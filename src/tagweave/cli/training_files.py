@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 _OF_CHARACTERS = "segmentation"
 """The guideline of corpora for segmenters that do not name theirs: one name, whatever formats they have."""
-PARSE, HEAD = "parse", "head"
-"""The task of parsers, and the layer of their corpora that do not name another."""
-_OF_FORMATS = ("tag", "upos", "xpos", HEAD, _OF_CHARACTERS)
+PARSE = "parse"
+"""The task of parsers."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,10 @@ class CorpusFile:
     @property
     def is_named(self) -> bool:
         """Whether the argument or the file names the guideline: else its name is that of a layer of its format."""
+        from tagweave.corpus.formats.registry import layer_names
         from tagweave.corpus.load import parse_argument
 
-        return parse_argument(self.argument).guideline is not None or self.guideline not in _OF_FORMATS
+        return parse_argument(self.argument).guideline is not None or self.guideline not in layer_names()
 
     def called(self, guideline: str) -> CorpusFile:
         """The same file under another name of its guideline.
@@ -72,6 +72,7 @@ class CorpusFile:
 
 def with_head_layer(argument: str) -> str:
     """A corpus argument that names a layer: `head`, if it names none."""
+    from tagweave.corpus.formats.conllu import HEAD
     from tagweave.corpus.load import parse_argument
 
     return argument if parse_argument(argument).layer else f"{argument}#{HEAD}"

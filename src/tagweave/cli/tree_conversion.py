@@ -11,16 +11,16 @@ from tagweave.cli.conversion import source_name
 from tagweave.cli.errors import OptionError
 from tagweave.cli.input import Input
 from tagweave.cli.labelling import Block
-from tagweave.cli.parsing import check_has_heads
-from tagweave.cli.training_files import HEAD
+from tagweave.cli.output_format import check_has_heads
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats.confidence import written_confidence
+from tagweave.corpus.formats.conllu import HEAD
 from tagweave.corpus.load import names_guideline, parse_argument
 from tagweave.corpus.sentence import Sentence
 
 if TYPE_CHECKING:
     from tagweave.adapt.convert import Doubtful
+    from tagweave.corpus.formats.format import Format
     from tagweave.models.tree import TreeModel
 
 
@@ -64,17 +64,19 @@ class TreeConversion:
         """As `review_trees`."""
         return review_trees(self.model, evidence, converted, n, self.threads)
 
-    def check_format(self, format: str, confidence: bool) -> None:  # noqa: A002
+    def check_format(self, format: Format, confidence: bool) -> None:  # noqa: A002
         """Nothing, if the format has a place for heads. Raises OptionError: it has not."""
-        check_has_heads("", format)
+        check_has_heads(format)
 
-    def in_format(self, given: Sentence, converted: Sentence, format: str, confidence: bool) -> Sentence:  # noqa: A002
+    def in_format(self, given: Sentence, converted: Sentence, format: Format, confidence: bool) -> Sentence:  # noqa: A002
         """The sentence as it was read, with the new heads; a comment that names the guideline is dropped."""
         comments = tuple(comment for comment in given.comments if not names_guideline(comment))
         sentence = replace(given, heads={HEAD: converted.heads[self.model.guideline]}, comments=comments)
-        return written_confidence(sentence, converted.confidence or (), format) if confidence else sentence
+        if not confidence or format.confidence is None:
+            return sentence
+        return format.confidence.written(sentence, converted.confidence or ())
 
-    def written_layer(self, format: str) -> str:  # noqa: A002
+    def written_layer(self, format: Format) -> str:  # noqa: A002
         """The layer that a format writes."""
         return HEAD
 

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.foreign import foreign
-from tagweave.corpus.formats import tagged
-from tagweave.corpus.formats.confidence import read_confidence
-from tagweave.corpus.formats.guess import SEPARATORS, Guess, Labels, guess
-from tagweave.corpus.formats.registry import Format, format_named, format_of_name, formats
+from tagweave.corpus.formats.conllu import UPOS, XPOS
+from tagweave.corpus.formats.first_lines import Labels
+from tagweave.corpus.formats.recognition import Recognised, recognise
+from tagweave.corpus.formats.registry import chosen_format, formats
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited, read_lines, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from tagweave.corpus.formats.format import Format
 
 __all__ = [
     "Argument",
@@ -52,9 +54,9 @@ class Argument(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """A file that is being read: the name of its format, its sentences one by one, and what was assumed of it."""
+    """A file that is being read: its format, its sentences one by one, and what was assumed of it."""
 
-    format: str
+    format: Format
     sentences: Iterator[Sentence]
     note: str = ""
 
@@ -96,9 +98,10 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
         OSError: the file cannot be read.
     """
     path, guideline, layer = parse_argument(argument)
-    (name, *_), lines = _opened(path, format)
-    form = format_named(name)
-    sentences = tuple(read_confidence(sentence, name) for sentence in form.read(lines, path) if sentence.forms)
+    found, lines = _opened(path, format)
+    form = found.format
+    given = (sentence for sentence in form.read(lines, path) if sentence.forms)
+    sentences = tuple(map(form.confidence.read, given) if form.confidence else given)
     names = dict.fromkeys(name for sentence in sentences for name in (*sentence.layers, *sentence.heads))
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
@@ -107,7 +110,7 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
         is_known = unnamed in names and _knows(sentences, unnamed or "")
         layer = unnamed if unnamed and is_known and guideline is None else _default_layer(sentences, form)
     if guideline is None:
-        is_unnamed = unnamed not in names and layer in ("tag", form.layer, *form.slots)
+        is_unnamed = unnamed not in names and layer in ("tag", *form.layers, form.heads)
         guideline = unnamed if unnamed and is_unnamed else layer
     covered = covered_labels(sentences, path)
     if guideline != layer and guideline in names:
@@ -148,15 +151,13 @@ def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # 
 
 
 def stream(argument: str, format: str | None = None, labels: Labels | None = None) -> Stream:  # noqa: A002
-    """As `iterate`, with the name of the format that was given or found. Raises as `iterate`.
+    """As `iterate`, with the format that was given or found. Raises as `iterate`.
 
     Where the format is found, `labels` tell what may be a label in text for a model of words.
     """
     path = parse_argument(argument).path
-    (name, note, alone), lines = _opened(path, format, labels)
-    if alone is not None:
-        return Stream(name, tagged.read(lines, path, SEPARATORS[name], is_label=alone.among), note)
-    return Stream(name, format_named(name).read(lines, path), note)
+    found, lines = _opened(path, format, labels)
+    return Stream(found.format, found.read(lines, path), found.note)
 
 
 def assumed(argument: str, format: str | None = None) -> str:  # noqa: A002
@@ -179,23 +180,22 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
             `format` nor the extension names one.
         OSError: the file cannot be written.
     """
-    name = format or format_of_name(path)
-    if name is None:
+    form = chosen_format(format, path)
+    if form is None:
         raise CorpusError(f"the file name {path!r} without a format", f"a format: {', '.join(formats())}")
-    form = format_named(name)
-    if corpus.covered is not None and not form.slots:
+    if corpus.covered is not None and not form.comments:
         found = f"labels_covered = {' '.join(corpus.covered)}"
         raise CorpusError(found, "no such restriction: the format has no comments", path)
     with written(path) as stream:
-        form.write(_commented(corpus, form) if form.slots else corpus.sentences, stream, corpus.guideline)
+        form.write(_commented(corpus, form) if form.comments else corpus.sentences, stream, corpus.guideline)
 
 
 def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
     """The sentences, with comments on the first that tell `load` what nothing else in the file tells."""
     told = {"labels_covered": None if corpus.covered is None else " ".join(corpus.covered)}
-    if corpus.guideline not in (*form.slots, _comment(corpus.sentences, "guideline", corpus.path)):
-        # beside an UPOS layer the guideline is XPOS, and the comment would name UPOS when the file is loaded again
-        beside = "upos" in form.slots and any("upos" in sentence.layers for sentence in corpus)
+    if corpus.guideline not in (*form.layers, form.heads, _comment(corpus.sentences, "guideline", corpus.path)):
+        # the comment would name the usual layer when the file is loaded again; the guideline stands beside it
+        beside = any(form.layer in sentence.layers for sentence in corpus)
         told["guideline"] = None if beside else corpus.guideline
     for number, sentence in enumerate(corpus):
         kept = [comment for comment in sentence.comments if _key_and_value(comment)[0] not in told]
@@ -213,17 +213,17 @@ def _key_and_value(comment: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _opened(path: str, name: str | None, labels: Labels | None = None) -> tuple[Guess, Iterator[str]]:
+def _opened(path: str, name: str | None, labels: Labels | None = None) -> tuple[Recognised, Iterator[str]]:
     lines = read_lines(path)
-    name = name or format_of_name(path)
-    if name is not None:
-        return Guess(name), lines
+    form = chosen_format(name, path)
+    if form is not None:
+        return Recognised(form, form.read), lines
     first = _first(lines)
     if (found := foreign(first)) is not None:
         what, instead = found
         how = "--format segmented reads it as text" if labels else f"--format names one of {', '.join(formats())}"
         raise CorpusError(what, f"{instead}; {how}", path)
-    return guess(first, labels), chain(first, lines)
+    return recognise(first, labels), chain(first, lines)
 
 
 def _first(lines: Iterator[str]) -> list[str]:
@@ -239,9 +239,9 @@ def _first(lines: Iterator[str]) -> list[str]:
 
 def _default_layer(sentences: Sequence[Sentence], form: Format) -> str:
     names = list(sentences[0].layers) if sentences else []
-    if {"upos", "xpos"} <= set(names):
-        only_xpos = not _knows(sentences, "upos") and _knows(sentences, "xpos")
-        return "xpos" if only_xpos else "upos"
+    if {UPOS, XPOS} <= set(names):
+        only_xpos = not _knows(sentences, UPOS) and _knows(sentences, XPOS)
+        return XPOS if only_xpos else UPOS
     return form.layer or (names[-1] if names else "tag")
 
 

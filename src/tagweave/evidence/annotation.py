@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG, segmentation_layer
-from tagweave.corpus.formats.segmented import BLANKS
 from tagweave.corpus.sentence import Candidates, Place, Sentence
 from tagweave.corpus.text_blocks import line_blocks
 from tagweave.evidence.matching import LexiconMatcher

@@ -18,8 +18,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats.segmented import BLANKS
 from tagweave.corpus.text_file import read_lines
 
 if TYPE_CHECKING:

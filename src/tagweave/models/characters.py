@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.code_points import public_points
-from tagweave.corpus.formats.segmented import BLANKS
 from tagweave.corpus.width import folded_points
 from tagweave.encoding.columns import SCALAR_COLUMNS, FormColumns
 from tagweave.kernels.hashing import OUTSIDE

@@ -14,11 +14,14 @@ from typing import IO, TYPE_CHECKING
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.escapes import last_unescaped, split_unescaped, unescape
+from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.output import checked, layer_to_write
 from tagweave.corpus.sentence import Candidates, Place, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from tagweave.corpus.formats.first_lines import FirstLines
 
 ATTRIBUTES = "attributes"
 UNKNOWN = ("?", "")
@@ -117,3 +120,22 @@ def _escaped(text: str, special: str, sentence: Sentence) -> str:
     if not text or "\t" in text:
         raise CorpusError(f"the form or label {text!r}", "non-empty text without tabs", *sentence.place)
     return "".join(f"\\{character}" if character in special + "\\" else character for character in text)
+
+
+def _look(text: FirstLines) -> Look | None:
+    """Rows of differently many fields between tabs; in text for a model, half of them begin with a label of it."""
+    if 2 * len(text.tabbed) <= len(text.rows) or len(set(map(len, text.tabbed))) == 1:
+        return None
+    if text.labels is None or text.labels.fill(fields[0] for fields in text.fields):
+        return Look(Sign.FIELDS)
+    note = f"read as words: no labels of the model where {FORMAT.name} have them (--format {FORMAT.name})"
+    return Look(Sign.FIELDS, is_format=False, note=note)
+
+
+FORMAT = Format(
+    name="attributes",
+    read=read,
+    write=lambda sentences, stream, layer: write(sentences, stream, layer=layer),
+    look=_look,
+    extensions=(".crfsuite",),
+)

@@ -14,22 +14,30 @@ comments, and so is a block of one row `-DOCSTART-`.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import pairwise
 from sys import intern
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.alternatives import format_candidates, parse_candidates
+from tagweave.corpus.blanks import split_blanks
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.formats.tagged import split_blanks
+from tagweave.corpus.formats.confidence import Confidence
+from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.output import checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Layer, Place, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from tagweave.corpus.formats.first_lines import FirstLines
+
 UNKNOWN = ("_", "?", "-X-", "")
 """The fields that mean an unknown label; the first is the one that is written."""
 
 _TAG = "tag"
+_CONFIDENCE = "confidence"
+_ROWS = 10  # of equally many fields, that are no text by chance
 _COMMENT = re.compile(r"# ?[\w.]+ =( |\Z)")
 _HEADER = re.compile(r"# ?columns =")
 _DOCUMENT = "-DOCSTART-"
@@ -201,3 +209,60 @@ def _field(candidates: Candidates, sentence: Sentence) -> str:
     if field in UNKNOWN:
         raise CorpusError(f"the label {field!r}", "labels that do not mean unknown in column files", *sentence.place)
     return field
+
+
+def _take_confidence(sentence: Sentence) -> tuple[list[str | None], Sentence]:
+    if _CONFIDENCE not in sentence.layers:
+        return [], sentence
+    texts = ["|".join(candidates) if candidates else None for candidates in sentence.layers[_CONFIDENCE]]
+    return texts, _without_confidence(sentence)
+
+
+def _put_confidence(sentence: Sentence, texts: Sequence[str]) -> Sentence:
+    return _without_confidence(sentence).with_column(_CONFIDENCE, texts)
+
+
+def _without_confidence(sentence: Sentence) -> Sentence:
+    layers = {name: layer for name, layer in sentence.layers.items() if name != _CONFIDENCE}
+    return replace(sentence, layers=layers)
+
+
+def _look(text: FirstLines) -> Look | None:
+    """A header, or rows of equally many fields: between tabs, or between blanks and with blank lines between blocks."""
+    named, labelled = any(map(is_header, text.rows)), text.labels is None or _are_labelled(text)
+    alike = 2 * len(text.tabbed) > len(text.rows) and len(set(map(len, text.tabbed))) == 1
+    if labelled and (named or alike):
+        return Look(Sign.FIELDS)
+    if labelled and _are_blocks(text.lines):
+        return Look(Sign.ROWS)
+    note = f"read as words: no labels of the model where {FORMAT.name} have them (--format {FORMAT.name})"
+    return Look(Sign.FIELDS, is_format=False, note=note) if alike else None
+
+
+def _are_labelled(text: FirstLines) -> bool:
+    """Whether rows are no lines of text: they have a header, are many, or end with labels of the model."""
+    if any(map(is_header, text.rows)) or len(text.rows) >= _ROWS:
+        return True
+    return text.labels is not None and text.labels.fill(fields[-1] for fields in text.fields)
+
+
+def _are_blocks(lines: Sequence[str]) -> bool:
+    """Rows of equally many fields, two or more, and blank lines between blocks that are not all of one row."""
+    counts = [len(split_blanks(line)) for line in lines]
+    widths = {count for count in counts if count}
+    blocks = sum(count > 0 and not before for before, count in pairwise([0, *counts]))
+    return len(widths) == 1 and widths != {1} and 0 in counts and sum(map(bool, counts)) > blocks
+
+
+FORMAT = Format(
+    name="columns",
+    read=read,
+    write=write,
+    look=_look,
+    extensions=(".conll", ".col", ".iob", ".bio"),
+    layers=(_TAG,),
+    names_layers=True,
+    put_beside=lambda sentence, name, layer, _: sentence.with_layer(name, layer),
+    confidence=Confidence(_take_confidence, _put_confidence),
+    comments=True,
+)

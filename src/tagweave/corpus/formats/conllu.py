@@ -29,18 +29,24 @@ from conllu.parser import parse_id_value, parse_int_value
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.escapes import split_unescaped
+from tagweave.corpus.formats.confidence import Confidence
+from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.output import checked, layer_to_write
-from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Place, Sentence
+from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Layer, Place, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from tagweave.corpus.formats.first_lines import FirstLines
+
 UPOS, XPOS, HEAD = "upos", "xpos", "head"
-COLUMNS = ("lemma", "feats", "deps", "misc")
+_MISC = "misc"
+COLUMNS = ("lemma", "feats", "deps", _MISC)
 
 _FIELDS = 10
 _NONE = "_"
 _KEYS = ("AltUpos", "AltXpos", "AltHead")
+_CONFIDENCE = "Confidence"
 _ESCAPED = {"/": "\\/", "|": "\\p", "\\": "\\\\"}
 _PLAIN = {escaped: plain for plain, escaped in _ESCAPED.items()}
 
@@ -261,3 +267,71 @@ def _with_alternatives(misc: str, candidates: Sequence[Sequence[str]], sentence:
         if len(labels) > 1 or _NONE in labels:
             items.append(f"{key}={'/'.join(map(_escaped, labels))}")
     return "|".join(items) or _NONE
+
+
+def _write_layer(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
+    """As `write`; the layer goes to XPOS if there is an UPOS beside it, else to UPOS."""
+    for sentence in sentences:
+        if layer in sentence.heads:
+            write([sentence], stream, head=layer)
+        elif layer in (UPOS, XPOS) or layer not in sentence.layers:
+            write([sentence], stream)
+        elif UPOS not in sentence.layers:
+            write([sentence], stream, upos=layer)
+        elif XPOS not in sentence.layers:
+            write([sentence], stream, xpos=layer)
+        else:
+            found = f"the layers upos, xpos and {layer}"
+            raise CorpusError(found, "two layers at most, for UPOS and XPOS", *sentence.place)
+
+
+def _put_beside(sentence: Sentence, name: str, layer: Layer, beside: str | None) -> Sentence:
+    """Labels in the field of which nothing is known, XPOS first; a layer `upos` or `xpos` keeps its own."""
+    if beside is not None and name not in (UPOS, XPOS):
+        sentence = sentence.with_layer(UPOS if beside == XPOS else XPOS, (None,) * len(sentence))
+    return sentence.with_layer(name if name in (UPOS, XPOS) else _empty_field(sentence, name), layer)
+
+
+def _empty_field(sentence: Sentence, name: str) -> str:
+    for field in (XPOS, UPOS):
+        if not any(sentence.layers.get(field, ())):
+            return field
+    raise CorpusError("labels in UPOS and in XPOS", f"one of them empty, for the labels of {name}", *sentence.place)
+
+
+def _take_confidence(sentence: Sentence) -> tuple[list[str | None], Sentence]:
+    return [_confidence(field) for field in sentence.columns.get(_MISC, ())], sentence
+
+
+def _confidence(misc: str) -> str | None:
+    items = (item.partition("=") for item in misc.split("|"))
+    return next((value for key, equals, value in items if equals and key == _CONFIDENCE), None)
+
+
+def _put_confidence(sentence: Sentence, texts: Sequence[str]) -> Sentence:
+    misc = sentence.columns.get(_MISC, (_NONE,) * len(sentence))
+    return sentence.with_column(_MISC, (_with_confidence(field, text) for field, text in zip(misc, texts, strict=True)))
+
+
+def _with_confidence(misc: str, text: str) -> str:
+    kept = [item for item in misc.split("|") if item != _NONE and item.partition("=")[0] != _CONFIDENCE]
+    return "|".join([*kept, f"{_CONFIDENCE}={text}"])
+
+
+def _look(text: FirstLines) -> Look | None:
+    is_row = any(len(row) == _FIELDS and row[0][:1].isdigit() for row in text.tabbed)
+    return Look(Sign.LAYOUT) if is_row else None
+
+
+FORMAT = Format(
+    name="conllu",
+    read=read,
+    write=_write_layer,
+    look=_look,
+    extensions=(".conllu",),
+    layers=(UPOS, XPOS),
+    put_beside=_put_beside,
+    heads=HEAD,
+    confidence=Confidence(_take_confidence, _put_confidence),
+    comments=True,
+)

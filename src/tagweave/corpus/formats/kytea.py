@@ -20,11 +20,14 @@ from sys import intern
 from typing import IO, TYPE_CHECKING
 
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.output import checked, layer_to_write
 from tagweave.corpus.sentence import Candidates, Layer, Place, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from tagweave.corpus.formats.first_lines import FirstLines
 
 SEGMENTATION = "segmentation"
 TAG = "tag"
@@ -233,3 +236,27 @@ def _field(candidates: Candidates) -> str:
     if "" in candidates:
         raise CorpusError("an empty label", "labels of at least one character")
     return "/" + "&".join(map(_escaped, candidates))
+
+
+def _look(text: FirstLines) -> Look | None:
+    """Marks between characters, some of which are known; a model of words has no use for them."""
+    if text.labels is not None:
+        return None
+    try:
+        sentences = list(read(text.rows))
+    except CorpusError:
+        return None
+    unknown = (segmentation_layer([_UNKNOWN] * (len(sentence) - 1)) for sentence in sentences)
+    known = any(each.layers[SEGMENTATION] != layer for each, layer in zip(sentences, unknown, strict=True))
+    return Look(Sign.MARKS) if known else None
+
+
+FORMAT = Format(
+    name="kytea",
+    read=read,
+    write=lambda sentences, stream, layer: write(sentences, stream, segmentation=layer),
+    look=_look,
+    extensions=(".kytea", ".part"),
+    unit="character",
+    layers=(SEGMENTATION, TAG),
+)

@@ -6,6 +6,7 @@ from sys import intern
 from typing import IO, TYPE_CHECKING
 
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.output import checked, refuse_labels
 from tagweave.corpus.sentence import Place, Sentence
 
@@ -27,7 +28,19 @@ def write(sentences: Iterable[Sentence], stream: IO[str]) -> None:
             label.
     """
     for sentence in sentences:
-        refuse_labels(sentence, "raw")
+        refuse_labels(sentence, FORMAT.name)
         if (long := next((form for form in sentence.forms if len(form) != 1), None)) is not None:
             raise CorpusError(f"the form {long!r}", "forms of one character in raw text", *sentence.place)
         stream.write(checked("".join(sentence.forms), sentence) + "\n")
+
+
+FORMAT = Format(
+    name="raw",
+    read=read,
+    write=lambda sentences, stream, _: write(sentences, stream),
+    look=lambda _: Look(Sign.TEXT),
+    extensions=(".raw",),
+    unit="character",
+    layers=(),
+    partial=False,
+)

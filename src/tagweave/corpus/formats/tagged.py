@@ -8,19 +8,26 @@ Blanks are the space and the tab, no others: full-width spaces may be tokens. A 
 
 from __future__ import annotations
 
+from functools import partial
 from sys import intern
 from typing import IO, TYPE_CHECKING
 
 from tagweave.corpus.alternatives import format_candidates, parse_candidates
+from tagweave.corpus.blanks import split_blanks
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.escapes import escape, last_unescaped, unescape
+from tagweave.corpus.formats.format import Format, Look, Sign
+from tagweave.corpus.formats.tails import Tails
 from tagweave.corpus.output import checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Place, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-BLANKS = " \t"
+    from tagweave.corpus.formats.first_lines import FirstLines
+
+_BLANKS = " \t"
+_SEPARATORS = "/_"
 _CACHE_SIZE = 1_000_000
 
 Token = tuple[str, Candidates]
@@ -54,13 +61,6 @@ class _Tokens(dict[str, Token]):
         if field not in self.fields:
             self.fields[field] = tuple(map(intern, parse_candidates(field, self.separator)))
         return intern(unescape(form, self.separator)), self.fields[field]
-
-
-def split_blanks(line: str) -> list[str]:
-    """The tokens between the blanks of a line."""
-    if "\t" in line:
-        line = line.replace("\t", " ")
-    return [token for token in line.split(" ") if token]
 
 
 def read(
@@ -98,16 +98,45 @@ def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", 
         texts = []
         for token in zip(sentence.forms, layer_to_write(sentence, layer), strict=True):
             if token not in known:
-                known[token] = _format(token, separator, sentence)
+                known[token] = _text(token, separator, sentence)
             texts.append(known[token])
         stream.write(" ".join(texts) + "\n")
 
 
-def _format(token: Token, separator: str, sentence: Sentence) -> str:
+def _text(token: Token, separator: str, sentence: Sentence) -> str:
     form, candidates = token
-    refuse_blanks([form], "form", BLANKS, sentence)
+    refuse_blanks([form], "form", _BLANKS, sentence)
     text = escape(form, separator)
     if candidates is not None:
-        refuse_blanks(candidates, "label", BLANKS, sentence)
+        refuse_blanks(candidates, "label", _BLANKS, sentence)
         text += separator + format_candidates(candidates, separator)
     return checked(text, sentence)
+
+
+def _look(text: FirstLines, name: str, separator: str) -> Look | None:
+    """Labels behind words, if more words have this separator than the other one."""
+    tails = [Tails.of(text.tokens, each) for each in _SEPARATORS]
+    found = max(tails, key=lambda each: each.count)
+    if found.separator != separator:
+        return None
+    if found.are_labels_of_all:
+        return Look(Sign.LABELS)
+    if not found.are_labels(text.labels):
+        return Look(Sign.LABELS, is_format=False, note=found.said_of_words(name, text.labels))
+    note = found.said_of_labels(text.labels)
+    if text.labels is None:
+        return Look(Sign.LABELS, note=note)
+    return Look(Sign.LABELS, note=note, read=partial(read, separator=separator, is_label=text.labels.among))
+
+
+def _format(name: str, separator: str) -> Format:
+    return Format(
+        name=name,
+        read=partial(read, separator=separator),
+        write=lambda sentences, stream, layer: write(sentences, stream, separator, layer),
+        look=partial(_look, name=name, separator=separator),
+    )
+
+
+SLASH = _format("tagged", "/")
+UNDERSCORE = _format("tagged-underscore", "_")
