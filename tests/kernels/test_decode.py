@@ -24,6 +24,11 @@ def excluded(case: Case) -> np.ndarray:
     return scores
 
 
+def ways(transition: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Transition scores as decoding takes them: those, the same transposed, and their bounds."""
+    return transition, transition.T.copy(), np.stack([transition.max(axis=1), transition.min(axis=1)])
+
+
 def sentences(case: Case) -> list[tuple[slice, naive.Chain]]:
     """The tokens and the twin of each sentence that is not empty."""
     tokens = [slice(a, b) for a, b in zip(case.ptr.tolist(), case.ptr[1:].tolist(), strict=False)]
@@ -44,7 +49,7 @@ def test_best_sequences(case: Case, dtype: type) -> None:
     labels = np.full(len(case.allow), -7, np.int32)
     T, start, end = (array.astype(dtype) for array in (case.transition, case.start, case.end))
     scores = excluded(case).astype(dtype)
-    decode.best_sequences(scores, T, np.ascontiguousarray(T.T), start, end, case.ptr, 0, len(case.lengths), labels)
+    decode.best_sequences(scores, *ways(T), start, end, case.ptr, 0, len(case.lengths), labels)
     precision = 1e-9 if dtype is np.float64 else 1e-4
     for tokens, twin in sentences(case):
         best = naive.k_best(twin, 1)
@@ -61,8 +66,7 @@ def test_best_sequences_of_some_sentences_touch_no_other(case: Case) -> None:
     first, last = count // 3, count
     tokens = slice(case.ptr[first], case.ptr[last])
     labels, all_labels = np.empty(tokens.stop - tokens.start, np.int32), np.empty(len(case.allow), np.int32)
-    T = np.ascontiguousarray(case.transition.T)
-    some = (case.transition, T, case.start, case.end, case.ptr)
+    some = (*ways(case.transition), case.start, case.end, case.ptr)
     decode.best_sequences(excluded(case)[tokens].copy(), *some, first, last, labels)
     decode.best_sequences(excluded(case), *some, 0, count, all_labels)
     assert labels.tolist() == all_labels[tokens].tolist()

@@ -190,7 +190,8 @@ def _hashed(points: NDArray[np.uint32], start: NDArray[np.int64], stop: NDArray[
 
 
 def _code_points(forms: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
-    points = np.frombuffer("".join(forms).encode("utf-32-le", "surrogatepass"), np.uint32)
+    # a `bytearray`, since code for arrays that are read-only would have to be compiled beside that for others
+    points = np.frombuffer(bytearray("".join(forms).encode("utf-32-le", "surrogatepass")), np.uint32)
     lengths = np.fromiter(map(len, forms), np.int64, len(forms))
     stop = np.cumsum(lengths)
     return points, stop - lengths, stop

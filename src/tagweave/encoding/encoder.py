@@ -66,10 +66,7 @@ class TemplateEncoder:
     @property
     def windows(self) -> NDArray[np.int64]:
         """int64[F], how many tokens see each feature."""
-        codes = self.index.codes()
-        windows = np.empty(len(codes), np.int64)
-        hashing.windows_of(codes, windows)
-        return windows
+        return hashing.windows_of(self.index.codes())
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
         """The sentences whose tokens are labelled: these."""

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import inlined, kernel
+from tagweave.kernels import inlined, inner, kernel
+from tagweave.kernels.instructions import room
 
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -34,8 +35,8 @@ def exclude(scores, allow, masks):
 @kernel
 def row_bounds(transposed, bounds):
     """Set bounds [2, Y] to the largest and the smallest transition score from each label; transposed [to, from]."""
-    bounds[0, :] = -np.inf
-    bounds[1, :] = np.inf
+    for i in range(_U(transposed.shape[1])):
+        bounds[0, i], bounds[1, i] = -np.inf, np.inf
     for j in range(_U(transposed.shape[0])):
         for i in range(_U(transposed.shape[1])):
             bounds[0, i] = max(bounds[0, i], transposed[j, i])
@@ -61,24 +62,46 @@ def _step(scores, t, transition, bounds, reach):
                 for j in range(Y):
                     reach[j] = max(reach[j], d + transition[i, j])
             count += 1
-    if count == 0:
-        reach[:] = -np.inf
     for j in range(Y):
-        scores[t, j] += reach[j]
+        scores[t, j] += reach[j] if count else scores.dtype.type(-np.inf)
     return only if count == 1 else -1
 
 
 @inlined
-def _best_before(delta, into):
-    """The first label i with the largest delta[i] + into[i], -1 if all are -inf."""
+def _best_before(delta, t, into, label):
+    """The first label i with the largest delta[t, i] + into[label, i], -1 if all are -inf."""
     top = delta.dtype.type(-np.inf)
-    for i in range(_U(delta.shape[0])):
-        top = max(top, delta[i] + into[i])
+    for i in range(_U(delta.shape[1])):
+        top = max(top, delta[t, i] + into[label, i])
     if top > -np.inf:
-        for i in range(_U(delta.shape[0])):
-            if delta[i] + into[i] == top:
+        for i in range(_U(delta.shape[1])):
+            if delta[t, i] + into[label, i] == top:
                 return np.int64(i)
     return -1
+
+
+@inner
+def _best(scores, first, last, transition, transposed, bounds, start, end, reach, labels):
+    """`best_sequence` of tokens first .. last - 1, at least one, of several sentences; reach float[Y] is room."""
+    Y = _U(scores.shape[1])
+    for j in range(Y):
+        scores[first, j] += start[j]
+    for t in range(first + _ONE, last):
+        labels[t] = _step(scores, t, transition, bounds, reach)  # kept here until the path is known
+    best = scores.dtype.type(-np.inf)
+    label = np.int64(-1)
+    for j in range(Y):
+        if scores[last - _ONE, j] + end[j] > best:
+            best = scores[last - _ONE, j] + end[j]
+            label = np.int64(j)
+    t = last
+    while t > first:
+        t -= _ONE
+        only = np.int64(labels[t])
+        labels[t] = label
+        if t > first and label >= 0:
+            label = only if only >= 0 else _best_before(scores, t - _ONE, transposed, _U(label))
+    return best
 
 
 @kernel
@@ -88,35 +111,19 @@ def best_sequence(scores, transition, transposed, bounds, start, end, labels):
     scores float[L, Y] is overwritten with delta; bounds [2, Y] are the `row_bounds` of the transitions. Of equal
     sequences the one with the smallest labels from the end wins.
     """
-    L, Y = scores.shape
-    reach = np.empty(Y, scores.dtype)
-    for j in range(Y):
-        scores[0, j] += start[j]
-    for t in range(_ONE, _U(L)):
-        labels[t] = _step(scores, t, transition, bounds, reach)  # kept here until the path is known
-    best = scores.dtype.type(-np.inf)
-    label = -1
-    for j in range(Y):
-        if scores[L - 1, j] + end[j] > best:
-            best = scores[L - 1, j] + end[j]
-            label = j
-    for t in range(L - 1, -1, -1):
-        only, labels[t] = labels[t], label
-        if t > 0 and label >= 0:
-            label = only if only >= 0 else _best_before(scores[t - 1], transposed[label])
-    return best
+    reach = room(scores.shape[1], scores.dtype)
+    return _best(scores, _U(0), _U(scores.shape[0]), transition, transposed, bounds, start, end, reach, labels)
 
 
 @kernel
-def best_sequences(scores, transition, transposed, start, end, sentence_ptr, first, last, labels):
+def best_sequences(scores, transition, transposed, bounds, start, end, sentence_ptr, first, last, labels):
     """`best_sequence` of sentences first .. last - 1, with their scores float[n, Y] (overwritten), labels int32[n]."""
     base = sentence_ptr[first]
-    bounds = np.empty((2, transition.shape[0]), transition.dtype)
-    row_bounds(transposed, bounds)
+    reach = room(scores.shape[1], scores.dtype)
     for s in range(first, last):
-        low, high = sentence_ptr[s] - base, sentence_ptr[s + 1] - base
+        low, high = _U(sentence_ptr[s] - base), _U(sentence_ptr[s + 1] - base)
         if high > low:
-            best_sequence(scores[low:high], transition, transposed, bounds, start, end, labels[low:high])
+            _best(scores, low, high, transition, transposed, bounds, start, end, reach, labels)
 
 
 @kernel

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagweave.kernels import inlined, inner, kernel
-from tagweave.kernels.instructions import add_lanes, prefetch
+from tagweave.kernels.instructions import add_lanes, flat, prefetch, room
 
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -44,30 +44,30 @@ def _add_run(target, to, source, at, count):
 
 
 @inlined
-def _add_cells(weights, start, stop, cell, flat, into, backwards):
+def _add_cells(weights, start, stop, cell, scores, into, backwards):
     """Weights to the cells that they are for, or backwards."""
     if backwards:
         for q in range(start, stop):
-            weights[q] += flat[into + _U(cell[q])]
+            weights[q] += scores[into + _U(cell[q])]
     else:
         for q in range(start, stop):
-            flat[into + _U(cell[q])] += weights[q]
+            scores[into + _U(cell[q])] += weights[q]
 
 
 @inner
-def _add_cells_inside(weights, start, stop, cell, flat, begin, base, cells, backwards):
+def _add_cells_inside(weights, start, stop, cell, scores, begin, base, cells, backwards):
     """As `_add_cells`, without those before and after the sentence."""
     for q in range(start, stop):
         c = base + _U(cell[q])  # wraps around, and so is too large, before the sentence
         if c < cells:
-            _add_cells(weights, q, q + _ONE, cell, flat, begin + base, backwards)
+            _add_cells(weights, q, q + _ONE, cell, scores, begin + base, backwards)
 
 
 @inner
 def _over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, scores, backwards):
     """Weights to the scores of sentences first .. last - 1, or backwards."""
     Y, K = scores.shape[1], grams.shape[1]
-    flat, features = scores.reshape(-1), grams.reshape(-1)
+    values, features = flat(scores), flat(grams)
     near, far = _U(_AHEAD * K), _U(2 * _AHEAD * K)
     extra = (grams.shape[0] - sentence_ptr[-1]) // max(1, sentence_ptr.shape[0] - 1)
     for s in range(first, last):
@@ -96,14 +96,14 @@ def _over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first,
                     skip = max(0, -base)
                     q, c, count = _U(start + skip), _U(begin + base + skip), max(0, min(width, cells - base) - skip)
                     if backwards:
-                        _add_run(weights, q, flat, c, _U(count))
+                        _add_run(weights, q, values, c, _U(count))
                     else:
-                        _add_run(flat, c, weights, q, _U(count))
+                        _add_run(values, c, weights, q, _U(count))
                 elif base >= 0 and base + width <= cells:
-                    _add_cells(weights, _U(start), _U(stop), cell, flat, _U(begin + base), backwards)
+                    _add_cells(weights, _U(start), _U(stop), cell, values, _U(begin + base), backwards)
                 else:
                     _add_cells_inside(
-                        weights, _U(start), _U(stop), cell, flat, _U(begin), _U(base), _U(cells), backwards
+                        weights, _U(start), _U(stop), cell, values, _U(begin), _U(base), _U(cells), backwards
                     )
 
 
@@ -136,9 +136,10 @@ def kind_scores(weights, ptr, cell, kind_ptr, features, values, kinds, scores):
 
     kind_ptr int64[V + 1] and features int32 list the features of each kind; values is empty, or one factor a feature.
     """
-    Y, flat = _U(scores.shape[1]), scores.reshape(-1)
+    Y, cells = _U(scores.shape[1]), flat(scores)
     for i in range(_U(kinds.shape[0])):
-        scores[i, :] = 0
+        for y in range(Y):
+            scores[i, y] = 0
         if i + _ONE < _U(kinds.shape[0]):
             _prefetch_kind(weights, ptr, kind_ptr, features, _U(kinds[i + _ONE]))
         kind = _U(kinds[i])
@@ -151,9 +152,9 @@ def kind_scores(weights, ptr, cell, kind_ptr, features, values, kinds, scores):
                 for q in range(start, stop):
                     scores[i, _U(cell[q]) if cell.shape[0] else q - start] += value * weights[q]
             elif stop - start == Y:
-                _add_run(flat, i * Y, weights, start, Y)
+                _add_run(cells, i * Y, weights, start, Y)
             else:
-                _add_cells(weights, start, stop, cell, flat, i * Y, False)
+                _add_cells(weights, start, stop, cell, cells, i * Y, False)
 
 
 @kernel
@@ -206,7 +207,7 @@ def gather(bundled, projection, difference):
 def exclude_outside(scores, ptr, labels):
     """scores[t, y] = -inf for every label y that is not among labels[ptr[t] .. ptr[t + 1] - 1], in place."""
     Y = _U(scores.shape[1])
-    kept = np.empty(scores.shape[1], scores.dtype)
+    kept = room(scores.shape[1], scores.dtype)
     for t in range(_U(scores.shape[0])):
         low, high = _U(ptr[t]), _U(ptr[t + _ONE])
         for i in range(low, high):

@@ -12,6 +12,7 @@ window with probability 1e-6.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tagweave.kernels import inner, kernel
 
@@ -24,7 +25,7 @@ _WINDOW = np.uint64(40)  # where the bits of the window begin
 _HASH = np.uint64((1 << 40) - 1)
 
 
-@kernel
+@inner
 def mix(code, value):
     """One step of a hash chain: code' = finalise(code + multiplier * (value + 1)), never 0."""
     code = code + _MULTIPLIER * (value + _ONE)
@@ -34,7 +35,7 @@ def mix(code, value):
     return code if code != np.uint64(0) else _ONE
 
 
-@kernel
+@inner
 def of_window(code, window):
     """A gram code that tells its window, 1 to 15; 0 stays 0."""
     return (code & _HASH) | (np.uint64(window) << _WINDOW) if code != np.uint64(0) else code
@@ -51,13 +52,13 @@ def hash_spans(points, start, stop, seed, out):
 
 
 @inner
-def _value(table, start, ids, first, length, t):
+def _value(table, start, ids, source, first, length, t):
     """The code of a column at token t of a sentence; outside it, a code of the distance to its edge."""
     if t < 0:
         return OUTSIDE + np.uint64(-t)
     if t >= length:
         return OUTSIDE + np.uint64(1000 + t - length)
-    return table[start + ids[first + t]]
+    return table[start + ids[source, first + t]]
 
 
 @kernel
@@ -90,9 +91,9 @@ def hash_grams(ids, sentence_ptr, table, table_ptr, terms, seeds, reach, edge, g
                     column, source, offset, to = terms[k, j, 0], terms[k, j, 1], terms[k, j, 2], terms[k, j, 3]
                     if column < 0:
                         break
-                    value = _value(table, table_ptr[column], ids[source], first, length, p + offset)
+                    value = _value(table, table_ptr[column], ids, source, first, length, p + offset)
                     if to != 0:
-                        other = _value(table, table_ptr[column], ids[source], first, length, p + offset + to)
+                        other = _value(table, table_ptr[column], ids, source, first, length, p + offset + to)
                         value = np.uint64(2) if value == other else _ONE
                     if value == np.uint64(0):
                         code = np.uint64(0)
@@ -181,8 +182,6 @@ def hash_codes(codes, start, count, seed, window, out):
         out[i] = of_window(code, window)
 
 
-@kernel
-def windows_of(codes, windows):
-    """windows[i] = how many tokens see the gram codes[i]."""
-    for i in range(codes.shape[0]):
-        windows[i] = codes[i] >> _WINDOW
+def windows_of(codes: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """How many tokens see each gram."""
+    return (codes >> _WINDOW).astype(np.int64)

@@ -18,7 +18,7 @@ import numpy as np
 
 from tagweave.kernels import inner, kernel
 from tagweave.kernels.hashing import mix, of_window
-from tagweave.kernels.instructions import prefetch
+from tagweave.kernels.instructions import prefetch, room
 from tagweave.kernels.lanes import LANES, add_window, step
 
 GROUP = 1 << 9  # characters looked up at a time, whole lines: what is written about them stays in the cache
@@ -214,7 +214,7 @@ def _forward(slots, labels, rows, known, first, last, back):
     Returns the best last label.
     """
     alone, near, far = slots
-    delta, score = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
+    delta, score = room(LANES, np.float32), room(LANES, np.float32)
     for at in range(_U(first), _U(last)):
         for y in range(_U(LANES)):
             score[y] = 0
@@ -281,10 +281,12 @@ def segment(points, joined, e, slots, labels, out):
     """
     size = points.shape[0] + e.pads.shape[0] * (points.shape[0] + 1)
     size = min(size, points.shape[0] + e.pads.shape[0] * (GROUP + 1)) + 1
-    numbers, seen, known = np.empty(size, np.uint16), np.empty(size, np.uint32), np.zeros(size, np.uint8)
-    breaks = np.empty(size, np.bool_)
-    rows, back = np.empty((3, size), np.uint32), np.empty(LANES * size, np.uint8)
-    ends = np.empty(GROUP + 1, np.int64)
+    numbers, seen, known = room(size, np.uint16), room(size, np.uint32), room(size, np.uint8)
+    breaks, back = room(size, np.bool_), room(LANES * size, np.uint8)
+    rows = room(size, np.uint32), room(size, np.uint32), room(size, np.uint32)
+    ends = room(GROUP + 1, np.int64)
+    for p in range(_U(size)):
+        known[p] = 0
     alone, near, far = slots
     trail = e.pads.shape[0] - e.lead
     start, written = np.int64(0), _U(0)
@@ -292,7 +294,7 @@ def segment(points, joined, e, slots, labels, out):
         start, lines = _number(points, joined, start, e, numbers, seen, known, ends)
         count = ends[lines - 1]
         for p in range(_U(count)):
-            rows[0, p] = np.uint32(numbers[p]) * np.uint32(alone.width)
+            rows[0][p] = np.uint32(numbers[p]) * np.uint32(alone.width)
         _look_up(near, e, numbers, seen, count, rows[1])
         _look_up(far, e, numbers, seen, count, rows[2])
         begin = 0

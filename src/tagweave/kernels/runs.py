@@ -19,6 +19,8 @@ _ALIKE = LETTER | DIGIT
 _FIRST = np.uint8(4)  # signs are multiples of it: they have no bit in common with letters and digits
 APOSTROPHE, HYPHEN, POINT, SLASH, DOT, COMMA, COLON, PERCENT, AT = (np.uint8(_FIRST * k) for k in range(1, 10))
 
+_w, _W, _wide_w, _WIDE_W = (np.uint32(ord(letter)) for letter in "wWｗＷ")
+
 
 @inner
 def _digits(points, classes, start):
@@ -51,7 +53,7 @@ def _is_trace(points, classes, at, before):
     sign = classes[points[at]]
     if sign == DOT and at > 0:
         point = points[at - 1]
-        return point == ord("w") or point == ord("W") or point == ord("ｗ") or point == ord("Ｗ")
+        return point == _W or point == _w or point == _WIDE_W or point == _wide_w
     return sign == AT or (sign == SLASH and before == SLASH)
 
 

@@ -80,7 +80,7 @@ class ChainModel:
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
             tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
-            if masks is not None:
+            if masks is not None and encoded.allow[tokens].any():  # set 0 excludes nothing
                 decode.exclude(scores, encoded.allow[tokens], masks)
             labels[tokens] = best_labels(scores, encoded, first, last, transitions)
 

@@ -233,10 +233,8 @@ def best_labels(scores: Floats, encoded: Encoded, first: int, last: int, transit
     """int32[n]: the best label sequence of each sentence, -1 where none is allowed; scores [n, Y] are overwritten."""
     labels = np.empty(len(scores), np.int32)
     t = transitions
-    transposed = np.ascontiguousarray(t.score.T)
-    decode.best_sequences(
-        scores, t.score, transposed, t.start_score, t.end_score, encoded.sentence_ptr, first, last, labels
-    )
+    pairs = t.score, t.transposed_score, t.bounds
+    decode.best_sequences(scores, *pairs, t.start_score, t.end_score, encoded.sentence_ptr, first, last, labels)
     return labels
 
 

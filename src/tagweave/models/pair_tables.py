@@ -118,7 +118,7 @@ class PairTables:
         found = np.zeros(POINTS, bool)
         forms = np.empty(POINTS, np.uint64)
         points, variants = np.arange(POINTS), canonical(self._identity)
-        hashing.hash_spans(variants, points, points + 1, np.uint64(0), forms)
+        hashing.hash_spans(variants.copy(), points, points + 1, np.uint64(0), forms)
         for grams in self._grams:
             if grams.terms == (term,):
                 found |= self._index.ids(grams.codes(lambda _column, _offset: forms)) >= 0

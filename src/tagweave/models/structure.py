@@ -51,6 +51,16 @@ class Transitions:
     step: float
     edge: float
 
+    @cached_property
+    def transposed_score(self) -> Floats:
+        """[to, from]."""
+        return np.ascontiguousarray(self.score.T)
+
+    @cached_property
+    def bounds(self) -> Floats:
+        """[2, Y]: the largest and the smallest score from each label (`kernels.decode.row_bounds`)."""
+        return np.stack([self.score.max(axis=1), self.score.min(axis=1)])
+
 
 @dataclass(frozen=True)
 class ChainStructure:
