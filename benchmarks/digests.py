@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.cli.main import app
+from tagweave.cli.main import application
 from tagweave.corpus import sample
 from tagweave.models.storage import load_model
 from tagweave.models.tree_storage import load_parser
@@ -131,7 +131,7 @@ def measured(case: str, folder: Path) -> dict[str, Any]:
     """The digest, the number and the norm of the weights of a case."""
     words = CASES[case]
     with chdir(folder), redirect_stderr(StringIO()) as said:
-        if app(["train", *words, "-o", "model", "--iterations", "2"], standalone_mode=False):
+        if application()(["train", *words, "-o", "model", "--iterations", "2"], standalone_mode=False):
             raise ValueError(f"{case}: {said.getvalue()}")
     load = load_parser if "parse" in words else load_model
     found = [each.astype(np.float64).reshape(-1) for each in weights(load(folder / "model"))]

@@ -17,7 +17,7 @@ from tagweave.adapt.fit import Fitted, Problem, fit, fit_problem
 from tagweave.adapt.guided import fit_guided, fit_stages, merged, prepare_guided, with_guide
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.task import Task
-from tagweave.cli.main import app
+from tagweave.cli.main import application
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
@@ -162,7 +162,7 @@ def test_commands_take_a_model_with_a_guide_as_any_other(tmp_path: Path) -> None
     words.write_text("".join(" ".join(s.forms) + "\n" for s in of_sample("both")), encoding="utf-8")
 
     def run(*arguments: object) -> str:
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        result = CliRunner().invoke(application(), [str(argument) for argument in arguments])
         assert result.exit_code == 0, result.output
         return result.output
 

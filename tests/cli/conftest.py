@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from tagweave.adapt.coupled import Coupling, fit_coupled
 from tagweave.adapt.recipe import Recipe
-from tagweave.cli.main import app
+from tagweave.cli.main import application
 from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
 from tagweave.labels.mapping import count_pairs
@@ -27,7 +27,7 @@ def run() -> Run:
     """Runs `tagweave` with arguments, `stdin` and the exit code it is to have; gives the result."""
 
     def call(*arguments: object, stdin: str | None = None, code: int = 0) -> Any:
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+        result = CliRunner().invoke(application(), [str(argument) for argument in arguments], input=stdin)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         assert result.exit_code == code, (result.stdout, result.stderr)

@@ -22,13 +22,13 @@ ITERATIONS = 5
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from tagweave.cli.main import app
+from tagweave.cli.main import application
 from tagweave.learning import checkpoint, loop
 
 when, common, runs = sys.argv[1], sys.argv[2].split("|"), sys.argv[3:]
 
 for run in runs:  # the kernels are loaded once, here
-    app([*common, *run.split("|"), "--iterations", "1"], standalone_mode=False)
+    application()([*common, *run.split("|"), "--iterations", "1"], standalone_mode=False)
     Path(run.split("|")[1]).unlink()
 
 def kill():
@@ -47,7 +47,7 @@ loop.save_checkpoint = save
 for run in runs:
     process = os.fork()
     if not process:
-        app([*common, *run.split("|")])
+        application()([*common, *run.split("|")])
     assert os.WTERMSIG(os.waitpid(process, 0)[1]) == signal.SIGKILL
 """
 
@@ -89,7 +89,7 @@ def test_a_killed_run_is_resumed_to_the_same_model(run, corpora, tmp_path, when)
 KILLED_IN_STAGES = """
 import os, signal, sys
 from pathlib import Path
-from tagweave.cli.main import app
+from tagweave.cli.main import application
 from tagweave.learning import checkpoint, loop
 
 common, runs = sys.argv[1].split("|"), [run.split("|") for run in sys.argv[2:]]
@@ -110,14 +110,14 @@ def killing(times, between):
     return save
 
 for run in runs:  # the kernels are loaded once, here
-    app([*common, *run[2:], "--iterations", "1"], standalone_mode=False)
+    application()([*common, *run[2:], "--iterations", "1"], standalone_mode=False)
     Path(run[3]).unlink()
 
 for times, between, *options in runs:
     process = os.fork()
     if not process:
         loop.save_checkpoint = killing(int(times), between == "between")
-        app([*common, *options])
+        application()([*common, *options])
     assert os.WTERMSIG(os.waitpid(process, 0)[1]) == signal.SIGKILL
 """
 

@@ -33,9 +33,9 @@ def test_the_test_sees_what_is_loaded() -> None:
 @pytest.mark.parametrize("arguments", [(), *((command,) for command in COMMANDS)])
 def test_help_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:
     code = f"""
-from tagweave.cli.main import app
+from tagweave.cli.main import application
 try:
-    app([*{arguments!r}, "--help"])
+    application()([*{arguments!r}, "--help"])
 except SystemExit as end:
     assert end.code == 0
 """
@@ -49,8 +49,8 @@ def test_a_line_is_tagged_without_linear_algebra_once_kernels_are_compiled(tagge
     """Nor is what Numba compiles with loaded: that would take longer than all the rest."""
     code = f"""
 import sys
-from tagweave.cli.main import app
-app(["tag", {str(tagger)!r}], standalone_mode=False)
+from tagweave.cli.main import application
+application()(["tag", {str(tagger)!r}], standalone_mode=False)
 print(*[name for name in ("scipy.linalg", "threadpoolctl", "numba.np.arraymath") if name in sys.modules])
 """
     command = [sys.executable, "-c", code]

@@ -1,21 +1,56 @@
-"""The list of commands in a help text."""
+"""Groups of commands: their list in a help text, and values of options that need no Pydantic."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from typer.core import TyperGroup
 
 
 class Commands(TyperGroup):
-    """Lists commands with the first sentence of what each tells of itself, on as many lines as that takes."""
+    """Lists commands with the first sentence of what each tells of itself, on as many lines as that takes.
+
+    Typer has Pydantic convert every value, whose import takes as long as all else that it does. Text needs none of it.
+    """
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command whose options read text as it stands."""
+        command = super().get_command(ctx, cmd_name)
+        for parameter in command.params if command else ():
+            if hasattr(parameter, "type_descriptor"):  # of other versions Pydantic is no part
+                cast("Any", parameter)._runtime_param = _Text(parameter)
+        return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write them as a list of definitions."""
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, _first_sentence(command.help or "")) for name, command in commands if command])
+
+
+class _Text:
+    """The values of a parameter: text and lists of text as they are, and all others by Typer's own conversion."""
+
+    def __init__(self, parameter: Any) -> None:
+        self._parameter, self._other = parameter, parameter._runtime_param
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value as the command gets it."""
+        annotation = param.type_descriptor.annotation
+        is_several = param.multiple or param.nargs == -1
+        if value is None:
+            return () if is_several else None
+        if annotation is str and isinstance(value, str):
+            return value
+        if annotation == list[str] and is_several and not isinstance(value, str):
+            return list(value)
+        if annotation is int and isinstance(value, int):  # a default
+            return value
+        if self._other is None:
+            param._runtime_param = None
+            self._other = param.get_runtime_param()
+        return self._other.coerce(value, param=param, ctx=ctx)
 
 
 def _first_sentence(text: str) -> str:

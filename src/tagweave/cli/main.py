@@ -5,27 +5,34 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from tagweave import __version__
-from tagweave.cli.annotate import annotate
 from tagweave.cli.commands import Commands
-from tagweave.cli.compare import compare
-from tagweave.cli.complete import complete
-from tagweave.cli.convert import convert
-from tagweave.cli.demo import demo
 from tagweave.cli.errors import BROKEN_PIPE, INTERRUPTED, USAGE, message
-from tagweave.cli.evaluate import evaluate
-from tagweave.cli.harvest import harvest
-from tagweave.cli.info import info
-from tagweave.cli.reproduce import reproduce
-from tagweave.cli.simulate import simulate
-from tagweave.cli.tag import tag
-from tagweave.cli.train import train
-from tagweave.cli.warm import warm
+
+COMMANDS = (
+    "train",
+    "tag",
+    "complete",
+    "convert",
+    "compare",
+    "evaluate",
+    "info",
+    "simulate",
+    "demo",
+    "reproduce",
+    "warm",
+    "harvest",
+    "annotate",
+)
+"""The commands in the order of the help: each is a function, or a Typer, of its name in a file of its name."""
+_WITHOUT_ARGUMENTS = {"demo", "warm"}
 
 
 class _Commands(Commands):
@@ -49,16 +56,22 @@ class _Commands(Commands):
             raise typer.Exit(USAGE) from None
 
 
-app = typer.Typer(
-    cls=_Commands,
-    no_args_is_help=True,
-    rich_markup_mode=None,  # plain help starts twice as fast
-    pretty_exceptions_enable=False,
-)
-for _command in (train, tag, complete, convert, compare, evaluate, info, simulate, demo, reproduce, warm):
-    app.command(no_args_is_help=_command not in (demo, warm))(_command)
-app.add_typer(harvest)
-app.add_typer(annotate)
+def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The command line with these commands; each of them takes time to build, whichever is run."""
+    app = typer.Typer(
+        cls=_Commands,
+        no_args_is_help=True,
+        rich_markup_mode=None,  # plain help starts twice as fast
+        pretty_exceptions_enable=False,
+    )
+    for name in names:
+        command = getattr(import_module(f"tagweave.cli.{name}"), name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command)
+        else:
+            app.command(no_args_is_help=name not in _WITHOUT_ARGUMENTS)(command)
+    app.callback()(_tagweave)
+    return app
 
 
 def _show_version(wanted: bool) -> None:
@@ -67,7 +80,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _tagweave(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
@@ -90,7 +102,7 @@ def main() -> None:
 
     before = signal.signal(signal.SIGTERM, interrupt)
     try:
-        app(prog_name="tagweave")
+        application([name for name in sys.argv[1:2] if name in COMMANDS] or COMMANDS)(prog_name="tagweave")
     finally:
         signal.signal(signal.SIGTERM, before)
         if received:

@@ -26,3 +26,18 @@ def one_blas_thread() -> AbstractContextManager[object]:
     """A context in which every BLAS call runs on the thread that makes it."""
     limit: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
     return limit
+
+
+def postpone_blas() -> None:
+    """Have Numba load what it compiles from without SciPy's linear algebra, which is half of that.
+
+    When it loads the sums over arrays, it asks whether there is a BLAS; a product of matrices asks again.
+    """
+    from numba.np import linalg
+
+    asked = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        import numba.np.arraymath  # noqa: F401 - its import asks
+    finally:
+        linalg.ensure_blas = asked

@@ -33,6 +33,7 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 from numba.misc.appdirs import AppDirs
 
+from tagweave.kernels.blas import postpone_blas
 from tagweave.kernels.notice import begin, end, say
 from tagweave.kernels.turn import give_back, take
 
@@ -99,6 +100,7 @@ class CompiledCode(NullCache):
             self._take_turn()
             code = self._kept(key)  # another process may have compiled it meanwhile
             if code is None:
+                postpone_blas()
                 return None
             end()
             give_back()

@@ -53,7 +53,7 @@ def _is_trace(points, classes, at, before):
     sign = classes[points[at]]
     if sign == DOT and at > 0:
         point = points[at - 1]
-        return point == _W or point == _w or point == _WIDE_W or point == _wide_w
+        return point == _W or point == _w or point == _WIDE_W or point == _wide_w  # noqa: PLR1714
     return sign == AT or (sign == SLASH and before == SLASH)
 
 
