@@ -28,7 +28,7 @@ def draw(seed: int, dense: bool, dtype: type) -> dict[str, np.ndarray | int]:
     return {
         "weights": rng.normal(size=int(ptr[-1])).astype(dtype),
         "ptr": ptr.astype(np.int32),
-        "cell": np.zeros(0, np.uint8) if dense else np.concatenate(cells).astype(np.uint8),
+        "cell": np.zeros(0, np.uint16) if dense else np.concatenate(cells).astype(np.uint16),
         "grams": grams.astype(np.int32),
         "low": low,
         "high": high,
@@ -81,7 +81,7 @@ def test_long_windows_go_by_lanes() -> None:
         emission.gram_scores(
             weights,
             np.array([0, length], np.int32),
-            np.zeros(0, np.uint8),
+            np.zeros(0, np.uint16),
             np.zeros((1, 1), np.int32),
             zero,
             zero,

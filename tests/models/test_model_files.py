@@ -192,7 +192,8 @@ ARRAYS: list[dict[str, Any]] = [
     {"layout.0.ptr": None},
     {"layout.0.ptr": np.array([0, 4], np.int32)},
     {"layout.0.ptr": np.zeros(0, np.int32)},
-    {"layout.0.cell": np.array([1, 2, 3], np.uint8)},
+    {"layout.0.cell": np.array([1, 2, 3], np.uint16)},
+    {"layout.0.cell": np.zeros(0, np.uint8)},
     {"scheme.transition": np.ones((2, 2), bool)},
     {"scheme.transition": np.ones((4, 4), np.int32)},
     {"scheme.start": np.ones(3, bool)},
@@ -296,7 +297,7 @@ def lying(model: ChainModel, factor: int) -> tuple[dict[str, Any], dict[str, Any
         arrays[f"layout.{i}.ptr"] = np.concatenate([[0], np.cumsum(windows * tags)]).astype(np.int32)
         if len(model.structure.layouts[i].cell):
             cells = [np.arange(width * tags) for width in windows.tolist()]
-            arrays[f"layout.{i}.cell"] = np.concatenate(cells).astype(np.uint8)
+            arrays[f"layout.{i}.cell"] = np.concatenate(cells).astype(np.uint16)
         size += int(arrays[f"layout.{i}.ptr"][-1]) + tags * tags + 2 * tags
     arrays["weights"] = np.ones(size, np.float32)
     return {}, arrays

@@ -20,7 +20,7 @@ Rule = Callable[[Any, str], None]
 Arrays = Mapping[str, NDArray[Any]]
 
 BOOLEANS, FLOATS, BYTES, CODES = ("bool",), ("float32", "float64"), ("uint8",), ("uint64",)
-POINTERS, CELLS = ("int32", "int64"), ("uint8", "uint16", "uint32", "uint64")
+POINTERS, CELLS = ("int32", "int64"), ("uint16", "uint32", "uint64")
 LARGEST = 1e18
 """Larger weights could add up to infinity, and infinities to no number at all."""
 _MANY = 1 << 53

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.encoding.encoded import Encoded
-from tagweave.models.licensing import licensed_cells
+from tagweave.models.licensing import CELL, licensed_cells
 
 
 @dataclass(frozen=True)
 class Layout:
     """Where the emission weights of a view of Y labels stand.
 
-    Both arrays have the smallest integer type that holds them. The weights of feature g are
+    Pointers are int32 and cells uint16, or wider where they have to be. The weights of feature g are
     weights[ptr[g] : ptr[g + 1]]. Weight q belongs to position cell[q] // Y of the window of its feature and label
     cell[q] % Y; an empty `cell` means that every feature has all window * Y weights, in order.
     """
@@ -32,7 +32,7 @@ class Layout:
     @classmethod
     def dense(cls, windows: NDArray[np.int64], labels: int) -> Layout:
         """Every feature with every label."""
-        return cls(_pointers(windows * labels), np.zeros(0, np.uint8))
+        return cls(_pointers(windows * labels), np.zeros(0, CELL))
 
     @classmethod
     def licensed(cls, encoded: Encoded, windows: NDArray[np.int64], masks: NDArray[np.uint8]) -> Layout:

@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from tagweave.encoding.encoded import Encoded
 from tagweave.kernels import licensing
 
+CELL = np.uint16
+"""The type of cells, wherever it holds them: kernels are compiled for each type, and a byte would save few."""
+
 
 def licensed_cells(
     encoded: Encoded, masks: NDArray[np.uint8], windows: NDArray[np.int64]
@@ -28,9 +31,10 @@ def licensed_cells(
     sets, labels = masks.shape
     positions = int(windows.max(initial=1))
     codes = _feature_sets(encoded, masks, positions * sets)
-    counts, no_cells = np.zeros(len(windows), np.int64), np.zeros(0, np.uint32)
+    dtype = np.result_type(CELL, np.min_scalar_type(positions * labels))
+    counts, no_cells = np.zeros(len(windows), np.int64), np.zeros(0, dtype)
     licensing.expand(codes, positions, masks, counts, no_cells)
-    cells = np.empty(int(counts.sum()), np.min_scalar_type(positions * labels))
+    cells = np.empty(int(counts.sum()), dtype)
     licensing.expand(codes, positions, masks, counts, cells)
     return counts, cells
 
