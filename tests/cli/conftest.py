@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tagweave.cli.main import application
 from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
 from tagweave.labels.mapping import count_pairs
+from tagweave.learning import loop
 from tagweave.learning.loop import Schedule
 from tagweave.models.storage import save_model
 
@@ -34,6 +36,28 @@ def run() -> Run:
         return result
 
     return call
+
+
+@pytest.fixture
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AbstractContextManager[None]]:
+    """A block in which Control-C comes after the n-th checkpoint, of all or of those with a suffix."""
+
+    @contextmanager
+    def block(number: int, suffix: str = "") -> Iterator[None]:
+        saved, save = [], loop.save_checkpoint
+
+        def saving(path: Path, *arguments: Any) -> None:
+            save(path, *arguments)
+            if suffix in ("", path.suffix):
+                saved.append(path)
+                if len(saved) == number:
+                    raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(loop, "save_checkpoint", saving)
+            yield
+
+    return block
 
 
 @pytest.fixture(scope="session")

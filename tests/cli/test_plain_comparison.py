@@ -10,7 +10,6 @@ import pytest
 from model_files import contents, write
 
 from tagweave.cli.comparison import better
-from tagweave.learning import loop
 from tagweave.learning.loop import Outcome
 from tagweave.models.storage import describe_model
 
@@ -120,22 +119,13 @@ def test_without_development_data_there_is_one_training(train):
 
 
 @pytest.mark.parametrize("stop", [2, 5])
-def test_an_interrupt_of_either_model_is_resumed(files, train, monkeypatch, stop):
+def test_an_interrupt_of_either_model_is_resumed(files, train, interrupted, stop):
     options = ("--dev", files / "train.txt", "--method", "merged", "--log", files / "log")
     train(*options)
     straight, log = contents(files / "m"), (files / "log").read_text("utf-8").count("\n")
     (files / "m").unlink()
-    saved, save = [], loop.save_checkpoint
-
-    def interrupted(*arguments):
-        save(*arguments)
-        saved.append(1)
-        if len(saved) == stop:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "save_checkpoint", interrupted)
-    assert "the same command with --resume goes on" in train(*options, code=130)
-    monkeypatch.undo()
+    with interrupted(stop):
+        assert "the same command with --resume goes on" in train(*options, code=130)
     train(*options, "--resume")
     assert contents(files / "m") == straight
     assert (files / "log").read_text("utf-8").count("\n") == log - 1  # the one in which it was stopped

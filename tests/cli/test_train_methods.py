@@ -18,7 +18,6 @@ from tagweave.cli.summary import weights_by_view
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping, write_mapping
-from tagweave.learning import loop
 from tagweave.learning.loop import Schedule
 from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.storage import describe_model, load_model
@@ -335,26 +334,17 @@ def test_the_log_has_the_iterations_of_both_models(couple, tmp_path, options):
 
 @pytest.mark.parametrize("options", [("--mapping", "automatic"), ("--method", "guided")])
 @pytest.mark.parametrize("stop", [1, 2, 3])
-def test_an_interrupt_of_either_model_is_resumed(couple, tmp_path, monkeypatch, options, stop):
+def test_an_interrupt_of_either_model_is_resumed(couple, tmp_path, interrupted, options, stop):
     couple(*options)
     straight = contents(tmp_path / "m")
     (tmp_path / "m").unlink()
-    saved, save = [], loop.save_checkpoint
-
-    def interrupted(*arguments):
-        save(*arguments)
-        saved.append(1)
-        if len(saved) == stop:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "save_checkpoint", interrupted)
-    last = couple(*options, code=130)[-1]
+    with interrupted(stop):
+        last = couple(*options, code=130)[-1]
     whole = "interrupted: the same command with --resume goes on"
     assert last == (
         whole if stop > 2 else "interrupted before the model itself: the same command with --resume goes on"
     )
     assert (tmp_path / "m").exists() == (stop > 2)
-    monkeypatch.undo()
     _, lines = couple(*options, "--resume")
     assert contents(tmp_path / "m") == straight
     assert len([line for line in lines if line.startswith("iteration")]) == 4 - stop
@@ -375,18 +365,11 @@ def test_an_interrupted_first_model_is_announced(couple, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
-def test_a_checkpoint_of_another_coupling_is_refused(couple, tmp_path, monkeypatch):
-    save = loop.save_checkpoint
-
-    def interrupted(*arguments):
-        save(*arguments)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "save_checkpoint", interrupted)
+def test_a_checkpoint_of_another_coupling_is_refused(couple, tmp_path, interrupted):
     own = write(tmp_path / "own", ["# ctb\tpd", "NN\tn"])
     command = ("--mapping", own)
-    couple(*command, code=130)
-    monkeypatch.undo()
+    with interrupted(1):
+        couple(*command, code=130)
     refused = f"tagweave: {tmp_path / 'm'}.checkpoint: a checkpoint of another training run; delete it to start anew"
     others = [("--views", "joint"), ("--mapping-tight",), ("--sample", "5,5"), ("--mapping-minimum", 2)]
     for other in others:

@@ -15,7 +15,6 @@ from tagweave.adapt.sequences import Sequences
 from tagweave.adapt.transform import fit_iterated, fit_transformed
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
-from tagweave.learning import loop
 from tagweave.learning.loop import Schedule
 from tagweave.models.storage import load_model
 
@@ -97,44 +96,26 @@ def test_segmenters_are_adapted_by_the_perceptron(adapt, task):
     assert model.weights.any()
 
 
-def test_an_interrupted_cascade_is_resumed(adapt, tmp_path, monkeypatch):
+def test_an_interrupted_cascade_is_resumed(adapt, tmp_path, interrupted):
     """Stopped in the first iteration of the fourth step, after its checkpoint."""
     options = ("--method", "iterate", "--rounds", 2, "--predict-self", "0.5")
     adapt(*options)
     straight = contents(tmp_path / "m")
     (tmp_path / "m").unlink()
-    save, stopped = loop.save_checkpoint, []
-
-    def stopping(path, *arguments):
-        save(path, *arguments)
-        if path.suffix == ".step-4":
-            stopped.append(path)
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "save_checkpoint", stopping)
-    assert (
-        adapt(*options, code=130)[-1] == "interrupted before the model itself: the same command with --resume goes on"
-    )
+    with interrupted(1, ".step-4"):
+        (*_, last) = adapt(*options, code=130)
+    assert last == "interrupted before the model itself: the same command with --resume goes on"
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".plain", *(f".step-{n}" for n in range(1, 5))]
-    monkeypatch.setattr(loop, "save_checkpoint", save)
     _, lines = adapt(*options, "--resume")
     numbers = [line.split()[1] for line in lines if line.startswith("iteration ")]
-    assert len(stopped) == 1
     assert numbers[0] == "2/2"  # of the fourth step: those before it are done
     assert contents(tmp_path / "m") == straight
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 
-def test_an_interrupt_after_a_round_keeps_its_model(adapt, tmp_path, monkeypatch):
-    save = loop.save_checkpoint
-
-    def stopping(path, *arguments):
-        save(path, *arguments)
-        if path.suffix == ".step-6":
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "save_checkpoint", stopping)
-    lines = adapt("--method", "iterate", "--predict-self", "0", code=130)
+def test_an_interrupt_after_a_round_keeps_its_model(adapt, tmp_path, interrupted):
+    with interrupted(1, ".step-6"):
+        lines = adapt("--method", "iterate", "--predict-self", "0", code=130)
     assert lines[-1] == "interrupted: the same command with --resume goes on"
     assert [each["round"] for each in load_model(tmp_path / "m").about["rounds"]] == [1]
 
