@@ -8,12 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 from benchmarks.postgresql import programs, running
 from fixture_types import NewUrl, OpenStore
 from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.schema import CreateSchema
 
+from tagweave.annotate import passwords
 from tagweave.annotate.store import Store
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_passwords() -> Iterator[None]:
+    """A hash takes a quarter of a second by default, which is what it is for."""
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "_HASHER", hasher)
+        patch.setattr(passwords, "_NOBODY", hasher.hash("nobody has this password"))
+        yield
 
 
 @pytest.fixture(scope="session")

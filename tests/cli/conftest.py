@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from model_files import write
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from tagweave.adapt.coupled import Coupling, fit_coupled
@@ -25,17 +26,21 @@ Run = Callable[..., Any]
 
 
 @pytest.fixture(scope="session")
-def run() -> Run:
+def run() -> Iterator[Run]:
     """Runs `tagweave` with arguments, `stdin` and the exit code it is to have; gives the result."""
+    app = application()
+    command = get_command(app)  # it would be built anew for each run, which takes longer than most runs
 
     def call(*arguments: object, stdin: str | None = None, code: int = 0) -> Any:
-        result = CliRunner().invoke(application(), [str(argument) for argument in arguments], input=stdin)
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         assert result.exit_code == code, (result.stdout, result.stderr)
         return result
 
-    return call
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", lambda _: command)
+        yield call
 
 
 @pytest.fixture

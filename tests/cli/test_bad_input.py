@@ -46,7 +46,8 @@ BAD_BYTES = {
     "gzip that ends too soon": (b"\x1f\x8b\x08ab", r":1: found broken gzip data .*, expected a whole gzip file"),
 }
 WORDS = "我们\n看着\tv".encode()
-WAYS = ("tables", "tagger", "with tags")
+READ = [("tables", False), ("tables", True), ("tagger", False), ("with tags", True)]
+"""Ways, and whether the text comes through a pipe, which differs for tables alone."""
 
 
 def lines_of(data: bytes) -> list[str]:
@@ -99,8 +100,7 @@ def check_untouched(folder: Path, output: str = "out") -> None:
 # tag
 
 
-@pytest.mark.parametrize("piped", [False, True])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "piped"), READ)
 @pytest.mark.parametrize("name", ODD_TEXT)
 def test_tagging_loses_no_line_and_no_character(tag, tmp_path, name, way, piped):
     data = ODD_TEXT[name].encode()
@@ -110,8 +110,7 @@ def test_tagging_loses_no_line_and_no_character(tag, tmp_path, name, way, piped)
     assert [line.translate(BLANKS) for line in out.decode().split("\n")[:-1]] == lines_of(data)
 
 
-@pytest.mark.parametrize("piped", [False, True])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "piped"), READ)
 @pytest.mark.parametrize("name", BAD_BYTES)
 def test_tagging_bad_bytes_names_the_line_and_writes_nothing(tag, tmp_path, name, way, piped):
     data, message = BAD_BYTES[name]

@@ -131,7 +131,7 @@ def test_a_killed_run_of_two_models_is_resumed_to_the_same_model(run, corpora, t
     killed, straight = tmp_path / "killed", tmp_path / "straight"
     killed.mkdir()
     straight.mkdir()
-    moments = [(times, when) for times in (2, 3, 4) for when in ("after", "between")]
+    moments = [(2, "after"), (3, "after"), (3, "between"), (4, "between")]
     cases = [(name, times, when, killed / f"{name}-{times}-{when}") for name in methods for times, when in moments]
     runs = ["|".join([str(times), when, "-o", str(model), *methods[name]]) for name, times, when, model in cases]
     command = [sys.executable, "-c", KILLED_IN_STAGES, "|".join(common), *runs]
