@@ -214,6 +214,19 @@ def test_single_sentences_are_labelled_as_many_are_with_what_was_derived_once(mo
     assert derive.call_count <= 1
 
 
+def test_single_sentences_are_predicted_as_many_are_whatever_their_tokens() -> None:
+    flat = [{"w": "a", "long": True, "at": 2}, {"w": "b", "new": 0.5, 3: "c"}]
+    others = [{"w": "a", "near": ["w"]}, ("w:b", "long")], [{"w", "x"}, {"at": np.float32(2)}], []
+    sentences = [flat, [["w:a", "long"], ["unknown", 3]], tuple(flat), *others]
+    crf = ChainCRF(max_iterations=5).fit(sentences, [["A", "B"]] * 5 + [[]])
+    for sentence in sentences:
+        assert crf.predict_single(sentence) == crf.predict([sentence])[0]
+    with pytest.raises(ValueError, match="nan or infinite"):
+        crf.predict_single([{"at": float("nan")}, {"unknown": float("inf")}])
+    again = crf.predict_single(flat)
+    assert crf.fit(sentences, [["B", "A"]] * 5 + [[]]).predict_single(flat) != again
+
+
 @ALL_ALGORITHMS
 def test_every_algorithm_learns_from_gaps(algorithm: str) -> None:
     X, y = sentences(80)

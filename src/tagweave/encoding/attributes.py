@@ -90,10 +90,10 @@ class AttributeEncoder:
 
     def _known(self, names: list[str]) -> NDArray[np.int32]:
         """The features of attributes by name, -1 for those that a frozen index does not have."""
-        return np.array(list(map(self._numbers.get, names, repeat(-1))), np.int32)
+        return np.array(list(map(self.numbers.get, names, repeat(-1))), np.int32)
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
+    def numbers(self) -> dict[str, int]:
         """The attributes of a frozen index. Its codes would do, but hashing costs more than one sentence's scores."""
         return {name: number for number, name in enumerate(self.names)}
 

@@ -15,6 +15,7 @@ from tagweave.estimators.sequences import Labels, TokenSequence, layers_of, toke
 
 if TYPE_CHECKING:  # the modules behind these compile kernels: they are imported by the methods that need them
     from tagweave.encoding.encoded import Encoded
+    from tagweave.estimators.single import SingleSentences
     from tagweave.learning.loop import Iteration
     from tagweave.models.chain import ChainModel
 
@@ -62,6 +63,8 @@ class ChainCRF(Estimator):
         model_: the fitted `ChainModel`, over float64 weights.
         training_log_: list of `Iteration`: number, loss, score on development data, seconds.
     """
+
+    _prepared: SingleSentences | None = None
 
     def __init__(
         self,
@@ -151,8 +154,18 @@ class ChainCRF(Estimator):
 
     def predict_single(self, xseq: TokenSequence, constraints: Labels | None = None) -> list[str]:
         """The best labels of one sentence. Raises as `predict`."""
+        if constraints is None and (found := self._single().labels(xseq)) is not None:
+            return found
         labels: list[str] = self.predict([xseq], None if constraints is None else [constraints])[0]
         return labels
+
+    def _single(self) -> SingleSentences:
+        from tagweave.estimators.single import SingleSentences
+
+        self._check_fitted()
+        if self._prepared is None or self._prepared.model is not self.model_:
+            self._prepared = SingleSentences(self.model_)
+        return self._prepared
 
     def predict_marginals(self, X: Iterable[TokenSequence]) -> Objects:
         """The probability of every label at every token: per sentence a list of dicts from labels to probabilities."""

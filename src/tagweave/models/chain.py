@@ -104,7 +104,7 @@ class ChainModel:
 
     def pair_marginals(self, encoded: Encoded, sentence: int, masks: Masks | None = None) -> tuple[Floats, Floats]:
         """[L, Y] state and [L, Y, Y] pair marginals of a sentence; pairs[t, i, j] = P(y[t-1] = i, y[t] = j), 0 at 0."""
-        scores, transitions = self._scores(encoded, sentence, sentence + 1), self._transitions
+        scores, transitions = self._scores(encoded, sentence, sentence + 1), self.transitions
         batch, sums = self._sums(encoded, sentence, sentence + 1, scores, transitions, masks)
         return sums.gamma[batch.rows], _pairs(batch, sums, transitions)
 
@@ -130,7 +130,7 @@ class ChainModel:
         """
         if k < 1:
             raise ValueError(f"found k = {k}, expected 1 or more")
-        scores, t = self._scores(encoded, sentence, sentence + 1), self._transitions
+        scores, t = self._scores(encoded, sentence, sentence + 1), self.transitions
         if masks is not None:
             tokens = slice(encoded.sentence_ptr[sentence], encoded.sentence_ptr[sentence + 1])
             decode.exclude(scores, encoded.allow[tokens], masks)
@@ -192,7 +192,8 @@ class ChainModel:
         return np.asarray((lengths - 1) * transitions.step + transitions.edge, np.float64)
 
     @cached_property
-    def _transitions(self) -> Transitions:
+    def transitions(self) -> Transitions:
+        """The transition scores and potentials of the weights."""
         return self.structure.transition_scores(self.weights)
 
     def _emissions(self) -> list[ViewEmission]:
@@ -215,7 +216,7 @@ class ChainModel:
         self, encoded: Encoded, run: Callable[[int, int, Floats, Transitions], None], threads: int
     ) -> None:
         """Call `run` with the scores of one batch of sentences after the other, on several threads."""
-        transitions, views = self._transitions, self._emissions()
+        transitions, views = self.transitions, self._emissions()
         tables = [view.kind_table(encoded) for view in views]
         bounds = chunk_bounds(encoded, len(self.structure.space))
 

@@ -1,0 +1,83 @@
+"""One sentence after the other: what `ChainCRF.predict_single` need not find out again each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import repeat
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from tagweave.encoding.attributes import AttributeEncoder
+from tagweave.estimators.sequences import TokenSequence
+from tagweave.kernels.decode import best_sequences
+from tagweave.kernels.emission import kind_scores
+from tagweave.models.chain import ChainModel
+
+_NUMBERS = {bool, int, float}
+
+
+class SingleSentences:
+    """The best labels of sentences whose tokens are flat: dicts of text and numbers, or lists of text.
+
+    Args:
+        model: of attributes, with one view.
+    """
+
+    def __init__(self, model: ChainModel) -> None:
+        assert isinstance(model.encoder, AttributeEncoder)  # noqa: S101 - for the type checker: `ChainCRF` has no other
+        self.model = model
+        ((_, layout),), (weights,) = model.structure.weighted, model.structure.split(model.weights)
+        t = model.transitions
+        self._numbers: Mapping[str, int] = model.encoder.numbers
+        self._emission = weights.emission, layout.ptr, layout.cell
+        self._transitions = t.score, t.transposed_score, t.bounds, t.start_score, t.end_score
+        self._names = model.structure.space.names
+        self._none = np.zeros(0)
+
+    def labels(self, sentence: TokenSequence) -> list[str] | None:
+        """The best labels; `None` where tokens are other than flat or a value is not finite: `predict` knows more."""
+        if type(sentence) is not list:
+            return None
+        features: list[int] = []
+        values: list[float] = []
+        ends = [0]
+        for token in sentence:
+            kind = type(token)
+            if kind is list or kind is tuple:
+                features.extend(map(self._numbers.get, map(str, token), repeat(-1)))
+                values.extend([1.0] * (len(features) - len(values)))
+            elif kind is not dict or not self._add(token, features.append, values.append):
+                return None
+            ends.append(len(features))
+        has_values = values.count(1.0) < len(values)
+        if has_values and not isfinite(sum(values)):
+            return None
+        return self._best(len(sentence), ends, features, np.array(values, np.float64) if has_values else self._none)
+
+    def _add(self, token: Any, add: Callable[[int], None], weigh: Callable[[float], None]) -> bool:
+        """Add the features of a dict, -1 for those that are unknown, and their values; whether it is flat."""
+        number = self._numbers.get
+        for name, value in token.items():
+            kind = type(value)
+            if kind is str:
+                add(number(f"{name}:{value}", -1))
+                weigh(1.0)
+            elif kind in _NUMBERS:
+                add(number(f"{name}", -1))
+                weigh(value)
+            else:
+                return False
+        return True
+
+    def _best(self, length: int, ends: list[int], features: list[int], values: Any) -> list[str]:
+        if length == 0:
+            return []
+        scores = np.empty((length, len(self._names)), self.model.weights.dtype)
+        kinds, ptr = np.arange(length, dtype=np.int32), np.array(ends)
+        kind_scores(*self._emission, ptr, np.array(features, np.int32), values, kinds, scores)
+        labels = np.empty(length, np.int32)
+        best_sequences(scores, *self._transitions, np.array([0, length]), 0, 1, labels)
+        names = self._names
+        return [names[label] for label in labels.tolist()]
