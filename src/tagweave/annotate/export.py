@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, groupby
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -27,11 +27,6 @@ from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.text_file import written
 from tagweave.evidence.annotation import word_marks
-
-FORMATS = ("conllu", "kytea", "jsonl")
-"""Words with labels (candidates as `AltXpos`), characters with boundaries, judgements one by one."""
-
-_SLOTS = (conllu.UPOS, conllu.XPOS)
 
 
 def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
@@ -116,20 +111,29 @@ def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = 
     """
     if form not in FORMATS:
         raise ValueError(f"unknown format {form!r}, expected one of {', '.join(FORMATS)}")
-    if form == "jsonl":
-        return _write_lines(judgements(store.judgements()), path)
-    corpus = segmented(store, guideline) if form == "kytea" else labelled(store, guideline, ambiguous)
-    if not len(corpus):
-        return 0
-    with written(path) as stream:
-        if form == "kytea":
-            kytea.write(corpus, stream)
-        else:
-            conllu.write(_commented(corpus), stream, xpos=conllu.XPOS if guideline == conllu.UPOS else guideline)
+    return FORMATS[form](store, path, guideline, ambiguous)
+
+
+def _write_words(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
+    corpus = labelled(store, guideline, ambiguous)
+    xpos = conllu.XPOS if guideline == conllu.UPOS else guideline
+    return _write_corpus(corpus, path, lambda stream: conllu.write(_commented(corpus), stream, xpos=xpos))
+
+
+def _write_characters(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
+    corpus = segmented(store, guideline)
+    return _write_corpus(corpus, path, lambda stream: kytea.write(corpus, stream))
+
+
+def _write_corpus(corpus: Corpus, path: str, write_to: Callable[[IO[str]], None]) -> int:
+    if len(corpus):
+        with written(path) as stream:
+            write_to(stream)
     return len(corpus)
 
 
-def _write_lines(lines: Iterator[str], path: str) -> int:
+def _write_judgements(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
+    lines = judgements(store.judgements())
     first = next(lines, None)
     if first is None:
         return 0
@@ -137,11 +141,15 @@ def _write_lines(lines: Iterator[str], path: str) -> int:
         return sum(stream.write(line + "\n") > 0 for line in chain([first], lines))
 
 
+FORMATS = {conllu.FORMAT.name: _write_words, kytea.FORMAT.name: _write_characters, "jsonl": _write_judgements}
+"""Words with labels (candidates as `AltXpos`), characters with boundaries, judgements one by one."""
+
+
 def _commented(corpus: Corpus) -> Iterator[Sentence]:
     """With the guideline on the first sentence, for `tagweave.corpus.load`; beside UPOS it would name that."""
     has_upos = any(conllu.UPOS in sentence.layers for sentence in corpus)
     for number, sentence in enumerate(corpus):
-        is_first = number == 0 and not has_upos and corpus.guideline not in _SLOTS
+        is_first = number == 0 and not has_upos and corpus.guideline not in conllu.FORMAT.layers
         yield replace(sentence, comments=(f"# guideline = {corpus.guideline}",)) if is_first else sentence
 
 

@@ -19,6 +19,7 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Model
 from tagweave.annotate.store import Store
 from tagweave.annotate.training_command import ANNOTATED, MODEL, run
+from tagweave.corpus.formats import conllu
 from tagweave.corpus.load import load
 from tagweave.models.chain import ChainModel
 from tagweave.models.storage import ModelFileError, load_model
@@ -37,7 +38,7 @@ class Plan:
         command: trains a model; its words may contain `ANNOTATED` and `MODEL`, and `MODEL` must appear whole or not.
         folder: of the models and what belongs to them; made where it is not there.
         every: so many new judgements are waited for.
-        form: of the partial corpus, `conllu` or `kytea`.
+        form: of the partial corpus, the name of a format: CoNLL-U for words, KyTea's for characters.
         dev: a corpus argument; accuracy on it goes with the model.
         corpus: a corpus argument, from which the tokens that a new model doubts are asked for, too.
         share: of its tokens.
@@ -52,7 +53,7 @@ class Plan:
     command: tuple[str, ...]
     folder: str
     every: int = 100
-    form: str = "conllu"
+    form: str = conllu.FORMAT.name
     dev: str | None = None
     corpus: str | None = None
     share: float = 0.2

@@ -13,7 +13,7 @@ from tagweave.cli.errors import OptionError
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.printing import say
 
-_ENDINGS = {".conllu": "conllu", ".kytea": "kytea", ".part": "kytea", ".jsonl": "jsonl"}
+_JUDGEMENTS = "jsonl"
 
 
 def export(
@@ -36,10 +36,10 @@ def export(
     In a partial corpus (CoNLL-U, or KyTea's format for characters) all that nobody was asked for is unknown. Where
     there are no answers yet, nothing is written.
     """
-    form = format or _ENDINGS.get(PurePath(output.removesuffix(".gz")).suffix)
+    form = format or _format_of_name(output)
     if form is None:
         raise OptionError(f"found the name {output} without a format, expected --format conllu, kytea or jsonl")
-    if guideline is None and form != "jsonl":
+    if guideline is None and form != _JUDGEMENTS:
         raise OptionError("found no --guideline, expected that of the tasks")
     check_outputs([output], [store.removeprefix("sqlite:///")])
     with opened(store) as answers:
@@ -47,6 +47,13 @@ def export(
 
         count = write(answers, output, form, guideline or "", ambiguous)
     if not count:
-        what = "judgements" if form == "jsonl" else f"answers of {guideline} that were agreed on or decided"
+        what = "judgements" if form == _JUDGEMENTS else f"answers of {guideline} that were agreed on or decided"
         raise OptionError(f"{store}: found no {what}, expected some: {output} is not written")
-    say(f"{output}: {count:,} {'judgements' if form == 'jsonl' else 'sentences'}")
+    say(f"{output}: {count:,} {'judgements' if form == _JUDGEMENTS else 'sentences'}")
+
+
+def _format_of_name(path: str) -> str | None:
+    from tagweave.corpus.formats import conllu, kytea
+
+    endings = {ending: form.name for form in (conllu.FORMAT, kytea.FORMAT) for ending in form.extensions}
+    return {**endings, f".{_JUDGEMENTS}": _JUDGEMENTS}.get(PurePath(path.removesuffix(".gz")).suffix)

@@ -162,11 +162,13 @@ def _plan(url: str, tagger: Tagger, train: list[str], folder: str) -> Plan:
     from tagweave.annotate.retraining import Plan
     from tagweave.annotate.training_command import ANNOTATED, MODEL
     from tagweave.cli.annotate_training import command
+    from tagweave.corpus.formats import conllu, kytea
 
     if find_spec("fcntl") is None:
         raise OptionError("found --train on a system without fcntl, as Windows, expected it without")
     words = command(tagger, train, ANNOTATED, MODEL)
-    return Plan(url, tagger.guideline, words, folder, form="kytea" if tagger.model.coding else "conllu")
+    form = kytea.FORMAT if tagger.model.coding else conllu.FORMAT
+    return Plan(url, tagger.guideline, words, folder, form=form.name)
 
 
 def _training(plan: Plan | None) -> AbstractContextManager[None]:
