@@ -12,6 +12,7 @@ from pages import PAGES, ROOT, prose, section, table, text_of
 
 from tagweave.adapt.incomplete import STRATEGIES
 from tagweave.adapt.recipe import LEARNERS
+from tagweave.corpus.formats.format import Format
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.encoding.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.encoding.lexicon import LEXICON_COLUMNS
@@ -96,7 +97,16 @@ def test_every_format_has_a_section_and_a_row() -> None:
         form = FORMATS[row[0].strip("`")]
         assert set(re.findall(r"`(\.\w+)`", row[1])) == set(form.extensions)
         assert row[2] == form.unit
+        assert set(form.layers) <= set(re.findall(r"`(\w+)`", row[3]))
+        assert ("heads" in row[3]) == bool(form.heads)
+        assert [cell != "-" for cell in row[4:6]] == [form.partial] * 2
         assert section(text, row[0])
+
+
+def test_everything_that_a_format_can_say_is_described() -> None:
+    rows = table(section(text_of("docs/extending-formats.md"), "What a format can say"))
+    needed = {"name", "read", "write", "look", "extensions"}
+    assert {row[0].strip("`") for row in rows} == {each.name for each in dataclasses.fields(Format)} - needed
 
 
 def test_every_column_and_preset_is_described() -> None:

@@ -19,7 +19,7 @@ def check_place(form: Format, what: str, has_place: Callable[[Format], bool]) ->
         OptionError: it has not; `what` is what was to stand there.
     """
     if not has_place(form):
-        expected = names_of_those(has_place)
+        expected = _names_of_those(has_place)
         raise OptionError(f"found {what} and the format {form.name}, expected {expected} (--output-format)")
 
 
@@ -30,12 +30,12 @@ def check_has_heads(form: Format) -> None:
         OptionError: it has not.
     """
     if form.heads is None:
-        expected = names_of_those(lambda each: each.heads is not None)
+        expected = _names_of_those(lambda each: each.heads is not None)
         found = f"found {form.name} as the format of the output"
         raise OptionError(f"{found}, expected {expected}: it has a place for heads")
 
 
-def names_of_those(has_place: Callable[[Format], bool]) -> str:
+def _names_of_those(has_place: Callable[[Format], bool]) -> str:
     """The names of the formats that have a place, for messages."""
     from tagweave.corpus.formats.registry import FORMATS
 

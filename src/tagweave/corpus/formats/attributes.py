@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.escapes import last_unescaped, split_unescaped, unescape
 from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.output import checked, layer_to_write
+from tagweave.corpus.formats.writing import checked, layer_to_write
 from tagweave.corpus.sentence import Candidates, Place, Sentence
 
 if TYPE_CHECKING:

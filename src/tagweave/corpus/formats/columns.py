@@ -24,7 +24,7 @@ from tagweave.corpus.blanks import split_blanks
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.confidence import Confidence
 from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.output import checked, layer_to_write, refuse_blanks
+from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Layer, Place, Sentence
 
 if TYPE_CHECKING:

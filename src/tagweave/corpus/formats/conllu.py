@@ -31,7 +31,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.escapes import split_unescaped
 from tagweave.corpus.formats.confidence import Confidence
 from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.output import checked, layer_to_write
+from tagweave.corpus.formats.writing import checked, layer_to_write
 from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Layer, Place, Sentence
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.output import checked, layer_to_write
+from tagweave.corpus.formats.writing import checked, layer_to_write
 from tagweave.corpus.sentence import Candidates, Layer, Place, Sentence
 
 if TYPE_CHECKING:

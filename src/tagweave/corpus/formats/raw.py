@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.output import checked, refuse_labels
+from tagweave.corpus.formats.writing import checked, refuse_labels
 from tagweave.corpus.sentence import Place, Sentence
 
 if TYPE_CHECKING:

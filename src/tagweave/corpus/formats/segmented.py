@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from tagweave.corpus.blanks import BLANKS, split_blanks
 from tagweave.corpus.formats.format import Format, Look, Sign
-from tagweave.corpus.output import checked, refuse_blanks, refuse_labels
+from tagweave.corpus.formats.writing import checked, refuse_blanks, refuse_labels
 from tagweave.corpus.sentence import Place, Sentence
 
 if TYPE_CHECKING:

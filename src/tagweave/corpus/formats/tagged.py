@@ -18,7 +18,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.escapes import escape, last_unescaped, unescape
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.tails import Tails
-from tagweave.corpus.output import checked, layer_to_write, refuse_blanks
+from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blanks
 from tagweave.corpus.sentence import Candidates, Place, Sentence
 
 if TYPE_CHECKING:
