@@ -27,18 +27,21 @@ def kernel(function: Callable[..., Any], reassociate: bool = False) -> Callable[
     return compiled  # type: ignore[no-any-return]
 
 
-def inner(function: Callable[..., Any], reassociate: bool = False, inlined: bool = False) -> Callable[..., Any]:
+def inner(function: Callable[..., Any], reassociate: bool = False, **others: Any) -> Callable[..., Any]:
     """As `kernel`, for a function that other kernels call, and Python never does: nothing is made or kept for that."""
-    compiled: Any = _options(reassociate, forceinline=inlined, no_cpython_wrapper=True)(function)
+    compiled: Any = _options(reassociate, no_cpython_wrapper=True, **others)(function)
     return compiled  # type: ignore[no-any-return]
 
 
-inlined = partial(inner, inlined=True)
+inlined = partial(inner, forceinline=True)
 """`inner` of a function that is put into its callers whatever its size: an array is seven arguments of a call, which
 costs more than a few steps of a loop."""
 
+merged = partial(inner, inline="always")
+"""`inner` of a function that is part of its only caller before that is compiled: one function takes less than two."""
 
-def _options(reassociate: bool, **others: bool) -> Any:
+
+def _options(reassociate: bool, **others: Any) -> Any:
     fastmath = {"reassoc", "nsz"} if reassociate else False
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "no_cfunc_wrapper": True}
     return njit(**(options | others))

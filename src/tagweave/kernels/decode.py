@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagweave.kernels import inlined, inner, kernel
+from tagweave.kernels import inner, kernel, merged
 from tagweave.kernels.instructions import room
 
 _U = np.uintp
@@ -43,7 +43,7 @@ def row_bounds(transposed, bounds):
             bounds[1, i] = min(bounds[1, i], transposed[j, i])
 
 
-@inlined
+@merged
 def _step(scores, t, transition, bounds, reach):
     """One step of the recurrence, of scores[t]. Returns the only label that can stand before t, or -1."""
     Y, before = _U(scores.shape[1]), t - _ONE
@@ -67,7 +67,7 @@ def _step(scores, t, transition, bounds, reach):
     return only if count == 1 else -1
 
 
-@inlined
+@merged
 def _best_before(delta, t, into, label):
     """The first label i with the largest delta[t, i] + into[label, i], -1 if all are -inf."""
     top = delta.dtype.type(-np.inf)

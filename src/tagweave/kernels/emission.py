@@ -18,10 +18,15 @@ Indices are unsigned throughout: Numba tests a signed one for being negative at 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tagweave.kernels import inlined, inner, kernel
 from tagweave.kernels.instructions import add_lanes, flat, prefetch, room
+
+Floats = NDArray[Any]
 
 _U = np.uintp
 _ONE = np.uintp(1)
@@ -63,11 +68,12 @@ def _add_cells_inside(weights, start, stop, cell, scores, begin, base, cells, ba
             _add_cells(weights, q, q + _ONE, cell, scores, begin + base, backwards)
 
 
-@inner
-def _over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, scores, backwards):
-    """Weights to the scores of sentences first .. last - 1, or backwards."""
+@kernel
+def over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, scores, backwards):
+    """`gram_scores`, or `gram_gradient` if backwards: one kernel, so that it is compiled once."""
     Y, K = scores.shape[1], grams.shape[1]
     values, features = flat(scores), flat(grams)
+    target, source = (weights, values) if backwards else (values, weights)
     near, far = _U(_AHEAD * K), _U(2 * _AHEAD * K)
     extra = (grams.shape[0] - sentence_ptr[-1]) // max(1, sentence_ptr.shape[0] - 1)
     for s in range(first, last):
@@ -95,10 +101,7 @@ def _over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first,
                 if stop - start == width:  # all cells of the window
                     skip = max(0, -base)
                     q, c, count = _U(start + skip), _U(begin + base + skip), max(0, min(width, cells - base) - skip)
-                    if backwards:
-                        _add_run(weights, q, values, c, _U(count))
-                    else:
-                        _add_run(values, c, weights, q, _U(count))
+                    _add_run(target, q if backwards else c, source, c if backwards else q, _U(count))
                 elif base >= 0 and base + width <= cells:
                     _add_cells(weights, _U(start), _U(stop), cell, values, _U(begin + base), backwards)
                 else:
@@ -107,16 +110,14 @@ def _over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first,
                     )
 
 
-@kernel
-def gram_scores(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, scores):
+def gram_scores(weights: Floats, *arguments: Any) -> None:
     """Add the scores of the grams of sentences first .. last - 1 to scores float[tokens of these sentences, Y]."""
-    _over_grams(weights, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, scores, False)
+    over_grams(weights, *arguments, False)
 
 
-@kernel
-def gram_gradient(gradient, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, difference):
+def gram_gradient(gradient: Floats, *arguments: Any) -> None:
     """The transpose of `gram_scores`: add difference float[tokens, Y] to the gradient of every weight that it used."""
-    _over_grams(gradient, ptr, cell, grams, low, high, lead, sentence_ptr, first, last, difference, True)
+    over_grams(gradient, *arguments, True)
 
 
 @inner

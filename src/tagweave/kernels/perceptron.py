@@ -136,8 +136,8 @@ def _score(views, e, s, scores, room):
         emission.kind_scores(
             view.weights.emission, view.ptr, view.cell, e.kind_ptr, e.kind_features, e.kind_values, kinds, own
         )
-        emission.gram_scores(
-            view.weights.emission, view.ptr, view.cell, e.grams, e.low, e.high, e.lead, e.ptr, s, s + 1, own
+        emission.over_grams(
+            view.weights.emission, view.ptr, view.cell, e.grams, e.low, e.high, e.lead, e.ptr, s, s + 1, own, False
         )
         if first and not view.whole:
             scores[:] = 0
