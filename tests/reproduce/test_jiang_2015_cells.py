@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -169,14 +168,6 @@ def test_a_cell_has_the_words_of_everything_that_is_measured_on(cache: Cache) ->
         assert ("round" in found) == (method is MODEL_2)
 
 
-def test_no_text_is_kept(cache: Cache) -> None:
-    Cells(cache, 1, None)(sample(), MODEL_2, 0)
-    for path in cache.folder.glob("*.json"):
-        assert "我" not in path.read_text("utf-8")
-        assert "。" not in path.read_text("utf-8")
-    assert json.dumps(sample().digests).isascii()
-
-
 def test_seeds_draw_the_source_and_order_the_sentences(cache: Cache) -> None:
     pairs = [sample(seed=seed) for seed in (0, 1)]
     assert pairs[0].source.train != pairs[1].source.train
@@ -242,16 +233,6 @@ def test_a_model_that_is_needed_again_is_trained_again_and_is_the_same(tmp_path:
     assert segmented(load_model(file), pair.target.test) == words
 
 
-def test_an_interrupted_training_is_no_result(tmp_path: Path) -> None:
-    class Impatient:
-        def iteration(self, _iteration: Iteration, _limit: int) -> None:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        Cells(Cache(tmp_path), 1, Impatient())(sample(), BASELINE, 0)
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_damaged_step(tmp_path: Path) -> None:
     Cells(Cache(tmp_path), 1, None)(sample(), BASELINE, 0)
     for path in tmp_path.glob("baseline-words-*"):
@@ -303,9 +284,3 @@ def test_a_pair_is_drawn_once_in_turn() -> None:
     (setting, *_) = PARTS["models"](None)
     draw: Callable[[int], Pair] = setting.draw
     assert draw(0) is draw(0)
-
-
-def test_folders_that_are_not_there(tmp_path: Path) -> None:
-    for part in PARTS:
-        with pytest.raises(CorpusError, match="no such folder"):
-            PARTS[part](tmp_path)

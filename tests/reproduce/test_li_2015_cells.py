@@ -18,7 +18,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import accuracy
 from tagweave.evaluation.score import share_of_counts
-from tagweave.learning.loop import Iteration, Schedule
+from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.reproduce.cache import Cache
 from tagweave.reproduce.comparison import Measured
@@ -81,21 +81,6 @@ def test_every_system_learns_and_keeps_its_output(method: Method, tagging: Pair,
     assert share_right(tagging.target.test, result["test"]) > (0.4 if method == MERGED else 0.7)
     assert result["labels"] > 30
     assert result["weights"] > 1000
-
-
-def test_a_cell_runs_once(tagging: Pair, cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = Cell(tagging, BASELINE, 0, cache)
-    first = cell.result()
-    monkeypatch.setattr(Cell, "run", lambda _: pytest.fail("ran again"))
-    assert cell.result() == first
-    assert replace(cell, threads=2).result() == first
-
-
-def test_the_cache_holds_no_text(tagging: Pair, cache: Cache) -> None:
-    Cell(tagging, CONVERTED, 0, cache).result()
-    text = "".join(path.read_text("utf-8") for path in cache.folder.iterdir())
-    words = {form for corpus in (tagging.target.test, tagging.source.train) for s in corpus for form in s.forms}
-    assert not any(character in text for form in words for character in form if ord(character) > 0x2000)
 
 
 def test_what_a_result_depends_on(tagging: Pair, cache: Cache) -> None:
@@ -181,16 +166,6 @@ def test_systems_that_sample_or_not(
     with pytest.raises(KeyboardInterrupt):
         Cell(tagging, method, 0, cache).run()
     assert samples == [(80, 60) if method == COUPLED else ()]
-
-
-def test_an_interrupted_training_is_not_kept(tagging: Pair, tmp_path: Path) -> None:
-    class Impatient:
-        def iteration(self, iteration: Iteration, limit: int) -> None:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        Cell(tagging, BASELINE, 0, Cache(tmp_path), 1, Impatient()).result()
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_unknown_system(tagging: Pair, cache: Cache) -> None:

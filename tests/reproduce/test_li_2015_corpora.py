@@ -98,12 +98,6 @@ def test_parts_that_are_not_there_or_twice(tmp_path: Path) -> None:
         read_parts(tmp_path, "g")
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_corpora_that_are_not_there(part: str, tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no such folder, expected train, dev and test"):
-        settings(part, tmp_path)
-
-
 # mapping functions
 
 COUNTED = TagMapping(

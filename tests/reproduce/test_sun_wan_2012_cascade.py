@@ -253,14 +253,6 @@ def test_names_of_shares() -> None:
 # the cache
 
 
-def test_a_result_is_computed_once(cascade: Cascade, trained: list[str]) -> None:
-    first = cascade.result(UNTAGGED)
-    del trained[:]
-    assert cascade.result(UNTAGGED) == first
-    assert replace(cascade, threads=2).result(UNTAGGED) == first
-    assert trained == []
-
-
 def test_rows_share_what_they_have_in_common(sample: Pair, tmp_path: Path, trained: list[str]) -> None:
     cell = cells(Cache(tmp_path), 1, None)
 
@@ -322,12 +314,6 @@ def test_what_a_result_depends_on(cascade: Cascade, sample: Pair, trained: list[
     replace(cascade, pair=replace(sample, folds=2, large_folds=2)).result(GUIDED)
     replace(cascade, pair=replace(sample, source=less)).result(CHARACTERS)
     assert trained == []
-
-
-def test_the_cache_holds_no_text(cascade: Cascade, cache: Cache) -> None:
-    cascade.result(BOTH_AGAIN)
-    text = "".join(path.read_text("utf-8") for path in cache.folder.iterdir())
-    assert not any(ord(character) > 0x2000 for character in text)
 
 
 # a text that is annotated twice

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from tagweave.adapt.annotator import Annotator
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import f_of_counts
 from tagweave.evaluation.significance import wilcoxon_test
@@ -24,7 +23,7 @@ from tagweave.reproduce.cache import Cache
 from tagweave.reproduce.comparison import Measured
 from tagweave.reproduce.run import run
 from tagweave.reproduce.tsuboi_2008 import figures
-from tagweave.reproduce.tsuboi_2008.cells import Cells, cells, description
+from tagweave.reproduce.tsuboi_2008.cells import Cells, description
 from tagweave.reproduce.tsuboi_2008.domain import Domain, split
 from tagweave.reproduce.tsuboi_2008.figures import draw
 from tagweave.reproduce.tsuboi_2008.methods import (
@@ -76,12 +75,6 @@ def page(folder: Path) -> str:
     return (folder / "tsuboi-2008-chinese.md").read_text("utf-8")
 
 
-@pytest.fixture
-def kept(folder: Path) -> Cache:
-    """The results that the pages are made of."""
-    return Cache(folder / "cache")
-
-
 # folds
 
 
@@ -121,12 +114,6 @@ def _found(domain: Domain) -> Any:
     sentences = Annotator.of(domain.asked).sentences
     found = occurrences(sentences, domain.words)
     return found.only(distinct(sentences, found, np.zeros(len(found.start))))
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_a_missing_corpus_is_told(part: str, tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no such folder"):
-        PARTS[part](tmp_path)
 
 
 # methods and cells
@@ -183,14 +170,6 @@ def test_the_order_of_questions_is_that_of_the_choice_and_the_seed(domain: Domai
     assert orders["random"] != other.rounds.ranked("random")[0].start.tolist()
 
 
-def test_a_cell_runs_once(domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = Cells(Cache(tmp_path))
-    first = own.result(domain, PROPOSED.at(5), 0)
-    assert first["words"] == 5
-    monkeypatch.setattr(Cells, "run", lambda *_: pytest.fail("ran again"))
-    assert cells(Cache(tmp_path), 2, None)(domain, PROPOSED.at(5), 0) == first
-
-
 def test_cells_of_a_domain_share_the_model_of_a(domain: Domain, tmp_path: Path) -> None:
     class Counter:
         iterations = 0
@@ -223,23 +202,6 @@ def test_what_a_result_depends_on(domain: Domain) -> None:
         description(replace(domain, schedule=Schedule(4, 2)), point, 0),
     ]
     assert len({json.dumps(each) for each in changed}) == len(changed)
-
-
-def test_the_cache_holds_no_text(kept: Cache, domain: Domain) -> None:
-    text = "".join(path.read_text("utf-8") for path in kept.folder.iterdir())
-    characters = {c for corpus in domain.corpora.values() for s in corpus for c in "".join(s.forms)}
-    assert not any(character in text for character in characters if ord(character) > 0x2000)
-
-
-def test_an_interrupted_training_is_not_kept(domain: Domain, tmp_path: Path) -> None:
-    class Impatient:
-        def iteration(self, iteration: Iteration, limit: int) -> None:
-            raise KeyboardInterrupt
-
-    for method in (SOURCE, EVERYTHING):
-        with pytest.raises(KeyboardInterrupt):
-            Cells(Cache(tmp_path), watcher=Impatient()).result(domain, method, 0)
-    assert list(tmp_path.iterdir()) == []
 
 
 # scores
@@ -332,11 +294,3 @@ def test_curves_begin_with_the_models_of_a(numbers: dict[str, Any], tmp_path: Pa
     for name, each in series.items():
         assert each.values[0] == begins["A alone, pointwise" if name.startswith("pointwise") else "A alone"]
         assert each.values[1:] == [point["f"] for point in numbers["curves"][name]]
-
-
-def test_a_second_run_trains_nothing_and_keeps_the_discussion(folder: Path, page: str, monkeypatch: Any) -> None:
-    path = folder / "tsuboi-2008-chinese.md"
-    path.write_text(page + "\n## Discussion\n\nMine.\n", "utf-8")
-    monkeypatch.setattr(Cells, "run", lambda *_: pytest.fail("trained again"))
-    list(reproduce(["chinese"], None, 2, folder / "cache", folder, "tagweave reproduce", trials=100))
-    assert path.read_text("utf-8") == page + "\n## Discussion\n\nMine.\n"
