@@ -19,6 +19,7 @@ from tagweave.annotate.headers import SECURITY
 from tagweave.annotate.rate_limit import Attempts
 from tagweave.annotate.schema import metadata
 from tagweave.annotate.sessions import COOKIE
+from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
 
 HOSTILE = (
@@ -67,10 +68,15 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> WordList:
+    return word_list(tmp_path_factory.mktemp("words"))
+
+
 @pytest.fixture
-def curator(store: Store, tmp_path: Path) -> Browser:
+def curator(store: Store, words: WordList) -> Browser:
     """May do most, and holds a task."""
-    browser = signed_in(store, "cur", "curator", word_list(tmp_path))
+    browser = signed_in(store, "cur", "curator", words)
     browser.look("/task")
     return browser
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,12 +58,7 @@ class Site:
     attempts: Attempts = field(default_factory=Attempts)
 
     def __post_init__(self) -> None:
-        self.sessions = Sessions(self.store)
-        loader = FileSystemLoader(HERE / "templates")
-        self.templates = Environment(
-            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-        )
-        self.templates.filters["written"] = written
+        self.sessions, self.templates = Sessions(self.store), _templates()
         self._counted: tuple[float, Counter[Status]] = (-_FRESH, Counter())
 
     def counts(self) -> Counter[Status]:
@@ -73,3 +69,12 @@ class Site:
             counts = Counter({status: count for (purpose, status), count in found if purpose is Purpose.REAL})
             self._counted = time.monotonic(), counts
         return counts
+
+
+@cache
+def _templates() -> Environment:
+    """Those of every site, each compiled when it is first filled in."""
+    loader = FileSystemLoader(HERE / "templates")
+    found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    found.filters["written"] = written
+    return found
