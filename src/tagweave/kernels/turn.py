@@ -15,7 +15,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-LIMIT = 60.0
+LIMIT = 180.0
 """Seconds that a process waits for another one at the most."""
 _PAUSE = 0.02
 
