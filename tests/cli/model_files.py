@@ -26,3 +26,8 @@ def contents(model: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
     for changing in ("date", "seconds"):
         del description["about"][changing]
     return arrays, description
+
+
+def corpora_of(about: dict[str, Any]) -> list[dict[str, Any]]:
+    """The training corpora of the plan that a model tells of."""
+    return [*about["plan"]["target"], *about["plan"]["sources"]]

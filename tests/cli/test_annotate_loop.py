@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from model_files import corpora_of
 from serving import serving
 
 from tagweave.annotate.aggregation import Status
@@ -103,8 +104,8 @@ def _check(store: Store, path: str, tagger: Path) -> None:
     about, before = load_model(path).about, load_model(tagger).about
     assert about["recipe"] == before["recipe"]
     assert about["iterations"] == before["iterations"]
-    assert [Path(each["path"]).suffix for each in about["corpora"]] == [".txt", ".conllu"]
-    answered = load(about["corpora"][1]["path"])
+    assert [Path(each["path"]).suffix for each in corpora_of(about)] == [".txt", ".conllu"]
+    answered = load(corpora_of(about)[1]["path"])
     assert answered.guideline == "ctb"
     known = sum(each is not None for sentence in answered for each in sentence.layers["ctb"])
     assert known == 3

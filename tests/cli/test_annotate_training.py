@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from model_files import corpora_of
 
 from tagweave.adapt.recipe import Recipe
 from tagweave.adapt.retrain import recipe_of
-from tagweave.cli.annotate_training import command
-from tagweave.cli.errors import OptionError
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tagger import Tagger
+from tagweave.training.__main__ import main
+from tagweave.training.again import again, exported
+from tagweave.training.errors import PlanError
+from tagweave.training.methods.stacked import StackedOptions
+from tagweave.training.plan import TrainingPlan
 
 Run = Any
 
@@ -28,13 +34,18 @@ def annotated(tmp_path: Path, corpora: Path) -> Path:
     return path
 
 
-def again(run: Run, model: Path, train: list[object], annotated: Path, guideline: str | None = None) -> Any:
-    """The model that the command trains, as a description of itself."""
-    made = annotated.with_name("again.model")
-    tagger = Tagger(load_model(model), guideline=guideline)
-    words = command(tagger, [*map(str, train)], str(annotated), str(made))
-    run(*words[words.index("train") :])
+def trained_again(run: Run, model: Path, train: list[object], annotated: Path, guideline: str | None = None) -> Any:
+    """The model of the plan, as a description of itself."""
+    made, plan_file = annotated.with_name("again.model"), annotated.with_name("plan.json")
+    plan = plan_again(Tagger(load_model(model), guideline=guideline), train)
+    plan_file.write_text(json.dumps(plan.to_json()), "utf-8")
+    main([str(plan_file), str(made), str(annotated)])
     return load_model(made)
+
+
+def plan_again(tagger: Tagger, train: Sequence[object]) -> TrainingPlan:
+    annotated = exported(tagger.guideline, bool(tagger.model.coding), "")
+    return again(tagger.model.about, tagger.guideline, list(map(str, train)), annotated)
 
 
 def trained(run: Run, folder: Path, *words: object) -> Path:
@@ -48,20 +59,30 @@ def test_every_part_of_the_recipe(run: Run, tmp_path: Path, corpora: Path, annot
     options += ["--set", "batch=4", "--features", "observed", "--min-count", "2", "--precision", "float64"]
     options += ["--seed", "7", "--incomplete", "pointwise", "--iterations", "3"]
     model = trained(run, tmp_path, f"ctb={corpora / 'train.txt'}", *options)
-    new = again(run, model, [corpora / "train.txt"], annotated)
+    new = trained_again(run, model, [corpora / "train.txt"], annotated)
     old = load_model(model)
     assert recipe_of(new) == recipe_of(old)
     assert recipe_of(new) != Recipe()
-    for name in ("iterations", "seed", "incomplete", "method"):
-        assert new.about[name] == old.about[name], name
-    assert [each["guideline"] for each in new.about["corpora"]] == ["ctb", "ctb"]
+    plans = [each.about["plan"] for each in (new, old)]
+    for name in ("seed", "options", "method", "templates", "settings"):
+        assert plans[0][name] == plans[1][name], name
+    assert new.about["iterations"] == old.about["iterations"]
+    assert [each["guideline"] for each in corpora_of(new.about)] == ["ctb", "ctb"]
 
 
-def test_the_words_of_a_guided_model_of_two_rounds(run: Run, corpora: Path, tagger: Path) -> None:
-    model = load_model(tagger)
-    guided = replace(model, about={**model.about, "method": "guided", "round": 2})
-    words = command(Tagger(guided), [f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"], "x.conllu", "m")
-    assert words[words.index("--method") + 1 : words.index("--method") + 4] == ("guided", "--rounds", "2")
+def test_weights_and_samples_of_corpora_stay(run: Run, tmp_path: Path, corpora: Path, annotated: Path) -> None:
+    both = f"ctb={corpora / 'train.txt'}", f"ctb={corpora / 'dev.txt'}"
+    model = trained(run, tmp_path, *both, "--weights", "2,0.5", "--sample", "30,all", "--iterations", 1)
+    plan = plan_again(Tagger(load_model(model)), [both[0]])
+    assert [(each.weight, each.sample) for each in plan.target] == [(2.0, 30), (0.5, "all")]
+
+
+def test_a_guided_model_of_two_rounds(run: Run, tmp_path: Path, corpora: Path) -> None:
+    both = f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"
+    options = ("--method", "guided", "--rounds", 2, "--iterations", 1)
+    model = trained(run, tmp_path, both[0], "--source", both[1], *options)
+    plan = plan_again(Tagger(load_model(model)), both)
+    assert (plan.method, plan.options) == ("guided", StackedOptions(rounds=2))
 
 
 def test_as_many_iterations_as_a_model_with_development_data_made(
@@ -69,7 +90,7 @@ def test_as_many_iterations_as_a_model_with_development_data_made(
 ) -> None:
     words = (f"ctb={corpora / 'train.txt'}", "--dev", corpora / "dev.txt", "--patience", "1")
     model = trained(run, tmp_path, *words)
-    new = again(run, model, [corpora / "train.txt"], annotated)
+    new = trained_again(run, model, [corpora / "train.txt"], annotated)
     assert new.about["iterations"] == load_model(model).about["iterations"]
     assert new.about["dev_score"] is None
 
@@ -77,14 +98,14 @@ def test_as_many_iterations_as_a_model_with_development_data_made(
 def test_files_with_both_fields_of_conllu_are_read_in_that_of_the_guideline(tagger: Path, annotated: Path) -> None:
     """UPOS stands beside what was annotated, and is not taken for it."""
     model = load_model(tagger)
-    words = command(Tagger(model), [], str(annotated), "m")
-    assert f"ctb={annotated}#xpos" in words
+    [own] = plan_again(Tagger(model), []).target
+    assert (own.guideline, own.layer) == ("ctb", "xpos")
     view = replace(model.structure.space.views[0], guideline="xpos")
     structure = replace(model.structure, space=replace(model.structure.space, views=(view,)))
     both = annotated.with_name("both.conllu")
     both.write_text("1\tx\t_\tNOUN\tNN" + "\t_" * 5 + "\n\n", "utf-8")
-    words = command(Tagger(replace(model, structure=structure)), [str(both)], str(annotated), "m")
-    assert words[words.index("train") + 1 :][:2] == (f"{both}#xpos", f"xpos={annotated}#xpos")
+    first, last = plan_again(Tagger(replace(model, structure=structure)), [both]).target
+    assert first.argument == f"{both}#xpos" and last.argument == "xpos=#xpos"
 
 
 def test_a_corpus_of_another_guideline_is_a_source(run: Run, tmp_path: Path, corpora: Path, annotated: Path) -> None:
@@ -92,18 +113,15 @@ def test_a_corpus_of_another_guideline_is_a_source(run: Run, tmp_path: Path, cor
     (tmp_path / "pairs.tsv").write_text("# mapping = ctb pd\nNN\tn\t3\nVV\tv\t2\n", "utf-8")
     options = ("--mapping", tmp_path / "pairs.tsv", "--views", "separate", "--iterations", 2)
     model = trained(run, tmp_path, both[0], "--source", both[1], *options)
-    new = again(run, model, [both[1], both[0]], annotated)
-    old = load_model(model).about
-    assert [each["guideline"] for each in new.about["corpora"]] == ["ctb", "ctb", "pd"]
-    assert {name: new.about[name] for name in ("method", "mapping", "views")} == {
-        "method": "coupled",
-        "mapping": old["mapping"],
-        "views": "separate",
-    }
+    new = trained_again(run, model, [both[1], both[0]], annotated)
+    old = load_model(model).about["plan"]
+    assert [each["guideline"] for each in corpora_of(new.about)] == ["ctb", "ctb", "pd"]
+    assert (new.about["plan"]["method"], new.about["plan"]["options"]) == ("coupled", old["options"])
+    assert old["options"]["views"] == "separate"
     under_pd = annotated.with_name("pd.conllu")
     under_pd.write_text(annotated.read_text("utf-8").replace("= ctb", "= pd").replace("NN", "n"), "utf-8")
-    new = again(run, model, [*both], under_pd, "pd")
-    assert [each["guideline"] for each in new.about["corpora"]] == ["pd", "pd", "ctb"]
+    new = trained_again(run, model, [*both], under_pd, "pd")
+    assert [each["guideline"] for each in corpora_of(new.about)] == ["pd", "pd", "ctb"]
 
 
 def test_a_segmenter_with_its_lexicon(run: Run, tmp_path: Path, corpora: Path) -> None:
@@ -112,27 +130,21 @@ def test_a_segmenter_with_its_lexicon(run: Run, tmp_path: Path, corpora: Path) -
     model = trained(run, tmp_path, corpora / "words.txt", *options)
     marked = tmp_path / "marked.kytea"
     marked.write_text("他 在|图-书-馆|看 书\n", "utf-8")
-    new = again(run, model, [corpora / "words.txt"], marked)
+    new = trained_again(run, model, [corpora / "words.txt"], marked)
     assert (new.task, new.coding) == ("segment", "BI")
-    assert new.about["lexicons"] == load_model(model).about["lexicons"]
+    assert new.about["plan"]["lexicons"] == load_model(model).about["plan"]["lexicons"]
     (tmp_path / "names.txt").unlink()
-    with pytest.raises(OptionError, match=r"found no .*names\.txt, expected the lexicon of the model"):
-        again(run, model, [corpora / "words.txt"], marked)
+    with pytest.raises(PlanError, match=r"found no .*names\.txt, expected the lexicon of the model"):
+        trained_again(run, model, [corpora / "words.txt"], marked)
 
 
-@pytest.mark.parametrize(
-    ("about", "told"),
-    [
-        ({}, "found a model that does not tell its recipe"),
-        ({"method": "iterate"}, "found a model of the method iterate"),
-        ({"method": "coupled"}, "found a model of the method coupled, and --train of ctb alone"),
-    ],
-)
-def test_what_cannot_be_trained_again(tagger: Path, corpora: Path, about: dict[str, str], told: str) -> None:
+def test_what_cannot_be_trained_again(tagger: Path, corpora: Path) -> None:
     model = load_model(tagger)
-    changed = replace(model, about={**({"recipe": model.about["recipe"]} if about else {}), **about})
-    with pytest.raises(OptionError, match=told):
-        command(Tagger(changed), [str(corpora / "train.txt")], "a", "m")
+    with pytest.raises(PlanError, match="found a model that does not tell its plan"):
+        plan_again(Tagger(replace(model, about={})), [corpora / "train.txt"])
+    plan = {**model.about["plan"], "method": "coupled", "options": {}}
+    with pytest.raises(PlanError, match="found a model of the method coupled, and --train of ctb alone"):
+        plan_again(Tagger(replace(model, about={"plan": plan})), [corpora / "train.txt"])
 
 
 def test_a_corpus_that_is_not_there_is_told_before_anything_is_served(
@@ -143,4 +155,4 @@ def test_a_corpus_that_is_not_there_is_told_before_anything_is_served(
     assert "none.txt" in run("annotate", "serve", "--store", store, *options, code=2).stderr
     save_model(replace(load_model(tagger), about={}), tmp_path / "silent.model")
     options = ("--model", tmp_path / "silent.model", "--corpus", corpora / "dev.seg", "--train", corpora / "train.txt")
-    assert "does not tell its recipe" in run("annotate", "serve", "--store", store, *options, code=2).stderr
+    assert "does not tell its plan" in run("annotate", "serve", "--store", store, *options, code=2).stderr

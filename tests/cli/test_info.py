@@ -52,7 +52,7 @@ def test_a_model(run, tagger, corpora):
     told = json.loads(run("info", tagger, "--json").stdout)
     assert told["kind"] == "model" and told["task"] == "tag" and told["coding"] == ""
     assert told["labels"] == {"ctb": list(load_model(tagger).structure.space.names)}
-    assert told["about"]["corpora"][0]["sha256"] == digest(str(corpora / "train.txt"))
+    assert told["about"]["plan"]["target"][0]["sha256"] == digest(str(corpora / "train.txt"))
     assert told["bytes"] == tagger.stat().st_size
     shown = " ".join(run("info", tagger).stdout.split())
     assert f"{len(told['labels']['ctb'])} labels of ctb" in shown

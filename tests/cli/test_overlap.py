@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from model_files import write
 
-from tagweave.cli.guidelines import training_data
-from tagweave.cli.overlap import overlap_lines
-from tagweave.cli.training_files import read_corpus
+from tagweave.training.corpora import read_corpus
+from tagweave.training.guidelines import training_data
+from tagweave.training.overlap import overlap_lines
 
 
 def lines(tmp_path, task, first, second, method=None):

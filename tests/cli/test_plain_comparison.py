@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from model_files import contents, write
+from model_files import contents, corpora_of, write
 
-from tagweave.cli.comparison import better
 from tagweave.learning.loop import Outcome
 from tagweave.models.storage import describe_model
+from tagweave.training.comparison import better
 
 RIGHT = ["a/X b/Y c/Z", "b/Y a/X", "c/Z c/Z b/Y a/X", "a/X c/Z"] * 3
 WRONG = [line.translate(str.maketrans("XYZ", "YZX")) for line in RIGHT] * 3
@@ -22,15 +22,20 @@ class Fake:
     """A run whose models have the scores that they are to have."""
 
     scores: dict[str, float]
-    method: str = "coupled"
+    method: str = "merged"
     is_asked_for: bool = False
     incomparable: str = ""
     stopped: bool = False
     order: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+
+    @property
+    def run(self) -> Any:
+        return SimpleNamespace(tell=self.told.append)
 
     @property
     def data(self) -> Any:
-        return SimpleNamespace(method=self.method, is_asked_for=self.is_asked_for, has_sources=True, target="t")
+        return SimpleNamespace(is_asked_for=self.is_asked_for, has_sources=True, target="t")
 
     def check(self) -> None:
         assert not self.order
@@ -56,25 +61,25 @@ class Fitted:
 @pytest.mark.parametrize("asked", [False, True])
 @pytest.mark.parametrize(("plain", "adapted"), [(0.8, 0.9), (0.8, 0.8), (0.9, 0.8)])
 def test_the_better_one_is_kept_unless_the_method_was_asked_for(plain, adapted, asked):
-    told, work = [], Fake({"ordinary": plain, "coupled": adapted}, is_asked_for=asked)
-    kept = better(work, told.append)
-    assert work.order == ["ordinary", "coupled"]
-    assert kept.fitted.name == kept.work.method == ("ordinary" if plain > adapted and not asked else "coupled")
-    assert kept.scores == {"plain": plain, "coupled": adapted}
-    assert told[1] == f"on the development data: plain {plain:.4f}, coupled {adapted:.4f}"
+    job = Fake({"ordinary": plain, "merged": adapted}, is_asked_for=asked)
+    kept, told = better(job), job.told
+    assert job.order == ["ordinary", "merged"]
+    assert kept.fitted.name == kept.job.method == ("ordinary" if plain > adapted and not asked else "merged")
+    assert kept.scores == {"plain": plain, "merged": adapted}
+    assert told[1] == f"on the development data: plain {plain:.4f}, merged {adapted:.4f}"
     assert any("warning" in line for line in told) == (plain > adapted and asked)
     assert any("plain model is kept" in line for line in told) == (plain > adapted and not asked)
 
 
 def test_a_run_that_was_stopped_goes_on_whatever_is_kept():
-    kept = better(Fake({"ordinary": 0.9, "coupled": 0.8}, stopped=True), lambda line: None)
+    kept = better(Fake({"ordinary": 0.9, "merged": 0.8}, stopped=True))
     assert kept.fitted.name == "ordinary" and kept.fitted.outcome.interrupted
 
 
 def test_where_nothing_can_be_compared_it_is_said():
-    told, work = [], Fake({"coupled": 0.5}, incomparable="no --dev")
-    assert better(work, told.append).fitted.name == "coupled" and work.order == ["coupled"]
-    assert told[0].startswith("no --dev: nothing tells whether the sources made the model better")
+    job = Fake({"merged": 0.5}, incomparable="no --dev")
+    assert better(job).fitted.name == "merged" and job.order == ["merged"]
+    assert job.told[0].startswith("no --dev: nothing tells whether the sources made the model better")
 
 
 @pytest.fixture
@@ -100,7 +105,8 @@ def test_a_source_that_harms_is_left_out(run, files, train):
     (kept, described), (alone, _) = contents(files / "m"), contents(files / "alone")
     assert kept == alone
     about = described["about"]
-    assert about["method"] == "ordinary" and [each["path"] for each in about["corpora"]] == [str(files / "train.txt")]
+    assert about["plan"]["method"] == "ordinary"
+    assert [each["path"] for each in corpora_of(about)] == [str(files / "train.txt")]
     assert about["dev_scores"]["plain"] == about["dev_score"] == 1 > about["dev_scores"]["with the sources"]
     assert "dev: plain 1.0000, with the sources 0." in run("info", files / "m").stdout
 
@@ -110,7 +116,7 @@ def test_what_was_asked_for_is_kept_with_a_warning(files, train, method):
     told = train("--dev", files / "train.txt", "--method", method)
     assert f"warning: the sources made the model worse; it is kept because of --method {method}" in told
     about = describe_model(files / "m")["about"]
-    assert about["method"] == method and about["dev_scores"]["plain"] == 1 > about["dev_score"]
+    assert about["plan"]["method"] == method and about["dev_scores"]["plain"] == 1 > about["dev_score"]
 
 
 def test_without_development_data_there_is_one_training(train):

@@ -69,7 +69,7 @@ sys.modules["fcntl"] = sys.modules["resource"] = None
 from pathlib import Path
 import tagweave.annotate.training_process
 from tagweave.annotate.training_command import take
-from tagweave.cli.summary import peak_bytes
+from tagweave.training.summary import peak_bytes
 print(peak_bytes())
 try:
     take(Path("none"))

@@ -50,8 +50,8 @@ def test_it_is_that_of_the_library(stacked, files):
     assert [each.weights.tolist() for each in model.encoder.taggers] == [
         each.weights.tolist() for each in fitted.model.encoder.taggers
     ]
-    assert model.about["method"] == "subword"
-    assert (model.about["folds"], model.about["characters"], model.about["pieces"]) == (2, False, False)
+    assert model.about["plan"]["method"] == "subword"
+    assert model.about["plan"]["options"] == {"folds": 2, "retrain": False}
 
 
 def test_every_step_is_told(stacked):
@@ -111,8 +111,7 @@ def test_training_again(run, files, tmp_path):
         "a model of ctb that looks at their labels, to relabel their corpora",
         "a model of pieces of ctb, to relabel the other corpora",
     ]
-    about = load_model(tmp_path / "m").about
-    assert about["characters"] and about["pieces"]
+    assert load_model(tmp_path / "m").about["plan"]["options"]["retrain"]
     assert any(line.startswith("60 sentences with evidence") for line in said)
 
 

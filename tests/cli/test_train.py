@@ -7,19 +7,21 @@ import re
 
 import numpy as np
 import pytest
-from model_files import contents, write
+from model_files import contents, corpora_of, write
 
 from tagweave.adapt.coupled import Coupling, prepare_coupled
 from tagweave.adapt.fit import prepare
 from tagweave.adapt.incomplete import treated
 from tagweave.adapt.recipe import LEARNERS, Recipe
 from tagweave.adapt.task import Task
-from tagweave.cli.summary import estimated_bytes, peak_bytes, summary
 from tagweave.corpus.describe import digest
 from tagweave.corpus.load import load
 from tagweave.learning import loop
 from tagweave.learning.loop import Schedule
 from tagweave.models.storage import describe_model, load_model
+from tagweave.training.methods.ordinary import OrdinaryOptions
+from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.summary import estimated_bytes, peak_bytes, summary
 
 RUN = ("--iterations", 2)
 
@@ -49,12 +51,11 @@ def test_the_model_tells_what_it_was_made_of(run, corpora, tmp_path):
     train, dev, model = corpora / "train.txt", corpora / "dev.txt", tmp_path / "m"
     run("train", f"ctb={train}", "--dev", dev, "-o", model, *RUN, "--seed", 7, "--set", "rate=0.2")
     told = about(model)
-    assert told["corpora"] == [
-        {"path": str(train), "sha256": digest(str(train)), "guideline": "ctb", "sentences": 60, "weight": 1.0}
-    ]
-    assert told["dev"]["sha256"] == digest(str(dev)) and 0 < told["dev_score"] < 1
+    plan = TrainingPlan.from_json(told["plan"])
+    assert plan.target == (CorpusReference(str(train), digest(str(train)), 60, guideline="ctb"),)
+    assert plan.dev.sha256 == digest(str(dev)) and 0 < told["dev_score"] < 1
     assert told["recipe"]["settings"] == {"seed": 7, "rate": 0.2}
-    assert told["seed"] == 7 and told["incomplete"] == "marginal" and told["iterations"] == 2
+    assert plan.seed == 7 and plan.options == OrdinaryOptions() and told["iterations"] == 2
     assert told["seconds"] > 0 and told["date"].endswith("+00:00")
     assert load_model(model).structure.space.views[0].guideline == "ctb"
     assert not (tmp_path / "m.checkpoint").exists()
@@ -85,7 +86,7 @@ def test_two_files_are_one_corpus(run, corpora, tmp_path):
     run("train", halves[0], "--source", halves[1], "-o", tmp_path / "source", *RUN)
     whole, both, source = (contents(tmp_path / name) for name in ("whole", "both", "source"))
     assert whole[0] == both[0] == source[0]
-    assert [each["sentences"] for each in source[1]["about"]["corpora"]] == [30, 30]
+    assert [each["size"] for each in corpora_of(source[1]["about"])] == [30, 30]
 
 
 def test_weights_of_corpora(run, corpora, tmp_path):
@@ -97,7 +98,7 @@ def test_weights_of_corpora(run, corpora, tmp_path):
     run("train", train, other, other, "-o", tmp_path / "twice", *options)
     weighted, twice = (load_model(tmp_path / name).weights for name in ("weighted", "twice"))
     np.testing.assert_allclose(weighted, twice, rtol=1e-6)
-    assert [each["weight"] for each in about(tmp_path / "weighted")["corpora"]] == [1.0, 2.0]
+    assert [each["weight"] for each in corpora_of(about(tmp_path / "weighted"))] == [1.0, 2.0]
 
 
 def test_options_reach_the_recipe(run, corpora, tmp_path):
@@ -121,7 +122,7 @@ def test_formats_of_words_and_characters_share_a_guideline_for_a_segmenter(run, 
     partial = write(tmp_path / "p.kytea", ["我-们|的 书", "他 说"])
     segmented = write(tmp_path / "s.seg", ["我们 的 书"])
     run("train", partial, segmented, corpora / "words.txt", "--task", "segment", "-o", tmp_path / "m", *RUN)
-    assert [each["guideline"] for each in about(tmp_path / "m")["corpora"]] == ["segmentation"] * 3
+    assert [each["guideline"] for each in corpora_of(about(tmp_path / "m"))] == ["segmentation"] * 3
 
 
 def test_a_format_that_the_lines_do_not_tell(run, tmp_path):
@@ -181,7 +182,7 @@ def test_an_interrupt_before_training(run, corpora, tmp_path, monkeypatch):
     def stop(*_arguments, **_named):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tagweave.cli.methods.prepare", stop)
+    monkeypatch.setattr("tagweave.training.chain_job.prepare", stop)
     result = run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, code=130)
     assert result.stderr == "tagweave: interrupted\n"
 

@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from model_files import contents, write
+from model_files import contents, corpora_of, write
 
 from tagweave.adapt.coupled import Coupling, fit_coupled, fit_mappings
 from tagweave.adapt.fit import fit
 from tagweave.adapt.guided import fit_stages, merged
 from tagweave.adapt.pruning import fit_pruning, with_proposals
 from tagweave.adapt.recipe import Recipe
-from tagweave.cli.summary import weights_by_view
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping, write_mapping
 from tagweave.learning.loop import Schedule
 from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.storage import describe_model, load_model
+from tagweave.training.summary import weights_by_view
 
 RUN = ("--iterations", 2)
 SHORT = Schedule(2)
@@ -88,7 +88,7 @@ def test_a_pruned_model_is_what_the_library_makes_of_the_same_proposals(couple, 
     fitted = fit_coupled(with_proposals([ctb, pd], RECIPE, pruning), recipe, Coupling(), None, SHORT, pruning=pruning)
     assert np.array_equal(model.weights, fitted.model.weights)
     assert isinstance(model.encoder, ProposingEncoder)
-    assert model.about["prune"] == 0.01
+    assert model.about["plan"]["options"]["prune"] == 0.01
     assert any(line.startswith("first models of ctb and pd, which say what labels are likely") for line in lines)
 
 
@@ -138,7 +138,7 @@ def test_a_model_of_every_method_and_task_tags(run, files, tmp_path, task, metho
         assert load_model(model).structure.space.guidelines == ("target", "source", "target&source")
         other = run("tag", model, "--to", "source", stdin="他 看 书 。\n").stdout
         assert other.replace("\n", "") != ""
-    assert describe_model(model)["about"]["method"] == method
+    assert describe_model(model)["about"]["plan"]["method"] == method
 
 
 def test_three_guidelines(run, tmp_path):
@@ -153,7 +153,7 @@ def test_three_guidelines(run, tmp_path):
 
 def test_development_data_of_the_source(couple, files):
     model, _ = couple("--mapping", "ctb-pd", "--dev", f"{files / 'dev.tsv'}#pd")
-    assert model.about["dev"]["guideline"] == "pd" and model.about["dev_score"] > 0.5
+    assert model.about["plan"]["dev"]["guideline"] == "pd" and model.about["dev_score"] > 0.5
     couple("--mapping", "automatic", "--dev", f"{files / 'dev.tsv'}#pd")
 
 
@@ -191,7 +191,7 @@ def test_mappings_of_every_kind(couple, files, tmp_path):
         sides.update({view.guideline: len(view.names) for view in model.structure.space.sides})
         told = f"{bundles(model):,} bundles of labels ({sides['ctb']} of ctb and {sides['pd']} of pd), "
         assert any(line.startswith(told) for line in lines)
-        assert model.about["mapping"] == [str(each) for each in options[1:2]] or options[1::2] == ()
+        assert model.about["plan"]["options"]["mapping"] == [str(each) for each in options[1:2]] or ["automatic"]
         return bundles(model)
 
     complete, relaxed, tight = (
@@ -247,7 +247,7 @@ def test_boundaries_alone_have_the_complete_mapping(run, files, tmp_path):
     lines = run(*command, "-o", tmp_path / "m", *RUN).stderr.splitlines()
     assert any(line.startswith("16 bundles of labels (4 of ctb and 4 of pd)") for line in lines)
     assert not any(line.startswith("first") for line in lines)
-    assert describe_model(tmp_path / "m")["about"]["mapping"] == ["complete"]
+    assert describe_model(tmp_path / "m")["about"]["plan"]["options"]["mapping"] == ["complete"]
 
 
 # Weights and samples
@@ -260,7 +260,7 @@ def test_views_with_weights(couple, views, weighted):
     model, lines = couple("--mapping", "ctb-pd", "--views", views)
     sizes = weights_by_view(model.structure)
     assert list(sizes) == weighted and sum(sizes.values()) == model.structure.size == len(model.weights)
-    assert model.about["weights"] == sizes and model.about["views"] == views
+    assert model.about["weights"] == sizes and model.about["plan"]["options"]["views"] == views
     told = ", ".join(f"{name} {count:,}" for name, count in sizes.items())
     assert any(line.endswith(f"{model.structure.size:,} weights ({told})") for line in lines)
 
@@ -311,7 +311,7 @@ def test_info_shows_guidelines_bundles_and_weights(run, couple, tmp_path):
     sides = {view.guideline: list(view.names) for view in model.structure.space.sides}
     assert told["labels"] == sides and told["bundles"] == bundles(model) and told["guide"] is None
     assert told["weighted"] == ["ctb", "pd", "ctb&pd"]
-    assert [each["guideline"] for each in told["about"]["corpora"]] == ["ctb", "pd"]
+    assert [each["guideline"] for each in corpora_of(told["about"])] == ["ctb", "pd"]
     shown = run("info", tmp_path / "m").stdout
     assert f"{len(sides['pd'])} labels of pd: " in shown
     assert f"{bundles(model):,} bundles of these labels; target guideline ctb" in shown

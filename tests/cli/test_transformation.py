@@ -56,7 +56,7 @@ def test_transform_is_that_of_the_library(adapt, files, tmp_path):
     model, lines = adapt("--method", "transform")
     assert np.array_equal(model.weights, fit_transformed(SYSTEM, *corpora(files)).model.weights)
     assert steps(lines) == ["1/3 source model of pd", "2/3 transfer model, pd to ctb", "3/3 final model of ctb"]
-    assert model.about["method"] == "transform"
+    assert model.about["plan"]["method"] == "transform"
     assert model.structure.space.guidelines == ("ctb",)
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
@@ -83,7 +83,7 @@ def test_iterate_is_that_of_the_library(adapt, files, run, tmp_path):
 
 def test_filtering_is_told(adapt, run, tmp_path):
     model, _ = adapt("--method", "iterate", "--rounds", 1, "--filter", "--learner", "perceptron")
-    assert model.about["filter"] is True
+    assert model.about["plan"]["options"]["filter"] is True
     assert "round 1, filtered: dev score" in run("info", tmp_path / "m").stdout
 
 
@@ -129,14 +129,14 @@ def test_rounds_are_judged_by_development_data(adapt):
     ("options", "expected"),
     [
         (("--method", "iterate", "--predict-self", "0,2"), "expected numbers from 0 to 1"),
-        (("--method", "iterate", "--predict-self", "x"), "'x'"),
+        (("--method", "iterate", "--predict-self", "x"), "found --predict-self x, expected numbers"),
         (("--method", "iterate", "--predict-self", "0.1", "--filter"), "expected one of them"),
         (
             ("--method", "transform", "--rounds", "2"),
             "--rounds with the method transform, expected guided or iterate",
         ),
         (("--method", "merged", "--guide", "joined"), "found --guide with the method merged, expected guided or"),
-        (("--method", "transform", "--guide", "x"), "unknown features of a guide 'x', expected window or joined"),
+        (("--method", "transform", "--guide", "x"), "unknown guide 'x', expected one of window, joined"),
         (("--method", "guided", "--filter"), "found --filter with the method guided, expected iterate"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from tagweave.adapt.parsing import ParserRecipe, fit_parser, usual_templates
 from tagweave.adapt.predict_self import PredictSelf
 from tagweave.adapt.transform import fit_iterated, fit_transformed
 from tagweave.adapt.trees import Trees
-from tagweave.cli import recipes
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Arc, Sentence
@@ -27,6 +26,7 @@ from tagweave.encoding import sentence_length
 from tagweave.learning import loop
 from tagweave.learning.loop import Schedule
 from tagweave.models.tree_storage import load_parser
+from tagweave.training import tree_job
 from treebank import conllu, treebank, with_evidence
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _small_models(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    original = recipes.parser_recipe
-    monkeypatch.setattr(recipes, "parser_recipe", lambda *options: replace(original(*options), bits=BITS))
+    monkeypatch.setattr(tree_job, "ParserRecipe", partial(ParserRecipe, bits=BITS))
     yield
 
 
@@ -88,7 +87,7 @@ def corpora(files: Path) -> tuple[list[Corpus], list[Corpus], Corpus]:
 
 def recipe_for(targets: list[Corpus], sources: list[Corpus]) -> ParserRecipe:
     templates = usual_templates(*(corpus.sentences for corpus in (*targets, *sources)))
-    return ParserRecipe(templates, settings={"seed": 0}, bits=BITS, drop_columns=recipes.DROP_COLUMNS)
+    return ParserRecipe(templates, settings={"seed": 0}, bits=BITS, drop_columns=tree_job.DROP_COLUMNS)
 
 
 def steps(lines: list[str]) -> list[str]:
@@ -110,7 +109,7 @@ def test_guided_is_that_of_the_library(train: Train, files: Path, tmp_path: Path
         "60 sentences with evidence",
         "12 sentences with evidence",
     ]
-    assert model.about["method"] == "guided"
+    assert model.about["plan"]["method"] == "guided"
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
     shown = run("info", tmp_path / "m").stdout
     assert "guided by a model of ud, which is part of it" in shown
@@ -131,7 +130,7 @@ def test_guided_in_rounds_is_that_of_the_library(train: Train, files: Path, tmp_
         "3/4 round 1: transfer model, head to ud",
         "4/4 round 2: guided model of head",
     ]
-    assert ", method guided, round 2" in run("info", tmp_path / "m").stdout
+    assert ", method guided, 2 rounds" in run("info", tmp_path / "m").stdout
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
     run("convert", tmp_path / "m", f"ud={files / 'given.conllu'}", "-o", tmp_path / "converted.conllu")
     assert uas(run, files / "gold.conllu", tmp_path / "converted.conllu") > 0.9
@@ -332,7 +331,7 @@ def test_sources_that_nobody_names_follow_the_method(run: Run, files: Path, tmp_
     common = ("train", "--task", "parse", files / "mine.conllu", "--source", files / "theirs.conllu", "--iterations", 1)
     one = run(*common, "-o", tmp_path / "one")
     assert f"{files / 'theirs.conllu'} is taken as of the guideline of {files / 'mine.conllu'}" in one.stderr
-    assert load_parser(tmp_path / "one").about["method"] == "ordinary"
+    assert load_parser(tmp_path / "one").about["plan"]["method"] == "ordinary"
     run(*common, "-o", tmp_path / "two", "--method", "guided")
     two = load_parser(tmp_path / "two")
     assert two.guide is not None

@@ -22,7 +22,7 @@ def shown_by_help(*command: str) -> str:
 
 def options_of(command: str) -> set[str]:
     """The options at the beginning of the lines of a command's help."""
-    lines = shown_by_help(*command.split()).partition("Options:")[2].splitlines()
+    lines = shown_by_help(*command.split()).splitlines()
     starts = [line.strip().split("  ")[0] for line in lines if line.startswith("  -")]
     return {option for start in starts for option in _OPTION.findall(start)} - {"--help"}
 

@@ -15,13 +15,13 @@ from experiments.methods_label import RUNS, told
 from experiments.methods_page import CHOICE, counts, lines, summary
 
 from experiments import methods, methods_cell
-from tagweave.cli.guidelines import METHODS as ALL
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
 from tagweave.reproduce.cache import Cache
+from tagweave.training.methods import METHODS as ALL
 
 
 def corpus(*texts: str) -> Corpus:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
 from importlib.util import find_spec
 from ipaddress import ip_network
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -161,14 +164,21 @@ def _plan(url: str, tagger: Tagger, train: list[str], folder: str) -> Plan:
     """Training as the served model was trained, on the corpora and what was agreed on."""
     from tagweave.annotate.retraining import Plan
     from tagweave.annotate.training_command import ANNOTATED, MODEL
-    from tagweave.cli.annotate_training import command
     from tagweave.corpus.formats import conllu, kytea
+    from tagweave.corpus.whole_file import whole_file
+    from tagweave.training.again import again, exported
 
     if find_spec("fcntl") is None:
         raise OptionError("found --train on a system without fcntl, as Windows, expected it without")
-    words = command(tagger, train, ANNOTATED, MODEL)
-    form = kytea.FORMAT if tagger.model.coding else conllu.FORMAT
-    return Plan(url, tagger.guideline, words, folder, form=form.name)
+    of_characters = bool(tagger.model.coding)
+    annotated = exported(tagger.guideline, of_characters, "")
+    plan = again(tagger.model.about, tagger.guideline, train, annotated)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    file = Path(folder, "plan.json")
+    with whole_file(file) as part:
+        part.write_text(json.dumps(plan.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    words = (sys.executable, "-m", "tagweave.training", str(file), MODEL, ANNOTATED)
+    return Plan(url, tagger.guideline, words, folder, form=(kytea if of_characters else conllu).FORMAT.name)
 
 
 def _training(plan: Plan | None) -> AbstractContextManager[None]:

@@ -147,22 +147,24 @@ def _show_model(model: dict[str, Any]) -> None:
     weights = (f"{name} {sizes[name]:,}" if name in sizes else name for name in model["weighted"])
     show(f"  weights: {', '.join(weights)}")
     show(f"  {len(model['templates'])} templates, {model['bytes']:,} bytes")
-    for corpus in about.get("corpora", ()):
-        line = f"  trained on {corpus['path']}: {corpus['sentences']:,} sentences, sha256 {corpus['sha256'][:12]}"
-        show(line)
+    plan = about.get("plan", {})
+    of_method = plan.get("options", {})
+    for corpus in (*plan.get("target", ()), *plan.get("sources", ())):
+        show(f"  trained on {corpus['path']}: {corpus['size']:,} sentences, sha256 {corpus['sha256'][:12]}")
     for tried in about.get("rounds", ()):
-        way = "filtered" if about.get("filter") else f"predict-self {tried['predict_self']:g}"
+        way = "filtered" if of_method.get("filter") else f"predict-self {tried['predict_self']:g}"
         show(f"  round {tried['round']}, {way}: dev score {tried['dev_score']:.4f}")
     if "dev_scores" in about:
         show(f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
-    for lexicon in about.get("lexicons", ()):
-        show(f"  with {lexicon['path']}: {lexicon['words']:,} words, sha256 {lexicon['sha256'][:12]}")
+    for lexicon in plan.get("lexicons", ()):
+        show(f"  with {lexicon['path']}: {lexicon['size']:,} words, sha256 {lexicon['sha256'][:12]}")
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
     facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
     facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []
-    facts += [f"method {about['method']}"] if "method" in about else []
+    facts += [f"method {plan['method']}"] if plan else []
     facts += [f"round {about['round']}"] if "round" in about else []
-    facts += [f"mapping {' '.join(about['mapping'])}"] if "mapping" in about else []
+    facts += [f"{rounds} rounds"] if "round" not in about and (rounds := of_method.get("rounds", 1)) > 1 else []
+    facts += [f"mapping {' '.join(mapping)}"] if (mapping := of_method.get("mapping")) else []
     facts += [about["date"]] if "date" in about else []
     show(f"  {', '.join(facts)}")
 

@@ -69,7 +69,9 @@ def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
         if isinstance(command, typer.Typer):
             app.add_typer(command)
         else:
-            app.command(no_args_is_help=name not in _WITHOUT_ARGUMENTS)(command)
+            app.command(no_args_is_help=name not in _WITHOUT_ARGUMENTS, cls=getattr(command, "command_class", None))(
+                command
+            )
     app.callback()(_tagweave)
     return app
 

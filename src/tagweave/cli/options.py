@@ -1,4 +1,4 @@
-"""The options of `tagweave train`, and those that several commands share: names, values and help."""
+"""The options of `tagweave train` for all methods, and those that several commands share: names, values and help."""
 
 from __future__ import annotations
 
@@ -7,27 +7,37 @@ from typing import Annotated
 import typer
 
 Corpora = Annotated[
-    list[str], typer.Argument(metavar="[G=]TRAIN", help="Training corpora of the guideline G that is wanted.")
+    list[str] | None, typer.Argument(metavar="[G=]TRAIN", help="Training corpora of the guideline G that is wanted.")
 ]
-ModelOutput = Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="Where the model goes.")]
-TaskName = Annotated[str, typer.Option(metavar="tag|segment|segtag|parse", help="What the model does.")]
+ModelOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="MODEL", help="Where the model goes.")]
+TaskName = Annotated[
+    str, typer.Option(metavar="tag|segment|segtag|parse", help="What the model does.", rich_help_panel="Corpora")
+]
 Method = Annotated[
     str | None,
     typer.Option(
         metavar="ordinary|coupled|guided|merged|subword|transform|iterate",
         help="How corpora are combined. Default: coupled (parsers: guided) with a --source of another guideline, else"
         " ordinary.",
+        rich_help_panel="Corpora",
     ),
 ]
 Source = Annotated[
     list[str] | None,
-    typer.Option(metavar="[G=]FILE", help="A training corpus of another guideline, or a further one (repeatable)."),
+    typer.Option(
+        metavar="[G=]FILE",
+        help="A training corpus of another guideline, or a further one (repeatable).",
+        rich_help_panel="Corpora",
+    ),
 ]
 Dev = Annotated[
     str | None, typer.Option(metavar="FILE", help="Development corpus: the iteration that does best is kept.")
 ]
 Weights = Annotated[
-    str | None, typer.Option(metavar="W,W,...", help="How often a sentence of each corpus counts, in their order.")
+    str | None,
+    typer.Option(
+        metavar="W,W,...", help="How often a sentence of each corpus counts, in their order.", rich_help_panel="Corpora"
+    ),
 ]
 Sample = Annotated[
     str | None,
@@ -35,91 +45,7 @@ Sample = Annotated[
         metavar="N,M,...",
         help="How many sentences of each corpus an iteration visits, or all. Default: all of TRAIN; coupled and merged"
         " of each --source so many that they have as many words.",
-    ),
-]
-Mappings = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="automatic|complete|FILE",
-        help="Coupled: which labels of two guidelines may meet: those that do where a model of TRAIN labels the other"
-        " corpora (default), all, or those of a file; ctb-pd has one (repeatable).",
-    ),
-]
-MappingMinimum = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        metavar="N",
-        help="Leave out pairs that met less often, but for the most frequent one of a label. Default: once in 10,000"
-        " tokens, for the automatic mapping.",
-    ),
-]
-MappingTight = Annotated[
-    bool, typer.Option("--mapping-tight", help="Keep the most frequent pairs only, nine tenths of each label's.")
-]
-Views = Annotated[
-    str | None,
-    typer.Option(
-        metavar="both|joint|separate",
-        help="Coupled: whether pairs of labels have weights (joint), the labels of each guideline (separate), or both.",
-    ),
-]
-Prune = Annotated[
-    float | None,
-    typer.Option(
-        min=0,
-        max=1,
-        metavar="PROBABILITY",
-        help="Coupled: of all pairs of labels only those of labels that models of one guideline each give at least this"
-        " probability at a token come into question there: faster where pairs are many.",
-    ),
-]
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        min=2,
-        metavar="N",
-        help="Subword: taggers of so many folds label the training text that they have not seen. Default: 10.",
-    ),
-]
-Retrain = Annotated[
-    bool, typer.Option("--retrain", help="Subword: train again, on the corpora of each --source too, relabelled.")
-]
-Guide = Annotated[
-    str | None,
-    typer.Option(
-        metavar="window|joined",
-        help="Guided, transform, iterate: what is seen of the other guideline's labels: those around a token, or its"
-        " own joined to every feature. Default: joined for the perceptron, else window.",
-    ),
-]
-Rounds = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        metavar="N",
-        help="Iterate: at most so many rounds of transformation. Default: 5. Guided: so many. Default: 1, which"
-        " suits text without labels; 2 suit conversion.",
-    ),
-]
-PredictSelfShares = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LAMBDA,...",
-        help="Iterate: how much it counts that a transformation leads back to the annotation of --source, from 0 to 1;"
-        " of several the best on --dev. Default: 0,0.3.",
-    ),
-]
-Filter = Annotated[
-    bool,
-    typer.Option("--filter", help="Iterate: drop sentences whose transformation does not lead back, instead."),
-]
-Incomplete = Annotated[
-    str,
-    typer.Option(
-        metavar="STRATEGY",
-        help="What incomplete annotation means: marginal (all that it allows); baselines: argmax, pointwise, random,"
-        " first, frequent, discard.",
+        rich_help_panel="Corpora",
     ),
 ]
 Preset = Annotated[
@@ -128,10 +54,14 @@ Preset = Annotated[
         metavar="NAME",
         help="Feature templates: words and characters, the defaults, or those of a paper, as li-2015, tsuboi-2008,"
         " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012 (repeatable).",
+        rich_help_panel="Features",
     ),
 ]
 TemplateText = Annotated[
-    list[str] | None, typer.Option(metavar="TEXT", help="A feature template, as 'form[-1] form[0]' (repeatable).")
+    list[str] | None,
+    typer.Option(
+        metavar="TEXT", help="A feature template, as 'form[-1] form[0]' (repeatable).", rich_help_panel="Features"
+    ),
 ]
 Lexicons = Annotated[
     list[str] | None,
@@ -140,11 +70,17 @@ Lexicons = Annotated[
         metavar="FILE",
         help="Words, one a line, as features of characters: where words of the lexicon stand (repeatable). Default of"
         " --preset with it: characters-lexicon.",
+        rich_help_panel="Features",
     ),
 ]
-Learner = Annotated[str, typer.Option(metavar="NAME", help="adagrad, lbfgs, sgd, rprop, cg, perceptron.")]
+Learner = Annotated[
+    str, typer.Option(metavar="NAME", help="adagrad, lbfgs, sgd, rprop, cg, perceptron.", rich_help_panel="Learning")
+]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the learner (repeatable).")
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="A setting of the learner (repeatable).", rich_help_panel="Learning"
+    ),
 ]
 Features = Annotated[
     str | None,
@@ -152,9 +88,12 @@ Features = Annotated[
         metavar="all|observed",
         help="Weights of features for all labels, or for those that evidence licenses. Default: by the number of"
         " labels.",
+        rich_help_panel="Features",
     ),
 ]
-MinimumCount = Annotated[int, typer.Option(min=1, metavar="N", help="Drop features that occur less often.")]
+MinimumCount = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Drop features that occur less often.", rich_help_panel="Features")
+]
 DropColumns = Annotated[
     float | None,
     typer.Option(
@@ -163,9 +102,13 @@ DropColumns = Annotated[
         metavar="SHARE",
         help="Parsers: of so many sentences training sees a copy without tags and FEATS, so that text without them is"
         " parsed, too. Default: 0.5.",
+        rich_help_panel="Features",
     ),
 ]
-Coding = Annotated[str, typer.Option(metavar="BMES|BI|boundary", help="How labels of characters code words.")]
+Coding = Annotated[
+    str,
+    typer.Option(metavar="BMES|BI|boundary", help="How labels of characters code words.", rich_help_panel="Features"),
+]
 Iterations = Annotated[
     int | None,
     typer.Option(
@@ -176,9 +119,28 @@ Patience = Annotated[
     int, typer.Option(min=1, metavar="N", help="Stop after so many iterations without a better development score.")
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Of everything random.")]
-Precision = Annotated[str, typer.Option(metavar="float32|float64", help="Of weights and sums.")]
-Resume = Annotated[bool, typer.Option(help="Go on from MODEL.checkpoint if there is one.")]
-Log = Annotated[str | None, typer.Option(metavar="FILE", help="Write iterations as JSON lines.")]
+Precision = Annotated[
+    str, typer.Option(metavar="float32|float64", help="Of weights and sums.", rich_help_panel="Learning")
+]
+Resume = Annotated[bool, typer.Option(help="Go on from MODEL.checkpoint if there is one.", rich_help_panel="The run")]
+Plan = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="A training plan in JSON, instead of corpora and options.", rich_help_panel="Plans"
+    ),
+]
+Like = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODEL", help="Train as this model was trained, on the corpora that are given.", rich_help_panel="Plans"
+    ),
+]
+PrintPlan = Annotated[
+    bool, typer.Option("--print-plan", help="Write the plan in JSON, and train nothing.", rich_help_panel="Plans")
+]
+Log = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Write iterations as JSON lines.", rich_help_panel="The run")
+]
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model of `tagweave train`.")]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output.")]

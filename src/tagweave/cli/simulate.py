@@ -54,11 +54,11 @@ def simulate(
     from tagweave.adapt.choice import CHOICES
     from tagweave.adapt.retrain import TREATMENTS, recipe_of
     from tagweave.adapt.rounds import Rounds
-    from tagweave.cli.guidelines import training_data
-    from tagweave.cli.training_files import read_corpus
     from tagweave.evidence.lexicon import read
     from tagweave.learning.loop import Schedule
     from tagweave.models.storage import load_model
+    from tagweave.training.corpora import read_corpus
+    from tagweave.training.guidelines import training_data
 
     sizes = _sizes(numbers)
     choices, treatments = _names(choice, CHOICES, "choice"), _names(treatment, TREATMENTS, "treatment")

@@ -2,67 +2,67 @@
 
 from __future__ import annotations
 
-import time
+import inspect
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.errors import INTERRUPTED, OptionError, as_option_error
+from tagweave.cli.errors import INTERRUPTED, OptionError
+from tagweave.cli.method_options import given, with_method_options
 from tagweave.cli.outputs import check_outputs
+from tagweave.cli.plan_options import (
+    learner_settings,
+    plan_in,
+    plan_of_model,
+    references,
+    template_texts,
+)
 from tagweave.cli.printing import say
+from tagweave.cli.progress import watched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
-    from tagweave.cli.comparison import Kept
-    from tagweave.cli.comparison import Work as WorkOf
-    from tagweave.cli.guidelines import TrainingData
-    from tagweave.cli.training_files import CorpusFile
+    from tagweave.training.plan import TrainingPlan
 
 
+@with_method_options
 def train(
-    corpora: options.Corpora,
-    model: options.ModelOutput,
+    corpora: options.Corpora = None,
+    model: options.ModelOutput = None,
     task: options.TaskName = "tag",
     method: options.Method = None,
     source: options.Source = None,
     dev: options.Dev = None,
     weights: options.Weights = None,
     sample: options.Sample = None,
-    mapping: options.Mappings = None,
-    mapping_minimum: options.MappingMinimum = None,
-    mapping_tight: options.MappingTight = False,
-    views: options.Views = None,
-    prune: options.Prune = None,
-    folds: options.Folds = None,
-    retrain: options.Retrain = False,
-    guide: options.Guide = None,
-    rounds: options.Rounds = None,
-    predict_self: options.PredictSelfShares = None,
-    filter: options.Filter = False,  # noqa: A002
-    incomplete: options.Incomplete = "marginal",
+    format: options.InputFormat = None,  # noqa: A002
     preset: options.Preset = None,
     template: options.TemplateText = None,
     lexicon: options.Lexicons = None,
-    learner: options.Learner = "adagrad",
-    settings: options.Settings = None,
     features: options.Features = None,
     min_count: options.MinimumCount = 1,
     coding: options.Coding = "BMES",
     drop_columns: options.DropColumns = None,
+    learner: options.Learner = "adagrad",
+    settings: options.Settings = None,
     iterations: options.Iterations = None,
     patience: options.Patience = 5,
     seed: options.Seed = 0,
     threads: options.Threads = 1,
     precision: options.Precision = "float32",
-    format: options.InputFormat = None,  # noqa: A002
     resume: options.Resume = False,
     log: options.Log = None,
+    plan: options.Plan = None,
+    like: options.Like = None,
+    print_plan: options.PrintPlan = False,
+    **of_methods: Any,
 ) -> None:
     """Train a model from corpora of one guideline or several; what they leave open stays open.
 
@@ -76,175 +76,130 @@ def train(
     Ctrl-C keeps the best model so far. After every iteration the state is in MODEL.checkpoint, from which --resume goes
     on; it is removed at the end.
     """
-    from tagweave.adapt.incomplete import STRATEGIES
-    from tagweave.adapt.recipe import Recipe
-    from tagweave.adapt.subword import FOLDS, Stacking
-    from tagweave.adapt.task import TASKS, Task
-    from tagweave.cli.coupling import coupling_options
-    from tagweave.cli.guidelines import METHODS, OF_PARSERS, ORDINARY
-    from tagweave.cli.lexicons import read_lexicons
-    from tagweave.cli.methods import Work, check_options, usual_sample
-    from tagweave.cli.parser_methods import ParserWork, check_labelling_options, check_parsing_options
-    from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings, parser_recipe, sample_sizes
-    from tagweave.cli.training_files import PARSE
-    from tagweave.cli.transformation import transformation
-    from tagweave.learning.loop import Schedule
+    from tagweave.training.again import on_corpora
+    from tagweave.training.plan import FileReference, TrainingPlan
 
-    is_parser = task == PARSE
-    given: dict[str, object] = {"incomplete": incomplete != STRATEGIES[0], "sample": sample, "mapping": mapping}
-    given |= {"mapping-minimum": mapping_minimum, "mapping-tight": mapping_tight, "views": views}
-    given |= {"prune": prune is not None, "lexicon": lexicon, "folds": folds, "retrain": retrain, "guide": guide}
-    _check_known("task", task, (*TASKS, PARSE))
-    if is_parser:
-        of_words = {"preset": preset, "features": features, "min-count": min_count != 1, "coding": coding != "BMES"}
-        check_parsing_options({**given, **of_words})
-    _check_known("method", method or ORDINARY, OF_PARSERS if is_parser else METHODS)
-    _check_known("strategy", incomplete, STRATEGIES)
-    chosen = learner_settings(learner, settings or (), seed)
-    if is_parser:
-        of_trees = parser_recipe(template or (), learner, chosen, precision, threads, drop_columns)
+    own = references(corpora or (), source or (), dev, format, weights, sample)
+    if plan or like:
+        _check_alone(locals(), of_methods, "plan" if plan else "like")
+        chosen = plan_in(plan) if plan else on_corpora(plan_of_model(like or ""), *own.values())
     else:
-        check_labelling_options(drop_columns)
-        templates = chosen_templates(preset or (), template or (), bool(lexicon))
-        lexicons = read_lexicons(lexicon or (), task)
-        with as_option_error():
-            recipe = Recipe(Task(task, coding), templates, learner, chosen, features, min_count, precision=precision)
-            recipe = replace(recipe, threads=threads, guide=guide)
-        coupling = coupling_options(mapping, mapping_minimum, mapping_tight, views, task, prune)
-    _check_writable(model, log, [*corpora, *(source or ()), dev, *(lexicon or ()), *(mapping or ())])
-    numbers = corpus_weights(weights, len(corpora) + len(source or ()))
-    data, dev_file = _read(corpora, source or (), numbers, dev, task, format, method)
-    check_options(data.method, {**given, "rounds": rounds, "predict-self": predict_self, "filter": filter})
-    transforming = transformation(rounds, predict_self, filter)
-    dev_corpus = dev_file.corpus if dev_file else None
-    if is_parser:
-        work: Work | ParserWork = ParserWork(data, dev_corpus, of_trees, seed, transforming, log, rounds or 1)
-    else:
-        stacking = Stacking(folds or FOLDS, characters=retrain, pieces=retrain, seed=seed)
-        sizes = [len(corpus) for corpus in data.corpora]
-        recipe = replace(recipe, sample=sample_sizes(sample, learner, sizes, usual_sample(data)))
-        work = Work(
-            data, dev_corpus, recipe, coupling, incomplete, seed, stacking, transforming, log, lexicons, rounds or 1
+        if task == "parse" and preset:
+            raise OptionError("found --preset with the task parse, expected it without: it is for tags and words")
+        chosen = TrainingPlan(
+            **own,
+            task=task,
+            coding=coding,
+            templates=template_texts(preset or (), template or ()),
+            lexicons=tuple(FileReference(path) for path in lexicon or ()),
+            weights=features,
+            minimum_count=min_count,
+            drop_columns=drop_columns,
+            learner=learner,
+            settings=learner_settings(learner, settings or ()),
+            precision=precision,
+            method=method,
+            options=given(of_methods),
+            iterations=iterations,
+            patience=patience,
+            seed=seed,
+            threads=threads,
         )
-    schedule = Schedule(iterations, patience, Path(f"{model}.checkpoint"), resume, _identity(work, dev_file))
-    _Training(replace(work, schedule=schedule), dev_file, Path(model)).run()
+    if not chosen.target:
+        raise OptionError("found no training corpus, expected TRAIN, or --plan")
+    if print_plan:
+        typer.echo(json.dumps(_resolved(chosen).to_json(), indent=1, ensure_ascii=False))
+        return
+    if model is None:
+        raise OptionError("found no --output, expected the file of the model")
+    inputs = [each.argument for each in (*chosen.corpora, chosen.dev) if each]
+    mapping = of_methods.get("mapping") or ()
+    _check_writable(model, log, [*inputs, *(each.path for each in chosen.lexicons), *mapping])
+    _train(chosen, Path(model), resume, log)
 
 
-def _read(
-    corpora: Sequence[str],
-    sources: Sequence[str],
-    weights: Sequence[float],
-    dev: str | None,
-    task: str,
-    format: str | None,  # noqa: A002
-    method: str | None,
-) -> tuple[TrainingData, CorpusFile | None]:
-    """The training corpora, and development data."""
-    from tagweave.cli.guidelines import COUPLED, GUIDED, left_out, training_data
-    from tagweave.cli.overlap import overlap_lines
-    from tagweave.cli.repeated import without_repeated
-    from tagweave.cli.training_files import PARSE, read_corpus
-
-    pairs = zip([*corpora, *sources], weights, strict=True)
-    files = [read_corpus(argument, task, format, weight) for argument, weight in pairs]
-    data = training_data(files[: len(corpora)], files[len(corpora) :], method, GUIDED if task == PARSE else COUPLED)
-    data = without_repeated(data, task)
-    dev_file = data.of_target(read_corpus(dev, task, format), files[0]) if dev else None
-    all_files = [*data.files, *([dev_file] if dev_file else [])]
-    notes = [*data.notes, *left_out(all_files), *(file.note for file in all_files if file.note)]
-    if dev_file and task != "segment":
-        notes += data.unknown_labels(dev_file)
-    return replace(data, notes=(*notes, *overlap_lines(data, task))), dev_file
+_BESIDE = ("model", "threads", "resume", "log", "print_plan")
+_CORPORA = ("corpora", "source", "dev", "format")
 
 
-def _identity(work: WorkOf, dev: CorpusFile | None) -> str:
-    from tagweave.cli.training_files import run_identity
+def _check_alone(values: Mapping[str, Any], of_methods: Mapping[str, Any], name: str) -> None:
+    """Raise where options are given whose place is in the plan."""
+    free = (*_BESIDE, "plan", "like", *(_CORPORA if name == "like" else ()))
+    usual = {each.name: each.default for each in inspect.signature(train).parameters.values()}
+    for option, value in {**values, **of_methods}.items():
+        if option in usual and option not in free and value != usual[option]:
+            raise OptionError(f"found --{option.replace('_', '-')} with --{name}, expected it in the plan")
 
-    return run_identity(work.data.files, dev, *work.identity())
+
+def _resolved(plan: TrainingPlan) -> TrainingPlan:
+    from tagweave.training.resolve import job_of
+    from tagweave.training.run import Run
+
+    return job_of(plan, Run(tell=say)).plan
+
+
+def _train(plan: TrainingPlan, model: Path, resume: bool, log: str | None) -> None:
+    """Train and save.
+
+    Raises:
+        typer.Exit: code 130, after an interrupt.
+        KeyboardInterrupt: an interrupt before there was anything to go on from.
+    """
+    from tagweave.learning.loop import Schedule
+    from tagweave.training.resolve import job_of
+    from tagweave.training.run import Run
+    from tagweave.training.train import train as carry_out
+
+    checkpoints = Checkpoints(Path(f"{model}.checkpoint"))
+    job = job_of(plan, Run(Schedule(checkpoint=checkpoints.whole, resume=resume), tell=say))
+    if (old := checkpoints.found()) and not resume:
+        say(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
+    try:
+        with watched(log, resume) as watcher:
+            training = carry_out(replace(job, run=replace(job.run, watcher=watcher)))
+    except KeyboardInterrupt:
+        if not checkpoints.found():
+            raise
+        say("interrupted before the model itself: the same command with --resume goes on")
+        raise typer.Exit(INTERRUPTED) from None
+    outcome = training.outcome
+    if outcome.iterations:
+        training.save(model)
+    if outcome.diverged:
+        say("training diverged: the model has the best weights before that; a smaller learning rate may help")
+    if not outcome.interrupted:
+        checkpoints.remove()
+        return
+    if not outcome.iterations:
+        say("interrupted in the first iteration: no model is written")
+    elif checkpoints.found():
+        say("interrupted: the same command with --resume goes on")
+    raise typer.Exit(INTERRUPTED)
 
 
 @dataclass(frozen=True)
-class _Training:
-    """A training run from loaded corpora to the file of the model."""
+class Checkpoints:
+    """The checkpoint of a run, and those of its parts.
 
-    work: WorkOf
-    dev: CorpusFile | None
-    model: Path
+    Attributes:
+        whole: the file of the last part.
+    """
 
-    def run(self) -> None:
-        """Train and save.
+    whole: Path
 
-        Raises:
-            typer.Exit: code 130, after an interrupt.
-            KeyboardInterrupt: an interrupt before there was anything to go on from.
-        """
-        begin = time.perf_counter()
-        for note in self.work.data.notes:
-            say(note)
-        kept = self._kept()
-        fitted = kept.fitted
-        if fitted.outcome.iterations:
-            kept.work.save(fitted, self._about(kept, time.perf_counter() - begin), self.model)
-        if fitted.outcome.diverged:
-            say("training diverged: the model has the best weights before that; a smaller learning rate may help")
-        if not fitted.outcome.interrupted:
-            self._remove_checkpoints()
-            return
-        if not fitted.outcome.iterations:
-            say("interrupted in the first iteration: no model is written")
-        elif self._checkpoints():
-            say("interrupted: the same command with --resume goes on")
-        raise typer.Exit(INTERRUPTED)
-
-    def _kept(self) -> Kept:
-        from tagweave.cli.comparison import better
-
-        if (old := self._checkpoints()) and not self.work.schedule.resume:
-            say(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
-        try:
-            return better(self.work, say)
-        except KeyboardInterrupt:
-            if not self._checkpoints():
-                raise
-            say("interrupted before the model itself: the same command with --resume goes on")
-            raise typer.Exit(INTERRUPTED) from None
-
-    def _about(self, kept: Kept, seconds: float) -> dict[str, Any]:
-        from datetime import UTC, datetime
-
-        return {
-            **kept.fitted.model.about,
-            "corpora": [file.about() for file in kept.work.data.files],
-            "dev": self.dev.about() if self.dev else None,
-            **kept.work.about(kept.fitted),
-            **({"dev_scores": kept.scores} if kept.scores else {}),
-            "seconds": round(seconds, 3),
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-
-    @property
-    def _checkpoint(self) -> Path:
-        assert self.work.schedule.checkpoint is not None  # noqa: S101 - the schedules of this command have one
-        return self.work.schedule.checkpoint
-
-    def _checkpoints(self) -> list[Path]:
-        """The checkpoint and those of the parts of a run, as far as they exist."""
+    def found(self) -> list[Path]:
+        """Those that exist."""
         return [file for file in self._left() if file.suffix != ".part"]
 
-    def _remove_checkpoints(self) -> None:
+    def remove(self) -> None:
         """Remove them, and what is left of one in whose writing a run was killed."""
         for file in self._left():
             file.unlink()
 
     def _left(self) -> list[Path]:
-        whole, ends = self._checkpoint, (".part", ".start", ".mapping", ".source", ".plain")
-        found = sorted(whole.parent.glob(f"{escape(whole.name)}*"))
-        return [file for file in found if file == whole or file.suffix in ends or file.suffix.startswith(".step-")]
-
-
-def _check_known(what: str, name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        raise OptionError(f"unknown {what} {name!r}, expected one of {', '.join(known)}")
+        ends = (".part", ".start", ".mapping", ".source", ".plain")
+        found = sorted(self.whole.parent.glob(f"{escape(self.whole.name)}*"))
+        return [file for file in found if file == self.whole or file.suffix in ends or file.suffix.startswith(".step-")]
 
 
 def _check_writable(model: str, log: str | None, inputs: Sequence[str | None]) -> None:

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from tagweave.encoding.rules import flag, list_of, mapping_of, nullable, number, record, text, whole
 
-_FILE = {"path": text, "sha256": text}
+_OPTIONS = {"mapping": list_of(text), "filter": flag, "rounds": whole()}
+_FILE = {"path": text, "sha256": text, "size": whole()}
+_FILES = list_of(record(_FILE, others=True))
+_PLAN = record(
+    {
+        "target": _FILES,
+        "sources": _FILES,
+        "lexicons": _FILES,
+        "method": text,
+        "options": record({}, _OPTIONS, others=True),
+    },
+    others=True,
+)
 ABOUT = record(
     {},
     {
-        "corpora": list_of(record({**_FILE, "sentences": whole()}, others=True)),
-        "lexicons": list_of(record({**_FILE, "words": whole()}, others=True)),
+        "plan": _PLAN,
         "rounds": list_of(record({"round": whole(), "predict_self": number(), "dev_score": number()}, others=True)),
-        "filter": flag,
         "weights": mapping_of(whole()),
-        "mapping": list_of(text),
         "recipe": record({"learner": text}, others=True),
         "iterations": whole(),
         "round": whole(),
         "dev_score": nullable(number()),
         "dev_scores": mapping_of(number()),
-        "method": text,
         "date": text,
     },
     others=True,

@@ -1,4 +1,4 @@
-"""Training corpora as the command line names them: loaded, with the digests that identify them."""
+"""Training corpora as plans name them: loaded, with the digests that identify them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tagweave.cli.errors import OptionError
+from tagweave.training.errors import PlanError
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -59,16 +59,6 @@ class CorpusFile:
         )
         return replace(self, corpus=corpus)
 
-    def about(self) -> dict[str, Any]:
-        """What a model keeps of a corpus that it was trained on."""
-        return {
-            "path": self.corpus.path,
-            "sha256": self.sha256,
-            "guideline": self.guideline,
-            "sentences": len(self.corpus),
-            "weight": self.corpus.weight,
-        }
-
 
 def with_head_layer(argument: str) -> str:
     """A corpus argument that names a layer: `head`, if it names none."""
@@ -84,7 +74,7 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
     An argument that names a layer of labels means that one alone: no other layer of the file is evidence.
 
     Raises:
-        OptionError: standard input, which has no digest and cannot be read again when training is resumed.
+        PlanError: standard input, which has no digest and cannot be read again when training is resumed.
         CorpusError, OSError: as `load`.
     """
     from tagweave.corpus.describe import digest
@@ -93,7 +83,7 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
     from tagweave.encoding.sentence_length import of_fit_length
 
     if parse_argument(argument).path == STANDARD_STREAM:
-        raise OptionError("found standard input as a corpus, expected a file: its digest identifies the training run")
+        raise PlanError("found standard input as a corpus, expected a file: its digest identifies the training run")
     if task == PARSE:
         corpus = load(with_head_layer(argument), format)
         kept = of_fit_length(corpus.sentences)

@@ -1,4 +1,4 @@
-"""Options to recipes, and arguments to training corpora."""
+"""Options to plans, and arguments to training corpora."""
 
 from __future__ import annotations
 
@@ -7,34 +7,33 @@ from model_files import write
 
 from tagweave.adapt.recipe import LEARNERS, Recipe
 from tagweave.cli.errors import OptionError
-from tagweave.cli.recipes import chosen_templates, corpus_weights, learner_settings
-from tagweave.cli.training_files import read_corpus, run_identity
+from tagweave.cli.plan_options import corpus_weights, learner_settings, template_texts
 from tagweave.corpus.load import covered_labels, load, stream
 from tagweave.encoding.presets import PRESETS
+from tagweave.training.corpora import read_corpus, run_identity
 
 
 def test_settings_have_the_types_of_the_learner():
-    assert learner_settings("adagrad", ["rate=1", "batch=4"], 3) == {"seed": 3, "rate": 1.0, "batch": 4}
-    assert isinstance(learner_settings("adagrad", ["rate=1"], 0)["rate"], float)
-    assert learner_settings("sgd", ["rate=0.5", "c2=2"], 1) == {"seed": 1, "rate": 0.5, "c2": 2.0}
-    assert learner_settings("lbfgs", ["memory=3"], 1) == {"memory": 3}
+    assert learner_settings("adagrad", ["rate=1", "batch=4"]) == {"rate": 1.0, "batch": 4}
+    assert isinstance(learner_settings("adagrad", ["rate=1"])["rate"], float)
+    assert learner_settings("sgd", ["rate=0.5", "c2=2"]) == {"rate": 0.5, "c2": 2.0}
+    assert learner_settings("lbfgs", ["memory=3"]) == {"memory": 3}
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_setting_of_every_learner_can_be_set(learner):
     with pytest.raises(OptionError) as error:
-        learner_settings(learner, ["?=1"], 0)
+        learner_settings(learner, ["?=1"])
     names = str(error.value).partition("one of ")[2].split(", ")
-    settings = learner_settings(learner, [f"{name}=1" for name in names], 2)
+    settings = learner_settings(learner, [f"{name}=1" for name in names])
     trainer = Recipe(learner=learner, settings=settings).trainer()
     assert all(getattr(trainer, name) == 1 for name in names)
-    assert getattr(trainer, "seed", 2) == 2
 
 
 def test_presets_and_templates_add_up_each_once():
-    assert chosen_templates([], []) is None
-    assert chosen_templates(["liu-2014"], []) == PRESETS["liu-2014"]
-    texts = chosen_templates(["jiang-2015", "liu-2014"], ["form[0]", "form[3]"]).texts
+    assert template_texts([], []) == ()
+    assert template_texts(["liu-2014"], []) == PRESETS["liu-2014"].texts
+    texts = template_texts(["jiang-2015", "liu-2014"], ["form[0]", "form[3]"])
     assert len(set(texts)) == len(texts) and texts[-1] == "form[3]"
     assert set(texts) == {*PRESETS["jiang-2015"].texts, *PRESETS["liu-2014"].texts, "form[3]"}
 
@@ -91,10 +90,10 @@ def test_a_corpus_that_names_no_guideline_gets_the_one_that_is_offered(tmp_path)
 
 
 def test_a_stream_tells_its_format(tmp_path):
-    name, sentences, _ = stream(str(write(tmp_path / "t", ["a/N", ""])))
-    assert name == "tagged" and [s.forms for s in sentences] == [("a",), ()]
-    assert stream(str(write(tmp_path / "t.seg", ["a"]))).format == "segmented"
-    assert stream(str(tmp_path / "t"), "raw").format == "raw"
+    form, sentences, _ = stream(str(write(tmp_path / "t", ["a/N", ""])))
+    assert form.name == "tagged" and [s.forms for s in sentences] == [("a",), ()]
+    assert stream(str(write(tmp_path / "t.seg", ["a"]))).format.name == "segmented"
+    assert stream(str(tmp_path / "t"), "raw").format.name == "raw"
 
 
 def test_covered_labels(tmp_path):

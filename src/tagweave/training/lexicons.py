@@ -1,12 +1,12 @@
-"""Lexicons as the command line names them, for features that look at their words: loaded, with their digests."""
+"""Lexicons as plans name them, for features that look at their words: loaded, with their digests."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tagweave.cli.errors import OptionError
+from tagweave.training.errors import PlanError
 
 if TYPE_CHECKING:
     from tagweave.evidence.lexicon import Lexicon
@@ -24,18 +24,12 @@ class LexiconFiles:
         """The words of all of them."""
         return tuple(word for lexicon in self.lexicons for word in lexicon.words)
 
-    def about(self) -> dict[str, Any]:
-        """What a model keeps of where its words are from."""
-        pairs = zip(self.lexicons, self.digests, strict=True)
-        told = [{"path": each.path, "sha256": digest, "words": len(each)} for each, digest in pairs]
-        return {"lexicons": told} if told else {}
-
 
 def read_lexicons(paths: Sequence[str], task: str) -> LexiconFiles:
     """Load lexicons for training.
 
     Raises:
-        OptionError: a task of words, or standard input, which has no digest and cannot be read again.
+        PlanError: a task of words, or standard input, which has no digest and cannot be read again.
         CorpusError, OSError: as `tagweave.evidence.lexicon.read`.
     """
     from tagweave.corpus.describe import digest
@@ -43,7 +37,7 @@ def read_lexicons(paths: Sequence[str], task: str) -> LexiconFiles:
     from tagweave.evidence.lexicon import read
 
     if paths and task == "tag":
-        raise OptionError("found --lexicon with the task tag, expected segment or segtag: its words are of characters")
+        raise PlanError("found --lexicon with the task tag, expected segment or segtag: its words are of characters")
     if STANDARD_STREAM in paths:
-        raise OptionError("found standard input as a lexicon, expected a file: its digest identifies the training run")
+        raise PlanError("found standard input as a lexicon, expected a file: its digest identifies the training run")
     return LexiconFiles(tuple(map(read, paths)), tuple(map(digest, paths)))

@@ -14,16 +14,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tagweave.adapt.task import TAGS
-from tagweave.cli.errors import OptionError
-from tagweave.cli.training_files import CorpusFile
 from tagweave.corpus.formats.conllu import UPOS, XPOS
+from tagweave.training.corpora import CorpusFile
+from tagweave.training.errors import PlanError
+from tagweave.training.methods import COUPLED, GUIDED, ORDINARY
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
 
-METHODS = ("ordinary", "coupled", "guided", "merged", "subword", "transform", "iterate")
-ORDINARY, COUPLED, GUIDED, MERGED, SUBWORD, TRANSFORM, ITERATE = METHODS
-OF_PARSERS = (ORDINARY, GUIDED, MERGED, TRANSFORM, ITERATE)
 TARGET, SOURCE = "target", "source"
 """What guidelines are called whose files would give them one name."""
 
@@ -103,7 +101,7 @@ class TrainingData:
             training: the first training corpus, as it was read.
 
         Raises:
-            OptionError: a guideline that is none of the model's, or another field of CoNLL-U than the target's.
+            PlanError: a guideline that is none of the model's, or another field of CoNLL-U than the target's.
         """
         known = self.guidelines if self.method == COUPLED else (self.target,)
         if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
@@ -137,7 +135,7 @@ def training_data(
         usual: that is it.
 
     Raises:
-        OptionError: guidelines that the method cannot be used on.
+        PlanError: guidelines that the method cannot be used on.
         CorpusError: as `CorpusFile.called`.
     """
     target = training[0]
@@ -161,7 +159,7 @@ def _check_several(data: TrainingData) -> None:
     count, expected = len(data.guidelines), "one other guideline" if data.method == GUIDED else "another guideline"
     if count == 1 or (data.method == GUIDED and count > 2):
         found = f"found corpora of {' and '.join(map(repr, data.guidelines))}"
-        raise OptionError(f"{found}, expected --source of {expected}, for --method {data.method} ({_HOW})")
+        raise PlanError(f"{found}, expected --source of {expected}, for --method {data.method} ({_HOW})")
 
 
 def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> bool:
@@ -226,16 +224,16 @@ def left_out(files: Sequence[CorpusFile]) -> list[str]:
     return [f"{file.corpus.path}: {file.too_long:,} sentences left out: {why}" for file in files if file.too_long]
 
 
-def _other_development_data(dev: CorpusFile, known: Sequence[str], training: CorpusFile) -> OptionError:
+def _other_development_data(dev: CorpusFile, known: Sequence[str], training: CorpusFile) -> PlanError:
     path, target = dev.corpus.path, training.corpus
     layers = list(dict.fromkeys(name for s in dev.corpus for name in (*s.layers, *s.heads)))
     own = f"the guideline {dev.guideline!r}" if dev.guideline not in known else f"the layer {dev.corpus.layer!r}"
     beside = f" (layers {', '.join(layers)})" if len(layers) > 1 else ""
     how = f"{path}#{target.layer}" if target.layer in layers else f"{known[0]}={path}"
     expected = f"{' or '.join(map(repr, known))} as in {target.path}: say {how} if it is that"
-    return OptionError(f"{path}: found development data of {own}{beside}, expected {expected}")
+    return PlanError(f"{path}: found development data of {own}{beside}, expected {expected}")
 
 
-def _other_guideline(file: CorpusFile, target: CorpusFile, where: str) -> OptionError:
+def _other_guideline(file: CorpusFile, target: CorpusFile, where: str) -> PlanError:
     found = f"{file.corpus.path}: found the guideline {file.guideline!r}"
-    return OptionError(f"{found}, expected {target.guideline!r} as in {target.corpus.path}{where}")
+    return PlanError(f"{found}, expected {target.guideline!r} as in {target.corpus.path}{where}")

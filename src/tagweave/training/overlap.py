@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tagweave.adapt.parsing import tag_layers
-from tagweave.cli.guidelines import COUPLED, MERGED, TrainingData
-from tagweave.cli.training_files import PARSE
+from tagweave.training.corpora import PARSE
+from tagweave.training.guidelines import TrainingData
+from tagweave.training.methods import COUPLED
+from tagweave.training.methods.merged import METHOD as MERGED
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -30,7 +32,7 @@ def overlap_lines(data: TrainingData, task: str) -> Iterator[str]:
         elif task == "segment" and source.unit == "word":
             words = [corpus for corpus in data.targets if corpus.unit == "word"]
             yield from _line((_forms(words), _forms([source])), source, "words", "it is segmented in another style")
-        elif data.method == MERGED and task == "tag":
+        elif data.method == MERGED.name and task == "tag":
             labels = _layer(data.targets, data.target), _layer([source], source.guideline)
             yield from _line(labels, source, "labels", f"--method {COUPLED} tells them apart")
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from tagweave.adapt.incomplete import is_complete
 from tagweave.adapt.task import TASKS
-from tagweave.cli.guidelines import TrainingData
-from tagweave.cli.training_files import CorpusFile
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.training.corpora import CorpusFile
+from tagweave.training.guidelines import TrainingData
 
 
 def without_repeated(data: TrainingData, task: str) -> TrainingData:

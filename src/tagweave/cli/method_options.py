@@ -1,0 +1,119 @@
+"""The options of the training methods on the command line: made of their fields, one panel of the help a method."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import Field, fields
+from typing import Annotated, Any, get_args, get_type_hints
+
+import typer
+from typer.core import TyperArgument, TyperCommand
+
+from tagweave.cli.errors import OptionError
+from tagweave.training.methods import METHODS
+from tagweave.training.options import choices
+
+_USUAL = "Options"
+
+
+class InPanels(TyperCommand):
+    """A command whose help lists options under the titles of their panels."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each panel, in the order in which they come."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            usual = "Arguments" if isinstance(param, TyperArgument) else _USUAL
+            if record := param.get_help_record(ctx):
+                panels.setdefault(getattr(param, "rich_help_panel", None) or usual, []).append(record)
+        for title in sorted(panels, key=lambda title: title == _USUAL):  # --help comes last
+            with formatter.section(title):
+                formatter.write_dl(panels[title])
+
+
+def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, whose keyword arguments are the options of all methods, with a parameter for each of them."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    about: Any = command
+    about.__signature__, about.command_class = signature.replace(parameters=[*own, *_parameters()]), InPanels
+    return command
+
+
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of methods that a user gave, with their values.
+
+    Raises:
+        OptionError: a list of numbers that is none.
+    """
+    named = {name: value for name, value in values.items() if value not in (None, False, [], ())}
+    return {
+        name: _numbers(name, value) if _KINDS[name] == tuple[float, ...] else value for name, value in named.items()
+    }
+
+
+def _numbers(name: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(f"found --{_dashed(name)} {text}, expected numbers, as in 0,0.3") from None
+
+
+def _kinds() -> dict[str, Any]:
+    """The type of every option: methods that share a name share its type."""
+    return {name: kind for method in METHODS.values() for name, kind in get_type_hints(method.options).items()}
+
+
+_KINDS = _kinds()
+
+
+def _parameters() -> list[inspect.Parameter]:
+    methods: dict[str, dict[str, Field[Any]]] = {}
+    for method in METHODS.values():
+        for each in fields(method.options):
+            methods.setdefault(each.name, {})[method.name] = each
+    return [_parameter(name, own) for name, own in methods.items()]
+
+
+def _parameter(name: str, own: Mapping[str, Field[Any]]) -> inspect.Parameter:
+    first, kind = next(iter(own.values())), _KINDS[name]
+    flags = [f"--{_dashed(name)}"]
+    metavar = first.metadata["metavar"] or "|".join(choices(kind))
+    least, most = first.metadata["least"], first.metadata["most"]
+    about: dict[str, Any] = {"help": _help(own), "rich_help_panel": f"Method {' or '.join(own)}"}
+    if kind is not bool:
+        about |= {"metavar": metavar, "min": least, "max": most}
+    annotation: Any = Annotated.__class_getitem__((_typed(kind), typer.Option(*flags, **about)))  # type: ignore[attr-defined]
+    default = False if kind is bool else None
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _typed(kind: Any) -> Any:
+    """The type of the option on the command line; it is `None` where it is not given."""
+    if kind is bool:
+        return bool
+    if kind == tuple[str, ...]:
+        return list[str] | None
+    plain = [each for each in (get_args(kind) if type(None) in get_args(kind) else (kind,)) if each in (int, float)]
+    return (plain[0] | None) if plain else str | None
+
+
+def _help(own: Mapping[str, Field[Any]]) -> str:
+    """What the option is for, and its default; by method, where they differ."""
+    told = {method: _told(each) for method, each in own.items()}
+    if len(set(told.values())) == 1:
+        return next(iter(told.values()))
+    return " ".join(f"{method.capitalize()}: {text}" for method, text in told.items())
+
+
+def _told(each: Field[Any]) -> str:
+    text, default = str(each.metadata["help"]), each.default
+    if default in (None, False, ()) or "Default:" in text:
+        return text
+    shown = ",".join(f"{value:g}" for value in default) if isinstance(default, tuple) else default
+    return f"{text} Default: {shown}."
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")

@@ -1,0 +1,1 @@
+"""Training: plans, the methods that carry them out, and what travels along."""

@@ -1,0 +1,35 @@
+"""`python -m tagweave.training PLAN MODEL`: carry a plan out, as programs do that train beside their own work.
+
+    PLAN    a JSON file
+    MODEL   the file of the model
+
+With a third argument, that is the path of the last corpus of the target: what was annotated since the plan was made.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tagweave.learning.progress import Lines
+from tagweave.training.plan import TrainingPlan
+from tagweave.training.resolve import job_of
+from tagweave.training.run import Run
+from tagweave.training.train import train
+
+
+def main(words: Sequence[str]) -> None:
+    """Train and save."""
+    plan, model, *annotated = words
+    chosen = TrainingPlan.from_json(json.loads(Path(plan).read_text(encoding="utf-8")))
+    for path in annotated:
+        chosen = replace(chosen, target=(*chosen.target[:-1], replace(chosen.target[-1], path=path)))
+    run = Run(watcher=Lines(sys.stderr), tell=lambda line: print(line, file=sys.stderr, flush=True))
+    train(job_of(chosen, run)).save(Path(model))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

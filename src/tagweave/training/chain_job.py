@@ -1,0 +1,95 @@
+"""Jobs of chain models: tags, words, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tagweave.adapt.contradictions import refuse_contradictions
+from tagweave.adapt.fit import Fitted, Problem, fit_problem, prepare
+from tagweave.adapt.guided import fit_stages
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.sequences import Sequences
+from tagweave.adapt.task import Task
+from tagweave.corpus.corpus import Corpus
+from tagweave.encoding.templates import Templates
+from tagweave.models.storage import save_model
+from tagweave.training.errors import as_plan_error
+from tagweave.training.job import Job
+from tagweave.training.methods import ORDINARY
+from tagweave.training.summary import sample_line, summary, weights_by_view
+
+
+@dataclass(frozen=True)
+class ChainJob(Job[Fitted]):
+    """Training of a tagger, or of a segmenter."""
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """How every model is fitted; its sample is in the order of the corpora.
+
+        Raises:
+            PlanError: values that do not exist.
+        """
+        plan = self.plan
+        with as_plan_error():
+            return Recipe(
+                Task(plan.task, plan.coding),
+                Templates(plan.templates) if plan.templates else None,
+                plan.learner,
+                self.settings,
+                plan.weights,
+                plan.minimum_count,
+                precision=plan.precision,
+                threads=plan.threads,
+                sample=self.sample,
+                guide=getattr(plan.options, "guide", None),
+            )
+
+    def check(self) -> None:
+        """See `Job.check`."""
+        if self.data.has_sources:
+            refuse_contradictions(self.data.corpora, self.recipe)
+
+    def fit(self, corpora: Sequence[Corpus], recipe: Recipe | None = None) -> Fitted:
+        """See `Job.fit`; by another recipe, if one is given."""
+        recipe = recipe or self.recipe
+        return self.fit_problem(prepare(corpora, recipe, encoder=recipe.encoder(self.lexicons.words)), corpora, recipe)
+
+    def fit_problem(self, problem: Problem, corpora: Sequence[Corpus], recipe: Recipe) -> Fitted:
+        """Tell of a problem, and fit it."""
+        self.announce(problem)
+        if recipe.sample or self.method != ORDINARY:
+            self.run.tell(sample_line(corpora, recipe.sample))
+        return fit_problem(problem, recipe, self.dev, self.run.schedule, self.run.watcher)
+
+    def fit_guided(self) -> Fitted:
+        """See `Job.fit_guided`."""
+        data, run = self.data, self.run
+        run.tell(f"first a model of {data.guidelines[1]}, then one of {data.target} that looks at its labels")
+        return fit_stages(
+            data.targets, data.sources, self.recipe, self.dev, run.schedule, run.watcher, announce=self.announce
+        )
+
+    @property
+    def system(self) -> Sequences:
+        """See `Job.system`."""
+        return Sequences(self.recipe, self.run.schedule, self.run.watcher, self.announce)
+
+    def announce(self, problem: Problem) -> None:
+        """Tell the size of a problem."""
+        for line in summary(problem, self.recipe):
+            self.run.tell(line)
+
+    def about(self, fitted: Fitted) -> dict[str, Any]:
+        """See `Job.about`."""
+        return {"weights": weights_by_view(fitted.model.structure)}
+
+    def save(self, fitted: Fitted, about: dict[str, Any], path: Path) -> None:
+        """See `Job.save`."""
+        save_model(replace(fitted.model, about=about), path)
+        score = "" if fitted.outcome.score is None else f", dev {fitted.outcome.score:.4f}"
+        self.run.tell(f"{path}: {fitted.outcome.iterations} iterations{score}")

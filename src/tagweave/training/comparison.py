@@ -1,0 +1,59 @@
+"""A model that learned from sources, held against the plain one of TRAIN alone: nobody gets a worse one unaware."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from tagweave.training.job import Job
+
+PLAIN = "plain"
+"""The part of a schedule that trains the plain model."""
+
+
+class Kept(NamedTuple):
+    """The model that is handed over, the job that made it, and the development scores of all that might have been."""
+
+    job: Job[Any]
+    fitted: Any
+    scores: dict[str, float]
+
+
+def better(job: Job[Any]) -> Kept:
+    """The model of a job or, where that does better on the development data, the one of the target corpora alone.
+
+    A method that was asked for by name is not overruled, but it is said that it did worse. The plain model comes first
+    and has a checkpoint of its own.
+
+    Raises:
+        KeyboardInterrupt: the user stopped it before the model itself was begun.
+    """
+    from tagweave.training.methods import METHODS
+
+    tell, data = job.run.tell, job.data
+    METHODS[job.method].check(job)
+    if why := job.incomparable:
+        fitted = job.fitted()
+        if data.has_sources:
+            tell(f"{why}: nothing tells whether the sources made the model better or worse than one of TRAIN alone")
+        return Kept(job, fitted, {})
+    alone = job.alone()
+    tell(f"first a plain model of {data.target}, of TRAIN alone, to compare with")
+    plain = alone.fitted()
+    if plain.outcome.interrupted:
+        raise KeyboardInterrupt
+    fitted = job.beside(plain).fitted()
+    if fitted.outcome.score is None:  # interrupted in the first iteration
+        return Kept(job, fitted, {})
+    method = "with the sources" if job.method == alone.method else job.method
+    scores = {PLAIN: plain.outcome.score, method: fitted.outcome.score}
+    tell(f"on the development data: {', '.join(f'{name} {score:.4f}' for name, score in scores.items())}")
+    if fitted.outcome.score >= plain.outcome.score:
+        return Kept(job, fitted, scores)
+    if data.is_asked_for:
+        tell(f"warning: the sources made the model worse; it is kept because of --method {job.method}")
+        return Kept(job, fitted, scores)
+    tell(f"the plain model is kept: the sources made it worse (--method {job.method} would keep the other)")
+    outcome = replace(plain.outcome, interrupted=fitted.outcome.interrupted)
+    return Kept(alone, replace(plain, outcome=outcome), scores)

@@ -1,0 +1,156 @@
+"""A job: a plan whose corpora are loaded, ready to be carried out by its method."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from tagweave.training.comparison import PLAIN
+from tagweave.training.lexicons import LexiconFiles
+from tagweave.training.options import Options
+from tagweave.training.run import Run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.training.guidelines import TrainingData
+    from tagweave.training.plan import TrainingPlan
+
+Trained = TypeVar("Trained")
+MethodOptions = TypeVar("MethodOptions", bound=Options)
+
+
+@dataclass(frozen=True)
+class Job(ABC, Generic[Trained]):
+    """What is to be trained, with its corpora; a class for each structure knows how one model of it is trained.
+
+    Attributes:
+        plan: what, from what and how; its method and options are known.
+        data: the training corpora, in the order of the plan.
+        dev: development data.
+        lexicons: whose words are features.
+        run: when training stops, and who is told.
+        plain: the model of the target corpora alone, if there is one.
+    """
+
+    plan: TrainingPlan
+    data: TrainingData
+    dev: Corpus | None = None
+    lexicons: LexiconFiles = field(default_factory=LexiconFiles)
+    run: Run = field(default_factory=Run)
+    plain: Trained | None = None
+
+    def options(self, kind: type[MethodOptions]) -> MethodOptions:
+        """The options of the method, which are of this class."""
+        assert isinstance(self.plan.options, kind)  # noqa: S101 - plans are resolved before a method sees them
+        return self.plan.options
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        assert self.plan.method is not None  # noqa: S101 - as above
+        return self.plan.method
+
+    def fitted(self) -> Trained:
+        """The model of the method.
+
+        Raises:
+            CorpusError, TrainingError, MappingError, PlanError: as the method.
+            KeyboardInterrupt: the user stopped it before the model itself was begun.
+        """
+        from tagweave.training.methods import METHODS
+
+        found: Trained = METHODS[self.method].fit(self)
+        return found
+
+    @property
+    def incomparable(self) -> str:
+        """Why the model is not held against one of the target corpora alone; "" where it is."""
+        return self.options(Options).why_incomparable or self.data.incomparable(self.dev)
+
+    def alone(self) -> Self:
+        """The job that makes an ordinary model of the target corpora."""
+        from tagweave.training.methods import METHODS, ORDINARY
+
+        target = tuple(replace(each, sample=None) for each in self.plan.target)
+        options = METHODS[ORDINARY].options()
+        plan = replace(self.plan, target=target, sources=(), method=ORDINARY, options=options)
+        return replace(self, plan=plan, data=self.data.alone, run=self.run.part(PLAIN))
+
+    def beside(self, plain: Trained) -> Self:
+        """The same job, after that of the plain model."""
+        return replace(self, plain=plain)
+
+    def identity(self) -> tuple[Any, ...]:
+        """What, beside the files, decides which weights an iteration reaches."""
+        free = ("target", "sources", "dev", "lexicons", "iterations", "patience", "options")
+        values = {name: value for name, value in self.plan.to_json().items() if name not in free}
+        return values, self.options(Options).identity(), self.sample, *self.lexicons.digests
+
+    @cached_property
+    def sample(self) -> tuple[int, ...]:
+        """How many sentences of each corpus an iteration visits, in their order; () for all.
+
+        Where the plan does not say, a method that balances its corpora visits all of the target, and of a source so
+        many that it has about as many words: on ZX and People's Daily better than three times as many, as in li-2015
+        (5.1, where sentences of both are equally long).
+        """
+        from tagweave.adapt.sample import IN_BATCHES, by_words
+        from tagweave.training.methods import METHODS
+
+        numbers, sizes = [each.sample for each in self.plan.corpora], [len(each) for each in self.data.corpora]
+        if any(number is not None for number in numbers):
+            return tuple(
+                number if isinstance(number, int) else size for number, size in zip(numbers, sizes, strict=True)
+            )
+        if self.plan.learner not in IN_BATCHES or not METHODS[self.method].balances:
+            return ()
+        data, usual = self.data, by_words(self.data.targets, self.data.sources)
+        of_target, of_source = iter(usual[: len(data.targets)]), iter(usual[len(data.targets) :])
+        found = [next(of_target if each.guideline == data.target else of_source) for each in data.corpora]
+        return () if found == sizes else tuple(found)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the learner, with the seed if it takes one."""
+        from tagweave.adapt.recipe import LEARNERS
+
+        has_seed = "seed" in [each.name for each in fields(LEARNERS[self.plan.learner])]
+        return {**({"seed": self.plan.seed} if has_seed else {}), **self.plan.settings}
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse corpora from which some step of the training could not learn, before the first one begins.
+
+        Raises:
+            CorpusError, MappingError, PlanError: such a corpus, or a mapping of other guidelines.
+        """
+
+    @abstractmethod
+    def fit(self, corpora: Sequence[Corpus]) -> Trained:
+        """An ordinary model of corpora of one guideline."""
+
+    @abstractmethod
+    def fit_guided(self) -> Trained:
+        """A model of the target that looks at the annotation of a model of the sources."""
+
+    @property
+    @abstractmethod
+    def system(self) -> Any:
+        """Training, labelling and conversion of this structure, as methods of several steps ask for them."""
+
+    @abstractmethod
+    def about(self, fitted: Trained) -> dict[str, Any]:
+        """What the model keeps of the way in which it was trained, beside the plan."""
+
+    @abstractmethod
+    def save(self, fitted: Trained, about: dict[str, Any], path: Path) -> None:
+        """Write the model, with what it tells of itself, and tell what it came to.
+
+        Raises:
+            OSError: it cannot be written.
+        """

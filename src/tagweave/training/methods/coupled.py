@@ -1,0 +1,211 @@
+"""The method `coupled`: one model of the tags of several guidelines (li-2015)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from tagweave.training.errors import PlanError
+from tagweave.training.methods.method import CHAIN, Method
+from tagweave.training.options import Options, check_ranges, option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tagweave.adapt.coupled import Coupling
+    from tagweave.adapt.pruning import Pruning
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.labels.mapping import TagMapping
+    from tagweave.training.chain_job import ChainJob
+    from tagweave.training.job import Job
+
+AUTOMATIC, COMPLETE = "automatic", "complete"
+_VIEWS = {"both": (True, True), "joint": (True, False), "separate": (False, True)}
+
+
+@dataclass(frozen=True)
+class CoupledOptions(Options):
+    """Options of the method `coupled`."""
+
+    mapping: tuple[str, ...] = option(
+        (),
+        "Which labels of two guidelines may meet: those that do where a model of TRAIN labels the other corpora"
+        " (default), all, or those of a file; ctb-pd has one (repeatable).",
+        "automatic|complete|FILE",
+    )
+    mapping_minimum: int | None = option(
+        None,
+        "Leave out pairs that met less often, but for the most frequent one of a label. Default: once in 10,000"
+        " tokens, for the automatic mapping.",
+        "N",
+        1,
+    )
+    mapping_tight: bool = option(False, "Keep the most frequent pairs only, nine tenths of each label's.")
+    views: Literal["both", "joint", "separate"] = option(
+        "both", "Whether pairs of labels have weights (joint), the labels of each guideline (separate), or both."
+    )
+    prune: float | None = option(
+        None,
+        "Of all pairs of labels only those of labels that models of one guideline each give at least this probability"
+        " at a token come into question there: faster where pairs are many.",
+        "PROBABILITY",
+        0,
+        1,
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if COMPLETE in self.mapping and (len(set(self.mapping)) > 1 or self.mapping_tight or self.mapping_minimum):
+            found = f"found --mapping {COMPLETE} with another --mapping, --mapping-minimum or --mapping-tight"
+            raise ValueError(f"{found}, expected it alone: it has all pairs")
+        _ = self.files  # a mistake must not come after minutes of loading
+
+    def for_task(self, task: str) -> CoupledOptions:
+        """Without a mapping it is the automatic one, for boundaries alone the complete one."""
+        return self if self.mapping else replace(self, mapping=(COMPLETE if task == "segment" else AUTOMATIC,))
+
+    @property
+    def files(self) -> list[tuple[str, TagMapping]]:
+        """The mappings that are read from files, with the names that they were given.
+
+        Raises:
+            PlanError: an unknown name.
+            CorpusError, OSError: a file that is no mapping, or cannot be read.
+        """
+        return [(name, _read(name)) for name in dict.fromkeys(self.mapping) if name not in (AUTOMATIC, COMPLETE)]
+
+    def identity(self) -> dict[str, Any]:
+        """Options, and what the files of mappings hold."""
+        pairs = [[mapping.first, mapping.second, sorted(mapping.counts.items())] for _, mapping in self.files]
+        return {**super().identity(), "pairs": pairs}
+
+
+def _read(name: str) -> TagMapping:
+    from tagweave.labels.mapping import SHIPPED, read_mapping
+
+    if Path(name).exists():
+        return read_mapping(name)
+    if name not in SHIPPED:
+        known = ", ".join((AUTOMATIC, COMPLETE, *SHIPPED))
+        raise PlanError(f"found --mapping {name}, expected {known}, or a file")
+    return read_mapping(SHIPPED[name])
+
+
+@dataclass(frozen=True)
+class _Coupling:
+    """The steps of the method."""
+
+    job: ChainJob
+    options: CoupledOptions
+
+    @property
+    def is_automatic(self) -> bool:
+        return AUTOMATIC in self.options.mapping
+
+    def coupling(self, automatic: Sequence[TagMapping] = ()) -> Coupling:
+        """What is coupled, given the automatic mappings, which have all pairs that stand at one token, however rare.
+
+        Raises:
+            PlanError: a mapping of other guidelines.
+        """
+        from tagweave.adapt.coupled import Coupling, with_attested
+
+        guidelines, corpora = self.job.data.guidelines, self.job.data.corpora
+        joint, separate = _VIEWS[self.options.views]
+        read = [self._frequent(_named(mapping, name, guidelines)) for name, mapping in self.options.files]
+        read, found = ([each.tight() if self.options.mapping_tight else each for each in s] for s in (read, automatic))
+        return Coupling((*read, *(with_attested(each, corpora) for each in found)), joint, separate)
+
+    def _frequent(self, mapping: TagMapping) -> TagMapping:
+        return mapping.at_least(self.options.mapping_minimum) if self.options.mapping_minimum else mapping
+
+    def fit(self) -> Any:
+        from tagweave.adapt.coupled import for_bundles, prepare_coupled
+        from tagweave.training.summary import mapping_lines
+
+        job = self.job
+        coupling = self.coupling(self._automatic() if self.is_automatic else ())
+        corpora, pruning = self._pruned()
+        problem = prepare_coupled(corpora, job.recipe, coupling, pruning)
+        for line in mapping_lines(problem, coupling.mappings):
+            job.run.tell(line)
+        return job.fit_problem(problem, job.data.corpora, for_bundles(job.recipe, len(problem.model.structure.space)))
+
+    def _pruned(self) -> tuple[Sequence[Corpus], Pruning | None]:
+        """The corpora with what comes into question where, and who said so."""
+        from tagweave.adapt.pruning import fit_pruning, with_proposals
+
+        job, threshold = self.job, self.options.prune
+        corpora, tell = job.data.corpora, job.run.tell
+        if threshold is None:
+            return corpora, None
+        tell(
+            f"first models of {' and '.join(job.data.guidelines)}, which say what labels are likely:"
+            f" those of probability {threshold:g}"
+        )
+        pruning = fit_pruning(corpora, job.recipe, threshold, job.run.watcher, tell)
+        return with_proposals(corpora, job.recipe, pruning, tell), pruning
+
+    def _automatic(self) -> tuple[TagMapping, ...]:
+        """The automatic mapping of the target and every other guideline."""
+        from tagweave.adapt.coupled import mappings_by
+
+        job, minimum = self.job, self.options.mapping_minimum
+        data, tell = job.data, job.run.tell
+        if job.plain and len(data.targets) == data.own:
+            tell(f"the plain model labels the other corpora, for the automatic mapping of {data.target} and their tags")
+            mappings = mappings_by(job.plain.model, data.corpora, job.recipe, minimum)
+        else:
+            mappings = self._mappings_by_a_tagger(minimum)
+        for mapping in mappings:
+            tell(f"automatic mapping of {mapping.first} and {mapping.second}: {len(mapping.counts):,} pairs of tags")
+        return mappings
+
+    def _mappings_by_a_tagger(self, minimum: int | None) -> tuple[TagMapping, ...]:
+        from tagweave.adapt.coupled import fit_mappings
+
+        job, data, run = self.job, self.job.data, self.job.run
+        dev = job.dev if job.dev and job.dev.guideline == data.target else None
+        run.tell(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
+        return fit_mappings(
+            data.targets, data.sources, job.recipe, minimum, dev, run.schedule, run.watcher, job.announce
+        )
+
+
+def _named(mapping: TagMapping, name: str, guidelines: Sequence[str]) -> TagMapping:
+    """The mapping, if it is of two of these guidelines; one that names none is of the only two that there are.
+
+    Raises:
+        PlanError: another mapping.
+    """
+    if not (mapping.first or mapping.second) and len(guidelines) == 2:
+        return replace(mapping, first=guidelines[0], second=guidelines[1])
+    if not {mapping.first, mapping.second} <= set(guidelines):
+        found = f"a mapping of {mapping.first} and {mapping.second}" if mapping.first else "a mapping of no guidelines"
+        expected = f"two of {', '.join(guidelines)} (corpora can be named: GUIDELINE=FILE)"
+        raise PlanError(f"--mapping {name}: found {found}, expected {expected}")
+    return mapping
+
+
+def _of(job: Job[Any]) -> _Coupling:
+    from tagweave.training.chain_job import ChainJob
+
+    assert isinstance(job, ChainJob)  # noqa: S101 - see the structures of this method
+    return _Coupling(job, job.options(CoupledOptions))
+
+
+def _check(job: Job[Any]) -> None:
+    from tagweave.adapt.contradictions import refuse_contradictions
+
+    coupling = _of(job)
+    refuse_contradictions(job.data.corpora, coupling.job.recipe, coupling.coupling().mappings)
+
+
+def _fit(job: Job[Any]) -> Any:
+    return _of(job).fit()
+
+
+METHOD = Method(
+    "coupled", "one model of both guidelines", (CHAIN,), CoupledOptions, _fit, _check, samples=True, balances=True
+)

@@ -1,0 +1,68 @@
+"""The method `iterate`: all corpora are relabelled, in rounds, until development data are no better (Model 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tagweave.training.errors import PlanError
+from tagweave.training.methods.method import CHAIN, TREE, Method
+from tagweave.training.methods.transform import TransformOptions
+from tagweave.training.options import check_ranges, option
+from tagweave.training.steps import step_by_step
+
+if TYPE_CHECKING:
+    from tagweave.training.job import Job
+
+_ROUNDS = 5
+_SHARES = (0.0, 0.3)
+
+
+@dataclass(frozen=True)
+class IterateOptions(TransformOptions):
+    """Options of the method `iterate`."""
+
+    rounds: int = option(_ROUNDS, "How many rounds of transformation at most.", "N", 1)
+    predict_self: tuple[float, ...] = option(
+        _SHARES,
+        "How much it counts that a transformation leads back to the annotation of --source, from 0 to 1; of several"
+        " the best on --dev.",
+        "LAMBDA,...",
+    )
+    filter: bool = option(False, "Drop sentences whose transformation does not lead back, instead.")
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if self.filter and self.predict_self != _SHARES:
+            raise ValueError("found --predict-self and --filter, expected one of them: filtering has no lambda")
+        if not self.predict_self or not all(0 <= share <= 1 for share in self.predict_self):
+            raise ValueError(f"found --predict-self {self.predict_self}, expected numbers from 0 to 1")
+
+    def identity(self) -> dict[str, Any]:
+        """More rounds do not change the weights that a step comes to."""
+        return {**super().identity(), "rounds": None}
+
+
+def _fit(job: Job[Any]) -> Any:
+    """The best model of all rounds, which tells of them.
+
+    Raises:
+        PlanError: no development data, by which a round is judged.
+    """
+    from tagweave.adapt.predict_self import PredictSelf
+    from tagweave.adapt.transform import fit_iterated
+
+    if job.dev is None:
+        raise PlanError("found no --dev with the method iterate, expected one: it tells which round is best")
+    data, options = job.data, job.options(IterateOptions)
+    way_back, announce = PredictSelf(options.predict_self, options.filter), step_by_step(job.run)
+    found = fit_iterated(job.system, data.targets, data.sources, job.dev, way_back, options.rounds, announce=announce)
+    job.run.tell(f"round {found.best.number} is the best")
+    rounds = [{"round": n, "predict_self": share, "dev_score": score} for n, share, score in found.rounds]
+    best = {"round": found.best.number, "predict_self": found.best.share, "rounds": rounds}
+    fitted: Any = found.model
+    outcome, about = replace(fitted.outcome, interrupted=found.interrupted), {**fitted.model.about, **best}
+    return replace(fitted, model=replace(fitted.model, about=about), outcome=outcome)
+
+
+METHOD = Method("iterate", "all corpora are relabelled, in rounds", (CHAIN, TREE), IterateOptions, _fit, needs_dev=True)

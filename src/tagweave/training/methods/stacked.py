@@ -1,0 +1,58 @@
+"""The method `guided`: the labels or trees of a model of the source are features of the target's (Model 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from tagweave.training.methods.method import CHAIN, TREE, Method
+from tagweave.training.options import Options, check_ranges, option
+from tagweave.training.steps import step_by_step
+
+if TYPE_CHECKING:
+    from tagweave.training.job import Job
+
+
+@dataclass(frozen=True)
+class StackedOptions(Options):
+    """Options of the method `guided`."""
+
+    guide: Literal["window", "joined"] | None = option(
+        None,
+        "What is seen of the other guideline's labels: those around a token, or its own joined to every feature."
+        " Default: joined for the perceptron, else window.",
+        structure=CHAIN,
+    )
+    rounds: int = option(
+        1,
+        "How often the labels that guide in training are bettered: 1 suits text without labels, 2 conversion.",
+        "N",
+        1,
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    @property
+    def why_incomparable(self) -> str:
+        """A model of several rounds trusts the labels that it is given, and is no better for text that has none."""
+        return "a guided model of several rounds is for conversion" if self.rounds > 1 else ""
+
+
+def _fit(job: Job[Any]) -> Any:
+    rounds = job.options(StackedOptions).rounds
+    if rounds == 1:
+        return job.fit_guided()
+    from tagweave.adapt.guided_rounds import fit_guided_in_rounds
+
+    data, step = job.data, step_by_step(job.run)
+    return fit_guided_in_rounds(job.system, data.targets, data.sources, job.dev, rounds, announce=step)
+
+
+METHOD = Method(
+    "guided",
+    "the labels of a model of the source are features",
+    (CHAIN, TREE),
+    StackedOptions,
+    _fit,
+)

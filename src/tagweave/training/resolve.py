@@ -1,0 +1,275 @@
+"""From a plan to a job: what is left open is decided, corpora are read, and what does not fit is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from tagweave.training.errors import PlanError, as_plan_error
+from tagweave.training.methods import METHODS, ORDINARY, serving, usual
+from tagweave.training.methods.method import CHAIN, TREE, Method
+from tagweave.training.options import Options, choices
+from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
+
+if TYPE_CHECKING:
+    from tagweave.training.corpora import CorpusFile
+    from tagweave.training.guidelines import TrainingData
+    from tagweave.training.job import Job
+    from tagweave.training.lexicons import LexiconFiles
+    from tagweave.training.run import Run
+
+STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, "parse": TREE}
+"""What is scored by task: sequences of labels, or trees."""
+_OF_CHAINS = {"weights": "features", "minimum_count": "min-count", "coding": "coding", "lexicons": "lexicon"}
+"""Fields of plans that parsers do not heed, and the options of the command line that set them."""
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """The corpora of a plan, read.
+
+    Attributes:
+        training: in the order of the plan.
+        dev: development data.
+    """
+
+    training: Sequence[CorpusFile]
+    dev: CorpusFile | None = None
+
+
+def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[Any]:
+    """The job of a plan.
+
+    Args:
+        plan: what is to be trained.
+        run: when training stops, and who is told.
+        corpora: of the plan, if they have been read already.
+
+    Raises:
+        PlanError: values that do not exist or do not go together, or corpora that do not suit them.
+        CorpusError, TemplateError, OSError: a file that cannot be read.
+    """
+    from tagweave.training.corpora import run_identity
+    from tagweave.training.lexicons import read_lexicons
+
+    plan = _checked(plan)
+    lexicons = read_lexicons([each.path for each in plan.lexicons], plan.task)
+    data, dev = _data(plan, corpora or read(plan))
+    plan = replace(_with_method(plan, data), **_references(plan, data, dev, lexicons))
+    _check_sample(plan, data)
+    notes = [*data.notes, *_notes(plan, data, dev)]
+    for note in notes:
+        run.tell(note)
+    schedule = replace(run.schedule, iterations=plan.iterations, patience=plan.patience)
+    job = _job_class(plan)(plan, data, dev.corpus if dev else None, lexicons, replace(run, schedule=schedule))
+    identity = run_identity(data.files, dev, *job.identity())
+    return replace(job, run=replace(run, schedule=replace(schedule, run=identity)))
+
+
+def read(plan: TrainingPlan) -> Corpora:
+    """Read the corpora that a plan names. Raises as `job_of`."""
+    from tagweave.training.corpora import read_corpus
+
+    training = [read_corpus(each.argument, plan.task, each.format, each.weight) for each in plan.corpora]
+    dev = plan.dev
+    return Corpora(training, read_corpus(dev.argument, plan.task, dev.format) if dev else None)
+
+
+def _checked(plan: TrainingPlan) -> TrainingPlan:
+    """The plan with templates, after whatever can be checked before its corpora are read: that can take minutes."""
+    from tagweave.adapt.recipe import LEARNERS, Recipe
+
+    check_known("task", plan.task, tuple(STRUCTURES))
+    structure = STRUCTURES[plan.task]
+    check_known("method", plan.method or ORDINARY, serving(structure))
+    check_known("learner", plan.learner, tuple(LEARNERS))
+    _check_settings(plan)
+    with as_plan_error():
+        _ = Recipe(features=plan.weights, precision=plan.precision)
+    if structure == TREE:
+        _check_tree(plan)
+    elif plan.drop_columns is not None:
+        raise PlanError("found --drop-columns without the task parse, expected it with --task parse")
+    if not isinstance(plan.options, Options):
+        _check_values(plan)
+    return replace(plan, templates=_templates(plan))
+
+
+def _check_settings(plan: TrainingPlan) -> None:
+    from tagweave.adapt.recipe import LEARNERS
+
+    kinds = [field.name for field in fields(LEARNERS[plan.learner]) if field.name != "seed"]
+    for name in plan.settings:
+        if name not in kinds:
+            raise PlanError(f"unknown setting {name!r} of {plan.learner}, expected one of {', '.join(kinds)}")
+
+
+def _check_tree(plan: TrainingPlan) -> None:
+    """Raise where a plan for a parser has what parsers do not heed."""
+    usual_plan = TrainingPlan()
+    given = [of for name, of in _OF_CHAINS.items() if getattr(plan, name) != getattr(usual_plan, name)]
+    given += ["sample" for each in plan.corpora if each.sample is not None]
+    given += [name.replace("_", "-") for name in _of_chains_alone(plan.options)]
+    if given:
+        raise PlanError(f"found --{given[0]} with the task parse, expected it without: it is for tags and words")
+
+
+def _of_chains_alone(options: Options | Mapping[str, Any] | None) -> list[str]:
+    """The options that are given and that parsers do not have."""
+    if options is None:
+        return []
+    if isinstance(options, Options):
+        usual_options = type(options)()
+        values = {f.name: getattr(options, f.name) for f in fields(options)}
+        values = {name: value for name, value in values.items() if value != getattr(usual_options, name)}
+    else:
+        values = dict(options)
+    of_chains = {f.name for m in METHODS.values() for f in fields(m.options) if f.metadata["structure"] == CHAIN}
+    return [name for name in values if name in of_chains or not _with_option(name, TREE)]
+
+
+def _with_option(name: str, structure: str = "") -> list[str]:
+    """The methods that have an option."""
+    methods = [METHODS[each] for each in (serving(structure) if structure else METHODS)]
+    return [each.name for each in methods if name in [field.name for field in fields(each.options)]]
+
+
+def _check_values(plan: TrainingPlan) -> None:
+    """Raise where the options of a method that is not known yet, or their values, are those of no method."""
+    values = plan.options or {}
+    assert isinstance(values, Mapping)  # noqa: S101 - asked for those
+    if plan.method:
+        typed(METHODS[plan.method], values)
+        return
+    for method in METHODS.values():
+        if values.keys() <= {field.name for field in fields(method.options)}:
+            typed(method, values)
+            return
+
+
+def typed(method: Method, values: Mapping[str, Any]) -> Options:
+    """The options of a method from plain values.
+
+    Raises:
+        PlanError: an option of other methods, or a value that it cannot have.
+    """
+    from msgspec import ValidationError, convert
+
+    kinds = get_type_hints(method.options)
+    for name, value in values.items():
+        if name not in kinds:
+            expected = " or ".join(_with_option(name)) or f"one of {', '.join(kinds)}"
+            raise PlanError(f"found --{name.replace('_', '-')} with the method {method.name}, expected {expected}")
+        if value is not None and (names := choices(kinds[name])):
+            check_known(name, value, names)
+    try:
+        with as_plan_error():
+            return convert(dict(values), method.options)
+    except ValidationError as error:
+        raise PlanError(f"the method {method.name}: {error}") from error
+
+
+def _templates(plan: TrainingPlan) -> tuple[str, ...]:
+    """The templates of a plan, read now: a mistake must not come after minutes of loading."""
+    from tagweave.encoding.arc_templates import ArcTemplates
+    from tagweave.encoding.presets import PRESETS
+    from tagweave.encoding.templates import Templates
+
+    if STRUCTURES[plan.task] == TREE:
+        with as_plan_error():
+            _ = ArcTemplates(plan.templates).parsed
+        return plan.templates
+    if not plan.templates:
+        characters = "characters-lexicon" if plan.lexicons else "characters"
+        return PRESETS["words" if plan.task == "tag" else characters].texts
+    chosen = Templates(plan.templates)
+    chosen.check_lexicon(bool(plan.lexicons))
+    _ = chosen.families
+    return plan.templates
+
+
+def _data(plan: TrainingPlan, corpora: Corpora) -> tuple[TrainingData, CorpusFile | None]:
+    """The training corpora under the names of their guidelines, and development data."""
+    from tagweave.training.guidelines import training_data
+    from tagweave.training.repeated import without_repeated
+
+    own, files = len(plan.target), list(corpora.training)
+    data = training_data(files[:own], files[own:], plan.method, usual(STRUCTURES[plan.task]))
+    data = without_repeated(data, plan.task)
+    return data, data.of_target(corpora.dev, files[0]) if corpora.dev else None
+
+
+def _with_method(plan: TrainingPlan, data: TrainingData) -> TrainingPlan:
+    """The plan with the method that suits the data, and all of its options."""
+    method = METHODS[data.method]
+    if plan.lexicons and not method.has_lexicon:
+        expected = " or ".join(each.name for each in METHODS.values() if each.has_lexicon)
+        raise PlanError(f"found --lexicon with the method {method.name}, expected {expected}")
+    options = plan.options if isinstance(plan.options, Options) else typed(method, plan.options or {})
+    return replace(plan, method=method.name, options=options.for_task(plan.task))
+
+
+def _references(
+    plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None, lexicons: LexiconFiles
+) -> dict[str, Any]:
+    """The corpora and lexicons of a plan with their digests and the names of their guidelines."""
+    found = [_found(*pair) for pair in zip(plan.corpora, data.files, strict=True)]
+    own = len(plan.target)
+    read_ones = zip(plan.lexicons, lexicons.digests, lexicons.lexicons, strict=True)
+    return {
+        "target": tuple(found[:own]),
+        "sources": tuple(found[own:]),
+        "dev": plan.dev and dev and _found(plan.dev, dev),
+        "lexicons": tuple(FileReference(each.path, digest, len(words)) for each, digest, words in read_ones),
+    }
+
+
+def _found(reference: CorpusReference, file: CorpusFile) -> CorpusReference:
+    corpus = file.corpus
+    return replace(reference, path=corpus.path, sha256=file.sha256, size=len(corpus), guideline=file.guideline)
+
+
+def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
+    from tagweave.adapt.sample import IN_BATCHES
+
+    if all(each.sample is None for each in plan.corpora):
+        return
+    if not METHODS[data.method].samples:
+        expected = " or ".join(each.name for each in METHODS.values() if each.samples)
+        raise PlanError(f"found --sample with the method {data.method}, expected {expected}")
+    if plan.learner not in IN_BATCHES:
+        expected = f"one of {', '.join(IN_BATCHES)}: the others see all sentences at once"
+        raise PlanError(f"found --sample with the learner {plan.learner}, expected {expected}")
+
+
+def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> list[str]:
+    """What is told of the corpora."""
+    from tagweave.training.guidelines import left_out
+    from tagweave.training.overlap import overlap_lines
+
+    files = [*data.files, *([dev] if dev else [])]
+    notes = [*left_out(files), *(file.note for file in files if file.note)]
+    if dev and plan.task != "segment":
+        notes += data.unknown_labels(dev)
+    return [*notes, *overlap_lines(data, plan.task)]
+
+
+def _job_class(plan: TrainingPlan) -> type[Job[Any]]:
+    if STRUCTURES[plan.task] == TREE:
+        from tagweave.training.tree_job import TreeJob
+
+        return TreeJob
+    from tagweave.training.chain_job import ChainJob
+
+    return ChainJob
+
+
+def check_known(what: str, name: str, known: Sequence[str]) -> None:
+    """Raise unless a name is known.
+
+    Raises:
+        PlanError: it is not.
+    """
+    if name not in known:
+        raise PlanError(f"unknown {what} {name!r}, expected one of {', '.join(known)}")

@@ -1,0 +1,82 @@
+"""Training plans as JSON, and what is refused in them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from tagweave.training.errors import PlanError
+from tagweave.training.methods import METHODS
+from tagweave.training.methods.coupled import CoupledOptions
+from tagweave.training.methods.iterate import IterateOptions
+from tagweave.training.options import Options
+from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, TrainingPlan
+from tagweave.training.resolve import typed
+
+PLAN = TrainingPlan(
+    (CorpusReference("a b.txt", "0" * 64, 7, None, "g", None, 2.0, "all"),),
+    (CorpusReference("p.conllu", layer="xpos", sample=3),),
+    CorpusReference("d"),
+    lexicons=(FileReference("words"),),
+    settings={"rate": 0.5, "batch": 4},
+    method="coupled",
+    options=CoupledOptions(mapping=("ctb-pd",), prune=0.1),
+    iterations=3,
+)
+
+
+@pytest.mark.parametrize("plan", [TrainingPlan(), PLAN, replace(PLAN, method=None, options={"prune": 0.1})])
+def test_a_plan_survives_json(plan: TrainingPlan) -> None:
+    values = json.loads(json.dumps(plan.to_json()))
+    assert values["schema"] == SCHEMA
+    assert TrainingPlan.from_json(values) == plan
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_options_of_every_method_survive_json(method: str) -> None:
+    plan = TrainingPlan(method=method, options=METHODS[method].options())
+    assert TrainingPlan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"schema": 2}, "found a plan of schema 2, expected 1"),
+        ({"colour": 1}, "plan: found the field 'colour', expected target, sources"),
+        ({"target": [{"paths": "x"}]}, "plan.target: found the field 'paths', expected path"),
+        ({"target": ["x"]}, "plan.target: found str, expected an object"),
+        ({"seed": "x"}, r"Expected `int`, got `str` - at `\$.seed`"),
+        ({"options": {"folds": 2}}, "found --folds with the method coupled, expected subword"),
+        ({"options": {"views": "x"}}, "unknown views 'x', expected one of both, joint, separate"),
+        ({"options": {"prune": 2}}, "found prune 2, expected 0 to 1"),
+        ({"options": {"mapping": ["no such file"]}}, "found --mapping no such file, expected automatic, complete"),
+    ],
+)
+def test_what_is_no_plan_is_refused(change: dict[str, Any], expected: str) -> None:
+    with pytest.raises(PlanError, match=expected):
+        TrainingPlan.from_json({**PLAN.to_json(), **change})
+
+
+@pytest.mark.parametrize("values", [None, 3, [], "plan"])
+def test_other_json_is_refused(values: object) -> None:
+    with pytest.raises(PlanError, match="expected a plan: an object"):
+        TrainingPlan.from_json(values)
+
+
+def test_more_rounds_leave_the_identity_as_it_is() -> None:
+    assert IterateOptions(rounds=2).identity() == IterateOptions().identity() != IterateOptions(filter=True).identity()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_option_says_what_it_is_for(method: str) -> None:
+    for each in fields(METHODS[method].options):
+        assert each.metadata["help"].endswith(".")
+    assert METHODS[method].options() == typed(METHODS[method], {}) and isinstance(METHODS[method].options(), Options)
+
+
+def test_a_corpus_is_its_argument() -> None:
+    for argument in ("x.txt", "g=x.txt", "g=x.txt#upos", "x.txt#upos"):
+        assert CorpusReference.of(argument).argument == argument
