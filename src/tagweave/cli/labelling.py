@@ -67,9 +67,8 @@ class Labelling:
         Raises:
             CorpusError: there is no such format.
         """
-        return chosen_format(self.format, parse_argument(self.argument).path) or (
-            raw.FORMAT if self.of_characters else None
-        )
+        default = raw.FORMAT if self.of_characters else None
+        return chosen_format(self.format, parse_argument(self.argument).path) or default
 
     @cached_property
     def input(self) -> Input:
