@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from collections.abc import Iterable
+from typing import Any
 
 from typer.core import TyperGroup
 
@@ -17,10 +18,13 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command whose options read text as it stands."""
         command = super().get_command(ctx, cmd_name)
-        for parameter in command.params if command else ():
-            if hasattr(parameter, "type_descriptor"):  # of other versions Pydantic is no part
-                cast("Any", parameter)._runtime_param = _Text(parameter)
+        _read_as_text(command.get_params(ctx) if command else ())
         return command
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options of the group, text as it stands."""
+        _read_as_text(self.get_params(ctx))
+        return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write them as a list of definitions."""
@@ -29,11 +33,17 @@ class Commands(TyperGroup):
             formatter.write_dl([(name, _first_sentence(command.help or "")) for name, command in commands if command])
 
 
+def _read_as_text(parameters: Iterable[Any]) -> None:
+    for parameter in parameters:
+        if hasattr(parameter, "type_descriptor"):  # of other versions Pydantic is no part
+            parameter._runtime_param = _Text(parameter)
+
+
 class _Text:
     """The values of a parameter: text and lists of text as they are, and all others by Typer's own conversion."""
 
     def __init__(self, parameter: Any) -> None:
-        self._parameter, self._other = parameter, parameter._runtime_param
+        self._other = parameter._runtime_param
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """The value as the command gets it."""
