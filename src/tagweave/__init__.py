@@ -1,3 +1,66 @@
-"""Train one tagger, segmenter or parser from corpora that are incomplete, ambiguous, or disagree."""
+"""Train one tagger, segmenter or parser from corpora that are incomplete, ambiguous, or disagree.
+
+    import tagweave as tw
+
+    model = tw.train("ctb=ctb.txt", dev="ctb=dev.txt")
+    model.tag(["他", "在", "看", "书"])
+
+What is offered here is imported when it is first asked for: `import tagweave` alone takes a millisecond.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.sentence import Sentence
+    from tagweave.front.corpora import harvest_lexicon, load, save
+    from tagweave.front.evaluation import compare, evaluate
+    from tagweave.front.model import Model, load_model
+    from tagweave.front.training import train
+    from tagweave.training.plan import TrainingPlan
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Corpus": "tagweave.corpus.corpus",
+    "Model": "tagweave.front.model",
+    "Sentence": "tagweave.corpus.sentence",
+    "TrainingPlan": "tagweave.training.plan",
+    "compare": "tagweave.front.evaluation",
+    "evaluate": "tagweave.front.evaluation",
+    "harvest_lexicon": "tagweave.front.corpora",
+    "load": "tagweave.front.corpora",
+    "load_model": "tagweave.front.model",
+    "save": "tagweave.front.corpora",
+    "train": "tagweave.front.training",
+}
+"""Where each name is from."""
+
+__all__ = [
+    "Corpus",
+    "Model",
+    "Sentence",
+    "TrainingPlan",
+    "__version__",
+    "compare",
+    "evaluate",
+    "harvest_lexicon",
+    "load",
+    "load_model",
+    "save",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tagweave' has no attribute {name!r}; it has {', '.join(_HOMES)}")
+    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -11,10 +11,11 @@ import pytest
 from model_files import write
 
 from tagweave.cli import input as input_module
-from tagweave.cli import labelling
+from tagweave.cli.labelling import Labelling
 from tagweave.corpus.formats import segmented
 from tagweave.corpus.load import Stream, iterate, load
 from tagweave.corpus.sentence import Sentence
+from tagweave.evidence import runs
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
 
@@ -163,17 +164,17 @@ def test_blanks_in_raw_text_are_boundaries(run, segmenter):
 
 
 def test_blanks_are_evidence():
-    sentence = labelling.without_blanks(Sentence(tuple(" 今天 c ")))
+    sentence = runs.without_blanks(Sentence(tuple(" 今天 c ")))
     assert sentence.forms == ("今", "天", "c")
     assert sentence.layers == {"segmentation": (("B", "S"), ("E", "S"), ("S",))}
-    assert labelling.without_blanks(Sentence((" ",))).forms == ()
+    assert runs.without_blanks(Sentence((" ",))).forms == ()
 
 
 def test_runs_are_evidence_unless_told_otherwise():
     sentence = Sentence(tuple("a1 23b"))
-    layer = labelling.without_blanks(sentence).layers["segmentation"]
+    layer = runs.without_blanks(sentence).layers["segmentation"]
     assert layer == (("B", "S"), ("E", "S"), ("B",), ("M", "E"), ("E", "S"))
-    sides = labelling.without_blanks(sentence, whole_runs=False).layers["segmentation"]
+    sides = runs.without_blanks(sentence, whole_runs=False).layers["segmentation"]
     assert sides == (("B", "S"), ("E", "S"), ("B", "S"), None, ("E", "S"))
 
 
@@ -283,7 +284,7 @@ def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
         return Stream(segmented.FORMAT, sentences())
 
     monkeypatch.setattr(input_module, "stream", stream)
-    labelled = labelling.Labelling(Tagger(load_model(tagger)), "-").labelled()
+    labelled = Labelling(Tagger(load_model(tagger)), "-").labelled()
     next(labelled)
     assert len(read) == 2
 

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagweave.adapt.task import Task
-from tagweave.cli.labelling import without_blanks
 from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -21,7 +20,7 @@ from tagweave.encoding.encoder import TemplateEncoder
 from tagweave.encoding.evidence import allowed_sets
 from tagweave.encoding.presets import PRESETS
 from tagweave.encoding.templates import Templates
-from tagweave.evidence.runs import joined
+from tagweave.evidence.runs import joined, without_blanks
 from tagweave.labels.coding import CODINGS
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets

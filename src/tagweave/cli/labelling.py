@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.cli.input import Input
 from tagweave.cli.printing import say
-from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import raw
-from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
+from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.load import Labels, parse_argument
 from tagweave.corpus.sentence import Layer, Sentence
@@ -137,6 +135,7 @@ class Labelling:
     def _of_characters(self, given: Sequence[Sentence]) -> Corpus:
         """The sentences in the labels of a model of characters."""
         from tagweave.adapt.task import Task
+        from tagweave.evidence.runs import without_blanks
 
         layer, form = self.layer, self.input_format
         if not form.tells_words:
@@ -150,14 +149,3 @@ class Labelling:
             replace(s, layers={self.tagger.guideline: (None,) * len(s) if retag else s.layers[layer]}) for s in coded
         )
         return Corpus(tuple(sentences), self.tagger.guideline, "character")
-
-
-def without_blanks(sentence: Sentence, whole_runs: bool = True) -> Sentence:
-    """A sentence of raw text without its blanks; what they and runs tell is in the layer `segmentation`."""
-    from tagweave.evidence.runs import joined
-
-    kept = [at for at, form in enumerate(sentence.forms) if form not in BLANKS]
-    inside = joined("".join(sentence.forms)).tolist() if whole_runs else [False] * len(sentence)
-    boundaries = ["|" if after - before > 1 else "-" if inside[after] else " " for before, after in pairwise(kept)]
-    layer = segmentation_layer(boundaries) if kept else ()
-    return Sentence(tuple(sentence.forms[at] for at in kept), {SEGMENTATION: layer}, place=sentence.place)

@@ -11,14 +11,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from itertools import pairwise
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.code_points import public_points
-from tagweave.corpus.formats.kytea import segmentation_layer
+from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
+from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.width import folded
 
 if TYPE_CHECKING:
@@ -96,3 +99,12 @@ def _classes() -> NDArray[np.uint8]:
     for name, signs in _ASCII_SIGNS.items():
         classes[[ord(sign) for sign in signs]] = getattr(runs, name)
     return classes
+
+
+def without_blanks(sentence: Sentence, whole_runs: bool = True) -> Sentence:
+    """A sentence of raw text without its blanks; what they and runs tell is in the layer `segmentation`."""
+    kept = [at for at, form in enumerate(sentence.forms) if form not in BLANKS]
+    inside = joined("".join(sentence.forms)).tolist() if whole_runs else [False] * len(sentence)
+    boundaries = ["|" if after - before > 1 else "-" if inside[after] else " " for before, after in pairwise(kept)]
+    layer = segmentation_layer(boundaries) if kept else ()
+    return Sentence(tuple(sentence.forms[at] for at in kept), {SEGMENTATION: layer}, place=sentence.place)

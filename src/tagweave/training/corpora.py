@@ -99,6 +99,44 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
     return replace(file, corpus=replace(file.corpus, weight=weight), note=assumed(argument, format))
 
 
+def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
+    """A corpus in memory, as `read_corpus` gives that of a file; its digest is that of its sentences.
+
+    Raises:
+        CorpusError: as `CorpusFile.called`.
+    """
+    from tagweave.encoding.sentence_length import of_fit_length
+
+    content = hashlib.sha256(repr((corpus.guideline, corpus.unit)).encode())
+    for sentence in corpus:
+        content.update(repr((sentence.forms, sentence.layers, sentence.heads, sentence.columns)).encode())
+    file = CorpusFile(corpus.path, corpus, f"memory:{content.hexdigest()}")
+    if task == PARSE:
+        is_tree = any(corpus.guideline in sentence.heads for sentence in corpus)
+        trees = corpus if is_tree else _by_heads(corpus)
+        kept = of_fit_length(trees.sentences)
+        return replace(file, corpus=trees.with_sentences(kept), too_long=len(corpus) - len(kept))
+    if task != "tag" and not file.is_named:
+        file = file.called(_OF_CHARACTERS)
+    return replace(file, corpus=replace(file.corpus, layer="")) if task == "segment" else file
+
+
+def _by_heads(corpus: Corpus) -> Corpus:
+    """The corpus whose guideline is that of its trees; its labels have the name that they have in the file again."""
+    from tagweave.corpus.formats.conllu import HEAD
+
+    own, layer = corpus.guideline, corpus.layer or corpus.guideline
+
+    def step(sentence: Sentence) -> Sentence:
+        layers = {layer if name == own else name: each for name, each in sentence.layers.items()}
+        return replace(sentence, layers=layers)
+
+    renamed = corpus.map(step)
+    if own == layer:
+        return replace(renamed, guideline=HEAD, layer=HEAD)
+    return replace(renamed.map(lambda sentence: _renamed(sentence, HEAD, own)), layer=HEAD)
+
+
 def run_identity(files: Sequence[CorpusFile], dev: CorpusFile | None, recipe: dict[str, Any], *settings: Any) -> str:
     """A digest of all that decides which weights an iteration reaches: corpora, development data, recipe, settings."""
     corpora = [[file.sha256, file.guideline, file.corpus.weight] for file in files]

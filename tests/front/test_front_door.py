@@ -1,0 +1,172 @@
+"""`import tagweave as tw`: everything that a first page shows, and mistakes that are named."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagweave as tw
+from tagweave.corpus import sample
+from tagweave.training.errors import PlanError
+
+
+class Quiet:
+    def iteration(self, *_: object) -> None: ...
+
+
+QUIET: dict[str, Any] = {"iterations": 3, "watcher": Quiet()}
+WORDS = ["他", "在", "看", "书"]
+
+
+@pytest.fixture(scope="module")
+def ctb() -> tw.Corpus:
+    corpus = tw.load(f"ctb={sample.path('ctb.txt')}")
+    return corpus.with_sentences(corpus.sentences[:60])
+
+
+@pytest.fixture(scope="module")
+def pd() -> tw.Corpus:
+    corpus = tw.load(f"pd={sample.path('pd.txt')}")
+    return corpus.with_sentences(corpus.sentences[:40])
+
+
+@pytest.fixture(scope="module")
+def tagger(ctb: tw.Corpus) -> Any:
+    return tw.train(ctb, **QUIET)
+
+
+@pytest.fixture(scope="module")
+def segmenter(ctb: tw.Corpus) -> Any:
+    return tw.train(ctb, task="segment", **QUIET)
+
+
+@pytest.fixture(scope="module")
+def segtagger(ctb: tw.Corpus) -> Any:
+    return tw.train(ctb, task="segtag", learner="perceptron", **QUIET)
+
+
+@pytest.fixture(scope="module")
+def coupled(ctb: tw.Corpus, pd: tw.Corpus) -> Any:
+    return tw.train(ctb, pd, **QUIET)
+
+
+# What goes in comes out
+
+
+def test_words_text_sentences_corpora(tagger: Any, ctb: tw.Corpus) -> None:
+    tags = tagger.tag(WORDS)
+    assert len(tags) == 4 and set(tags) <= set(tagger.labels)
+    assert tagger.tag(" ".join(WORDS)) == " ".join(f"{word}/{tag}" for word, tag in zip(WORDS, tags, strict=True))
+    assert tagger.tag([WORDS, WORDS[:2]])[0] == tags
+    sentence = tagger.tag(tw.Sentence(tuple(WORDS)))
+    assert sentence.layers["ctb"] == tuple((tag,) for tag in tags) and tagger.tag([sentence]) == [sentence]
+    assert isinstance(tagger.tag(ctb), tw.Corpus) and len(tagger.tag(ctb)) == len(ctb)
+    assert tagger.tag(["他 在", "看 书"]) == [tagger.tag("他 在"), tagger.tag("看 书")]
+    assert tagger.tag([]) == []
+
+
+def test_probabilities_and_the_k_best(tagger: Any) -> None:
+    table, best = tagger.probabilities(WORDS), tagger.k_best(WORDS, 3)
+    assert table.shape == (4, len(tagger.labels)) and np.allclose(table.sum(axis=1), 1, atol=1e-4)
+    assert [each.probability for each in best] == sorted((each.probability for each in best), reverse=True)
+
+
+def test_cutting(segmenter: Any, segtagger: Any) -> None:
+    text = "他在图书馆看书。"
+    words = segmenter.cut(text)
+    assert "".join(words) == text and list(segmenter.cut_all([text, "", "他 看"])) == [words, [], ["他", "看"]]
+    assert segmenter.cut(f"{text}\n{text}") == words * 2
+    tagged = segtagger.tag(text)
+    assert [token.rpartition("/")[0] for token in tagged.split()] == segtagger.cut(text)
+    assert segtagger.tag([text, text]) == [tagged, tagged]
+
+
+def test_completing_and_converting(coupled: Any, ctb: tw.Corpus, pd: tw.Corpus) -> None:
+    converted = coupled.convert(pd)
+    assert converted.guideline == "ctb" and all("ctb" in sentence.layers for sentence in converted)
+    assert converted[0].layers["pd"] == pd[0].layers["pd"] and 0 < converted[0].confidence[0] <= 1
+    partial = ctb.map(lambda s: s.with_layer("ctb", [s.layers["ctb"][0], *[None] * (len(s) - 1)]))
+    completed = coupled.complete(partial)
+    assert all(a.layers["ctb"][0] == b.layers["ctb"][0] for a, b in zip(completed, ctb, strict=True))
+
+
+def test_a_parser(tmp_path: Path) -> None:
+    tree = [("the", "DET", 2, "det"), ("boats", "NOUN", 3, "nsubj"), ("leave", "VERB", 0, "root")]
+    lines = [f"{n}\t{form}\t_\t{tag}\t_\t_\t{head}\t{to}\t_\t_\n" for n, (form, tag, head, to) in enumerate(tree, 1)]
+    rows = "".join([*lines, "\n"])
+    (tmp_path / "trees.conllu").write_text(rows * 5, "utf-8")
+    trees = tw.load(tmp_path / "trees.conllu")
+    parser: Any = tw.train(trees, task="parse", **QUIET)
+    assert [arcs[0].head for arcs in parser.parse(trees[0]).heads["head"]] == [2, 3, 0]
+    assert len(parser.parse(trees)) == len(parser.parse(list(trees))) == 5
+    again: Any = tw.train(str(tmp_path / "trees.conllu"), task="parse", **QUIET)
+    assert np.array_equal(parser.trained.weights, again.trained.weights)
+
+
+def test_models_of_every_kind_are_saved_and_read(tagger: Any, segmenter: Any, tmp_path: Path) -> None:
+    tagger.save(tmp_path / "m")
+    loaded: Any = tw.load_model(tmp_path / "m")
+    assert loaded.tag(WORDS) == tagger.tag(WORDS) and loaded.plan == tagger.plan and loaded.plan.method == "ordinary"
+    segmenter.save(tmp_path / "s")
+    read: Any = tw.load_model(str(tmp_path / "s"))
+    assert read.cut("他看书") == segmenter.cut("他看书")
+
+
+def test_evaluating_and_comparing(tagger: Any, segmenter: Any, ctb: tw.Corpus) -> None:
+    report = tw.evaluate(ctb, {"mine": tagger, "gold": ctb})
+    assert [*report.systems] == ["mine", "gold"]
+    assert tw.evaluate(ctb, {"words": segmenter}).to_json()
+    both = sample.path("both.tsv")
+    divergence = tw.compare(tw.load(f"{both}#ctb"), tw.load(f"{both}#pd"))
+    assert divergence.headlines()
+
+
+def test_harvesting(tmp_path: Path) -> None:
+    found = tw.harvest_lexicon(["他在图书馆看书。", "没有"], ["图书馆"])
+    assert len(found) == 1 and found.unit == "character"
+    tw.save(found, tmp_path / "found.kytea")
+    assert "图-书-馆" in (tmp_path / "found.kytea").read_text("utf-8")
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "expected"),
+    [
+        (lambda t, s, c: t.cut("他"), TypeError, r"found cut\(\) with a tagger of words, expected a model of the task"),
+        (lambda t, s, c: s.tag("他"), TypeError, "a segmenter without tags"),
+        (lambda t, s, c: list(s.cut_all("他")), TypeError, "found one text, expected lines"),
+        (lambda t, s, c: s.cut(["他"]), TypeError, "found list, expected a text"),
+        (lambda t, s, c: t.parse(c), TypeError, r"found parse\(\) with a tagger"),
+        (lambda t, s, c: t.tag(3), TypeError, "found int, expected words, a text"),
+        (lambda t, s, c: t.convert(c), ValueError, "found 0 other guidelines"),
+        (lambda t, s, c: tw.train(c, rounds=2, method="merged"), PlanError, "found --rounds with the method merged"),
+        (lambda t, s, c: tw.train(c, colour=1), TypeError, r"train\(\) has no setting 'colour', expected one of"),
+        (lambda t, s, c: tw.train(c, weights=[1, 2]), PlanError, "found 2 numbers as weights, expected 1"),
+        (lambda t, s, c: tw.train(c, task="cut"), PlanError, "unknown task 'cut'"),
+        (lambda t, s, c: tw.evaluate(c, {}), ValueError, "found no system"),
+        (lambda t, s, c: tw.harvest_lexicon(["他"]), ValueError, "found no list of words"),
+        (lambda t, s, c: tw.tagger, AttributeError, "module 'tagweave' has no attribute 'tagger'"),
+    ],
+)
+def test_mistakes_are_named(
+    tagger: Any, segmenter: Any, ctb: tw.Corpus, call: Any, error: type[Exception], expected: str
+) -> None:
+    with pytest.raises(error, match=expected):
+        call(tagger, segmenter, ctb)
+
+
+def test_importing_costs_nothing() -> None:
+    code = "import sys, tagweave; print(*{name.split('.')[0] for name in sys.modules} & {'numpy', 'numba', 'scipy'})"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not told.split()
+
+
+def test_every_name_is_there() -> None:
+    assert all(getattr(tw, name) is not None for name in tw.__all__) and set(tw.__all__) <= set(dir(tw))
