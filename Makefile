@@ -19,7 +19,7 @@ help:
 	@echo 'make demo    see what tagweave does, on the bundled sample, in a minute or two'
 	@echo 'make test    run all tests'
 	@echo 'make lint    ruff, mypy, and the order of imports'
-	@echo 'make docs    check the documentation: run its examples, follow its links, resolve its names'
+	@echo 'make docs    build the site of the documentation in build/site, and check it: examples, links, names'
 	@echo 'make bench   time training and tagging'
 	@echo 'make screenshots  take the pictures of the annotation server anew (Chromium, a Chinese font)'
 	@echo 'make clean   remove .venv, caches and build products'
@@ -39,6 +39,7 @@ lint: $(INSTALLED_DEV)
 	$(BIN)/lint-imports
 
 docs: $(INSTALLED_DEV)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/docs
 
 bench: $(INSTALLED_DEV)

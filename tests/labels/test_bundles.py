@@ -168,7 +168,7 @@ def test_a_large_complete_space_is_quick() -> None:
     some = [(name, [f"{name}{i}" for i in range(size)]) for name, size in (("u", 17), ("x", 42), ("c", 33))]
     start = time.process_time()
     assert len(bundle(some)) == 17 * 42 * 33
-    assert time.process_time() - start < 0.5
+    assert time.process_time() - start < 2  # quadratic time would be minutes
 
 
 def test_a_tight_chain_of_sides_never_passes_through_the_product() -> None:

@@ -263,7 +263,7 @@ def test_kernels_never_see_pointers_that_lead_outside(tmp_path: Path) -> None:
         {"space": {"names": ["\ud800"], "views": [{"guideline": "g", "names": ["A"], "projection": [0]}]}},
         {"encoder": {"templates": "form[0]"}},
         {"encoder": {"templates": ["form[0]"], "guide": {}, "taggers": []}},
-        {"about": {"corpora": [{"path": 3}]}},
+        {"about": {"plan": {"target": [{"path": 3}]}}},
         {"about": {"dev_score": float("nan")}},
         {"version": None},
         {"nobody": "knows"},

@@ -46,7 +46,8 @@ def compare(first: Corpus, second: Corpus, model: Model | None = None) -> Diverg
     """Which labels of two guidelines stand beside each other, how often, and on which words.
 
     Args:
-        first, second: the same sentences under two guidelines, or other ones of each.
+        first: a corpus of one guideline.
+        second: of another one: the same sentences, or others.
         model: for different text, a model of both guidelines, which tells how probable each missing label is.
 
     Raises:

@@ -17,7 +17,7 @@ from tagweave.adapt.task import TAGS
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.training.corpora import CorpusFile
 from tagweave.training.errors import PlanError
-from tagweave.training.methods import COUPLED, GUIDED, ORDINARY
+from tagweave.training.methods import COUPLED, METHODS, ORDINARY
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -144,10 +144,10 @@ def training_data(
             raise _other_guideline(file, target, f"; corpora of other guidelines are given by --source ({_HOW})")
     foreign = [_is_foreign(source, target, method) for source in sources]
     chosen = method or (usual if any(foreign) else ORDINARY)
-    if chosen == ORDINARY:
+    if not METHODS[chosen].several:
         for source in sources:
             if source.guideline != target.guideline:
-                raise _other_guideline(source, target, f", for --method {ORDINARY} ({_HOW})")
+                raise _other_guideline(source, target, f", for --method {chosen} ({_HOW})")
         data = TrainingData((*training, *sources), chosen, len(training), method is not None)
     else:
         data = TrainingData(_told_apart(training, sources, foreign), chosen, len(training), method is not None)
@@ -156,8 +156,9 @@ def training_data(
 
 
 def _check_several(data: TrainingData) -> None:
-    count, expected = len(data.guidelines), "one other guideline" if data.method == GUIDED else "another guideline"
-    if count == 1 or (data.method == GUIDED and count > 2):
+    count, of_two = len(data.guidelines), METHODS[data.method].of_two
+    expected = "one other guideline" if of_two else "another guideline"
+    if count == 1 or (of_two and count > 2):
         found = f"found corpora of {' and '.join(map(repr, data.guidelines))}"
         raise PlanError(f"{found}, expected --source of {expected}, for --method {data.method} ({_HOW})")
 
@@ -166,7 +167,7 @@ def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> b
     """Whether a source is of another guideline than the target's."""
     if source.guideline != target.guideline:
         return True
-    if source.is_named or target.is_named or method == ORDINARY:
+    if source.is_named or target.is_named or (method is not None and not METHODS[method].several):
         return False
     return method is not None or _has_other_tags(source.corpus, target.corpus)
 

@@ -33,6 +33,7 @@ class Method:
         balances: whether it does unless the plan says otherwise, so that a large source does not outvote the target.
         has_lexicon: whether its features may look at the words of a lexicon.
         several: whether it needs corpora of several guidelines.
+        of_two: whether it takes two of them alone.
         needs_dev: whether it needs development data.
     """
 
@@ -46,4 +47,5 @@ class Method:
     balances: bool = False
     has_lexicon: bool = False
     several: bool = True
+    of_two: bool = False
     needs_dev: bool = False

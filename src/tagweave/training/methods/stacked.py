@@ -55,4 +55,5 @@ METHOD = Method(
     (CHAIN, TREE),
     StackedOptions,
     _fit,
+    of_two=True,
 )
