@@ -15,8 +15,8 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-LIMIT = 180.0
-"""Seconds that a process waits for another one at the most."""
+LIMIT = 30.0
+"""Seconds that a process waits for another one at the most: a server that is to end would hang as long."""
 _PAUSE = 0.02
 
 _held: list[int] = []  # the file that this process has locked, if any: Numba compiles one kernel at a time
