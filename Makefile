@@ -46,7 +46,7 @@ bench: $(INSTALLED_DEV)
 	$(BIN)/python -m benchmarks
 
 screenshots: $(INSTALLED_DEV)
-	$(BIN)/python -m experiments.screenshots
+	$(BIN)/python -m reproductions screenshots
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage

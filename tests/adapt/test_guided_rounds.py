@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from reproductions.jiang_2015 import invented
 from tagweave.adapt.convert import convert
 from tagweave.adapt.convert_trees import convert_trees
 from tagweave.adapt.fit import Fitted
@@ -24,7 +25,6 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.encoding.arc_templates import ArcTemplates
 from tagweave.learning.loop import Schedule, Silence
-from tagweave.reproduce.jiang_2015 import invented
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.form[0]"))
 TWICE = invented.treebank(60)

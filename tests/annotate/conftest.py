@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
-from benchmarks.postgresql import programs, running
 from fixture_types import NewUrl, OpenStore
 from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.schema import CreateSchema
 
+from benchmarks.postgresql import programs, running
 from tagweave.annotate import passwords
 from tagweave.annotate.store import Store
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from benchmarks.postgresql import temporary_folder
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from invariants import check
 from made_tasks import NN, VV, Clock, hire, make_task, undo
 
+from benchmarks.postgresql import temporary_folder
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import Lease, RefusedError
 from tagweave.annotate.settings import Settings

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from browsing import HASH, PASSWORD, new_store, word_list
-from experiments.served import CHROMIUM, chromium, served
 from made_tasks import JJ, NN, VV
 
+from reproductions.screenshots.served import CHROMIUM, chromium, served
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store

@@ -14,9 +14,9 @@ from urllib.request import urlopen
 
 import pytest
 from browsing import PASSWORD, new_store
-from experiments.served import served
 from httpx2 import Client
 
+from reproductions.screenshots.served import served
 from tagweave.annotate import body_limit, connection
 from tagweave.annotate.pages import sign_in
 from tagweave.annotate.store import Store

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from benchmarks.annotation_load_page import page
 from benchmarks.annotation_load_store import Comparison, Said, compared, fill, numbered
-
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, label
 

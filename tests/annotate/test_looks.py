@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from browsing import HASH, PASSWORD, new_store, word_list
-from experiments.served import CHROMIUM, chromium, served, sign_in
 from made_tasks import JJ, NN, VV
 
+from reproductions.screenshots.served import CHROMIUM, chromium, served, sign_in
 from tagweave.annotate.kwic import build
 from tagweave.annotate.settings import Admission
 from tagweave.annotate.site import WordList

@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
-
 from processes import is_there, number_in
+
 from tagweave.annotate.training_command import alone, run, take
 
 COPY = (sys.executable, "-c", "import shutil, sys; shutil.copy(*sys.argv[1:])", "{annotated}", "{model}")

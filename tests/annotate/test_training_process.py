@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from made_tasks import GUIDELINE, NN, make_tasks
-
 from processes import is_there, number_in, until
+
 from tagweave.adapt.fit import fit
 from tagweave.adapt.recipe import Recipe
 from tagweave.annotate import training_process

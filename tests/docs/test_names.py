@@ -18,8 +18,8 @@ from tagweave.encoding.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.encoding.lexicon import LEXICON_COLUMNS
 from tagweave.encoding.presets import PRESETS
 
-_DOTTED = re.compile(r"`(tagweave(?:\.\w+)+)`")
-_FILE = re.compile(r"`((?:src|tests|docs|experiments|benchmarks)/[\w./-]+)`")
+_DOTTED = re.compile(r"`((?:tagweave|reproductions)(?:\.\w+)+)`")
+_FILE = re.compile(r"`((?:src|tests|docs|reproductions|benchmarks)/[\w./-]+)`")
 _MAKE = re.compile(r"\bmake ([a-z]+)\b")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from benchmarks.fuzz import FAULTS, KINDS
 from benchmarks.fuzz_bases import BASES
 from benchmarks.fuzz_child import build, results

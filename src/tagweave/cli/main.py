@@ -26,7 +26,6 @@ COMMANDS = (
     "info",
     "simulate",
     "demo",
-    "reproduce",
     "warm",
     "harvest",
     "annotate",

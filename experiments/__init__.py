@@ -1,1 +1,0 @@
-"""Experiments: each a command that writes a page of results, and every number on it."""

@@ -1,0 +1,170 @@
+"""The cells of the experiment: one training run each, its output kept in a file so that it is never run twice.
+
+A cell keeps what the model said of the test set, not scores: tags, or lengths of words. So the measures may change
+without training again, and no text of a corpus is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from reproductions.incomplete.settings import Method, Setting
+from tagweave.adapt.fit import Fitted, dev_score, learn, prepare
+from tagweave.adapt.incomplete import discard, fit_incomplete
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.task import Task
+from tagweave.corpus.corpus import Corpus
+from tagweave.encoding.presets import PRESETS
+from tagweave.learning.loop import Schedule
+from tagweave.models.tagger import Tagger
+
+
+@dataclass(frozen=True)
+class Data:
+    """The three parts of a fully annotated corpus of words, and what is learnt from it.
+
+    Attributes:
+        name: where it is from, in the page.
+        task: `tag` or `segment`.
+        train, dev, test: its parts.
+        schedule: the budget of every training run.
+    """
+
+    name: str
+    task: str
+    train: Corpus
+    dev: Corpus
+    test: Corpus
+    schedule: Schedule
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training run.
+
+    Attributes:
+        data, setting, method: what is learnt, from what, and how.
+        seed: of what is taken away, of random choices and of the order of training sentences.
+        settings: of the learner.
+    """
+
+    data: Data
+    setting: Setting
+    method: Method
+    seed: int
+    settings: dict[str, float] = field(default_factory=dict)
+
+    def description(self) -> dict[str, Any]:
+        """What the result depends on, other than the package itself."""
+        data, schedule = self.data, self.data.schedule
+        return {
+            "data": data.name,
+            "task": data.task,
+            "texts": [_digest(part) for part in (data.train, data.dev, data.test)],
+            "budget": [schedule.iterations, schedule.patience],
+            "setting": self.setting.name,
+            "method": asdict(self.method),
+            "seed": self.seed,
+            "settings": self.settings,
+        }
+
+    def result(self, cache: Path, threads: int = 1) -> dict[str, Any]:
+        """The result from the cache or, where it is not there, from a run.
+
+        Returns:
+            `left`, the sentences that were trained on; and unless that is 0, `dev` (score of the chosen iteration, 0 to
+            1), `iterations`, `seconds`, and `test`, a string a sentence: tags, or lengths of words.
+        """
+        description = self.description()
+        key = hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:12]
+        name = "-".join((self.data.task, self.setting.name, self.method.name, str(self.seed), key))
+        path = cache / f"{name.replace(', ', '-').replace(' ', '-')}.json"
+        if not path.exists():
+            cache.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part")
+            part.write_text(json.dumps({"cell": description, **self.run(threads)}), encoding="utf-8")
+            part.replace(path)
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+
+    def run(self, threads: int = 1) -> dict[str, Any]:
+        """Take away, train, and label the test set. Returns as `result`."""
+        begin = time.perf_counter()
+        corpus = self.setting.step(self.data.train, self.seed)
+        left = len(discard(corpus)) if self.method.strategy == "discard" else len(corpus)
+        if not left:
+            return {"left": 0}
+        fitted = self._fit(corpus, threads)
+        return {
+            "left": left,
+            "dev": fitted.outcome.score,
+            "iterations": len(fitted.outcome.history),
+            "seconds": round(time.perf_counter() - begin, 2),
+            "test": label(fitted, self.data.test, threads),
+        }
+
+    def _fit(self, corpus: Corpus, threads: int) -> Fitted:
+        method, data = self.method, self.data
+        task = Task(data.task, method.coding)
+        templates = PRESETS["liu-2014" if task.of_characters else "li-2015"]
+        recipe = Recipe(
+            task,
+            templates,
+            settings={"seed": self.seed, "batch": 16, "initial": 1e-8, **self.settings},
+            threads=threads,
+        )
+        if method.by_name:
+            corpus = by_name(corpus)
+        if method.by_itself:
+            first = fit_marginal(corpus, recipe, data.dev, data.schedule)
+            corpus = Tagger(first.model, threads).complete(task.prepare(corpus))
+        if method.strategy == "marginal":
+            return fit_marginal(corpus, recipe, data.dev, data.schedule, method.warm)
+        return fit_incomplete(method.strategy, [corpus], recipe, data.dev, data.schedule, seed=self.seed)
+
+
+def _digest(corpus: Corpus) -> str:
+    digest = hashlib.sha256()
+    for sentence in corpus:
+        digest.update(repr((sentence.forms, sentence.layers[corpus.guideline])).encode())
+    return digest.hexdigest()[:12]
+
+
+def by_name(corpus: Corpus) -> Corpus:
+    """The corpus with the candidates of every position in alphabetical order."""
+    return corpus.map(
+        lambda sentence: sentence.with_layer(
+            corpus.guideline,
+            (label and tuple(sorted(label)) for label in sentence.layers[corpus.guideline]),
+        )
+    )
+
+
+def fit_marginal(corpus: Corpus, recipe: Recipe, dev: Corpus, schedule: Schedule, warm: bool = False) -> Fitted:
+    """Marginal likelihood from zero weights or, if `warm`, from those of the point-wise classifier.
+
+    The loss is not convex; tsuboi-2008 (5.1, 5.2) too begins at the optimum of a model trained on less. From there it
+    goes on gently, as `fit` does where few positions have one label.
+    """
+    problem = prepare([corpus], recipe)
+    evaluate = dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
+    if warm:
+        first = learn(problem.pointwise(), recipe.trainer(), {}, schedule, evaluate)
+        problem = replace(problem, model=replace(problem.model, weights=first.model.weights))
+    return learn(problem, recipe.trainer().gentle() if warm else recipe.trainer(), {}, schedule, evaluate)
+
+
+def label(fitted: Fitted, test: Corpus, threads: int = 1) -> list[str]:
+    """What the model says of the test set, a string a sentence: tags, or lengths of words."""
+    tagger = Tagger(fitted.model, threads)
+    if not fitted.model.coding:
+        labelled = tagger.tag(test.sentences)
+        return [" ".join(c[0] for c in sentence.layers[tagger.guideline] if c) for sentence in labelled]
+    characters = Task("segment").prepare(test).sentences
+    words = (tagger.words(sentence) for sentence in tagger.tag(characters))
+    return [" ".join(str(len(form)) for form in sentence.forms) for sentence in words]

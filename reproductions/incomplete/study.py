@@ -1,0 +1,57 @@
+"""Marginal likelihood and its rivals on incomplete annotation: `python -m reproductions incomplete`.
+
+After tsuboi-2008, section 5, on Chinese. See README.md in the folder above.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from reproductions.incomplete.cells import Data
+from reproductions.incomplete.page import write
+from reproductions.incomplete.run import LEARNER, run
+from reproductions.incomplete.settings import SEGMENTATION, TAGGING
+from reproductions.lab.corpora import ROOT, corpora_folder
+from tagweave.corpus import sample
+from tagweave.corpus.load import load
+from tagweave.learning.loop import Schedule
+
+SETTINGS = {"tagging": TAGGING, "segmentation": SEGMENTATION}
+
+
+def read_data(experiment: str, lines: int | None, quick: bool) -> Data:
+    """The corpora of an experiment, or the bundled sample."""
+    task = {"tagging": "tag", "segmentation": "segment"}[experiment]
+    if quick:
+        corpus = load(str(sample.path("ctb.txt")))
+        train, dev, test = (corpus.with_sentences(corpus.sentences[a:b]) for a, b in ((0, 80), (80, 100), (100, 120)))
+        return Data("the sample corpus", task, train, dev, test, Schedule(4, 2))
+    name = {"tagging": "zx", "segmentation": "pd199801"}[experiment]
+    folder = corpora_folder(f"zh/{name}")
+    train, dev, test = (load(str(folder / f"{part}.txt")) for part in ("train", "dev", "test"))
+    train = train.with_sentences(train.sentences[:lines])
+    schedule = Schedule(30, 5) if experiment == "tagging" else Schedule(20, 3)
+    return Data(f"zh/{name}", task, train, dev, test, schedule)
+
+
+def main(words: Sequence[str]) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m reproductions incomplete", description=__doc__)
+    parser.add_argument("experiment", choices=SETTINGS)
+    parser.add_argument("--quick", action="store_true", help="the bundled sample and four passes, to see that it works")
+    parser.add_argument("--seeds", type=int, default=3, help="seeds 0 .. SEEDS - 1 (default 3)")
+    parser.add_argument("--lines", type=int, help="the first LINES training sentences (default: all)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of one training run (default 1)")
+    parser.add_argument(
+        "--tried", type=int, default=len(LEARNER), help=f"how many learner settings to choose from, of {len(LEARNER)}"
+    )
+    parser.add_argument("--cache", type=Path, required=True, help="folder of finished runs; a second command goes on")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page, JSON and plots")
+    options = parser.parse_args(words)
+    data = read_data(options.experiment, options.lines, options.quick)
+    found = run(data, SETTINGS[options.experiment], options.seeds, options.cache, options.threads, options.tried)
+    command = shlex.join(["python", "-m", "reproductions", "incomplete", *words])
+    write(found, options.out, f"incomplete-{options.experiment}", command)

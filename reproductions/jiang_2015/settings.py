@@ -1,0 +1,154 @@
+"""The recipes, the parts of the reproduction, and the corpora and methods of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+
+from reproductions.jiang_2015.methods import (
+    BASELINE,
+    CONVERSIONS,
+    DECODING,
+    FILTERED,
+    MERGING,
+    MODEL_1,
+    MODEL_2,
+    MODEL_3,
+    ONE_ROUND,
+    ROUNDS,
+    SOURCE,
+    TARGET_SHARES,
+    TREE_ROUNDS,
+    TREE_WAYS_BACK,
+    WAYS_BACK,
+    Method,
+    in_rounds,
+    way_back,
+)
+from reproductions.jiang_2015.newspaper import in_sentences, some
+from reproductions.jiang_2015.pair import Pair
+from reproductions.jiang_2015.treebanks import english, french
+from reproductions.jiang_2015.words import Words
+from reproductions.lab.corpora import Parts, cut, of_sample, read_parts, there
+from reproductions.lab.run import Setting
+from tagweave.adapt.predict_self import SHARES
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.task import Task
+from tagweave.encoding.presets import PRESETS
+from tagweave.learning.loop import Schedule
+
+PERCEPTRON = Recipe(Task("segment"), PRESETS["jiang-2015"], "perceptron", guide="joined")
+"""That of the paper: Algorithm 1, Tables 1 and 3."""
+ADAGRAD = Recipe(
+    Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05, "batch": 16, "initial": 1e-8}, guide="window"
+)
+RECIPES = {"perceptron": PERCEPTRON, "adagrad": ADAGRAD}
+WAYS = {"perceptron": (WAYS_BACK, ROUNDS), "adagrad": (SHARES, ROUNDS)}
+"""The values of lambda, all or the usual ones, and the rounds of which Model 3 is the best."""
+TITLES = {"perceptron": "the averaged perceptron", "adagrad": "AdaGrad"}
+SCHEDULE = Schedule(10, 3)
+SPD = (20_000, 1_000, 1_000)
+"""Sentences of the source corpus (5.1)."""
+
+Draw = Callable[[str, float, int], Pair]
+"""From a learner, a share of the target's training data and a seed."""
+Rivals = Setting[Pair, Method]
+
+MODELS = (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, MODEL_3, DECODING)
+SIZES = (BASELINE, MODEL_1, MODEL_2, ONE_ROUND)
+TREE_SHARES = (1.0, 0.25, 0.1)
+FRENCH = (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2, MODEL_3, *CONVERSIONS)
+
+
+def _predict_self(ways_back: Sequence[float], rounds: int) -> tuple[Method, ...]:
+    numbers = range(1, rounds + 1)
+    transformed = (*map(way_back, ways_back), FILTERED)
+    return (BASELINE, MODEL_1, *transformed, *(in_rounds(n, share) for share in (True, False) for n in numbers))
+
+
+def _of_learners(
+    part: str, learners: Sequence[str], methods: tuple[Method, ...]
+) -> Callable[[Path | None], list[Rivals]]:
+    def settings(folder: Path | None) -> list[Rivals]:
+        draw = _pairs(folder)
+        return [
+            Setting(f"{part}-{name}", f"With {TITLES[name]}", partial(draw, name, 1.0), methods) for name in learners
+        ]
+
+    return settings
+
+
+def _sizes(part: str, draw: Draw, learner: str) -> list[Rivals]:
+    return [
+        Setting(f"{part}-{share:g}", f"{share:g} of the target corpus", partial(draw, learner, share), SIZES)
+        for share in TARGET_SHARES
+    ]
+
+
+def _parsing_models(folder: Path | None) -> list[Rivals]:
+    draw = english(folder)
+    return [
+        Setting(
+            f"parsing-models-{share:g}", f"{share:.0%} of the target trees", partial(draw, "adagrad", share), MODELS
+        )
+        for share in TREE_SHARES
+    ]
+
+
+def _parsing_perceptron(folder: Path | None) -> list[Rivals]:
+    draw = partial(english(folder), "perceptron", 1.0)
+    return [Setting("parsing-perceptron", f"With {TITLES['perceptron']}", draw, MODELS)]
+
+
+def _parsing_predict_self(folder: Path | None) -> list[Rivals]:
+    methods = _predict_self(TREE_WAYS_BACK, TREE_ROUNDS)
+    draws = {"English": english(folder), "French": french(folder)}
+    return [
+        Setting(f"parsing-predict-self-{language.lower()}", language, partial(draw, "adagrad", 1.0), methods)
+        for language, draw in draws.items()
+    ]
+
+
+def _parsing_french(folder: Path | None) -> list[Rivals]:
+    return [Setting("parsing-french", "UD to SUD", partial(french(folder), "adagrad", 1.0), FRENCH)]
+
+
+def _pairs(folder: Path | None) -> Draw:
+    """What draws a pair: from the folder of all corpora, or from the bundled sample."""
+    if folder is None:
+        return lru_cache(1)(_of_sample)
+    target = read_parts(there(folder / "zh" / "zx"), "ctb")
+    source = Parts(*map(in_sentences, read_parts(there(folder / "zh" / "pd199801"), "pd")))
+    name = "zh/pd199801 to zh/zx"
+
+    @lru_cache(1)
+    def draw(learner: str, share: float, seed: int) -> Pair:
+        drawn = Parts(*(some(corpus, count, seed) for corpus, count in zip(source, SPD, strict=True)))
+        return Pair(name, target, drawn, Words(RECIPES[learner]), SCHEDULE, *WAYS[learner]).with_share(share, seed)
+
+    return draw
+
+
+def _of_sample(learner: str, share: float, seed: int) -> Pair:
+    target = Parts(*cut(of_sample("ctb.txt", "ctb"), 32, 48, 64))
+    source = Parts(*(some(corpus, 32, seed) for corpus in cut(in_sentences(of_sample("pd.txt", "pd")), 80, 100, 120)))
+    return Pair("the sample corpus", target, source, Words(RECIPES[learner]), Schedule(2), *WAYS[learner]).with_share(
+        share, seed
+    )
+
+
+PARTS: dict[str, Callable[[Path | None], list[Rivals]]] = {
+    "models": _of_learners("models", tuple(RECIPES), MODELS),
+    "predict-self": _of_learners("predict-self", ("perceptron",), _predict_self(WAYS_BACK, ROUNDS)),
+    "sizes": lambda folder: _sizes("sizes", _pairs(folder), "perceptron"),
+    "parsing-models": _parsing_models,
+    "parsing-perceptron": _parsing_perceptron,
+    "parsing-predict-self": _parsing_predict_self,
+    "parsing-sizes": lambda folder: _sizes("parsing-sizes", english(folder), "adagrad"),
+    "parsing-french": _parsing_french,
+}
+"""What a command may ask for.
+
+Words: Tables 6, 8 and 12; Figures 7, 9 and 11; Figure 13. Trees: Tables 7, 9 and 13; Figures 8, 10 and 12; Figure 14.
+"""

@@ -1,0 +1,137 @@
+"""Trees as a structure: the annotation of a sentence is its arcs, a line their heads and relations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproductions.jiang_2015 import tree_lines
+from reproductions.jiang_2015.structure import Lines, Measure
+from reproductions.lab.cache import Result
+from tagweave.adapt import trees as systems
+from tagweave.adapt.guided_parsing import fit_guided_parser
+from tagweave.adapt.parsing import FittedParser, ParserRecipe, fit_parser, tag_layers
+from tagweave.adapt.trees import Tree
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.evaluation.score import share_of_counts
+from tagweave.learning.loop import Schedule, Watcher
+from tagweave.models.parser import Parser
+from tagweave.models.tree import TreeModel
+from tagweave.models.tree_storage import load_parser, save_parser
+
+
+@dataclass(frozen=True)
+class Trees:
+    """As `reproductions.jiang_2015.structure.Structure`; the recipe, with templates, is of every training.
+
+    With `labelled`, relations are scored beside heads.
+    """
+
+    recipe: ParserRecipe
+    labelled: bool = False
+    name: str = "trees"
+    unit: str = "words"
+    least_change: float = 0.5
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """Unlabelled attachment, and labelled, over all tokens."""
+        of_heads = {"": Measure(tree_lines.counts, share_of_counts)}
+        of_arcs = {" LAS": Measure(partial(tree_lines.counts, relations=True), share_of_counts)}
+        return of_heads | of_arcs if self.labelled else of_heads
+
+    def of_seed(self, seed: int, threads: int = 1) -> Trees:
+        """With this order of sentences."""
+        recipe = replace(self.recipe, settings={**self.recipe.settings, "seed": seed}, threads=threads)
+        return replace(self, recipe=recipe)
+
+    def description(self) -> Result:
+        """The recipe without its threads."""
+        return {name: value for name, value in self.recipe.to_json().items() if name != "threads"}
+
+    def told(self) -> Result:
+        """The learner, its settings, and the size of the table of weights."""
+        return {"learner": self.recipe.learner, "rows of weights": 1 << self.recipe.bits, **self.recipe.settings}
+
+    def fit(
+        self, corpora: Sequence[Corpus], dev: Corpus, schedule: Schedule, watcher: Watcher | None = None
+    ) -> FittedParser:
+        """An ordinary parser."""
+        return fit_parser(corpora, self.recipe, dev, schedule, watcher)
+
+    def fit_guided(
+        self, corpus: Corpus, guide: TreeModel, dev: Corpus, schedule: Schedule, watcher: Watcher | None = None
+    ) -> FittedParser:
+        """A parser with a guide."""
+        return fit_guided_parser([corpus], guide, self.recipe, dev, schedule, watcher)
+
+    def system(self, schedule: Schedule, watcher: Watcher | None = None) -> systems.Trees:
+        """Parsers."""
+        return systems.Trees(self.recipe, schedule, watcher)
+
+    def sizes(self, model: TreeModel) -> Result:
+        """Relations and weights."""
+        labels = 0 if model.labels is None else len(model.labels.names)
+        return {"labels": labels, "weights": len(model.weights)}
+
+    def save(self, model: TreeModel, path: Any) -> None:
+        """As `save_parser`."""
+        save_parser(model, path)
+
+    def load(self, path: Any) -> TreeModel:
+        """As `load_parser`."""
+        return load_parser(path)
+
+    def found(self, model: TreeModel, corpus: Corpus, threads: int = 1) -> list[str]:
+        """The trees of the text."""
+        parsed = Parser(model, threads).parse(_raw(corpus))
+        return tree_lines.of_corpus(Corpus(tuple(parsed), model.guideline))
+
+    def decoder(self, model: TreeModel, corpus: Corpus) -> Callable[[], None]:
+        """From tagged sentences to trees."""
+        raw, parser = _raw(corpus), Parser(model)
+
+        def decode() -> None:
+            for _ in parser.parse(raw):
+                pass
+
+        return decode
+
+    def length(self, corpus: Corpus) -> int:
+        """Tokens."""
+        return corpus.tokens()
+
+    def of_corpus(self, corpus: Corpus) -> list[str]:
+        """Its trees."""
+        return tree_lines.of_corpus(corpus)
+
+    def of_annotations(self, annotations: Iterable[Tree]) -> list[str]:
+        """The lines of trees."""
+        return tree_lines.of_trees(annotations)
+
+    def annotations(self, lines: Iterable[str]) -> list[Tree]:
+        """The trees of lines."""
+        return tree_lines.trees(lines)
+
+    def corpus(self, text: Corpus, lines: Lines, guideline: str) -> Corpus:
+        """The text with the trees of lines."""
+        return tree_lines.with_trees(text, lines, guideline)
+
+    def kinds(self, gold: Corpus) -> list[str]:
+        """The tags of both ends of the arcs."""
+        return tree_lines.tag_pairs(gold, tag_layers(gold.sentences)[0])
+
+    def right(self, gold: Corpus, lines: Lines) -> NDArray[np.bool_]:
+        """Which tokens have their head."""
+        return tree_lines.right(gold, lines)
+
+
+def _raw(corpus: Corpus) -> list[Sentence]:
+    """The sentences without their trees."""
+    return [replace(sentence, heads={}) for sentence in corpus]

@@ -1,0 +1,1 @@
+"""What the studies share: corpora, results that are kept, comparisons, pages, and the command."""

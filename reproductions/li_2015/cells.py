@@ -1,0 +1,222 @@
+"""The cells of the experiments: one training run each.
+
+A cell keeps what the model says of development and test data, not scores: so the measures may change without training
+again. No text of a corpus is stored, only tags.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from reproductions.lab.cache import Cache, Result
+from reproductions.li_2015.mappings import mappings
+from reproductions.li_2015.methods import BASELINE, COUPLED, Method
+from reproductions.li_2015.pair import Pair, with_layers
+from tagweave import __version__
+from tagweave.adapt.convert import convert
+from tagweave.adapt.coupled import Coupling, automatic_mapping, fit_coupled
+from tagweave.adapt.fit import Fitted, fit
+from tagweave.adapt.guided import fit_stages, merged
+from tagweave.adapt.pruning import Pruning, fit_pruning, with_proposals
+from tagweave.adapt.recipe import Recipe
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.presets import PRESETS
+from tagweave.labels.coding import as_layer
+from tagweave.labels.mapping import TagMapping
+from tagweave.learning.loop import Watcher
+from tagweave.models.chain import ChainModel
+from tagweave.models.guide import labels_of
+from tagweave.models.tagger import Tagger
+
+_BATCH = {"batch": 16}
+"""Of all but coupled models, which take the usual one for their labels."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training run.
+
+    Attributes:
+        pair, method: from what, and how.
+        seed: of the order of sentences, and of Algorithm 1's draws.
+        cache: where results are kept.
+        threads: of the training.
+        watcher: is told of every iteration.
+    """
+
+    pair: Pair
+    method: Method
+    seed: int
+    cache: Cache
+    threads: int = 1
+    watcher: Watcher | None = None
+
+    def result(self) -> Result:
+        """The result from the cache or, where it is not there, from a run.
+
+        Returns:
+            `score` (on dev, of the chosen iteration), `history` (that of every iteration), `labels` and `weights` (how
+            many), `seconds`; `dev` and `test`, the tags of every sentence as one string; of the baseline also
+            `certainty` (of every token of the test data, the probability of its most probable tag) and `pairs` (tags
+            that meet when it labels the source corpus, with counts); of the coupled model `converted`, the target tags
+            of the source corpus, and `confidence`, how sure they are.
+
+        Raises:
+            CorpusError: a damaged file in the cache; and as `fit`.
+            KeyboardInterrupt: the user stopped the training.
+        """
+        name = f"{self.pair.name} {self.method.name} {self.seed}"
+        return self.cache.result(name, self.description(), self.run)
+
+    def description(self) -> Result:
+        """What the result depends on."""
+        pair, schedule = self.pair, self.pair.schedule
+        return {
+            "version": __version__,
+            "pair": pair.name,
+            "texts": pair.digests,
+            "sample": pair.sample,
+            "budget": [schedule.iterations, schedule.patience],
+            "method": asdict(self.method),
+            "seed": self.seed,
+        }
+
+    def run(self) -> Result:
+        """Train, and label. Returns and raises as `result`."""
+        begin, target = time.perf_counter(), self.pair.target
+        fitted = self._fit()
+        if fitted.outcome.interrupted:
+            raise KeyboardInterrupt
+        model = fitted.model
+        return {
+            "score": fitted.outcome.score,
+            "history": [iteration.score for iteration in fitted.outcome.history],
+            "labels": len(model.structure.space),
+            "weights": len(model.weights),
+            "seconds": round(time.perf_counter() - begin, 2),
+            "dev": self._labelled(model, target.dev),
+            "test": self._labelled(model, target.test),
+            **self._more(model),
+        }
+
+    def _more(self, model: ChainModel) -> dict[str, Any]:
+        """What other cells need of this one."""
+        source = self.pair.source.train
+        if self.method == BASELINE:
+            counts = automatic_mapping(model, [source], threads=self.threads).counts
+            pairs = [[a, b, count] for (a, b), count in counts.items()]
+            return {"certainty": certainties(model, self.pair.target.test, self.threads), "pairs": pairs}
+        if self.method == COUPLED:
+            converted = self._converted(model, replace(source, guideline=self.pair.target.train.guideline))
+            confidence = [np.round(sentence.confidence or (), 4).tolist() for sentence in converted]
+            return {"converted": _tags(converted), "confidence": confidence}
+        return {}
+
+    def _labelled(self, model: ChainModel, corpus: Corpus) -> list[str]:
+        return _tags(self._converted(model, corpus))
+
+    def _converted(self, model: ChainModel, corpus: Corpus) -> Corpus:
+        """The corpus with the tags of its guideline, given all other layers."""
+        source = self.pair.source.train
+        return convert(model, shown(corpus, source.guideline, tags_of(source)), corpus.guideline, self.threads)
+
+    def _fit(self) -> Fitted:
+        target, source, schedule = self.pair.target, self.pair.source, self.pair.schedule
+        dev, recipe, watcher = with_layers(target.dev, target.dev.guideline), self.recipe(), self.watcher
+        both = [target.train, source.train]
+        alone = replace(recipe, sample=())
+        match self.method.system:
+            case "baseline":
+                return fit([target.train], alone, dev, schedule, watcher)
+            case "merged":
+                return fit(merged([target.train], [source.train]), recipe, dev, schedule, watcher)
+            case "two-stage":
+                source_dev = with_layers(source.dev, source.dev.guideline)
+                return fit_stages([target.train], [source.train], alone, dev, schedule, watcher, source_dev)
+            case "coupled":
+                corpora, pruning = self._pruned(both, recipe)
+                return fit_coupled(corpora, recipe, self.coupling(), dev, schedule, watcher, pruning)
+            case "converted":
+                return fit([target.train, self.converted()], recipe, dev, schedule, watcher)
+        raise ValueError(f"unknown system {self.method.system!r}")
+
+    def _pruned(self, corpora: list[Corpus], recipe: Recipe) -> tuple[list[Corpus], Pruning | None]:
+        """The corpora with what comes into question, where the method is pruned."""
+        if not self.method.prune:
+            return corpora, None
+        alone = replace(recipe, settings={**recipe.settings, **_BATCH})
+        pruning = fit_pruning(corpora, alone, self.method.prune)
+        return with_proposals(corpora, recipe, pruning), pruning
+
+    def recipe(self) -> Recipe:
+        """The features of li-2015, Table 1, AdaGrad, and the sentences that an iteration visits."""
+        sample = self.pair.sample
+        if self.method.source_sentences:
+            sample = (len(self.pair.target.train), min(self.method.source_sentences, len(self.pair.source.train)))
+        settings = {"seed": self.seed, "initial": 1e-8, **({} if self.method.system == "coupled" else _BATCH)}
+        return Recipe(templates=PRESETS["li-2015"], settings=settings, sample=sample, threads=self.threads)
+
+    def coupling(self) -> Coupling:
+        """The mapping function, in which the baseline of the same seed has a part, and the kinds of weights."""
+        pairs = replace(self, method=BASELINE).result()["pairs"]
+        names = self.pair.target.train.guideline, self.pair.source.train.guideline
+        counted = TagMapping(*names, {(a, b): count for a, b, count in pairs})
+        return Coupling(mappings(self.method.mapping, counted), self.method.joint, self.method.separate)
+
+    def converted(self) -> Corpus:
+        """The source corpus with the tags that the coupled model of the same seed gives it, believed as far as it does.
+
+        Taken for certain, tags of which that model is not sure spoil what is learned from them.
+        """
+        told = replace(self, method=COUPLED).result()
+        guideline, source = self.pair.target.train.guideline, self.pair.source.train
+        sentences = (
+            replace(sentence, layers={guideline: as_layer(line.split(" "))}, confidence=tuple(confidence))
+            for sentence, line, confidence in zip(source, told["converted"], told["confidence"], strict=True)
+        )
+        return replace(source, sentences=tuple(sentences), guideline=guideline)
+
+
+def _tags(corpus: Corpus) -> list[str]:
+    """The tags of every sentence as one string."""
+    return [" ".join(labels_of(sentence, corpus.guideline)) for sentence in corpus]
+
+
+def cells(cache: Cache, threads: int, watcher: Watcher | None) -> Callable[[Pair, Method, int], Result]:
+    """What gives the result of a method on the corpora of a seed."""
+    return lambda pair, method, seed: Cell(pair, method, seed, cache, threads, watcher).result()
+
+
+def certainties(model: ChainModel, corpus: Corpus, threads: int = 1) -> list[list[float]]:
+    """Of every token the probability of its most probable tag (li-2015, section 4).
+
+    The other layers of the corpus are not shown to the model.
+    """
+    bare = with_layers(corpus).sentences
+    tables: Sequence[Any] = Tagger(model, threads, corpus.guideline).probabilities(bare)
+    return [np.round(table.max(axis=1), 6).tolist() for table in tables]
+
+
+def shown(corpus: Corpus, layer: str, known: frozenset[str]) -> Corpus:
+    """The corpus with this layer alone, in which a tag that is not known is no knowledge.
+
+    Half of a corpus may lack a tag that occurs once in the test data.
+    """
+
+    def step(sentence: Sentence) -> Sentence:
+        given = sentence.layers.get(layer, (None,) * len(sentence))
+        return sentence.with_layer(layer, (c if c and known.issuperset(c) else None for c in given))
+
+    return with_layers(corpus, layer).map(step)
+
+
+def tags_of(corpus: Corpus) -> frozenset[str]:
+    """The tags that a corpus has."""
+    layers = (sentence.layers[corpus.guideline] for sentence in corpus)
+    return frozenset(tag for layer in layers for candidates in layer for tag in candidates or ())

@@ -1,0 +1,54 @@
+"""The plots of a part: bars as of Table 4, curves over numbers of sentences as in Figures 3 and 4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reproductions.liu_2014.paper import TABLES, Table
+from tagweave.evaluation.plots import Series, bar, curve
+
+_FIGURES = {"raw-text": ("Figure 3", "dev"), "natural": ("Figure 4", "test")}
+_SCORES = {"": "F of words", " OOV": "recall of unknown words"}
+
+
+def draw(summary: dict[str, Any], folder: Path) -> list[str]:
+    """Draw the plots of a part into a folder, and give their file names."""
+    if summary["part"] not in _FIGURES:
+        return [_bars(summary, folder)]
+    title, part = _FIGURES[summary["part"]]
+    (figure,) = (each for each in TABLES[summary["part"]] if each.title.startswith(title))
+    chosen = [setting for setting in summary["settings"] if setting["name"] in figure.settings]
+    return [_curve(figure, setting, part + ending, folder) for setting in chosen for ending in _SCORES]
+
+
+def _curve(figure: Table, setting: dict[str, Any], measure: str, folder: Path) -> str:
+    """Scores over numbers of partially annotated sentences, the first of them none."""
+    title, part, ending = figure.title.partition(":")[0], *measure.partition(" OOV")[:2]
+    found = [setting["methods"][method.name] for method in figure.methods]
+    sizes = [float(np.mean(each["sentences"])) for each in found]
+    series = {f"{_SCORES[ending]} on {part}": _series([each["scores"][measure] for each in found])}
+    name = f"liu-2014-{title.lower().replace(' ', '-')}-{setting['name']}{'-oov' if ending else ''}.png"
+    title = f"{title}: {setting['title']}"
+    curve(folder / name, sizes, series, score=_SCORES[ending], axis="partially annotated sentences", title=title)
+    return name
+
+
+def _bars(summary: dict[str, Any], folder: Path) -> str:
+    (setting,) = summary["settings"]
+    measures = [f"test{ending}" for ending in _SCORES]
+    series = {
+        name: _series([found["scores"][measure] for measure in measures]) for name, found in setting["methods"].items()
+    }
+    name = f"liu-2014-{summary['part']}.png"
+    bar(folder / name, list(_SCORES.values()), series, score="x 100, on test", title=setting["title"])
+    return name
+
+
+def _series(scores: Sequence[dict[str, Any]]) -> Series:
+    """The mean over the seeds, and how far the farthest seed is from it."""
+    farthest = [max(abs(value - each["mean"]) for value in each["values"]) for each in scores]
+    return Series([each["mean"] for each in scores], farthest)

@@ -1,0 +1,63 @@
+"""The methods that are compared, by the names that they have in the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where partial annotation comes from.
+
+    Attributes:
+        kind: one of those of `reproductions.liu_2014.partial.KINDS`.
+        share: of the sentences that there are of this kind, drawn by the seed.
+        phrases: entries of a lexicon of so many characters and more may be several words (`LexiconMatcher`); 0: none.
+    """
+
+    kind: str
+    share: float = 1.0
+    phrases: int = 0
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to use free annotation beside the fully annotated corpus.
+
+    Attributes:
+        name: in the tables.
+        partial: the partially annotated sentences that are trained on as well.
+        columns: whether the lexicon's words are looked for by features (5.1.3).
+    """
+
+    name: str
+    partial: tuple[Source, ...] = ()
+    columns: bool = False
+
+
+SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
+"""Of the sentences, in Figures 3 and 4."""
+
+
+def lexicon_share(share: float) -> Method:
+    """Partial annotation of a share of the raw sentences."""
+    source = Source("lexicon", share, _PHRASE)
+    return PHRASES if share == 1 else Method(f"+ PA (lexicon, phrases), 1/{round(1 / share)}", (source,))
+
+
+def natural_share(share: float) -> Method:
+    """A share of the sentences of pages."""
+    return ALL if share == 1 else Method(f"+ PA (all), 1/{round(1 / share)}", (Source("all", share),))
+
+
+_PHRASE = 4  # characters: names of people have two or three, of things often several words
+
+BASELINE = Method("baseline")
+COLUMNS = Method("+ lexicon features", columns=True)
+LEXICON = Method("+ PA (lexicon)", (Source("lexicon"),))
+PHRASES = Method("+ PA (lexicon, phrases)", (Source("lexicon", phrases=_PHRASE),))
+BOTH = Method("+ PA (lexicon, phrases) + lexicon features", (Source("lexicon", phrases=_PHRASE),), columns=True)
+ALL = Method("+ PA (all)", (Source("all"),))
+RANDOM = Method("+ PA (random)", (Source("random"),))
+SELECTED = Method("+ PA (selected)", (Source("selected"),))
+COMBINED = Method("+ PA (lexicon, phrases + selected)", (Source("lexicon", phrases=_PHRASE), Source("selected")))

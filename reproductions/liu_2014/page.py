@@ -1,0 +1,129 @@
+"""The page of a part, drawn from its numbers alone, and beside them those of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from reproductions.lab.page import cost, findings, number_range, opening, significance, table
+from reproductions.liu_2014.paper import TABLES, Table
+
+_TITLES = {"lexicon": "Table 4", "raw-text": "Figure 3", "natural": "Tables 5 to 7 and Figure 4"}
+_LEXICON = (
+    "`+ PA (lexicon)`: the words of a lexicon of the target domain, found in raw sentences of that domain by forward"
+    " and backward maximum matching, both (2.1); the rest of these sentences is left open."
+)
+_PHRASES = (
+    "`phrases`: entries of four characters and more may be several words, so their inside is left open, too; this is no"
+    " part of the paper."
+)
+_SELECTED = (
+    "`+ PA (selected)`: the sentences of pages that mark a span of two characters and more which occurs in raw text of"
+    " the target domain (2.2)"
+)
+_NOTES = {
+    "lexicon": (
+        _LEXICON,
+        "`+ lexicon features`: how long a word is that begins, goes on or ends at a character, of the lexicon or of"
+        " the 8,000 most frequent words of the source corpus (5.1.3).",
+        _PHRASES,
+        "The paper adapts from CTB to Zhuxian, with 32,023 raw sentences of it and a lexicon of 159 names. Here the"
+        " source is the People's Daily, the raw sentences are those of Zhuxian's training data, and the lexicon is"
+        " another one.",
+    ),
+    "raw-text": (
+        _LEXICON,
+        _PHRASES,
+        "A seed also draws the share of the raw sentences. The paper has 1,000 to 32,000 of them; here are fewer.",
+    ),
+    "natural": (
+        f"`+ PA (all)`: all sentences of pages whose markup tells of a word. {_SELECTED}. `+ PA (random)`: as many,"
+        " drawn by the seed.",
+        "The pages are documentation of web frameworks in Markdown; the paper has the Chinese Wikipedia. As in the"
+        " paper, Latin words and numbers are found before text is segmented, and not split (`tagweave.evidence.runs`).",
+        "The sentences of the pages themselves that serve as test data are harvested for no target. The raw text of"
+        " that target are the sentences of the pages of which no markup tells, without those of the test data.",
+        "For Table 7, the pages have no lexicon of their own that is free, so both sources are put together for"
+        " Zhuxian: its names in its raw sentences, and the sentences of pages selected by its raw text.",
+    ),
+}
+
+
+def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
+    """The page, line by line."""
+    yield from opening(f"Liu et al. (2014): {_TITLES[summary['part']]}", summary["command"])
+    for note in _NOTES[summary["part"]]:
+        yield f"{note}\n"
+    yield from _setup(summary)
+    for setting in summary["settings"]:
+        yield f"\n## {setting['title']}\n"
+        yield from _sizes(setting)
+        for each in TABLES[summary["part"]]:
+            if setting["name"] in each.settings:
+                yield from _scores(each, setting)
+                yield from _differences(each, setting)
+        yield from findings(setting["findings"])
+        yield from cost(setting["methods"])
+    if plots:
+        yield "\n## Plots\n"
+        yield "Error bars reach as far as the seed that is farthest from the mean.\n"
+        yield from (f"![{plot}]({plot})" for plot in plots)
+
+
+def _setup(summary: dict[str, Any]) -> Iterator[str]:
+    recipe = dict(summary["settings"][0]["recipe"])
+    learner, iterations = recipe.pop("learner"), recipe.pop("iterations")
+    told = ", ".join(f"{name} {value}" for name, value in recipe.items())
+    yield f"- Every training: {learner}{f' ({told})' if told else ''}, {iterations} iterations; the last one is kept."
+    yield (
+        "- F of words and OOV, the recall of words that the source corpus lacks, x 100, means over the seeds; in"
+        " brackets each seed. A seed draws the order of sentences, and what is drawn of them."
+    )
+    yield "- Sentences: partially annotated ones; marked: words of the lexicon found in them, or spans of markup."
+    yield significance(summary["trials"])
+
+
+def _sizes(setting: dict[str, Any]) -> Iterator[str]:
+    told = "; ".join(f"{name} {a:,} sentences, {b:,} words" for name, (a, b) in setting["sizes"].items())
+    yield f"- Fully annotated: {told}."
+    yield f"- Raw sentences of the target domain: {setting['raw']:,}; words of its lexicon: {setting['lexicon']:,}."
+    if setting["natural"][0]:
+        yield "- Pages: {:,} sentences with {:,} marked spans.".format(*setting["natural"])
+    yield ""
+
+
+def _scores(each: Table, setting: dict[str, Any]) -> Iterator[str]:
+    yield f"### {each.title}\n"
+    measures = list(next(iter(setting["methods"].values()))["scores"])
+    head = ["method", "sentences", "marked", *(_measure(name) for name in measures)]
+    rows = []
+    for method in each.methods:
+        found = setting["methods"][method.name]
+        row = [method.name, number_range(found["sentences"]), number_range(found["marked"])]
+        row += [_score(found["scores"][name]) for name in measures]
+        rows.append([*row, *each.printed.get(method.name, ("-",) * len(each.head))])
+    yield from table([*head, *(f"paper: {name}" for name in each.head)], rows)
+
+
+def _measure(name: str) -> str:
+    return name if name.endswith("OOV") else f"{name} F"
+
+
+def _score(found: dict[str, Any]) -> str:
+    return f"**{found['mean']:.2f}** ({', '.join(f'{value:.2f}' for value in found['values'])})"
+
+
+def _differences(each: Table, setting: dict[str, Any]) -> Iterator[str]:
+    """Every row compared with the methods above it that are references."""
+    rows = []
+    for number, method in enumerate(each.methods):
+        above = {other.name for other in each.methods[:number]}
+        for reference, tests in setting["methods"][method.name]["against"].items():
+            if reference in above:
+                rows.append([method.name, reference, *(cell for test in tests.values() for cell in _test(test))])
+    measures = [_measure(name) for name in next(iter(setting["methods"].values()))["scores"]]
+    yield from table(["method", "beside", *(cell for name in measures for cell in (name, "p"))], rows)
+
+
+def _test(test: dict[str, Any]) -> tuple[str, str]:
+    return f"{test['difference']:+.2f}", f"{test['p_all']:.4f} ({', '.join(f'{p:.4f}' for p in test['p'])})"

@@ -1,0 +1,77 @@
+"""All numbers of a page, as JSON holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from reproductions.lab.comparison import TRIALS, Measured, against, judged
+from reproductions.lab.run import Run, Setting
+from reproductions.lab.words import unknown_counts, word_counts
+from reproductions.liu_2014.domain import Domain
+from reproductions.liu_2014.methods import BASELINE, COLUMNS, LEXICON, PHRASES, RANDOM, Method
+from reproductions.liu_2014.paper import FINDINGS
+from tagweave.evaluation.score import f_of_counts, share_of_counts
+
+REFERENCES = (BASELINE, COLUMNS, LEXICON, PHRASES, RANDOM)
+"""The methods that every other one that comes after them is tested against."""
+OOV = " OOV"
+"""What the names of measures of unknown words end in; the others are F of words."""
+
+
+def summary(run: Run[Domain, Method], command: str, trials: int = TRIALS) -> dict[str, Any]:
+    """The numbers of a part; `command` is how to have them again."""
+    return {
+        "command": command,
+        "part": run.part,
+        "seeds": run.seeds,
+        "trials": trials,
+        "settings": [_of_setting(run, setting, trials) for setting in run.settings],
+    }
+
+
+def _of_setting(run: Run[Domain, Method], setting: Setting[Domain, Method], trials: int) -> dict[str, Any]:
+    domain = setting.draw(0)
+    found = {method.name: measures(run, setting, method) for method in setting.methods}
+    recipe = domain.recipe
+    return {
+        "name": setting.name,
+        "title": setting.title,
+        "sizes": domain.sizes(),
+        "raw": len(domain.raw),
+        "lexicon": len(domain.lexicon),
+        "natural": [len(domain.natural.corpus), domain.natural.spans_of(domain.natural.corpus)],
+        "recipe": {"learner": recipe.learner, **recipe.settings, "iterations": domain.schedule.iterations},
+        "methods": {
+            method.name: {
+                **_costs(run, setting, method),
+                "scores": {measure: each.to_json() for measure, each in found[method.name].items()},
+                "against": against(method.name, found, _before(method, setting.methods), trials),
+            }
+            for method in setting.methods
+        },
+        "findings": judged(FINDINGS[run.part], found, trials),
+    }
+
+
+def _before(method: Method, methods: Sequence[Method]) -> list[Method]:
+    return [each for each in methods[: methods.index(method)] if each in REFERENCES]
+
+
+def measures(run: Run[Domain, Method], setting: Setting[Domain, Method], method: Method) -> dict[str, Measured]:
+    """F of words on `dev` and `test`, and with the ending `OOV` the recall of words that the source corpus lacks."""
+    domain, results = setting.draw(0), run.of(setting, method)
+    found: dict[str, Measured] = {}
+    for part, gold in domain.gold.items():
+        words = [word_counts(gold, result[part]) for result in results]
+        unknown = [unknown_counts(gold, result[part], domain.known) for result in results]
+        found[part] = Measured(np.stack(words), f_of_counts)
+        found[part + OOV] = Measured(np.stack(unknown), share_of_counts)
+    return found
+
+
+def _costs(run: Run[Domain, Method], setting: Setting[Domain, Method], method: Method) -> dict[str, Any]:
+    kept = ("sentences", "marked", "labels", "weights", "seconds", "history")
+    return {key: [result[key] for result in run.of(setting, method)] for key in kept}

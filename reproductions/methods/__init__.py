@@ -1,0 +1,1 @@
+"""Every method of `tagweave train` on one task: scores, time, memory, size."""

@@ -1,0 +1,117 @@
+"""One method: `tagweave train` in a process of its own, then the model in another one, timed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reproductions.lab.cache import Result
+from reproductions.lab.corpora import ROOT
+from tagweave.corpus import sample
+
+TARGET, SOURCE = "ctb", "pd"
+"""The guidelines."""
+ITERATIONS = 2
+"""Of a quick run, and of the one beforehand in which code is compiled."""
+_PROGRAM = "from tagweave.cli.main import main; main()"
+
+
+class FailedError(Exception):
+    """A process ended with an error; the message is its last line."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """The corpora: of the target guideline train, dev and test, of the other one the source."""
+
+    name: str
+    train: Path
+    dev: Path
+    test: Path
+    source: Path
+
+    def paths(self) -> tuple[Path, ...]:
+        """All of them."""
+        return self.train, self.dev, self.test, self.source
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method on some corpora.
+
+    Attributes:
+        name: of the method.
+        files: the corpora.
+        options: of `tagweave train`; with a `--method` among them it is given the source as well.
+        iterations: `None`: as many as usual.
+    """
+
+    name: str
+    files: Files
+    options: tuple[str, ...]
+    iterations: int | None = None
+
+    def description(self) -> dict[str, Any]:
+        """What the result depends on, other than the package itself."""
+        texts = [hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in self.files.paths()]
+        return {"name": self.name, "options": self.options, "iterations": self.iterations, "texts": texts}
+
+    def run(self) -> Result:
+        """Train and label.
+
+        Returns:
+            `seconds`, `processor` (seconds of all threads) and `megabytes` (the most memory) of the training process;
+            `size` of the model's file in bytes; `megabytes of tagging`; and what `reproductions.methods.label` tells.
+
+        Raises:
+            FailedError: one of the processes did.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            model = Path(folder) / "model"
+            _timed(_train(self.options, _sample(Path(folder)), Path(folder) / "first", ITERATIONS))  # compiles
+            found = _timed(_train(self.options, self.files, model, self.iterations))
+            label = [sys.executable, "-m", "reproductions.methods.label", str(model)]
+            labelled = _timed([*label, str(self.files.dev), str(self.files.test)])
+            told: Result = json.loads(labelled["output"])
+            used = {key: found[key] for key in ("seconds", "processor", "megabytes")}
+            return {**used, "size": model.stat().st_size, "megabytes of tagging": labelled["megabytes"], **told}
+
+
+def _sample(folder: Path) -> Files:
+    target, source = (sample.path(name) for name in ("ctb.txt", "pd.txt"))
+    return Files("sample", target, target, target, source)
+
+
+def _train(options: Sequence[str], files: Files, model: Path, iterations: int | None) -> list[str]:
+    """The command line of a training run."""
+    source = ["--source", f"{SOURCE}={files.source}"] if "--method" in options else []
+    words = ["train", f"{TARGET}={files.train}", "-o", str(model), "--task", "segtag", "--dev", str(files.dev)]
+    words += ["--iterations", str(iterations)] if iterations else []
+    return [sys.executable, "-c", _PROGRAM, *words, *options, *source]
+
+
+def _timed(command: Sequence[str]) -> dict[str, Any]:
+    """Run a command: its output, and what it used."""
+    begin = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=errors)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0), errors.seek(0)
+        if process.returncode:
+            raise FailedError((errors.read().strip().splitlines() or ["no message"])[-1])
+        return {
+            "output": output.read(),
+            "seconds": time.perf_counter() - begin,
+            "processor": used.ru_utime + used.ru_stime,
+            "megabytes": used.ru_maxrss / 1024,
+        }

@@ -1,0 +1,1 @@
+"""Parsers of text whose tags and FEATS are missing."""

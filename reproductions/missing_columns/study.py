@@ -1,0 +1,76 @@
+"""Parsers of text whose tags and FEATS are missing: `python -m reproductions missing-columns`.
+
+See README.md in the folder above.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from reproductions.lab.corpora import ROOT, corpora_folder
+from tagweave.adapt.parsing import ParserRecipe, fit_parser
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import load
+from tagweave.encoding.given_columns import without_columns
+from tagweave.evaluation.attachment import attachment
+from tagweave.learning.loop import Schedule
+from tagweave.models.parser import Parser
+
+TREEBANKS = {"en/ewt": 2000, "zh/udc": 2000, "fr/gsd-ud": 1100, "ja/gsd-suw": 380}
+"""How many sentences train. Where there is no training data, the rest of the development data is for development."""
+COLUMNS = ("upos", "xpos", "user:feats")
+INPUTS = {"all columns": (), "UPOS alone": COLUMNS[1:], "words alone": COLUMNS}
+"""What is taken from the sentences that are parsed."""
+SHARES = (0.0, 0.5)
+_PASSES = 5
+_MOST = 500  # sentences of development data
+
+
+def parts(name: str, size: int) -> tuple[Corpus, Corpus]:
+    """Training and development data."""
+    folder = corpora_folder(name)
+    dev = load(f"{folder / 'dev.conllu'}#head")
+    if not (folder / "train.conllu").exists():
+        return dev.with_sentences(dev[at] for at in range(size)), dev.with_sentences(dev.sentences[size:])
+    train = load(f"{folder / 'train.conllu'}#head").sentences
+    step = len(train) // size
+    return dev.with_sentences(train[: step * size : step]), dev.with_sentences(dev.sentences[:_MOST])
+
+
+def rows(train: Corpus, dev: Corpus, shares: Sequence[float], passes: int) -> Iterator[list[str]]:
+    """A row a share: UAS and LAS by what is given."""
+    for share in shares:
+        parser = Parser(fit_parser([train], ParserRecipe(drop_columns=share), None, Schedule(passes)).model)
+        cells = [f"{share:g}"]
+        for missing in INPUTS.values():
+            parsed = parser.parse([without_columns(sentence, missing) for sentence in dev])
+            scores = attachment(dev, dev.with_sentences(parsed))
+            cells.append(f"{100 * scores.heads.f:.1f} / {100 * scores.arcs.f:.1f}")
+        yield cells
+
+
+def main(words: Sequence[str]) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m reproductions missing-columns", description=__doc__)
+    parser.add_argument("--sentences", type=int, help="of training data, to see that it works")
+    parser.add_argument("--shares", type=float, nargs="+", default=SHARES, help="of copies without columns")
+    parser.add_argument("--treebanks", nargs="+", choices=TREEBANKS, default=list(TREEBANKS))
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of the page")
+    options = parser.parse_args(words)
+    lines = [
+        "# Parsing text whose columns are missing",
+        "",
+        "Written by `python -m reproductions missing-columns`. UAS / LAS on development data, with gold columns as far",
+        f"as they are given, {_PASSES} passes of AdaGrad. The share is that of `--drop-columns`: so many sentences",
+        "train a second time, without columns.",
+    ]
+    for name in options.treebanks:
+        train, dev = parts(name, options.sentences or TREEBANKS[name])
+        lines += ["", f"## {name}", "", f"{len(train):,} sentences train, {len(dev):,} are parsed.", ""]
+        lines += [f"| share | {' | '.join(INPUTS)} |", "|---" * (len(INPUTS) + 1) + "|"]
+        for cells in rows(train, dev, options.shares, _PASSES):
+            lines.append(f"| {' | '.join(cells)} |")
+            print(name, *cells, flush=True)
+    (options.out / "missing-columns.md").write_text("\n".join(lines) + "\n")

@@ -1,0 +1,1 @@
+"""Parsers from trees of which some heads are known."""

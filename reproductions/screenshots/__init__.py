@@ -1,0 +1,1 @@
+"""Pictures of the annotation server for the documentation."""

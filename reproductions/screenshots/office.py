@@ -1,0 +1,178 @@
+"""An annotation project on the bundled sample, some hours old: simulated annotators, models that learned from them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from tagweave.adapt.fit import dev_score
+from tagweave.adapt.task import Task as Coding
+from tagweave.annotate import intake, retraining
+from tagweave.annotate.kwic import build
+from tagweave.annotate.passwords import hashed
+from tagweave.annotate.settings import Settings
+from tagweave.annotate.simulated import Chance, Simulated, StoreDesk, even
+from tagweave.annotate.site import WordList
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import Answer, Purpose, Task, label
+from tagweave.annotate.training_command import ANNOTATED, MODEL
+from tagweave.corpus import sample
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import load, save
+from tagweave.corpus.sentence import Sentence
+from tagweave.models.storage import load_model
+from tagweave.models.tagger import Tagger
+
+GUIDELINE = "ctb"
+PASSWORD = "correct horse"  # noqa: S105  # of everybody here
+PEOPLE = {"Ada": 0.95, "Bo": 0.88, "Chidi": 0.92, "Dunja": 0.9}
+"""Annotators, and how often each is right."""
+CURATOR = "Edith"
+WORDS = ("没有", "起来", "开始", "学生", "马上", "上学", "生活", "一点")
+NOTES = {
+    "AD": "adverb; also linking adverbs: 但, 因此, 而且",
+    "AS": "aspect particle 了, 着, 过",
+    "CC": "coordinating conjunction",
+    "CD": "cardinal number, also 许多, 大量",
+    "DEC": "的 after a clause, a verb or a predicative adjective",
+    "DEG": "的 after a noun, a pronoun, a number or a JJ",
+    "JJ": "modifies a noun without 的, or is never a predicate",
+    "LC": "localizer, after its noun: 上, 里, 以前",
+    "M": "measure word",
+    "NN": "common noun",
+    "NR": "proper noun",
+    "NT": "noun of time: 今天, 去年",
+    "P": "preposition; 因为 and 由于 too",
+    "PU": "punctuation",
+    "SP": "particle at the end of a sentence",
+    "VA": "predicative adjective",
+    "VV": "verb, modal verbs among them",
+}
+_LEARN, _RAW, _GOLD = slice(0, 12), slice(12, 112), slice(112, 120)
+_SHARE, _ROUNDS, _ANSWERS = 0.4, 4, 200
+_COMMAND = (sys.executable, "-c", "from tagweave.cli.main import main; main()", "train")
+
+
+@dataclass
+class Clock:
+    """The time, so many seconds ago; work moves it on."""
+
+    behind: float = 3 * 3600.0
+
+    def __call__(self) -> float:
+        """Seconds since 1970."""
+        return time.time() - self.behind
+
+
+@dataclass
+class Hand:
+    """A desk at which thinking takes time."""
+
+    desk: StoreDesk
+    clock: Clock
+    random: Random
+
+    def claim(self) -> tuple[int, Task] | None:
+        """See `tagweave.annotate.simulated.Desk`."""
+        return self.desk.claim()
+
+    def answer(self, number: int, answer: Answer) -> None:
+        """See `tagweave.annotate.simulated.Desk`."""
+        self.clock.behind -= self.random.uniform(2.0, 9.0)
+        self.desk.answer(number, answer)
+
+
+def furnish(folder: Path) -> tuple[Store, WordList]:
+    """The store of the project, and the words of its concordance; files go into the folder."""
+    clock = Clock()
+    url = f"sqlite:///{folder / 'answers.db'}"
+    store = Store.open(url, Settings(gold_share=0.1), clock, seed=1)
+    for name, role in [*((name, "annotator") for name in PEOPLE), (CURATOR, "curator")]:
+        store.add_annotator(name, role, hashed(PASSWORD))
+    plan = _plan(folder, url)
+    store.add_labels(GUIDELINE, NOTES)
+    every = (found for each in _corpus() for found in each.layers[GUIDELINE])
+    store.add_labels(GUIDELINE, {name: "" for names in every for name in names or ()})
+    _ask(store, plan)
+    _work(store, plan, clock)
+    _ask_for_words(store, plan)
+    clock.behind = 0.0
+    return store, _word_list(folder)
+
+
+def _corpus() -> Corpus:
+    return load(str(sample.path("ctb.txt")), unnamed=GUIDELINE)
+
+
+def _plan(folder: Path, url: str) -> retraining.Plan:
+    """Training on some of the sample and the answers, as `tagweave annotate serve` does it."""
+    corpus = _corpus()
+    for name, part in {"learn": _LEARN, "raw": _RAW, "gold": _GOLD}.items():
+        save(corpus.with_sentences(corpus.sentences[part]), str(folder / f"{name}.conllu"))
+    known = f"{GUIDELINE}={folder / 'learn.conllu'}"
+    options = ("--iterations", "5", "-o", MODEL)
+    command = (*_COMMAND, known, f"{GUIDELINE}={ANNOTATED}", *options)
+    return retraining.Plan(url, GUIDELINE, command, str(folder), dev=f"{GUIDELINE}={sample.path('both.tsv')}#ctb")
+
+
+def _ask(store: Store, plan: retraining.Plan) -> None:
+    """What the first model doubts, and planted gold."""
+    folder, path = Path(plan.folder), _trained(plan, "model")
+    model = load_model(path)
+    accuracy = dev_score(model, Coding(model.task).prepare(load(str(plan.dev))))(model.weights)
+    version = store.add_model(str(path), 0, 0.0, float(accuracy))
+    tagger = Tagger(model)
+    raw = load(str(folder / "raw.conllu"), unnamed=GUIDELINE).map(lambda each: Sentence(each.forms, place=each.place))
+    intake.put_doubtful(store, raw, tagger, _SHARE, version)
+    gold = load(f"{GUIDELINE}={folder / 'gold.conllu'}")
+    intake.put_known(store, gold, Purpose.GOLD, 30, tagger, model=version)
+
+
+def _ask_for_words(store: Store, plan: retraining.Plan) -> None:
+    """The occurrences of words that a segmenter doubts."""
+    tagger = Tagger(load_model(_trained(plan, "segmenter", "--task", "segment")))
+    raw = load(f"{GUIDELINE}={Path(plan.folder) / 'raw.conllu'}")
+    intake.put_words(store, raw, tagger, WORDS, most=12)
+
+
+def _trained(plan: retraining.Plan, name: str, *options: str) -> Path:
+    """A model of what is known from the start."""
+    path = Path(plan.folder) / f"{name}.safetensors"
+    known = f"{GUIDELINE}={Path(plan.folder) / 'learn.conllu'}"
+    command = (*_COMMAND, known, "--iterations", "5", "-o", str(path), *options)
+    subprocess.run(command, check=True, capture_output=True)
+    return path
+
+
+def _work(store: Store, plan: retraining.Plan, clock: Clock) -> None:
+    """Some rounds of answers, a model after each, and a last round without one."""
+    raw = load(f"{GUIDELINE}={Path(plan.folder) / 'raw.conllu'}")
+    right = {each.place.line: each.layers[GUIDELINE] for each in raw}
+
+    def gold(task: Task) -> Answer:
+        return task.gold or label((right[task.sentence.place.line][task.start] or ("",))[0])
+
+    random = Random(2)
+    desks = (Hand(StoreDesk(store, each.id), clock, random) for each in store.annotators() if each.name in PEOPLE)
+    people = [Simulated(*each, seed) for seed, each in enumerate(zip(desks, *_minds(gold), strict=True))]
+    for number in range(_ROUNDS + 1):
+        for _ in range(_ANSWERS):
+            random.choice(people).step()
+        if number < _ROUNDS:
+            retraining.retrain(store, plan)
+
+
+def _minds(gold: Callable[[Task], Answer]) -> tuple[list[Callable[[Task], Answer]], list[Chance]]:
+    """What is right, to everybody, and how often each says it, by name."""
+    return [gold] * len(PEOPLE), [even(PEOPLE[name]) for name in sorted(PEOPLE)]
+
+
+def _word_list(folder: Path) -> WordList:
+    """A concordance of the whole sample."""
+    lines = ["".join(each.forms) for name in sample.NAMES for each in load(str(sample.path(name)), unnamed=GUIDELINE)]
+    return WordList(build(lines, folder / "kwic"), WORDS, GUIDELINE, "sample.txt")

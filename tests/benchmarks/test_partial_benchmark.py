@@ -1,0 +1,149 @@
+"""The benchmark of training on partial annotation: its data, what it measures, and the page that it writes."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.progress import Progress
+
+from benchmarks import kytea, partial, partial_measure
+from benchmarks.characters import attributes, bmes, plain_words
+from benchmarks.partial import ROWS, page, table
+from benchmarks.partial_measure import (
+    C2,
+    COMPLETED,
+    PARTIAL,
+    SOURCE,
+    TEST,
+    crfsuite,
+    make_data,
+    pointwise,
+    scores,
+    tagweave,
+)
+from tagweave.adapt.fit import fit
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.task import Task
+from tagweave.corpus import sample
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import load
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.presets import PRESETS
+from tagweave.learning.loop import Schedule
+from tagweave.learning.online import AdaGrad
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Training data of the shape of the benchmark's, from the sample."""
+    corpora = tmp_path_factory.mktemp("corpora")
+    for name in ("pd199801", "zx", "lexicons"):
+        (corpora / "zh" / name).mkdir(parents=True)
+    lines = sample.path("pd.txt").read_text("utf-8").splitlines(keepends=True)
+    underlined = [" ".join("_".join(token.rsplit("/", 1)) for token in line.split()) + "\n" for line in lines]
+    (corpora / "zh" / "pd199801" / "train.txt").write_text("".join(lines[:60]), encoding="utf-8")
+    (corpora / "zh" / "zx" / "train.txt").write_text("".join(underlined[60:90]), encoding="utf-8")
+    (corpora / "zh" / "zx" / "test.txt").write_text("".join(underlined[90:]), encoding="utf-8")
+    words = sorted({token.rsplit("/", 1)[0] for line in lines[60:90] for token in line.split()})
+    names = [word for word in words if len(word) > 1][:20]
+    (corpora / "zh" / "lexicons" / "zhuxian-names.txt").write_text("\n".join(names) + "\n", encoding="utf-8")
+    folder = tmp_path_factory.mktemp("data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partial_measure, "corpora_folder", lambda: corpora)
+        assert make_data(folder, 50, 1)["sentences"] <= 30
+    return folder
+
+
+def test_the_data_are_the_partial_sentences_and_what_completes_them(folder: Path) -> None:
+    assert len(list(plain_words(folder / SOURCE))) == 50
+    assert list(plain_words(folder / TEST))
+    partial = load(f"pd={folder / PARTIAL}")
+    done = list(plain_words(folder / COMPLETED))
+    assert ["".join(s.forms) for s in partial] == list(map("".join, done))
+    assert any(None in s.layers["pd"] for s in partial)
+    for sentence, words in zip(partial, done, strict=True):
+        for allowed, letter in zip(sentence.layers["pd"], bmes(words), strict=True):
+            assert allowed is None or letter in allowed
+
+
+def test_both_programs_have_the_same_weights(folder: Path) -> None:
+    """Pairs of feature and letter, and of letters; tagweave has 8 more for the ends of sentences, which stay 0."""
+    pairs = set()
+    for words in chain(plain_words(folder / SOURCE), plain_words(folder / COMPLETED)):
+        for strings, letter in zip(attributes("".join(words)), bmes(words), strict=True):
+            pairs.update((string, letter) for string in strings)
+    ours, theirs = tagweave(folder, "completed", "lbfgs", 20, 1), crfsuite(folder, 20)
+    assert theirs["weights"] == len(pairs) + 16
+    assert ours["weights"] == len(pairs) + 16 + 8
+    assert ours["f"] == pytest.approx(theirs["f"], abs=0.05)
+    assert theirs["iterations"] == ours["iterations"] == 20
+
+
+def test_both_programs_minimise_the_same_function(folder: Path) -> None:
+    """Where no coding forbids a pair of letters, both end at the same loss."""
+    lines = [*plain_words(folder / SOURCE), *plain_words(folder / COMPLETED)]
+    coded = ((tuple("".join(words)), tuple((letter,) for letter in bmes(words))) for words in lines)
+    corpus = Corpus(tuple(Sentence(characters, {"pd": layer}) for characters, layer in coded), "pd", "word")
+    settings = {"features": "observed", "edges": False, "precision": "float64"}
+    recipe = Recipe(Task("tag"), PRESETS["liu-2014"], "lbfgs", {"c2": C2}, **settings)
+    loss = fit([corpus], recipe, None, Schedule(100)).outcome.history[-1].loss
+    assert loss == pytest.approx(crfsuite(folder, 100)["loss"], rel=1e-3)
+
+
+def test_unknown_positions_are_learnt_from(folder: Path) -> None:
+    for learner in ("lbfgs", "adagrad"):
+        found = tagweave(folder, "partial", learner, 3, 1)
+        assert 0.3 < found["f"] < 1
+        assert 0 <= found["oov"] < 1
+        assert found["features"] > 0 and found["train"] >= found["iteration"] > 0
+        assert found["iterations"] == (3 if learner == "lbfgs" else AdaGrad.passes)
+    again = tagweave(folder, "partial", "lbfgs", 3, 2)
+    assert again["weights"] == tagweave(folder, "partial", "lbfgs", 3, 1)["weights"]
+
+
+def test_kytea_learns_from_the_partial_sentences(folder: Path) -> None:
+    if not kytea.is_installed():
+        pytest.skip("the package kytea is not installed")
+    found = pointwise(folder)
+    assert 0.3 < found["f"] < 1 and 0 <= found["oov"] < 1 and found["whole"] > 0
+    kytea.train("-notags", "-tok", str(folder / SOURCE), "-model", str(folder / "alone.kytea"))
+    alone = kytea.segmenter(str(folder / "alone.kytea"))
+    assert scores(lambda text: bmes(alone(text)), folder)["f"] != found["f"]
+
+
+def row(program: str, **more: Any) -> dict[str, Any]:
+    numbers = {"features": 2.0, "train": 3.5, "iteration": 0.125, "iterations": 20, "loss": 70000.0}
+    scores = {"weights": 1_500_000, "f": 0.9012, "oov": 0.7, "peak_megabytes": 1234}
+    return {"program": program, **numbers, **scores, **more}
+
+
+def test_the_page_has_a_row_for_every_measurement() -> None:
+    rows = [row("alone", sentences=1541, known=0.11), *(row(name, c2=1.0) for name in ROWS)]
+    lines = table(rows)
+    assert len(lines) == 2 + len(rows) and len({line.count("|") for line in lines}) == 1
+    assert lines[2] == "| alone | 2.0 | 0.125 | 20 | 3.5 | 5.5 | 1,234 | 1.5 | 90.12 | 70.00 |"
+    assert "first 9,000 lines of the People's Daily" in "\n".join(page(rows, 9000))
+    untold = table([{"program": "KyTea, partial", "whole": 61.25, "peak_megabytes": 99, "f": 0.5, "oov": 0.25}])
+    assert untold[2] == "| KyTea, partial |  |  |  |  | 61.2 | 99 |  | 50.00 | 25.00 |"
+    whole = "\n".join(page(rows, None))
+    assert "first 9,000" not in whole and "1,541 sentences" in whole and "11% of their characters" in whole
+
+
+def test_every_row_is_measured_but_those_of_programs_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[str, ...]] = []
+
+    def measure(what: str, _folder: str, *words: str) -> dict[str, Any]:
+        ran.append((what, *words))
+        return row("", sentences=9, known=0.5, c2=1.0)
+
+    monkeypatch.setattr(partial, "measure", measure)
+    monkeypatch.setattr(kytea, "is_installed", lambda: False)
+    rows = partial.run(700, 7, Progress(disable=True))
+    assert ran[2] == ("data", "--lines", "700"), "after two runs that only compile"
+    assert all(words[-2:] == ("--iterations", "7") for words in ran[3:])
+    assert len(ran) == 2 + 1 + len(ROWS) - 1
+    assert rows[-1] == {"program": "KyTea, partial: not installed"}
+    assert len(table(rows)) == 2 + 1 + len(ROWS)

@@ -1,0 +1,143 @@
+"""Rounds of annotation on the bundled sample, and their page."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from reproductions.annotation_value import study
+from reproductions.annotation_value.rounds import CHOICES, METHODS, Pool, right, rounds
+from reproductions.annotation_value.study import lines, main, read_data, summarise
+from tagweave.models.tagger import Tagger
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return Pool.of(read_data(0, True), 0)
+
+
+def known_of(pool, *tokens):
+    known = np.zeros(int(pool.begins[-1]), np.bool_)
+    known[list(tokens)] = True
+    return known
+
+
+def ask(pool, choice, model, known, number):
+    return pool.asked(choice, model, known, number, np.random.default_rng(0))
+
+
+def test_answers_are_gold_and_all_else_is_unknown(pool):
+    first = len(pool.raw[0])
+    told = pool.told(known_of(pool, 2, first), pool.raw)
+    layers = [sentence.layers["ctb"] for sentence in told]
+    assert layers[0] == tuple(c if t == 2 else None for t, c in enumerate(pool.data.target[0].layers["ctb"]))
+    assert layers[1][0] == pool.data.target[1].layers["ctb"][0]
+    assert all(c is None for layer in (layers[1][1:], *layers[2:]) for c in layer)
+
+
+def test_the_raw_sentences_tell_nothing_of_the_answers(pool):
+    assert {name for sentence in pool.raw for name in sentence.layers} == {"pd"}
+
+
+def test_the_first_questions_are_those_that_the_source_tagger_doubts(pool):
+    tables = np.concatenate([t.max(1) for t in Tagger(pool.guide).probabilities([*pool.raw])])
+    chosen = ask(pool, "least certain", None, known_of(pool), 20)
+    assert len({*chosen.tolist()}) == 20
+    np.testing.assert_allclose(tables[chosen], np.sort(tables)[:20], atol=1e-6)
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_what_is_known_is_not_asked_again(pool, choice):
+    known = known_of(pool, *ask(pool, choice, None, known_of(pool), 60).tolist())
+    model = pool.trained("two-stage", known, 0)
+    chosen = ask(pool, choice, model, known, 100)
+    assert len({*chosen.tolist()}) == 100
+    assert not known[chosen].any()
+
+
+def test_in_proportion_lies_between(pool):
+    doubt = {}
+    tables = np.concatenate([t.max(1) for t in Tagger(pool.guide).probabilities([*pool.raw])])
+    for choice in CHOICES:
+        doubt[choice] = 1 - tables[ask(pool, choice, None, known_of(pool), 200)].mean()
+    assert doubt["least certain"] > doubt["in proportion"] > doubt["random"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_model_learns_from_the_answers(pool, method):
+    test = pool.data.test
+    few, many = (
+        sum(right(pool.trained(method, known_of(pool, *range(0, int(pool.begins[-1]), step)), 0), test))
+        for step in (40, 2)
+    )
+    assert few < many
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_every_round_knows_so_many_more(pool, choice, monkeypatch):
+    seen = []
+    train = Pool.trained
+    monkeypatch.setattr(Pool, "trained", lambda self, method, known, seed: (
+        seen.append(known.copy()), train(self, method, known, seed))[1])  # fmt: skip
+    rows = list(rounds(pool, "two-stage", choice, (50, 120), 0))
+    assert [(row["answers"], int(known.sum())) for row, known in zip(rows, seen, strict=True)] == [(50, 50), (120, 120)]
+    assert not (seen[0] & ~seen[1]).any()
+    assert all(len(row["right"]) == len(pool.data.test) for row in rows)
+
+
+def test_the_seed_draws_the_random_tokens(pool, monkeypatch):
+    seen = []
+    monkeypatch.setattr(Pool, "trained", lambda _self, _method, known, _seed: seen.append(known.copy()) or pool.guide)
+    monkeypatch.setattr("reproductions.annotation_value.rounds.right", lambda *_: [])
+    for seed in (0, 0, 1):
+        list(rounds(pool, "two-stage", "random", (50,), seed))
+    assert (seen[0] == seen[1]).all()
+    assert (seen[0] != seen[2]).any()
+
+
+def made(method, choice, answers, share):
+    """A row in which so large a share of every sentence of the sample is right."""
+    test = read_data(0, True).test
+    right = [round(share * len(sentence)) for sentence in test]
+    return {
+        "method": method,
+        "choice": choice,
+        "seed": 0,
+        "answers": answers,
+        "labels": 9,
+        "seconds": 1.0,
+        "right": right,
+    }
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.9, "250 of its answers"), (0.2, "No number of its answers")])
+def test_the_verdict_counts_answers(share, said):
+    shares = {"in proportion": share, "least certain": 0.4, "random": 0.5}
+    rows = [made("coupled", choice, answers, each) for choice, each in shares.items() for answers in (250, 500)]
+    page = "\n".join(lines(summarise(read_data(0, True), rows, 100), "the command"))
+    verdict = page.partition("`in proportion` is better")[2].partition("`least certain` is better")[0]
+    assert said in verdict
+    assert "`coupled` is trained on both" in page
+    assert "two-stage" not in page
+    assert ("250, 500" in verdict.partition("It is worse")[0]) == (share > 0.5)
+
+
+def test_the_command(tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "SIZES", (60, 120))
+    main(["--quick", "--seeds", "1", "--methods", "two-stage", "--out", str(tmp_path)])
+    summary = json.loads((tmp_path / "annotation-value.json").read_text(encoding="utf-8"))
+    page = (tmp_path / "annotation-value.md").read_text(encoding="utf-8")
+    assert [cell["answers"] for cell in summary["cells"]] == [60, 120]
+    assert all(f"{cell['scores'][choice]['mean']:.2f}" in page for cell in summary["cells"] for choice in CHOICES)
+    assert "--quick --seeds 1" in page
+    assert "`two-stage` has" in page
+    assert "coupled" not in page
+    assert (tmp_path / "annotation-value.png").stat().st_size > 1000
+
+
+def test_without_corpora_it_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path))
+    with pytest.raises(SystemExit, match="TAGWEAVE_CORPORA"):
+        main([])

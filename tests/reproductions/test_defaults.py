@@ -1,0 +1,81 @@
+"""The comparison of defaults: what is trained on what, how it is scored, and the page that is written of it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from reproductions.defaults.cell import NOW, REGRESSION, Cell, Text, features, part, spread
+from reproductions.defaults.page import summary
+from reproductions.defaults.study import LARGE, REGRESSED, ROWS, cells, main
+from reproductions.lab.cache import Cache
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.encoding.templates import Templates
+
+CORPUS = Corpus(tuple(Sentence((str(number),) * 3) for number in range(9)), "g")
+
+
+def numbers(corpus: Corpus) -> list[int]:
+    return [int(sentence.forms[0]) for sentence in corpus]
+
+
+@pytest.mark.parametrize(("tokens", "subset", "expected"), [(5, 0, [0, 1]), (6, 1, [3, 4]), (10, 2, [6, 7, 8, 0])])
+def test_parts_are_whole_sentences_from_several_places(tokens: int, subset: int, expected: list[int]) -> None:
+    assert numbers(part(CORPUS, tokens, subset)) == expected
+    assert part(CORPUS, 0, subset) is CORPUS
+
+
+def test_development_data_is_of_the_whole_corpus() -> None:
+    assert numbers(spread(CORPUS, 9)) == [0, 3, 6]
+    assert spread(CORPUS, 100) == CORPUS
+
+
+def test_a_feature_is_a_column_for_every_place_in_its_window() -> None:
+    encoder = TemplateEncoder(Templates(("form[-1]", "form[0]", "prefix_1[0]")))
+    encoded = encoder.encode([Sentence(("a", "b")), Sentence(("b",))])
+    encoder.freeze(encoded)
+    matrix = features(encoded, encoder.windows).toarray()
+    assert matrix.sum(axis=1).tolist() == [3, 3, 3]  # the prefix, the token, the token before it or the edge
+    assert (matrix[0] * matrix[2]).sum() == 1  # the edge
+    assert (matrix[1] * matrix[2]).sum() == 2  # the token and its prefix
+    assert set(np.unique(matrix)) == {0, 1}
+
+
+def test_every_size_compares_with_the_defaults_of_before(tmp_path) -> None:
+    found = list(cells(tmp_path, (1000, 5000, 0), 2))
+    by_row: dict[tuple, set] = {}
+    for cell in found:
+        by_row.setdefault((cell.tokens, cell.task, cell.text.name), set()).add(cell.trained)
+    assert all({"defaults", "before"} <= trained for trained in by_row.values())
+    assert {row[1:] for row in by_row if row[0] == 1000} == set(ROWS)
+    assert {row[1:] for row in by_row if row[0] != 1000} == set(LARGE)
+    assert {row for row, trained in by_row.items() if REGRESSION in trained} == {(1000, *row) for row in REGRESSED}
+
+
+def test_the_regression_is_compared_on_the_subsets_that_it_has(tmp_path) -> None:
+    text = Text("t", "t.txt")
+    runs = [(NOW, 0, 90.0), (NOW, 1, 70.0), ("before", 0, 80.0), ("before", 1, 60.0), (REGRESSION, 0, 89.0)]
+    results = [
+        (Cell(tmp_path, text, "tag", 1000, subset, trained), {"score": score, "tokens": 1001, "seconds": 1.0})
+        for trained, subset, score in runs
+    ]
+    (row,) = summary(results)["rows"]
+    assert row["trained"][NOW] == {"score": 80.0, "seconds": 1.0, "subsets": 2}
+    assert row["over regression"] == 1.0
+
+
+def test_the_command_writes_a_page_and_keeps_its_results(tmp_path, capsys) -> None:
+    words = ["--cache", str(tmp_path / "cache"), "--quick", "--out", str(tmp_path)]
+    main(words)
+    page, told = ((tmp_path / f"defaults.{kind}").read_text("utf-8") for kind in ("md", "json"))
+    assert "python -m reproductions defaults" in page
+    assert [row["task"] for row in json.loads(told)["rows"]] == ["tag", "segment"]
+    assert "| tag | the sample corpus |" in page
+    assert len(list((tmp_path / "cache").iterdir())) == 6
+    main(words)
+    assert json.loads(told) == json.loads((tmp_path / "defaults.json").read_text("utf-8"))
+    assert Cache(tmp_path / "cache")

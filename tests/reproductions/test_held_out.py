@@ -1,0 +1,206 @@
+"""The held-out sentences: found on their pages again, or missing; the shipped table holds to its guideline."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reproductions.liu_2014.held_out import TABLE, Entry, digest, entries, held_out, texts
+from tagweave.adapt.task import Task
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.evidence.markup import Harvest
+from tagweave.evidence.page import find, read
+
+PAGE = """# 安装
+
+我们可以在[图书馆](library.md) 看书，也可以在**北京** 开会。使用 `ref` 吗？
+
+- 她昨天开会。
+"""
+FIRST = "我们 可以 在 图书馆 看书 ， 也 可以 在 北京 开会 。"
+SECOND = "使用 ref 吗 ？"
+THIRD = "她 昨天 开会 。"
+
+
+def row(page: str, words: str) -> str:
+    parts = words.split()
+    return f"{page}\t{digest(''.join(parts))}\t{' '.join(str(len(word)) for word in parts)}\n"
+
+
+def written(folder: Path, *rows: str) -> Path:
+    """A table of the rows, beside the folder of two pages of the same text."""
+    for name in ("a/page.md", "b/page.md"):
+        (folder / "pages" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "pages" / name).write_text(PAGE, encoding="utf-8")
+    table = folder / "table.tsv"
+    table.write_text("".join(rows), encoding="utf-8")
+    return table
+
+
+def words_of(corpus: Corpus) -> list[str]:
+    return [" ".join(sentence.forms) for sentence in corpus]
+
+
+# Reading
+
+
+def test_sentences_come_in_the_order_of_the_table(tmp_path: Path) -> None:
+    table = written(
+        tmp_path, "# a comment\n", row("a/page.md", THIRD), row("a/page.md", FIRST), "\n", row("b/page.md", SECOND)
+    )
+    corpus = held_out(tmp_path / "pages", table)
+    assert words_of(corpus) == [THIRD, FIRST, SECOND]
+    assert [Path(sentence.place.path).parts[-2:] for sentence in corpus] == [("a", "page.md")] * 2 + [("b", "page.md")]
+
+
+def test_a_corpus_of_words_under_pd(tmp_path: Path) -> None:
+    corpus = held_out(tmp_path / "pages", written(tmp_path, row("a/page.md", SECOND)))
+    assert (corpus.guideline, corpus.unit, corpus.path) == ("pd", "word", str(tmp_path / "pages"))
+    (sentence,) = Task("segment").prepare(corpus)
+    assert sentence.forms == tuple("使用ref吗？")
+    assert sentence.layers["pd"] == (("B",), ("E",), ("B",), ("M",), ("E",), ("S",), ("S",))
+
+
+def test_a_table_of_comments_is_an_empty_corpus(tmp_path: Path) -> None:
+    assert len(held_out(tmp_path / "pages", written(tmp_path, "# nothing\n"))) == 0
+
+
+def test_a_page_that_changed(tmp_path: Path) -> None:
+    table = written(tmp_path, row("a/page.md", FIRST), row("b/page.md", "她 明天 开会 。"))
+    with pytest.raises(CorpusError, match=f"no sentence with the digest {digest('她明天开会。')}") as error:
+        held_out(tmp_path / "pages", table)
+    assert error.value.path == str(tmp_path / "pages" / "b/page.md")
+
+
+def test_a_sentence_of_another_page_is_not_found(tmp_path: Path) -> None:
+    table = written(tmp_path, row("b/page.md", THIRD))
+    (tmp_path / "pages" / "b/page.md").write_text("# 安装\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=digest("她昨天开会。")):
+        held_out(tmp_path / "pages", table)
+
+
+@pytest.mark.parametrize("lengths", ["1 2 2", "1 2 2 1 1", "7"])
+def test_words_that_do_not_fill_their_sentence(lengths: str, tmp_path: Path) -> None:
+    table = written(tmp_path, f"a/page.md\t{digest('她昨天开会。')}\t{lengths}\n")
+    with pytest.raises(CorpusError, match=rf"a.page\.md: found words of [57] .*{digest('她昨天开会。')}.* expected 6"):
+        held_out(tmp_path / "pages", table)
+
+
+def test_a_page_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"c.page\.md"):
+        held_out(tmp_path / "pages", written(tmp_path, row("c/page.md", FIRST)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a/page.md\t0123456789abcdef",
+        "a/page.md\t0123456789abcdef\t",
+        "a/page.md\t0123456789abcdef\t1  2",
+        "a/page.md\t0123456789abcdef\t1 0 2",
+        "a/page.md\t0123456789abcdef\t1 -2",
+        "a/page.md\t0123456789abcdef\t１ ２",
+        "a/page.md\t0123456789abcdef\t1 2\tmore",
+        "a/page.md\t0123456789ABCDEF\t1 2",
+        "a/page.md\t0123456789\t1 2",
+        "\t0123456789abcdef\t1 2",
+        "a/page.md 0123456789abcdef 1 2",
+    ],
+)
+def test_a_damaged_line(line: str, tmp_path: Path) -> None:
+    table = written(tmp_path, "# PAGE\n", row("a/page.md", FIRST), line + "\n")
+    with pytest.raises(CorpusError, match=r"table\.tsv:3: found .* expected PAGE, DIGEST and LENGTHS"):
+        list(entries(table))
+
+
+@given(st.lists(st.text("甲乙丙ab。", min_size=1, max_size=4), min_size=1, max_size=9))
+def test_an_entry_tells_its_words(words: list[str]) -> None:
+    line = row("a/page.md", " ".join(words)).rstrip("\n").split("\t")
+    entry = Entry(line[0], line[1], tuple(map(int, line[2].split())))
+    assert sum(entry.lengths) == len("".join(words))
+    assert len(entry.lengths) == len(words)
+    assert entry.digest == digest("".join(words))
+
+
+def test_texts_are_the_same_of_words_and_of_characters(tmp_path: Path) -> None:
+    corpus = held_out(tmp_path / "pages", written(tmp_path, row("a/page.md", FIRST), row("a/page.md", THIRD)))
+    assert texts(corpus) == {FIRST.replace(" ", ""), THIRD.replace(" ", "")}
+    assert texts(Task("segment").prepare(corpus)) == texts(corpus)
+    found = Harvest(everything=True).of(read(*find(str(tmp_path / "pages" / "a/page.md"))[0]))
+    assert ["".join(s.forms) for s in found if "".join(s.forms) not in texts(corpus)] == ["安装", "使用ref吗？"]
+
+
+# The table that is shipped
+
+
+def test_the_table_has_150_sentences() -> None:
+    table = list(entries())
+    assert len(table) == len({entry.digest for entry in table}) == 150
+    assert Counter(entry.page.split("/")[0] for entry in table) == {"react-docs": 75, "vue-docs": 75}
+    assert len({entry.page for entry in table}) == 150
+    assert all(12 <= sum(entry.lengths) <= 80 for entry in table)
+
+
+def test_the_table_has_no_text() -> None:
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        assert line.startswith("#") or line.isascii()
+
+
+def examples() -> list[tuple[str, ...]]:
+    """The words, and the words beside each other, that the guideline gives as examples."""
+    comments = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    found = re.findall(r"[\u4e00-\u9fff]+(?:\|[\u4e00-\u9fff]+)*", "\n".join(comments))
+    return [tuple(example.split("|")) for example in found if len(example) > 1]
+
+
+def runs(sentence: Sentence, length: int) -> list[tuple[str, ...]]:
+    return [sentence.forms[at : at + length] for at in range(len(sentence) - length + 1)]
+
+
+def joined_and_split(corpus: Corpus) -> set[str]:
+    """The words that stand elsewhere as two or three words."""
+    words = {word for sentence in corpus for word in sentence.forms}
+    return {"".join(run) for sentence in corpus for length in (2, 3) for run in runs(sentence, length)} & words
+
+
+def test_words_that_are_joined_and_split() -> None:
+    made_up = Corpus((Sentence(("没有", "人")), Sentence(("有", "没", "有")), Sentence(("没有人",))))
+    assert joined_and_split(made_up) == {"没有", "没有人"}
+
+
+@pytest.fixture(scope="module")
+def corpus(real_corpora: Path) -> Corpus:
+    return held_out(real_corpora / "zh" / "markdown")
+
+
+def test_all_sentences_are_found(corpus: Corpus) -> None:
+    assert len(corpus) == len(texts(corpus)) == 150
+    assert corpus.tokens() == sum(len(entry.lengths) for entry in entries())
+    assert [digest("".join(sentence.forms)) for sentence in corpus] == [entry.digest for entry in entries()]
+
+
+def test_no_word_has_blanks_or_a_mark_beside_a_chinese_character(corpus: Corpus) -> None:
+    word = re.compile(r"[\u4e00-\u9fff]+|https://\S+|[\w.$-]+|—+|[^\w\s]", re.ASCII)
+    assert all(word.fullmatch(form) for sentence in corpus for form in sentence.forms)
+
+
+def test_letters_are_not_split(corpus: Corpus) -> None:
+    beside = re.compile(r"[A-Za-z0-9]\|[A-Za-z0-9]")
+    assert not any(beside.search("|".join(sentence.forms)) for sentence in corpus)
+
+
+def test_a_word_is_split_everywhere_or_nowhere(corpus: Corpus) -> None:
+    assert joined_and_split(corpus) == {"没有", "只有", "多次"}  # the guideline tells their senses
+
+
+def test_the_guideline_is_true_of_the_data(corpus: Corpus) -> None:
+    there = {run for sentence in corpus for length in range(1, 4) for run in runs(sentence, length)}
+    assert len(examples()) > 80
+    assert [example for example in examples() if example not in there] == []

@@ -1,0 +1,131 @@
+"""The steps of the reproduction of jiang-2015: segmentations as lines, sentences of a newspaper, recall by tag."""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reproductions.jiang_2015 import word_lines as lines
+from reproductions.jiang_2015.newspaper import in_sentences, some
+from reproductions.jiang_2015.recall import by_kind
+from reproductions.jiang_2015.structure import digest
+from reproductions.jiang_2015.words import Words
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.task import Task
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+
+SEGMENTER = Words(Recipe(Task("segment")))
+WORDS = st.lists(st.text("天地人。", min_size=1, max_size=5), min_size=1, max_size=6).map(tuple)
+CORPORA = st.lists(WORDS, min_size=1, max_size=5).map(lambda all_: Corpus(tuple(map(Sentence, all_)), "pd"))
+
+
+# lines
+
+
+@given(CORPORA)
+def test_lines_are_words_and_labels_without_text(corpus: Corpus) -> None:
+    found = lines.of_words(corpus)
+    assert all(set(line) <= set("0123456789 ") for line in found)
+    labels = [tuple(each[0] for each in sentence.layers["pd"] if each) for sentence in Task("segment").prepare(corpus)]
+    assert lines.labels(found) == labels
+    assert lines.of_labels(labels) == found
+    assert lines.cut(corpus, found, "pd").sentences == corpus.sentences
+
+
+@given(CORPORA)
+def test_a_text_in_other_words(corpus: Corpus) -> None:
+    others = ["1 " * len("".join(sentence.forms)) for sentence in corpus]
+    found = lines.cut(corpus, others, "ctb")
+    assert found.guideline == "ctb"
+    assert [sentence.forms for sentence in found] == [tuple("".join(sentence.forms)) for sentence in corpus]
+
+
+def test_lengths_of_another_text() -> None:
+    corpus = Corpus((Sentence(("甲乙", "丙")),))
+    with pytest.raises(ValueError, match="found words of 2 characters, expected 3"):
+        lines.cut(corpus, ["1 1"], "ctb")
+    with pytest.raises(ValueError, match="shorter"):
+        lines.cut(corpus, [], "ctb")
+
+
+def test_lines_are_told_apart() -> None:
+    assert digest(["1 2", "3"]) == digest(iter(["1 2", "3"]))
+    assert len({digest(each) for each in (["1 2", "3"], ["1", "2 3"], ["1 2 3"], ["3", "1 2"], [])}) == 5
+
+
+# sentences
+
+
+@given(CORPORA)
+def test_sentences_end_at_full_stops_alone(corpus: Corpus) -> None:
+    found = in_sentences(corpus)
+    words = [form for sentence in corpus for form in sentence.forms]
+    assert [form for sentence in found for form in sentence.forms] == words
+    assert all("。" not in sentence.forms[:-1] for sentence in found)
+    ends = {sum(map(len, (sentence.forms for sentence in corpus.sentences[:at]))) for at in range(1, len(corpus) + 1)}
+    for end in accumulate(len(sentence) for sentence in found):
+        assert words[end - 1] == "。" or end in ends
+
+
+def test_tags_stay_with_their_words() -> None:
+    paragraph = Sentence(("我", "去", "。", "好"), {"pd": (("r",), None, ("w",), ("a", "v"))})
+    first, second = in_sentences(Corpus((paragraph,), "pd"))
+    assert (first.forms, first.layers) == (("我", "去", "。"), {"pd": (("r",), None, ("w",))})
+    assert (second.forms, second.layers) == (("好",), {"pd": (("a", "v"),)})
+
+
+@given(CORPORA, st.integers(0, 7), st.integers(0, 3))
+def test_some_sentences_in_their_order(corpus: Corpus, count: int, seed: int) -> None:
+    numbered = corpus.with_sentences(Sentence((str(at),)) for at in range(len(corpus)))
+    found = [int(sentence.forms[0]) for sentence in some(numbered, count, seed)]
+    assert len(found) == min(count, len(corpus))
+    assert found == sorted(set(found))
+
+
+def test_seeds_draw_other_sentences() -> None:
+    corpus = Corpus(tuple(Sentence((str(at),)) for at in range(100)))
+    assert some(corpus, 50, 1) == some(corpus, 50, 1) != some(corpus, 50, 2)
+
+
+# recall
+
+
+def cut_at_random(text: str, random: Random) -> tuple[str, ...]:
+    ends = [0, *(at for at in range(1, len(text)) if random.random() < 0.5), len(text)]
+    return tuple(text[a:b] for a, b in pairwise(ends))
+
+
+@given(CORPORA, st.randoms(use_true_random=False))
+def test_words_are_right_where_both_ends_are(corpus: Corpus, random: Random) -> None:
+    found = [cut_at_random("".join(sentence.forms), random) for sentence in corpus]
+    expected = []
+    for sentence, words in zip(corpus, found, strict=True):
+        gold, spans = ([*pairwise(accumulate(map(len, each), initial=0))] for each in (sentence.forms, words))
+        expected += [span in spans for span in gold]
+    output = [" ".join(str(len(word)) for word in words) for words in found]
+    np.testing.assert_array_equal(lines.right(corpus, output), expected)
+
+
+def test_recall_by_tag() -> None:
+    layer = (("NN",), ("VV",), ("NN",), None, ("PU",))
+    gold = Corpus((Sentence(("甲乙", "丙", "丁", "戊", "。"), {"ctb": layer}),), "ctb")
+    seeds = ["2 1 1 1 1"], ["1 1 1 1 1 1"]
+    assert by_kind(SEGMENTER, gold, seeds, [["2 2 1 1"]] * 2) == [
+        {"tag": "NN", "share": 40.0, "first": 75.0, "second": 50.0},
+        {"tag": "VV", "share": 20.0, "first": 100.0, "second": 0.0},
+    ]  # PU does not change
+
+
+def test_rare_tags_are_left_out() -> None:
+    words = tuple("天" * 100)
+    for rare, shown in ((1, ["NN"]), (2, ["JJ", "NN"])):
+        layer = (*[("JJ",)] * rare, *[("NN",)] * (100 - rare))
+        gold = Corpus((Sentence(words, {"ctb": layer}),), "ctb")
+        found = by_kind(SEGMENTER, gold, [["1 " * 100]], [["2 " * 50]])
+        assert [row["tag"] for row in found] == shown

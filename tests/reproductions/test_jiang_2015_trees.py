@@ -1,0 +1,336 @@
+"""Trees in the reproduction of jiang-2015: as lines, scored, invented, in halves, adapted as the library does it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reproductions.jiang_2015 import invented, tree_lines
+from reproductions.jiang_2015.adaptation import Adaptation, Way
+from reproductions.jiang_2015.cells import Cells
+from reproductions.jiang_2015.methods import BASELINE, CONVERSIONS, MODEL_1, MODEL_2, SOURCE, Method
+from reproductions.jiang_2015.pair import Pair
+from reproductions.jiang_2015.settings import PARTS, TREE_SHARES
+from reproductions.jiang_2015.trainings import Trainings
+from reproductions.jiang_2015.treebanks import halves
+from reproductions.jiang_2015.trees import Trees
+from reproductions.lab.cache import Cache
+from reproductions.lab.corpora import digest
+from reproductions.lab.twice import Twice
+from tagweave.adapt import trees as systems
+from tagweave.adapt.guided_parsing import fit_guided_parser
+from tagweave.adapt.guided_rounds import fit_guided_in_rounds
+from tagweave.adapt.parsing import FittedParser, fit_parser
+from tagweave.adapt.predict_self import PredictSelf
+from tagweave.adapt.system import Parallel, Step
+from tagweave.adapt.transform import fit_iterated, fit_transformed
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Arc, Sentence
+from tagweave.evaluation.attachment import attachment
+from treebank import treebank
+
+RELATIONS = st.sampled_from([None, "det", "nmod:poss", "comp:obj@x", "0"])
+TREES = st.lists(st.tuples(st.integers(0, 12), RELATIONS).map(lambda arc: Arc(*arc)), min_size=1, max_size=8).map(tuple)
+
+
+def corpus_of(trees: list[tuple[Arc, ...]]) -> Corpus:
+    sentences = (Sentence(("w",) * len(tree), heads={"a": tuple((arc,) for arc in tree)}) for tree in trees)
+    return Corpus(tuple(sentences), "a")
+
+
+# lines
+
+
+@given(st.lists(TREES, max_size=4))
+def test_lines_are_trees_without_text(trees: list[tuple[Arc, ...]]) -> None:
+    found = tree_lines.of_trees(trees)
+    assert tree_lines.trees(found) == trees
+    assert tree_lines.of_corpus(corpus_of(trees)) == found
+    assert not any("w" in line for line in found)
+    again = tree_lines.with_trees(corpus_of(trees), found, "b")
+    assert again.guideline == "b"
+    assert [list(sentence.heads) for sentence in again] == [["b"]] * len(trees)
+    assert tree_lines.of_corpus(again) == found
+
+
+def test_a_line_is_short() -> None:
+    assert tree_lines.of_trees([(Arc(2, "det"), Arc(0, "nmod:poss"), Arc(2, None))]) == ["2:det 0:nmod:poss 2"]
+
+
+@given(TREES)
+def test_heads_alone(tree: tuple[Arc, ...]) -> None:
+    (line,) = tree_lines.of_corpus(tree_lines.without_relations(corpus_of([tree])))
+    assert line == " ".join(str(arc.head) for arc in tree)
+
+
+def test_lines_of_another_text() -> None:
+    corpus = corpus_of([(Arc(0, None), Arc(1, None))])
+    with pytest.raises(ValueError, match="found a tree of 1 tokens, expected 2"):
+        tree_lines.with_trees(corpus, ["0"], "b")
+    with pytest.raises(ValueError, match="shorter"):
+        tree_lines.with_trees(corpus, [], "b")
+    with pytest.raises(ValueError, match="found trees of 3 tokens, expected 2"):
+        tree_lines.right(corpus, ["0 1 1"])
+
+
+@pytest.mark.parametrize("candidates", [None, (Arc(0, None), Arc(2, None)), (Arc(None, "root"),)])
+def test_a_tree_that_is_not_whole(candidates: tuple[Arc, ...] | None) -> None:
+    sentence = Sentence(("a", "b"), heads={"a": (candidates, (Arc(1, None),))})
+    with pytest.raises(CorpusError, match="found 1 tokens without one head"):
+        tree_lines.of_corpus(Corpus((sentence,), "a"))
+
+
+@given(st.lists(st.tuples(TREES, st.randoms(use_true_random=False)), min_size=1, max_size=4))
+def test_scores_are_those_of_the_evaluation(drawn: list) -> None:  # type: ignore[type-arg]
+    gold = corpus_of([tree for tree, _ in drawn])
+    lines = tree_lines.of_trees(tuple(Arc(r.randint(0, 3), "det") for _ in tree) for tree, r in drawn)
+    system = tree_lines.with_trees(gold, lines, "b")
+    expected = attachment(gold, system)
+    np.testing.assert_array_equal(tree_lines.counts(gold, lines), expected.head_counts[:, :2])
+    arcs = sum(
+        a == b for s, t in zip(gold, system, strict=True) for a, b in zip(s.heads["a"], t.heads["b"], strict=True)
+    )
+    assert tree_lines.counts(gold, lines, relations=True).sum(axis=0).tolist() == [arcs, gold.tokens()]
+
+
+def test_arcs_by_the_tags_of_both_ends() -> None:
+    corpus = Corpus(tuple(treebank(3)), "head")
+    found = tree_lines.tag_pairs(corpus, "upos")
+    assert len(found) == corpus.tokens()
+    assert set(found) <= {"ROOT→V", "V→N", "N→D", "V→P"}
+    assert found.count("ROOT→V") == 3
+
+
+# corpora
+
+
+def test_the_digest_of_a_treebank_knows_its_trees_and_columns() -> None:
+    corpus = Corpus(tuple(treebank(3)), "head")
+    others = [
+        tree_lines.without_relations(corpus),
+        corpus.map(lambda sentence: sentence.with_column("feats", sentence.forms)),
+        replace(corpus, guideline="other"),
+    ]
+    assert len({digest(each) for each in (corpus, *others)}) == 4
+    assert digest(corpus) == digest(Corpus(tuple(treebank(3)), "head"))
+    tagged = replace(corpus, guideline="upos")  # trees of which nobody learns
+    assert digest(tagged) == digest(tagged.map(lambda sentence: replace(sentence, heads={})))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_invented_trees_are_trees_of_two_guidelines(seed: int) -> None:
+    both = invented.treebank(40, seed)
+    assert both == invented.treebank(40, seed) != invented.treebank(40, seed + 1)
+    for first, second in zip(both.first, both.second, strict=True):
+        assert (first.forms, first.layers) == (second.forms, second.layers)
+        for sentence, guideline in ((first, "content"), (second, "function")):
+            tags = ["ROOT", *(tag for (tag,) in sentence.layers["upos"])]
+            heads = [0, *(arc.head for (arc,) in sentence.heads[guideline])]
+            assert sum(head == 0 for head in heads[1:]) == 1
+            for number in range(1, len(heads)):
+                path = {number}
+                while (number := heads[number]) and number not in path:
+                    path.add(number)
+                assert number == 0  # no circle
+            governors = {tags[head] for head in heads[1:]} & {"ADP", "AUX"}
+            assert governors == (set() if guideline == "content" else {"ADP", "AUX"} & {*tags})
+    trees = [tree_lines.of_corpus(corpus) for corpus in (both.first, both.second)]
+    assert sum(a != b for a, b in zip(*trees, strict=True)) > 20
+
+
+def twice(first: list[list[str]], second: list[list[str]]) -> tuple[Corpus, Corpus]:
+    one, other = (Corpus(tuple(Sentence(tuple(forms)) for forms in text)) for text in (first, second))
+    return one, other
+
+
+def test_sentences_of_other_tokens_are_left_out() -> None:
+    corpora = twice([["a", "b"], ["c", "d"], ["e"]], [["a", "b"], ["cd"], ["e"]])
+    found = Twice.of(*corpora, same_tokens=True)
+    assert ([s.forms for s in found.first], found.left_out) == ([("a", "b"), ("e",)], 1)
+    assert Twice.of(*corpora).left_out == 0
+    assert found.reverse.left_out == 1
+    with pytest.raises(CorpusError, match="in other trees"):
+        Twice.of(*twice([["a", "b"]], [["ab"]]), same_tokens=True)
+
+
+def test_each_guideline_sees_its_own_half_of_the_trees() -> None:
+    dev, test = invented.treebank(47), invented.treebank(9, 1)
+    pair = halves("name", dev, test, 10, "adagrad", PARTS["parsing-french"](None)[0].draw(0).schedule)
+    train = [sentence.forms for sentence in (*pair.source.train, *pair.target.train)]
+    assert train == [sentence.forms for sentence in dev.first.sentences[:37]]
+    assert abs(len(pair.source.train) - len(pair.target.train)) == 1
+    assert [s.forms for s in pair.source.dev] == [s.forms for s in pair.target.dev]
+    assert (len(pair.target.dev), pair.given["dev"]) == (10, pair.source.dev)
+    assert (pair.target.test, pair.source.test, pair.given["test"]) == (test.second, test.first, test.first)
+    for corpus in pair.source:
+        assert all(list(sentence.heads) == ["content"] for sentence in corpus)
+    assert all(list(sentence.heads) == ["function"] for sentence in pair.target.train)
+
+
+def test_shares_of_the_trees_keep_the_source() -> None:
+    pairs = [setting.draw(0) for setting in PARTS["parsing-models"](None)]
+    assert [len(pair.target.train) for pair in pairs] == [round(40 * share) for share in TREE_SHARES]
+    assert len({digest(pair.source.train) for pair in pairs}) == 1
+    assert pairs[0].digests != pairs[1].digests
+
+
+# models: they are those of the library
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
+    """One cache for all tests that only add to it."""
+    return Cache(tmp_path_factory.mktemp("cells"))
+
+
+def pair_of(name: str = "parsing-models-1") -> Pair:
+    """The invented pair of a setting."""
+    parts = ("parsing-models", "parsing-perceptron", "parsing-french")
+    (setting,) = (each for part in parts for each in PARTS[part](None) if each.name == name)
+    return setting.draw(0)
+
+
+def structure(pair: Pair) -> Trees:
+    found = pair.structure.of_seed(0)
+    assert isinstance(found, Trees)
+    return found
+
+
+def adaptation(pair: Pair, cache: Cache) -> Adaptation:
+    return Adaptation(pair, Trainings(pair.structure, pair.schedule, 0, cache))
+
+
+def on_test(fitted: FittedParser, pair: Pair) -> list[str]:
+    return structure(pair).found(fitted.model, pair.target.test)
+
+
+@pytest.mark.parametrize("name", ["parsing-models-1", "parsing-perceptron", "parsing-french"])
+def test_model_1_is_the_guided_parser(name: str, cache: Cache) -> None:
+    pair = pair_of(name)
+    recipe, schedule = structure(pair).recipe, pair.schedule
+    source = fit_parser([pair.source.train], recipe, pair.source.dev, schedule)
+    fitted = fit_guided_parser([pair.target.train], source.model, recipe, pair.target.dev, schedule)
+    found = adaptation(pair, cache).guided
+    assert found.found(pair.target.test) == on_test(fitted, pair)
+    assert max(found.course()["history"]) == fitted.outcome.score
+
+
+def test_model_2_is_the_transformed_parser(cache: Cache) -> None:
+    pair = pair_of("parsing-french")
+    system, target, source = structure(pair).system(pair.schedule), pair.target, pair.source
+    fitted = fit_transformed(system, [target.train], [source.train], target.dev, [source.dev])
+    assert adaptation(pair, cache).transformed(Way(1, 0)).found(target.test) == on_test(fitted, pair)
+
+
+@pytest.mark.parametrize("name", ["parsing-models-0.25", "parsing-perceptron"])
+@pytest.mark.parametrize("predict_self", [PredictSelf((0.6,)), PredictSelf(filter=True)])
+def test_rounds_of_trees_are_those_of_the_library(name: str, predict_self: PredictSelf, cache: Cache) -> None:
+    pair, rounds = pair_of(name), 1 if predict_self.filter else 2
+    system, target, source = structure(pair).system(pair.schedule), pair.target, pair.source
+    iterated = fit_iterated(system, [target.train], [source.train], target.dev, predict_self, rounds, [source.dev])
+    found = adaptation(pair, cache)
+    for each in iterated.rounds:
+        training = found.transformed(Way(each.number, predict_self.choices[0], predict_self.filter))
+        assert found.dev_score(training) == pytest.approx(each.score, abs=1e-12)
+
+
+def guides_of(pair: Pair, method: Method, found: Adaptation) -> list[list[str]]:
+    """The lines that the transfer model of a conversion learns from, of training and development data."""
+    if method.kind == "parallel":
+        return [tree_lines.of_corpus(pair.given[part]) for part in ("train", "dev")]
+    if method.round == 1:
+        return [found.source.found(corpus) for corpus in (pair.target.train, pair.target.dev)]
+    before = found.round(1, 0.0).target
+    return [before.best(0.0), list(before.dev)]
+
+
+@pytest.mark.parametrize("rounds", [2, 3])
+def test_rounds_of_conversion_are_those_of_the_library(
+    rounds: int, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What guides the last training is the same; its features have other names, so they are hashed otherwise."""
+    pair = pair_of("parsing-french")
+    guiding = []
+
+    def recorded(system: systems.Trees, guide: FittedParser, parallel: Any, dev: Any, step: Step) -> FittedParser:
+        guiding.extend([*parallel, dev])
+        return guide
+
+    monkeypatch.setattr(systems.Trees, "train_guided", recorded)
+    system, target, source = structure(pair).system(pair.schedule), pair.target, pair.source
+    fit_guided_in_rounds(system, [target.train], [source.train], target.dev, rounds, source.dev)
+    before = adaptation(pair, cache).round(rounds - 1, 0.0).target
+    assert [tree_lines.of_trees(each.guides) for each in guiding] == [before.best(0.0), list(before.dev)]
+    assert [each.corpus for each in guiding] == [target.train, target.dev]
+
+
+@pytest.mark.parametrize("method", CONVERSIONS, ids=lambda method: method.name)
+def test_conversion_is_a_transfer_model_given_gold_trees(method: Method, cache: Cache) -> None:
+    pair, cells = pair_of("parsing-french"), Cells(cache, 1, None)
+    system, target = structure(pair).system(pair.schedule), pair.target
+    guides = guides_of(pair, method, adaptation(pair, cache))
+    train, dev = (
+        Parallel(own, tree_lines.trees(lines)) for own, lines in zip((target.train, target.dev), guides, strict=True)
+    )
+    fitted = system.train_transfer([train], dev, Step(1, 1, "transfer"))
+    gold = tree_lines.trees(tree_lines.of_corpus(pair.source.test))
+    found = cells(pair, method, 0)
+    assert found["test"] == tree_lines.of_trees(system.transform(fitted, Parallel(target.test, gold)))
+    assert "source test" not in found
+    outputs = [found["test"], cells(pair, BASELINE, 0)["test"]]
+    conversion, baseline = (pair.structure.measures[""].score(target.test, lines) for lines in outputs)
+    assert conversion > baseline
+
+
+def test_gold_trees_of_both_are_of_the_same_sentences() -> None:
+    pair = pair_of("parsing-french")
+    own = dict(zip(("train", "dev", "test"), pair.target, strict=True))
+    for part, given_ in pair.given.items():
+        assert [s.forms for s in given_] == [s.forms for s in own[part]]
+        assert given_.guideline == "content"
+    assert not {s.forms for s in pair.given["train"]} & {s.forms for s in pair.source.train}
+
+
+def test_cells_have_trees_without_text(cache: Cache) -> None:
+    pair, cells = pair_of(), Cells(cache, 1, None)
+    for method in (BASELINE, SOURCE, MODEL_1, MODEL_2):
+        found = cells(pair, method, 0)
+        for part, gold in pair.gold.items():
+            assert all(set(line) <= set("0123456789 ") for line in found[part])
+            assert [len(line.split()) for line in found[part]] == [len(sentence) for sentence in gold]
+        assert found["labels"] == 0
+        assert len(found["history"]) == pair.schedule.iterations
+    words = {form for sentence in pair.target.train for form in sentence.forms}
+    for path in cache.folder.glob("*.json"):
+        assert not any(f'"{word}' in path.read_text("utf-8") for word in words)
+
+
+def test_gold_trees_are_not_looked_at(cache: Cache) -> None:
+    pair = pair_of("parsing-french")
+    text, own = pair.target.test, adaptation(pair, cache)
+    flat = tree_lines.with_trees(text, [" ".join(["0"] * len(sentence)) for sentence in text], text.guideline)
+    assert own.guided.found(flat) == own.guided.found(text)
+    with_source = text.with_sentences(
+        replace(a, heads={**a.heads, **b.heads}) for a, b in zip(text, pair.source.test, strict=True)
+    )
+    assert own.guided.found(with_source) == own.guided.found(text)
+
+
+def test_a_kept_parser_is_the_same(tmp_path: Path) -> None:
+    pair = pair_of("parsing-french")
+    first = adaptation(pair, Cache(tmp_path)).guided
+    trees = first.found(pair.target.test)
+    first.keep()
+    model = pair.structure.load(next(tmp_path.glob("model-1*.model")))
+    assert pair.structure.found(model, pair.target.test) == trees
+    assert pair.structure.sizes(model)["labels"] > 3
+    decode = pair.structure.decoder(model, pair.target.test)
+    decode()
+    assert pair.structure.length(pair.target.test) == sum(map(len, pair.target.test))

@@ -1,0 +1,275 @@
+"""Training runs of the reproduction of li-2015: what each keeps, what it needs of others, and how they are scored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reproductions.lab.cache import Cache
+from reproductions.lab.comparison import Measured
+from reproductions.lab.run import run
+from reproductions.li_2015 import cells
+from reproductions.li_2015.cells import Cell, certainties, shown, tags_of
+from reproductions.li_2015.measures import measures
+from reproductions.li_2015.methods import (
+    BASELINE,
+    COMPLETE,
+    CONVERTED,
+    COUPLED,
+    FEW_SOURCES,
+    JOINT,
+    MERGED,
+    SEPARATE,
+    TIGHT,
+    TWO_STAGE,
+    Method,
+)
+from reproductions.li_2015.pair import Pair, with_layers
+from reproductions.li_2015.scores import least_certain, right_and_scored
+from reproductions.li_2015.settings import settings
+from tagweave.adapt.fit import Fitted, fit
+from tagweave.adapt.recipe import Recipe
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.evaluation.accuracy import accuracy
+from tagweave.evaluation.score import share_of_counts
+from tagweave.learning.loop import Schedule
+from tagweave.models.tagger import Tagger
+
+
+@pytest.fixture(scope="module")
+def tagging() -> Pair:
+    """The sample for tagging: CTB from PD."""
+    return settings("tagging", None)[0].draw(0)
+
+
+@pytest.fixture(scope="module")
+def conversion() -> Pair:
+    """The sample for conversion: PD from CTB."""
+    return settings("conversion", None)[0].draw(0)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
+    """One cache for all tests that only add to it."""
+    return Cache(tmp_path_factory.mktemp("cells"))
+
+
+def share_right(corpus: Corpus, lines: list[str]) -> float:
+    gold = [candidates[0] for sentence in corpus for candidates in sentence.layers[corpus.guideline] if candidates]
+    return float(np.mean([a == b for a, b in zip(gold, " ".join(lines).split(" "), strict=True)]))
+
+
+# cells
+
+
+@pytest.mark.parametrize("method", [BASELINE, MERGED, TWO_STAGE, COUPLED, CONVERTED], ids=lambda method: method.name)
+def test_every_system_learns_and_keeps_its_output(method: Method, tagging: Pair, cache: Cache) -> None:
+    result = Cell(tagging, method, 0, cache).result()
+    for name, corpus in (("dev", tagging.target.dev), ("test", tagging.target.test)):
+        assert [len(line.split(" ")) for line in result[name]] == [len(sentence) for sentence in corpus]
+    assert len(result["history"]) <= 3
+    assert result["score"] == max(result["history"])
+    assert result["score"] == pytest.approx(share_right(tagging.target.dev, result["dev"]))
+    assert share_right(tagging.target.test, result["test"]) > (0.4 if method == MERGED else 0.7)
+    assert result["labels"] > 30
+    assert result["weights"] > 1000
+
+
+def test_what_a_result_depends_on(tagging: Pair, cache: Cache) -> None:
+    shorter = replace(tagging.target, train=tagging.target.train.with_sentences(tagging.target.train.sentences[:9]))
+    changed = [
+        Cell(tagging, BASELINE, 0, cache),
+        Cell(tagging, COUPLED, 0, cache),
+        Cell(tagging, replace(COUPLED, joint=False), 0, cache),
+        Cell(tagging, BASELINE, 1, cache),
+        Cell(replace(tagging, target=shorter), BASELINE, 0, cache),
+        Cell(replace(tagging, schedule=Schedule(4, 2)), BASELINE, 0, cache),
+        Cell(replace(tagging, sample=(80, 7)), BASELINE, 0, cache),
+    ]
+    assert len({cache.path("x", cell.description()) for cell in changed}) == len(changed)
+
+
+def test_the_baseline_tells_of_every_token_of_the_source(tagging: Pair, cache: Cache) -> None:
+    result = Cell(tagging, BASELINE, 0, cache).result()
+    pd = Counter(tag for sentence in tagging.source.train for (tag,) in sentence.layers["pd"])
+    found: Counter[str] = Counter()
+    for ctb, tag, count in result["pairs"]:
+        assert ctb in tags_of(tagging.target.train)
+        found[tag] += count
+    assert found == pd
+    assert [len(row) for row in result["certainty"]] == [len(sentence) for sentence in tagging.target.test]
+
+
+def test_the_automatic_mapping_is_that_of_the_baseline_of_the_seed(tagging: Pair, tmp_path: Path) -> None:
+    cell = Cell(tagging, COUPLED, 0, Cache(tmp_path))
+    own = cell.coupling()
+    assert len(list(tmp_path.iterdir())) == 1
+    assert own == cell.coupling()
+    assert own.mappings != replace(cell, seed=1).coupling().mappings
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_couplings(tagging: Pair, cache: Cache) -> None:
+    couplings = {
+        method: Cell(tagging, method, 0, cache).coupling() for method in (COUPLED, TIGHT, COMPLETE, SEPARATE, JOINT)
+    }
+    assert couplings[COMPLETE].mappings == ()
+    assert len(couplings[TIGHT].mappings) == 1
+    assert [(c.joint, c.separate) for c in couplings.values()] == [(True, True)] * 3 + [(True, False), (False, True)][
+        ::-1
+    ]
+
+
+def test_the_converted_corpus_is_what_the_coupled_model_says(tagging: Pair, cache: Cache) -> None:
+    converted = Cell(tagging, CONVERTED, 0, cache).converted()
+    assert converted.guideline == "ctb"
+    assert [s.forms for s in converted] == [s.forms for s in tagging.source.train]
+    assert all(tuple(s.layers) == ("ctb",) for s in converted)
+    assert all(0 < doubtful <= 1 for s in converted for doubtful in s.confidence or (0,))
+    met = Counter(
+        (ctb, pd)
+        for ours, theirs in zip(converted, tagging.source.train, strict=True)
+        for (ctb,), (pd,) in zip(ours.layers["ctb"], theirs.layers["pd"], strict=True)
+    )
+    (mapping,) = Cell(tagging, COUPLED, 0, cache).coupling().mappings
+    assert met.keys() <= mapping.pairs, "what is given is a hard constraint"
+    assert met["PU", "w"] > 100
+
+
+def test_how_many_sentences_an_iteration_visits(tagging: Pair, cache: Cache) -> None:
+    assert Cell(tagging, COUPLED, 0, cache).recipe().sample == (80, 60)
+    assert Cell(tagging, FEW_SOURCES, 0, cache).recipe().sample == (80, 100), "no more than there are"
+    assert Cell(tagging, replace(FEW_SOURCES, source_sentences=7), 0, cache).recipe().sample == (80, 7)
+
+
+@pytest.mark.parametrize("method", [BASELINE, TWO_STAGE, COUPLED], ids=lambda method: method.name)
+def test_systems_that_sample_or_not(
+    method: Method, tagging: Pair, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = []
+
+    def spy(*arguments: Any) -> Fitted:
+        samples.append(next(argument.sample for argument in arguments if isinstance(argument, Recipe)))
+        raise KeyboardInterrupt
+
+    for name in ("fit", "fit_stages", "fit_coupled"):
+        monkeypatch.setattr(cells, name, spy)
+    monkeypatch.setattr(Cell, "coupling", lambda _: None)
+    with pytest.raises(KeyboardInterrupt):
+        Cell(tagging, method, 0, cache).run()
+    assert samples == [(80, 60) if method == COUPLED else ()]
+
+
+def test_an_unknown_system(tagging: Pair, cache: Cache) -> None:
+    with pytest.raises(ValueError, match="unknown system 'none'"):
+        Cell(tagging, Method("none", "none"), 0, cache).run()
+
+
+# conversion
+
+
+def test_what_is_given_is_shown_and_the_answer_is_not(conversion: Pair) -> None:
+    test = conversion.target.test
+    seen = shown(test, "ctb", tags_of(conversion.source.train))
+    assert all(tuple(sentence.layers) == ("ctb",) for sentence in seen)
+    unknown = tags_of(replace(test, guideline="ctb")) - tags_of(conversion.source.train)
+    for ours, theirs in zip(seen, test, strict=True):
+        for found, (tag,) in zip(ours.layers["ctb"], theirs.layers["ctb"], strict=True):
+            assert found == (None if tag in unknown else (tag,))
+
+
+def test_a_layer_that_is_not_there_is_unknown() -> None:
+    corpus = Corpus((Sentence(("x",), {"a": (("A",),)}),), "a")
+    assert dict(shown(corpus, "b", frozenset("B"))[0].layers) == {"b": (None,)}
+
+
+def test_given_tags_help_all_but_the_baseline(conversion: Pair, cache: Cache) -> None:
+    bare = replace(conversion.target, test=with_layers(conversion.target.test, "pd"))
+    for method, helps in ((BASELINE, False), (TWO_STAGE, True), (COUPLED, True)):
+        lines = [
+            Cell(replace(conversion, target=target), method, 0, cache).result()["test"]
+            for target in (conversion.target, bare)
+        ]
+        assert (lines[0] != lines[1]) == helps
+        if method == TWO_STAGE:
+            right = [share_right(conversion.target.test, each) for each in lines]
+            assert right[0] > right[1]
+
+
+def test_certainty_is_of_the_best_tag_and_sees_no_layer(tagging: Pair, conversion: Pair) -> None:
+    model = fit([conversion.target.train], Recipe(), None, Schedule(3)).model
+    found = certainties(model, conversion.target.test)
+    tables = Tagger(model).probabilities(with_layers(conversion.target.test).sentences)
+    assert [len(row) for row in found] == [len(sentence) for sentence in conversion.target.test]
+    np.testing.assert_allclose(np.concatenate(found), np.concatenate(tables).max(axis=1), atol=1e-6)
+
+
+# scores
+
+
+tagged_pairs = st.lists(
+    st.lists(st.tuples(st.sampled_from("XY"), st.sampled_from("XYZ")), min_size=1, max_size=5), min_size=1, max_size=6
+)
+
+
+@given(tagged_pairs)
+def test_counts_are_those_of_accuracy(sentences: list[list[tuple[str, str]]]) -> None:
+    def corpus(side: int) -> Corpus:
+        return Corpus(tuple(Sentence(("w",) * len(s), {"tag": tuple((pair[side],) for pair in s)}) for s in sentences))
+
+    output = [" ".join(system for _, system in sentence) for sentence in sentences]
+    expected = accuracy(corpus(0), corpus(1))
+    counts = right_and_scored(corpus(0), output)
+    np.testing.assert_array_equal(counts, expected.counts)
+    assert Measured(counts[None], share_of_counts).values == [pytest.approx(100 * expected.tokens.value)]
+
+
+def test_positions_without_one_label_do_not_count() -> None:
+    gold = Corpus(
+        (Sentence(("a", "b", "c"), {"tag": (("X",), ("X", "Y"), None)}), Sentence(("d",), {"tag": (("Y",),)}))
+    )
+    assert right_and_scored(gold, ["X X X", "X"]).tolist() == [[1, 1], [0, 1]]
+    assert right_and_scored(gold, ["X X X", "X"], np.array([False, True, True, True])).tolist() == [[0, 0], [0, 1]]
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=1, max_size=6))
+def test_the_least_certain_tokens(certainty: list[list[float]]) -> None:
+    values = np.concatenate(certainty)
+    chosen = least_certain(certainty, 0.2)
+    assert chosen.sum() == round(0.2 * len(values))
+    if chosen.any() and not chosen.all():
+        assert values[chosen].max() <= values[~chosen].min()
+
+
+def test_equally_certain_tokens_are_taken_in_their_order() -> None:
+    assert least_certain([[0.5, 0.1], [0.5, 0.5]], 0.5).tolist() == [True, True, False, False]
+
+
+# all cells
+
+
+def test_a_run_has_every_cell_and_says_so(cache: Cache) -> None:
+    said: list[str] = []
+    chosen = settings("conversion", None)
+    found = run("conversion", chosen, 2, lambda *cell: Cell(*cell, cache).result(), said.append)
+    assert len(said) == len(found.results) == 2 * 2 * 4
+    assert said[0] == "1/16  ctb-to-pd, baseline, seed 0"
+    assert said[8].endswith("seed 1")
+    counts = {name: each.counts for name, each in measures(found, chosen[0], COUPLED).items()}
+    tokens = chosen[0].draw(0).target.test.tokens()
+    assert {name: each.shape for name, each in counts.items()} == {
+        "dev": (2, 10, 2),
+        "test": (2, 10, 2),
+        "hard": (2, 10, 2),
+    }
+    assert counts["test"][0, :, 1].sum() == tokens
+    assert counts["hard"][0, :, 1].sum() == round(0.2 * tokens)
+    assert (counts["hard"] <= counts["test"]).all()

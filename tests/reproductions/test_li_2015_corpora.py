@@ -1,0 +1,201 @@
+"""The corpora, mappings and parts of the reproduction of li-2015."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reproductions.lab.corpora import Parts, cut, read_parts, share_of
+from reproductions.li_2015.mappings import completed, mappings, often
+from reproductions.li_2015.methods import SYSTEMS
+from reproductions.li_2015.pair import halves, retagged, with_layers
+from reproductions.li_2015.paper import FINDINGS, TABLES
+from reproductions.li_2015.settings import PARTS, settings, simplified
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping
+
+
+def both(count: int) -> Corpus:
+    """Sentences of one token, with two layers."""
+    return Corpus(
+        tuple(Sentence((str(i),), {"a": ((f"A{i % 3}",),), "b": ((f"B{i % 2}",),)}) for i in range(count)), "a"
+    )
+
+
+# steps
+
+
+@given(st.integers(2, 30), st.integers(0, 50))
+def test_halves_part_the_sentences_and_their_layers(count: int, seed: int) -> None:
+    corpus = both(count)
+    first, second = halves(corpus, "b", "a", seed)
+    assert (first.guideline, second.guideline) == ("b", "a")
+    assert {tuple(s.layers) for s in first} == {("b",)}
+    assert {tuple(s.layers) for s in second} == {("a",)}
+    assert abs(len(first) - len(second)) <= 1
+    forms = [s.forms for s in first] + [s.forms for s in second]
+    assert sorted(forms) == sorted(s.forms for s in corpus)
+    assert [s.forms for s in halves(corpus, "b", "a", seed)[0]] == [s.forms for s in first]
+
+
+@given(st.integers(1, 40), st.sampled_from([0.1, 0.5, 1.0]), st.integers(0, 9))
+def test_a_share_is_that_many_sentences_in_their_order(count: int, share: float, seed: int) -> None:
+    corpus = both(count)
+    part = share_of(corpus, share, seed)
+    assert len(part) == round(share * count)
+    numbers = [int(s.forms[0]) for s in part]
+    assert numbers == sorted(set(numbers))
+
+
+def test_shares_differ_by_seed() -> None:
+    assert share_of(both(40), 0.5, 0) != share_of(both(40), 0.5, 1)
+
+
+def test_cut_takes_runs_of_sentences() -> None:
+    assert [[int(s.forms[0]) for s in part] for part in cut(both(9), 2, 5, 5)] == [[0, 1], [2, 3, 4], []]
+
+
+def test_layers_that_a_sentence_lacks_are_not_made_up() -> None:
+    assert [dict(s.layers) for s in with_layers(both(1), "b", "c")] == [{"b": (("B0",),)}]
+    assert not with_layers(both(1))[0].layers
+
+
+def test_retagging_unites_candidates_of_one_name() -> None:
+    corpus = Corpus((Sentence(("x", "y", "z"), {"a": (("p", "q"), None, ("r",))}),), "a")
+    assert retagged(corpus, {"p": "n", "q": "n"})[0].layers["a"] == (("n",), None, ("r",))
+
+
+def test_brown_tags_lose_their_marks() -> None:
+    tags = ["nn-tl", "fw-in-tl", "nn-hl", "in-tl-hl", "vb-nc", "--", "ppss+bem", "nn$-tl", "-hl"]
+    corpus = Corpus((Sentence(tuple(tags), {"brown": tuple((tag,) for tag in tags)}),), "brown")
+    found = [candidates[0] for candidates in simplified(corpus)[0].layers["brown"] if candidates]
+    assert found == ["nn", "in", "nn", "in", "vb", "--", "ppss+bem", "nn$", "-hl"]
+
+
+# reading
+
+
+def test_parts_are_read_in_any_format(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("a/N b/V\n", "utf-8")
+    (tmp_path / "dev.tsv").write_text("a\tN\n", "utf-8")
+    (tmp_path / "test.txt").write_text("a/N\n\nb/V\n", "utf-8")
+    parts = read_parts(tmp_path, "g")
+    assert {part.guideline for part in parts} == {"g"}
+    assert parts.sizes() == {"train": [1, 2], "dev": [1, 1], "test": [2, 2]}
+
+
+def test_parts_that_are_not_there_or_twice(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="no file of the name train"):
+        read_parts(tmp_path, "g")
+    for name in ("train.txt", "train.tsv"):
+        (tmp_path / name).write_text("a/N\n", "utf-8")
+    with pytest.raises(CorpusError, match=r"train\.tsv, train\.txt of the name train"):
+        read_parts(tmp_path, "g")
+
+
+# mapping functions
+
+COUNTED = TagMapping(
+    "ctb", "pd", {("NN", "n"): 50_000, ("NN", "v"): 4, ("NN", "zz"): 5, ("ON", "o"): 3, ("VV", "o"): 1}
+)
+
+
+def test_often_keeps_what_is_frequent_and_the_best_of_every_tag() -> None:
+    assert often(COUNTED).pairs == {("NN", "n"), ("NN", "zz"), ("NN", "v"), ("ON", "o"), ("VV", "o")}
+    more = TagMapping("ctb", "pd", {**COUNTED.counts, ("VV", "v"): 5, ("ON", "n"): 2, ("VV", "n"): 6})
+    assert often(more).pairs == {("NN", "n"), ("NN", "zz"), ("VV", "v"), ("ON", "o"), ("VV", "n")}
+
+
+@given(st.dictionaries(st.tuples(st.sampled_from("ABCD"), st.sampled_from("wxyz")), st.integers(1, 10**6), min_size=1))
+def test_often_names_every_tag(counts: dict[tuple[str, str], int]) -> None:
+    kept, minimum = often(TagMapping("a", "b", counts)), sum(counts.values()) / 10_000
+    for side in (0, 1):
+        assert {pair[side] for pair in kept.pairs} == {pair[side] for pair in counts}
+    assert kept.pairs >= {pair for pair, count in counts.items() if count >= minimum}
+
+
+def test_completed_adds_the_tags_that_are_not_named() -> None:
+    mapping = TagMapping("ctb", "pd", {("NN", "n"): 1, ("VV", "v"): 1})
+    assert completed(mapping, COUNTED).pairs == {
+        ("NN", "n"),
+        ("VV", "v"),
+        ("NN", "zz"),
+        ("ON", "o"),
+        ("VV", "o"),
+    }
+
+
+def test_mapping_functions_become_looser() -> None:
+    shipped = read_mapping(CTB_PD).pairs
+    assert mappings("complete", COUNTED) == ()
+    (tight,), (relaxed,), (automatic,) = (mappings(name, COUNTED) for name in ("tight", "relaxed", "automatic"))
+    assert tight.pairs < relaxed.pairs
+    assert shipped < relaxed.pairs
+    assert ("ON", "o") in tight.pairs
+    assert ("NN", "f") not in tight.pairs
+    assert automatic == often(COUNTED)
+
+
+# parts
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_sample_serves_every_part(part: str) -> None:
+    chosen = settings(part, None)
+    assert len({setting.name for setting in chosen}) == len(chosen)
+    for setting in chosen:
+        first, again, other = (setting.draw(seed) for seed in (0, 0, 1))
+        assert first.digests == again.digests
+        assert first.target.test == other.target.test
+        assert (first.target.train != other.target.train) == (
+            setting.name not in ("tagging", "mappings", "weighting", "english-100")
+        )
+        guidelines = first.target.train.guideline, first.source.train.guideline
+        assert len(set(guidelines)) == 2
+        assert len(first.sample) in (0, 2)
+        texts = [{s.forms for s in corpus} for corpus in (first.target.train, first.target.dev, first.target.test)]
+        assert not texts[0] & texts[2]
+        assert not texts[1] & texts[2]
+        for layer, corpus in zip(guidelines, (first.target.train, first.source.train), strict=True):
+            assert all(tuple(s.layers) == (layer,) for s in corpus)
+
+
+def test_conversion_goes_both_ways_on_the_same_text() -> None:
+    there, back = settings("conversion", None)
+    assert {layer for s in there.draw(0).target.test for layer in s.layers} == {"ctb", "pd"}
+    assert [s.forms for s in there.draw(0).target.test] == [s.forms for s in back.draw(0).target.test]
+    assert there.draw(0).target.test.guideline == back.draw(0).source.train.guideline == "pd"
+
+
+def test_pages_show_the_methods_that_run() -> None:
+    for part in PARTS:
+        methods = {method for setting in settings(part, None) for method in setting.methods}
+        shown = {method for table in TABLES[part] for method in table.methods}
+        assert shown == methods
+        assert {method.system for method in methods} <= set(SYSTEMS)
+        assert len({method.name for method in methods}) == len(methods)
+        for table in TABLES[part]:
+            assert table.printed.keys() <= {method.name for method in table.methods}
+        for finding in FINDINGS[part]:
+            assert {finding.first, finding.second} <= methods
+
+
+def test_digests_tell_corpora_apart() -> None:
+    (setting,) = settings("tagging", None)
+    pair = setting.draw(0)
+    other = Parts(pair.target.train.with_sentences(pair.target.train.sentences[1:]), pair.target.dev, pair.target.test)
+    assert type(pair)(pair.name, other, pair.source, pair.sample, pair.schedule).digests != pair.digests
+
+
+@pytest.mark.parametrize("part", ["tagging", "conversion", "english"])
+def test_the_open_corpora(part: str, real_corpora: Path) -> None:
+    for setting in settings(part, real_corpora):
+        pair = setting.draw(0)
+        assert len(pair.source.train) > 1000
+        assert min(len(corpus) for corpus in pair.target) > 300
+        assert pair.sample == () or pair.sample[0] >= len(pair.target.train)

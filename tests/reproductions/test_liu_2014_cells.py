@@ -1,0 +1,260 @@
+"""The domains and cells of the reproduction of liu-2014: how partial annotation is made, and what is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reproductions.lab.cache import Cache
+from reproductions.lab.corpora import digest, drawn, new_words
+from reproductions.liu_2014 import domain as domains
+from reproductions.liu_2014.cells import Cell
+from reproductions.liu_2014.domain import Domain
+from reproductions.liu_2014.methods import (
+    ALL,
+    BASELINE,
+    BOTH,
+    COLUMNS,
+    COMBINED,
+    LEXICON,
+    PHRASES,
+    RANDOM,
+    SELECTED,
+    SHARES,
+    Method,
+    Source,
+    lexicon_share,
+    natural_share,
+)
+from reproductions.liu_2014.pages import Pages, harvested, raw_text
+from reproductions.liu_2014.paper import FINDINGS, TABLES
+from reproductions.liu_2014.partial import KINDS, Partial, partial
+from reproductions.liu_2014.settings import PARTS, RECIPE
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.evidence.lexicon import Lexicon
+from tagweave.evidence.select import marked_spans
+from tagweave.learning.loop import Schedule
+
+METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH, ALL, RANDOM, SELECTED, COMBINED)
+
+
+@pytest.fixture(scope="module")
+def sample() -> Domain:
+    """The sample, with a lexicon and with pages."""
+    return PARTS["natural"](None)[2].draw(0)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
+    """One cache for all tests that only add to it."""
+    return Cache(tmp_path_factory.mktemp("cells"))
+
+
+def of(domain: Domain, kind: str, share: float = 1.0, seed: int = 0) -> Partial:
+    return partial(domain, Source(kind, share), seed)
+
+
+# partial annotation
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_partial_annotation_has_the_guideline_of_the_source(kind: str, sample: Domain) -> None:
+    corpus, marked = of(sample, kind)
+    assert corpus.guideline == sample.train.guideline == "pd"
+    assert corpus.unit == "character"
+    assert 0 < len(corpus) <= marked
+    assert of(sample, kind) == (corpus, marked)
+
+
+def test_words_of_the_lexicon_are_marked_in_raw_text(sample: Domain) -> None:
+    corpus, marked = of(sample, "lexicon")
+    spans = [span for sentence in corpus for span in marked_spans(sentence, "segmentation")]
+    found = [span for span in spans if span in sample.lexicon.words]  # the others stand between two of these
+    assert 0.8 * marked < len(found) <= marked
+    texts = {"".join(sentence.forms) for sentence in corpus}
+    assert texts <= set(sample.raw)
+    without = set(sample.raw) - texts
+    assert len(without) < len(sample.raw) / 10
+
+
+def test_long_entries_as_phrases_leave_their_inside_open() -> None:
+    words = ("高兴", "图书馆里")
+    domain = replace(
+        PARTS["lexicon"](None)[0].draw(0), raw=("他在图书馆里高兴",), lexicon=Lexicon(words, (None,) * len(words))
+    )
+    (whole,), (open_,) = (partial(domain, *each.partial, 0).corpus for each in (LEXICON, PHRASES))
+    for sentence in (whole, open_):
+        assert marked_spans(sentence, "segmentation") == ["图书馆里", "高兴"]
+    assert whole.layers["segmentation"][3:5] == (("M",), ("M",))
+    assert open_.layers["segmentation"][3:5] == (None, None)
+
+
+@given(st.lists(st.integers(), max_size=40), st.sampled_from(SHARES), st.integers(0, 9))
+def test_a_share_is_drawn_in_order(items: list[int], share: float, seed: int) -> None:
+    found = list(drawn(items, share, seed))
+    assert len(found) == round(share * len(items))
+    rest = iter(items)
+    assert all(item in rest for item in found)
+
+
+def test_words_that_a_corpus_lacks() -> None:
+    corpora = [Corpus((Sentence(forms),)) for forms in (("甲乙", "丙"), ("丁", "甲乙", "丙丁"), ("乙乙", "丙丁"))]
+    assert new_words(*corpora) == ("丙丁", "乙乙")
+    assert new_words(corpora[0]) == ()
+
+
+def test_shares_of_raw_text_and_of_pages(sample: Domain) -> None:
+    for kind, whole in (("lexicon", len(sample.raw)), ("all", len(sample.natural.corpus))):
+        sizes = [len(of(sample, kind, share).corpus) for share in SHARES]
+        assert sizes == sorted(sizes)
+        assert all(size <= round(share * whole) for size, share in zip(sizes, SHARES, strict=True))
+        assert of(sample, kind, 0.25) != of(sample, kind, 0.25, seed=1)
+        assert of(sample, kind) == of(sample, kind, seed=1)
+
+
+def test_random_sentences_are_as_many_as_selected_ones(sample: Domain) -> None:
+    chosen, others = of(sample, "selected").corpus, [of(sample, "random", seed=seed).corpus for seed in range(4)]
+    assert 0 < len(chosen) < len(sample.natural.corpus)
+    assert {len(other) for other in others} == {len(chosen)}
+    assert len({digest(other) for other in others}) > 1
+
+
+def test_selected_sentences_mark_a_word_of_the_target(sample: Domain) -> None:
+    raw, chosen = "\n".join(sample.raw), of(sample, "selected").corpus
+    for sentence in sample.natural.corpus:
+        has = any(word in raw for word in marked_spans(sentence, "segmentation"))
+        assert has == (sentence.forms in {s.forms for s in chosen})
+
+
+def test_an_unknown_kind(sample: Domain) -> None:
+    with pytest.raises(ValueError, match="unknown kind 'none', expected one of lexicon, all, selected, random"):
+        of(sample, "none")
+
+
+# pages
+
+
+def test_pages_are_harvested_with_their_spans(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# 标题\n\n我在**北京**看[电影](x)。没有别的。\n", "utf-8")
+    (tmp_path / "b.md").write_text("我在北京看电影。他在**上海**。\n", "utf-8")
+    found = harvested(tmp_path)
+    assert found.spans == {"标题": 1, "我在北京看电影。": 2, "他在上海。": 1}
+    assert found.spans_of(found.corpus) == 4
+    assert [word for s in found.corpus for word in marked_spans(s, "segmentation")] == ["标题", "北京", "电影", "上海"]
+    assert raw_text(tmp_path) == ("标题", "我在北京看电影。", "没有别的。", "他在上海。")
+    assert raw_text(tmp_path, {*found.spans}) == ("没有别的。",)
+
+
+def test_texts_are_kept_out_of_a_harvest(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("我在**北京**。他用 **React** 写**代码**。\n", "utf-8")
+    whole, less = harvested(tmp_path), harvested(tmp_path, {"他用React写代码。"})
+    assert len(whole.corpus) == 2
+    assert less.spans == {"我在北京。": 1}
+    assert harvested(tmp_path, whole.spans or ()) == replace(less, corpus=less.corpus.with_sentences(()), spans={})
+    assert Pages().spans_of(Pages().corpus) == 0
+
+
+# domains
+
+
+def test_words_that_features_look_for(sample: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(domains, "FREQUENT", 5)
+    listed = replace(sample).listed
+    assert listed[5:] == sample.lexicon.words
+    forms = [form for sentence in sample.train for form in sentence.forms]
+    least = min(forms.count(word) for word in listed[:5])
+    assert all(forms.count(word) <= least for word in sample.known - set(listed[:5]))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_sample_serves_every_part(part: str) -> None:
+    for setting in PARTS[part](None):
+        domain = setting.draw(0)
+        assert domain.digests == setting.draw(1).digests
+        assert "test" in domain.gold
+        texts = [{"".join(s.forms) for s in corpus} for corpus in (domain.train, *domain.gold.values())]
+        assert not any(texts[0] & other for other in texts[1:])
+        assert not texts[-1] & {"".join(s.forms) for s in domain.natural.corpus}
+        if setting.name != "pages":
+            assert not texts[-1] & set(domain.raw)
+        assert domain.recipe == RECIPE
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_pages_show_the_methods_that_run(part: str) -> None:
+    settings = PARTS[part](None)
+    methods = {method for setting in settings for method in setting.methods}
+    for setting in settings:
+        shown = {m for table in TABLES[part] if setting.name in table.settings for m in table.methods}
+        assert shown == set(setting.methods)
+        assert len({method.name for method in setting.methods}) == len(setting.methods)
+    for table in TABLES[part]:
+        assert table.printed.keys() <= {method.name for method in table.methods}
+        assert {len(cells) for cells in table.printed.values()} <= {len(table.head)}
+    for finding in FINDINGS[part]:
+        assert {finding.first, finding.second} <= methods
+
+
+def test_the_last_share_is_everything() -> None:
+    assert (lexicon_share(SHARES[-1]), natural_share(SHARES[-1])) == (PHRASES, ALL)
+    assert len({method.name for share in SHARES for method in (lexicon_share(share), natural_share(share))}) == 10
+
+
+def test_the_corpora_of_the_lexicon(real_corpora: Path) -> None:
+    (setting,) = PARTS["lexicon"](real_corpora)
+    domain = setting.draw(0)
+    assert domain.sizes()["test"] == [1394, 34355]
+    assert len(domain.raw) == 2373
+    assert not any(" " in line or "_" in line for line in domain.raw)
+    found = of(domain, "lexicon")
+    assert len(found.corpus) > 1000
+
+
+# cells
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_every_method_learns_and_keeps_its_words(method: Method, sample: Domain, cache: Cache) -> None:
+    result = Cell(sample, method, 0, cache).result()
+    for part, gold in sample.gold.items():
+        lengths = [sum(map(int, line.split())) for line in result[part]]
+        assert lengths == [sum(map(len, sentence.forms)) for sentence in gold]
+    assert len(result["history"]) == sample.schedule.iterations
+    assert result["history"][-1] < result["history"][0]
+    assert bool(method.partial) == (result["sentences"] > 0) == (result["marked"] > 0)
+    assert result["labels"] == 4
+
+
+def test_both_kinds_of_partial_annotation_add_up(sample: Domain, cache: Cache) -> None:
+    counts = [Cell(sample, method, 0, cache).result()["sentences"] for method in (PHRASES, SELECTED, COMBINED)]
+    assert counts[0] + counts[1] == counts[2]
+
+
+def test_what_a_result_depends_on(sample: Domain, cache: Cache) -> None:
+    fewer = replace(sample, train=sample.train.with_sentences(sample.train.sentences[:9]))
+    words = replace(sample, lexicon=Lexicon(sample.lexicon.words[:9], (None,) * 9))
+    changed = [
+        *(Cell(sample, method, 0, cache) for method in METHODS),
+        *(Cell(domain, COLUMNS, 0, cache) for domain in (fewer, words)),
+        Cell(sample, COLUMNS, 1, cache),
+        Cell(words, LEXICON, 0, cache),
+        Cell(replace(sample, raw=sample.raw[:20]), LEXICON, 0, cache),
+        Cell(replace(sample, schedule=Schedule(4)), COLUMNS, 0, cache),
+        Cell(replace(sample, recipe=replace(RECIPE, settings={"rate": 0.1})), COLUMNS, 0, cache),
+        Cell(replace(sample, recipe=replace(RECIPE, features="all")), COLUMNS, 0, cache),
+        Cell(replace(sample, gold={"test": sample.gold["test"]}), COLUMNS, 0, cache),
+    ]
+    assert len({cache.path("x", cell.description()) for cell in changed}) == len(changed)
+    assert Cell(words, BASELINE, 0, cache).description() == Cell(sample, BASELINE, 0, cache).description()
+    no_pages = replace(sample, natural=Pages())
+    assert Cell(no_pages, LEXICON, 0, cache).description() == Cell(sample, LEXICON, 0, cache).description()
+
+
+def test_only_methods_with_columns_know_the_lexicon(sample: Domain, cache: Cache) -> None:
+    known = {method: Cell(sample, method, 0, cache).recipe().chosen_templates().lexicon_columns for method in METHODS}
+    assert {method for method, columns in known.items() if columns} == {COLUMNS, BOTH}

@@ -1,0 +1,67 @@
+"""The pages of the reproduction of liu-2014: their numbers, and the paper's beside them."""
+
+from __future__ import annotations
+
+import pytest
+from result_pages import Pages, rows, section
+
+from reproductions.liu_2014.methods import BASELINE, COLUMNS, LEXICON, PHRASES, SELECTED
+
+
+@pytest.fixture
+def pages(papers: dict[str, Pages]) -> Pages:
+    """Those of the paper."""
+    return papers["liu-2014"]
+
+
+def test_the_numbers_of_the_paper_stand_beside_ours(pages: Pages) -> None:
+    page = pages["lexicon"]
+    (setting,), table = page.settings, rows(page.text, "Table 4")
+    assert list(table) == [BASELINE.name, COLUMNS.name, LEXICON.name, PHRASES.name]
+    assert table[LEXICON.name][-6:-4] == ["90.63", "84.88"]
+    scores = setting["methods"][LEXICON.name]["scores"]
+    found = [f"**{scores[name]['mean']:.2f}**" for name in ("dev", "dev OOV", "test", "test OOV")]
+    assert [cell.split(" ")[0] for cell in table[LEXICON.name][2:6]] == found
+    table = rows(section(pages["natural"].text, "Wikipedia"), "Tables 5 and 6")
+    assert table[SELECTED.name][-5:] == ["95.00", "88.28", "93.93", "87.53", "93.61"]
+    assert rows(pages["natural"].text, "Table 7")[SELECTED.name][-2:] == ["92.47", "93.93"]
+    assert "paper:" not in rows(pages["raw-text"].text, "Figure 3")
+
+
+def test_numbers_of_sentences_and_spans(pages: Pages) -> None:
+    row = rows(section(pages["natural"].text, "Wikipedia"), "Tables 5 and 6")
+    assert row[BASELINE.name][:2] == ["0", "0"]
+    assert row["+ PA (all)"][:2] == ["10", "30"]
+
+
+def test_pages_have_no_development_data(pages: Pages) -> None:
+    page = pages["natural"]
+    (own,) = (setting for setting in page.settings if setting["name"] == "pages")
+    assert own["sizes"].keys() == {"train", "test"}
+    assert all(found["scores"].keys() == {"test", "test OOV"} for found in own["methods"].values())
+    assert "dev F |" not in section(page.text, "Sentences of the pages").replace("paper: computer dev F", "")
+
+
+def test_partial_annotation_is_tested_against_baseline_and_features(pages: Pages) -> None:
+    text, methods = pages["lexicon"].text, pages["lexicon"].settings[0]["methods"]
+    against = {name: list(found["against"]) for name, found in methods.items()}
+    assert against["baseline"] == []
+    assert against[COLUMNS.name] == ["baseline"]
+    assert against[LEXICON.name] == ["baseline", COLUMNS.name]
+    test = methods[LEXICON.name]["against"][COLUMNS.name]["test OOV"]
+    (line,) = (line for line in text.splitlines() if line.startswith(f"| {LEXICON.name} | {COLUMNS.name} |"))
+    assert line.endswith(
+        f"| {test['difference']:+.2f} | {test['p_all']:.4f} ({test['p'][0]:.4f}, {test['p'][1]:.4f}) |"
+    )
+
+
+def test_findings(pages: Pages) -> None:
+    findings = {found["text"]: found for found in pages["lexicon"].settings[0]["findings"]}
+    assert len(findings) == 7
+    unknown = findings["It finds more unknown words (Table 4)."]
+    assert (unknown["paper"], unknown["measure"]) == (11.23, "test OOV")
+
+
+def test_the_recipe_is_told(pages: Pages) -> None:
+    told = "- Every training: adagrad (rate 0.05, batch 16, initial 1e-08), 2 iterations; the last one is kept."
+    assert told in pages["lexicon"].text

@@ -1,0 +1,337 @@
+"""The table of all methods: what is run, what is measured, and the page that is written of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import replace
+from itertools import chain
+
+import pytest
+
+from reproductions.lab.cache import Cache
+from reproductions.methods import cell as of_cell
+from reproductions.methods import study
+from reproductions.methods.cell import Cell, FailedError, Files, _timed, _train
+from reproductions.methods.label import RUNS, told
+from reproductions.methods.page import CHOICE, counts, lines, summary
+from reproductions.methods.study import METHODS, corpora, main, results
+from tagweave.corpus import sample
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.models.storage import load_model
+from tagweave.models.tagger import Tagger
+from tagweave.training.methods import METHODS as ALL
+
+
+def corpus(*texts: str) -> Corpus:
+    """Words and tags from `form/TAG form/TAG`."""
+    pairs = [[word.split("/") for word in text.split()] for text in texts]
+    return Corpus(
+        tuple(Sentence(tuple(f for f, _ in words), {"ctb": tuple((t,) for _, t in words)}) for words in pairs), "ctb"
+    )
+
+
+GOLD = ("他/PN 看/VV 图书馆/NN", "好/VA", "我们/PN 走/VV")
+RIGHT = ["1/PN 1/VV 3/NN", "1/VA", "2/PN 1/VV"]
+UNTAGGED_RIGHT = ["1/PN 1/NN 3/NN", "1/VV", "2/PN 1/VV"]
+CUT = ["1/PN 1/VV 2/NN 1/NN", "1/VA", "1/PN 1/PN 1/VV"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> Files:
+    """The sample corpus in parts."""
+    return corpora(True, None, tmp_path_factory.mktemp("corpora"))
+
+
+@pytest.fixture(scope="module")
+def gold_files(tmp_path_factory) -> Files:
+    """Three sentences as every part."""
+    path = tmp_path_factory.mktemp("gold") / "gold.txt"
+    path.write_text("".join(f"{text}\n" for text in GOLD).replace("/", "_"), encoding="utf-8")
+    return Files("three sentences", path, path, path, path)
+
+
+def result(output: list[str], seconds: float = 60.0) -> dict:
+    """What a cell gives."""
+    costs = {"seconds": 2 * seconds, "processor": seconds, "megabytes": 200.4, "megabytes of tagging": 1100.0}
+    sizes = {"size": 3 * 2**20, "weights": 1_230_000, "characters": 1000, "times": [0.5, 0.25, 0.4]}
+    return {**costs, **sizes, "dev": output, "test": output}
+
+
+# which methods
+
+
+def test_every_method_of_the_command_has_a_row():
+    named = {options[options.index("--method") + 1] for options in METHODS.values() if "--method" in options}
+    assert named | {"ordinary", "coupled"} == set(ALL)  # which is left out, and the page says so
+
+
+def test_only_named_methods_are_given_the_source(files, tmp_path):
+    for options in METHODS.values():
+        command = _train(options, files, tmp_path / "model", 2)
+        assert (f"pd={files.source}" in command) == ("--method" in options)
+        assert f"ctb={files.train}" in command
+        iterations = options[options.index("--iterations") + 1] if "--iterations" in options else "2"
+        assert command[len(command) - command[::-1].index("--iterations")] == iterations  # the last one counts
+        assert "--threads" not in command  # one, unless something else is asked for
+
+
+def test_iterations_are_the_usual_ones_unless_it_is_quick(files, tmp_path):
+    assert "--iterations" not in _train((), files, tmp_path / "model", None)
+
+
+# the corpora
+
+
+def test_the_parts_of_the_sample_are_different_sentences(files):
+    parts = [path.read_text(encoding="utf-8").splitlines() for path in (files.train, files.dev, files.test)]
+    assert [len(part) for part in parts] == [80, 20, 20]
+    whole = sample.path("ctb.txt").read_text(encoding="utf-8").splitlines()
+    assert [*chain(*parts)] == whole[:120]
+
+
+@pytest.fixture
+def shared(tmp_path, monkeypatch):
+    """A folder of corpora of nine sentences each."""
+    for name in ("zx", "pd199801"):
+        folder = tmp_path / "zh" / name
+        folder.mkdir(parents=True)
+        for part in ("train", "dev", "test"):
+            (folder / f"{part}.txt").write_text("".join(f"{name}_{part}\n" for _ in range(9)), encoding="utf-8")
+    monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path))
+    return tmp_path
+
+
+def test_lines_cut_what_is_trained_on_alone(shared, tmp_path):
+    cut = corpora(False, 4, tmp_path)
+    assert [len(path.read_text().splitlines()) for path in (cut.train, cut.source, cut.dev, cut.test)] == [4, 4, 9, 9]
+    assert cut.train.read_text().startswith("zx_train")
+    assert cut.source.read_text().startswith("pd199801_train")
+    assert "4 sentences" in cut.name
+    assert "(4 paragraphs)" in cut.name
+
+
+def test_all_lines_are_the_files_themselves(shared, tmp_path):
+    whole = corpora(False, None, tmp_path)
+    assert whole.train == shared / "zh" / "zx" / "train.txt"
+    assert whole.source == shared / "zh" / "pd199801" / "train.txt"
+    assert "9 sentences" in whole.name
+
+
+def test_a_missing_folder_is_told(monkeypatch, tmp_path):
+    monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path / "nowhere"))
+    with pytest.raises(SystemExit, match="--quick"):
+        corpora(False, None, tmp_path)
+
+
+# scores
+
+
+def test_right_words_and_tags():
+    words, tagged = counts(corpus(*GOLD), RIGHT)
+    assert words.tolist() == tagged.tolist() == [[3, 3, 3], [1, 1, 1], [2, 2, 2]]
+
+
+def test_a_wrong_tag_counts_for_tagged_words_alone():
+    words, tagged = counts(corpus(*GOLD), UNTAGGED_RIGHT)
+    assert words[:, 0].tolist() == [3, 1, 2]
+    assert tagged.tolist() == [[2, 3, 3], [0, 1, 1], [2, 2, 2]]
+
+
+def test_a_wrong_boundary_counts_for_both():
+    words, tagged = counts(corpus(*GOLD), CUT)
+    assert words.tolist() == tagged.tolist() == [[2, 3, 4], [1, 1, 1], [1, 2, 3]]
+
+
+def test_output_of_another_text_is_refused():
+    with pytest.raises(ValueError, match="characters"):
+        counts(corpus(*GOLD), ["1/PN 1/VV", "1/VA", "2/PN 1/VV"])
+    with pytest.raises(ValueError, match="zip"):
+        counts(corpus(*GOLD), RIGHT[:2])
+
+
+# the summary and the page
+
+
+@pytest.fixture(scope="module")
+def page(gold_files):
+    """The summary of three methods and one that failed."""
+    found = {"ordinary": result(CUT), "guided": result(RIGHT), "merged": result(UNTAGGED_RIGHT, 90)}
+    found["iterate"] = {"failed": "out of memory"}
+    return summary(gold_files, METHODS, found, trials=200)
+
+
+def test_the_best_method_is_that_of_tagged_words_on_test(page):
+    assert page["best"] == "guided"
+    assert page["methods"]["guided"]["scores"][CHOICE] == 100
+    assert page["methods"]["merged"]["scores"]["test, words"] == 100
+    assert page["methods"]["merged"]["scores"][CHOICE] == pytest.approx(100 * 4 / 6)
+    assert "best" not in page["methods"]["guided"]
+
+
+def test_others_are_tested_against_the_best(page):
+    tested = page["methods"]["ordinary"]["best"]
+    assert tested["difference"] == pytest.approx(100 - 100 * 2 * 4 / (6 + 8))
+    assert 0 < tested["p_all"] <= 1
+
+
+def test_a_summary_keeps_costs_and_no_text(page):
+    told_of = json.dumps(page, ensure_ascii=False)
+    assert page["methods"]["merged"]["processor"] == 90
+    assert "图书馆" not in told_of
+    assert "dev" not in page["methods"]["merged"]
+
+
+def test_the_page_has_a_row_for_every_method(page):
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines(page, "COMMAND") if line[:1] == "|"]
+    by_name = {row[0]: row for row in rows if row[0] in METHODS and len(row) == 8}
+    assert by_name["guided"][2:] == ["100.00"] * 4 + ["best", "-"]
+    assert by_name["merged"][1] == "`--method merged`"
+    assert by_name["merged"][6] == "-33.33"
+    assert by_name["iterate"][2:] == ["-"] * 6
+    costs = {row[0]: row for row in rows if row[0] in METHODS and len(row) == 7}
+    assert costs["merged"][1:] == ["1.5", "4,000", "1.2", "3.0", "200", "1,100"]  # the fastest of three runs
+    assert "iterate" not in costs
+
+
+def test_the_page_tells_of_command_corpora_and_failure(page):
+    text = "\n".join(lines(page, "COMMAND"))
+    assert "COMMAND" in text
+    assert "three sentences" in text
+    assert "iterate failed: out of memory" in text
+
+
+def test_the_page_tells_of_fewer_rounds_and_folds(page):
+    text = "\n".join(lines(page, "COMMAND"))
+    for option in ("--rounds", "--folds"):
+        (value,) = {each[each.index(option) + 1] for each in METHODS.values() if option in each}
+        assert f"`{option} {value}`" in text
+    assert "`coupled` is left out" in text
+    assert not any("coupled" in each for each in METHODS.values())
+
+
+def test_a_page_where_everything_failed(gold_files):
+    told_of = summary(gold_files, METHODS, {"ordinary": {"failed": "no"}}, trials=10)
+    assert told_of["best"] is None
+    assert "ordinary failed: no" in "\n".join(lines(told_of, "COMMAND"))
+
+
+# the cells
+
+
+def test_a_process_is_measured():
+    program = "data = bytearray(60_000_000)\nfor _ in range(2_000_000): pass\nprint('found')"
+    found = _timed([sys.executable, "-c", program])
+    assert found["output"] == "found\n"
+    assert found["megabytes"] > 55
+    assert found["processor"] > 0
+    assert found["seconds"] > 0
+
+
+def test_a_process_that_fails_says_why():
+    with pytest.raises(FailedError, match="ValueError: too bad"):
+        _timed([sys.executable, "-c", "raise ValueError('too bad')"])
+    with pytest.raises(FailedError, match="no message"):
+        _timed([sys.executable, "-c", "raise SystemExit(3)"])
+
+
+def test_a_description_tells_methods_and_texts_apart(files):
+    cell = Cell("guided", files, METHODS["guided"])
+    other = replace(files, train=files.dev)
+    several = [cell, replace(cell, name="x"), replace(cell, options=()), replace(cell, iterations=3)]
+    several.append(replace(cell, files=other))
+    assert len({json.dumps(each.description()) for each in several}) == len(several)
+    moved = replace(files, train=shutil.copy(files.train, files.train.with_name("moved.txt")))
+    assert replace(cell, files=moved).description() == cell.description()  # content, not names
+
+
+class Recorded:
+    """In place of a cell's run: which methods ran."""
+
+    def __init__(self, monkeypatch):
+        self.names: list[str] = []
+        record = self
+
+        def run(cell):
+            if cell.name == "merged":
+                raise FailedError("broken")
+            record.names.append(cell.name)
+            return {"made": cell.name}
+
+        monkeypatch.setattr(of_cell.Cell, "run", run)
+
+
+def test_what_is_cached_does_not_run_again(files, tmp_path, monkeypatch):
+    recorded = Recorded(monkeypatch)
+    first = results(files, Cache(tmp_path), ["ordinary", "guided"], 2)
+    assert set(first) == {"ordinary", "guided"}
+    again = results(files, Cache(tmp_path), ["transform"], 2)
+    assert again == {"ordinary": {"made": "ordinary"}, "guided": {"made": "guided"}, "transform": {"made": "transform"}}
+    assert recorded.names == ["ordinary", "guided", "transform"]
+
+
+def test_a_method_that_fails_does_not_stop_others_and_is_tried_again(files, tmp_path, monkeypatch):
+    recorded = Recorded(monkeypatch)
+    found = results(files, Cache(tmp_path), (), 2)
+    assert found.keys() == METHODS.keys()
+    assert found["merged"] == {"failed": "broken"}
+    assert recorded.names == [name for name in METHODS if name != "merged"]
+    monkeypatch.setattr(of_cell.Cell, "run", lambda cell: {"made": "at last"})
+    assert results(files, Cache(tmp_path), (), 2)["merged"] == {"made": "at last"}
+
+
+# the real thing
+
+
+@pytest.fixture(scope="module")
+def cell_result(files):
+    """A run of one cell."""
+    return Cell("ordinary", files, (), 2).run()
+
+
+def test_a_cell_trains_and_labels(cell_result):
+    assert len(cell_result["dev"]) == len(cell_result["test"]) == 20
+    assert len(cell_result["times"]) == RUNS
+    assert cell_result["size"] > 4 * cell_result["weights"] / 2
+    assert cell_result["megabytes"] > 50
+    assert cell_result["megabytes of tagging"] > 50
+    assert cell_result["processor"] > 0
+
+
+def test_labels_are_those_of_the_tagger(files, tmp_path):
+    model = tmp_path / "model"
+    _timed(_train((), files, model, 2))
+    found = told(str(model), str(files.dev), str(files.test))
+    tagger = Tagger(load_model(model))
+    texts = ["".join(word.split("_")[0] for word in line.split()) for line in files.test.read_text().splitlines()]
+    assert found["characters"] == sum(map(len, texts))
+    for text, line in zip(texts, found["test"], strict=True):
+        words = tagger.words(next(tagger.tag([Sentence(tuple(text))])))
+        tags = [tag for (tag,) in words.layers["ctb"]]
+        assert line == " ".join(f"{len(form)}/{tag}" for form, tag in zip(words.forms, tags, strict=True))
+
+
+def test_the_command_writes_page_and_numbers(gold_files, tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "corpora", lambda quick, size, folder: gold_files)
+    monkeypatch.setattr(of_cell.Cell, "run", lambda cell: result(RIGHT if cell.name == "guided" else CUT))
+    main(
+        [
+            "--quick",
+            "--only",
+            "ordinary",
+            "--only",
+            "guided",
+            "--cache",
+            str(tmp_path / "cache"),
+            "--out",
+            str(tmp_path),
+        ]
+    )
+    numbers = json.loads((tmp_path / "methods.json").read_text(encoding="utf-8"))
+    text = (tmp_path / "methods.md").read_text(encoding="utf-8")
+    assert numbers["best"] == "guided"
+    assert set(numbers["methods"]) == {"ordinary", "guided"}
+    assert "python -m reproductions methods --quick --only ordinary" in text
+    assert "| merged |" not in text

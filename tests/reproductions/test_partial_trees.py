@@ -1,0 +1,371 @@
+"""The experiment on partial trees: what it takes away, its single decisions, its cells, and the page that it writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reproductions.lab.cache import Cache
+from reproductions.lab.corpora import Parts
+from reproductions.partial_trees import cells as of_cells
+from reproductions.partial_trees import settings as of_settings
+from reproductions.partial_trees import study
+from reproductions.partial_trees.cells import Cells, describe
+from reproductions.partial_trees.local import LocalObjective, fit_local
+from reproductions.partial_trees.scores import NO_PUNCTUATION, measures
+from reproductions.partial_trees.settings import (
+    ARGMAX,
+    ARGMAX_OF_MARGINAL,
+    DISCARD,
+    LOCAL,
+    MARGINAL,
+    PERCEPTRON,
+    SHARES,
+    Partial,
+    Treebank,
+    heads_of,
+    keep,
+    random_heads,
+    settings,
+    settings_of,
+    uncertain_heads,
+    with_heads,
+    without_relations,
+)
+from tagweave.adapt.parsing import ParserRecipe, fit_parser
+from tagweave.corpus.corpus import Corpus
+from tagweave.encoding.arc_templates import ArcTemplates
+from tagweave.encoding.arcs import encode_arcs
+from tagweave.learning.loop import Schedule
+from tagweave.models.arc_features import ArcFeatures
+from treebank import conllu, sentence, treebank
+
+
+def bank_of(count: int = 40, iterations: int = 3) -> Treebank:
+    """A treebank that is learnt in no time."""
+    trees = [without_relations(Corpus(tuple(treebank(n, seed)), "head")) for seed, n in enumerate((count, 15, 15))]
+    return Treebank("made up", Parts(*trees), Schedule(iterations, iterations))
+
+
+@pytest.fixture(scope="module")
+def bank() -> Treebank:
+    """It."""
+    return bank_of()
+
+
+@pytest.fixture(autouse=True)
+def few_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of a million rows take longer to clear than these trees take to learn."""
+    monkeypatch.setattr(of_cells, "ParserRecipe", lambda **settings: ParserRecipe(bits=12, **settings), raising=True)
+
+
+@pytest.fixture
+def cells(tmp_path: Path) -> Cells:
+    """Cells with an empty cache."""
+    return Cells(Cache(tmp_path / "cache"))
+
+
+# what is taken away
+
+
+@given(st.integers(0, 50))
+def test_a_larger_share_has_all_of_a_smaller_one(seed: int) -> None:
+    corpus = bank_of(10).parts.train
+    small, large = (random_heads(corpus, share, seed) for share in (0.2, 0.6))
+    assert all((~a | b).all() for a, b in zip(small, large, strict=True))
+
+
+def test_a_random_share_is_about_that_share_and_the_seed_draws_it() -> None:
+    corpus = bank_of(300).parts.train
+    kept = np.concatenate(random_heads(corpus, 0.3, 0))
+    assert kept.mean() == pytest.approx(0.3, abs=0.03)
+    assert (kept == np.concatenate(random_heads(corpus, 0.3, 0))).all()
+    assert (kept != np.concatenate(random_heads(corpus, 0.3, 1))).any()
+
+
+def test_what_is_kept_is_the_gold_head_and_the_rest_is_unknown(bank: Treebank) -> None:
+    train = bank.parts.train
+    kept = random_heads(train, 0.4, 0)
+    left = heads_of(keep(train, kept, whole=3))
+    for number, (own, gold, tokens) in enumerate(zip(left, heads_of(train), kept, strict=True)):
+        if number < 3:
+            assert own == gold
+        else:
+            assert own == [head if keep else -1 for head, keep in zip(gold, tokens, strict=True)]
+
+
+def test_uncertain_heads_are_those_with_the_least_probability(bank: Treebank) -> None:
+    corpus = bank.parts.train
+    model = fit_parser([corpus], ParserRecipe(bits=8), bank.parts.dev, Schedule(1)).model
+    for share in (0.0, 0.3, 0.5, 1.0):
+        for each, kept in zip(corpus, uncertain_heads(model, corpus, share), strict=True):
+            n = len(each)
+            assert kept.sum() == round(share * n)
+            alone = model.encode([each])
+            best = model.marginals(alone)[0].reshape(n + 1, n + 1)[:, 1:].max(axis=0)
+            if 0 < kept.sum() < n:
+                assert best[kept].max() <= best[~kept].min() + 1e-5
+
+
+def test_relations_are_gone_and_heads_are_not() -> None:
+    corpus = Corpus(tuple(treebank(5)), "head")
+    without = without_relations(corpus)
+    assert {arc.relation for s in without for arcs in s.heads["head"] for arc in arcs or ()} == {None}
+    assert heads_of(without) == heads_of(corpus)
+
+
+def test_heads_survive_the_way_through_text(bank: Treebank) -> None:
+    heads = heads_of(bank.parts.test)
+    assert with_heads(bank.parts.test, heads) == bank.parts.test
+
+
+def test_settings_have_the_method_first_and_names_of_their_own(bank: Treebank) -> None:
+    found = settings_of(bank)
+    assert len({setting.name for setting in found}) == len(found) == 1 + 3 * len(SHARES)
+    for setting in found:
+        names = [method.name for method in setting.methods]
+        assert names[0] == MARGINAL.name
+        assert len(set(names)) == len(names)
+        needs_whole = any(method.whole_only for method in setting.methods) or setting.draw(0).uncertain
+        assert not needs_whole or setting.draw(0).whole > 0
+
+
+# single decisions
+
+
+def local(corpus: Corpus) -> LocalObjective:
+    templates = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]"))
+    encoded = encode_arcs(corpus.sentences, templates, "head")
+    return LocalObjective(ArcFeatures(templates, 64), encoded, dtype=np.float64)
+
+
+def some_left(seed: int = 0) -> Corpus:
+    corpus = bank_of(6).parts.train
+    return keep(corpus, random_heads(corpus, 0.5, seed))
+
+
+def test_the_local_loss_is_that_of_single_decisions() -> None:
+    corpus = some_left()
+    objective = local(corpus)
+    weights = np.random.default_rng(0).normal(size=objective.size)
+    encoded, expected = objective.encoded, 0.0
+    for s in range(len(encoded)):
+        n = int(encoded.lengths[s]) + 1
+        scores = objective.features.scores(weights, objective.features.batch(encoded, s, s + 1)).reshape(n, n)
+        heads = encoded.heads[encoded.position_ptr[s] : encoded.position_ptr[s + 1]]
+        for m in range(1, n):
+            if heads[m] >= 0:
+                others = [np.exp(scores[h, m]) for h in range(n) if h != m]
+                expected -= np.log(np.exp(scores[heads[m], m]) / sum(others))
+    assert objective.loss_and_gradient(weights)[0] == pytest.approx(expected)
+
+
+@given(st.integers(0, 20))
+def test_the_local_gradient_is_that_of_the_loss(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    objective = local(some_left(seed))
+    weights = rng.normal(size=objective.size)
+    gradient = objective.loss_and_gradient(weights)[1]
+    direction = rng.normal(size=objective.size)
+    after, before = (objective.loss_and_gradient(weights + step * direction)[0] for step in (1e-5, -1e-5))
+    assert (after - before) / 2e-5 == pytest.approx(float(gradient @ direction), rel=1e-4, abs=1e-6)
+
+
+def test_what_knows_nothing_teaches_nothing() -> None:
+    corpus = bank_of(4).parts.train
+    one = keep(corpus, [np.zeros(len(s), bool) for s in corpus], whole=1)
+    assert len(local(one)) == 1
+    assert local(one).loss_and_gradient(np.zeros(512))[0] == pytest.approx(
+        sum(np.log(len(corpus[0])) for _ in corpus[0].forms)
+    )
+
+
+def test_a_shuffled_objective_is_still_local() -> None:
+    objective = local(some_left())
+    weights = np.random.default_rng(0).normal(size=objective.size)
+    other = objective.shuffled(np.arange(len(objective))[::-1])
+    assert isinstance(other, LocalObjective)
+    assert other.loss_and_gradient(weights)[0] == pytest.approx(objective.loss_and_gradient(weights)[0])
+
+
+def test_single_decisions_learn_trees(bank: Treebank) -> None:
+    fitted = fit_local(bank.parts.train, ParserRecipe(bits=12), bank.parts.dev, Schedule(4))
+    assert fitted.outcome.score is not None
+    assert fitted.outcome.score > 0.9
+
+
+# cells
+
+
+def partial_of(bank: Treebank, **others: Any) -> Partial:
+    return Partial(bank, **{"share": 0.3, "whole": 2, **others})
+
+
+@pytest.mark.parametrize("method", [MARGINAL, DISCARD, ARGMAX, LOCAL, PERCEPTRON], ids=lambda m: m.name)
+def test_every_kind_of_method_gives_trees(method: Any, bank: Treebank, cells: Cells) -> None:
+    result = cells(partial_of(bank), method, 0)
+    assert [len(line.split()) for line in result["test"]] == [len(s) for s in bank.parts.test]
+    assert all(line.split().count("0") == 1 for line in result["dev"])
+    scores = measures(partial_of(bank), [result])
+    assert scores["dev"].values == pytest.approx([100 * max(result["history"])])
+    assert scores["dev"].values[0] > 40
+    assert (result["filled"] is None) == (method.first is None)
+
+
+def test_a_cell_runs_once_and_holds_no_text(
+    bank: Treebank, cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = cells(partial_of(bank), MARGINAL, 0)
+    monkeypatch.setattr(Cells, "_run", lambda *_: pytest.fail("ran again"))
+    assert Cells(cells.cache)(partial_of(bank), MARGINAL, 0) == first
+    (path,) = (tmp_path / "cache").iterdir()
+    assert not any(
+        form in path.read_text(encoding="utf-8") for s in bank.parts.test for form in s.forms if len(form) > 1
+    )
+
+
+def test_discard_is_trained_once_whatever_is_kept(
+    bank: Treebank, cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = cells(partial_of(bank), DISCARD, 0)
+    assert (first["sentences"], first["known"]) == (2, sum(len(s) for s in bank.parts.train.sentences[:2]))
+    monkeypatch.setattr(Cells, "_run", lambda *_: pytest.fail("ran again"))
+    assert cells(partial_of(bank, share=0.5, uncertain=True), DISCARD, 0) == first
+
+
+def test_cells_that_differ_have_different_descriptions(bank: Treebank) -> None:
+    shorter = replace(bank, schedule=Schedule(1, 1))
+    gold = bank.parts.train
+    other = with_heads(gold, [[0] + [1] * (len(s) - 1) for s in gold])
+    changed = replace(bank, parts=Parts(other, bank.parts.dev, bank.parts.test))
+    found = [
+        describe(partial_of(bank), MARGINAL, 0),
+        describe(partial_of(bank), MARGINAL, 1),
+        describe(partial_of(bank), ARGMAX, 0),
+        describe(partial_of(bank), ARGMAX_OF_MARGINAL, 0),
+        describe(partial_of(bank), LOCAL, 0),
+        describe(partial_of(bank, share=0.5), MARGINAL, 0),
+        describe(partial_of(bank, whole=3), MARGINAL, 0),
+        describe(partial_of(bank, uncertain=True), MARGINAL, 0),
+        describe(partial_of(shorter), MARGINAL, 0),
+        describe(partial_of(changed), MARGINAL, 0),
+    ]
+    assert len({json.dumps(each, sort_keys=True) for each in found}) == len(found)
+
+
+def test_filling_in_keeps_what_is_known(bank: Treebank, cells: Cells) -> None:
+    known = heads_of(cells.evidence(partial_of(bank), 0))
+    filled = heads_of(cells.trained(partial_of(bank), ARGMAX, 0).corpus)
+    assert any(head < 0 for heads in known for head in heads)
+    for old, new in zip(known, filled, strict=True):
+        assert min(new) >= 0
+        assert all(head in (-1, found) for head, found in zip(old, new, strict=True))
+
+
+def test_filled_is_the_share_of_unknown_heads_that_come_out_right(bank: Treebank, cells: Cells) -> None:
+    given = partial_of(bank)
+    sides = heads_of(cells.evidence(given, 0)), heads_of(cells.trained(given, ARGMAX, 0).corpus), bank.parts.train
+    right = total = 0
+    for old, new, gold in zip(sides[0], sides[1], heads_of(sides[2]), strict=True):
+        for at, head in enumerate(old):
+            total += head < 0
+            right += head < 0 and new[at] == gold[at]
+    assert cells(given, ARGMAX, 0)["filled"] == pytest.approx(right / total)
+
+
+def test_a_method_of_two_parsers_takes_the_time_of_both(bank: Treebank, cells: Cells) -> None:
+    given = partial_of(bank)
+    first = cells(given, MARGINAL, 0)["seconds"]
+    assert cells(given, ARGMAX_OF_MARGINAL, 0)["seconds"] > first > 0
+
+
+def test_uncertain_cells_ask_the_parser_of_whole_sentences(bank: Treebank, cells: Cells) -> None:
+    given = partial_of(bank, uncertain=True)
+    model = cells.trained(given, DISCARD, 0).fitted.model
+    kept = uncertain_heads(model, bank.parts.train, 0.3)
+    assert cells.evidence(given, 0) == keep(bank.parts.train, kept, 2)
+
+
+# scores
+
+
+def test_punctuation_is_counted_and_left_out() -> None:
+    gold = without_relations(Corpus((sentence("NVP", [2, 0, 2]),), "head"))
+    parts = Parts(gold, gold, gold)
+    found = measures(Partial(Treebank("", parts, Schedule(1))), [{"dev": ["2 0 2"], "test": ["2 0 1"]}])
+    assert {name: each.values for name, each in found.items()} == {
+        "dev": [100.0],
+        "test": [pytest.approx(200 / 3)],
+        NO_PUNCTUATION: [100.0],
+    }
+
+
+# the command
+
+
+@pytest.fixture
+def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of corpora, with few settings."""
+    folder = tmp_path / "corpora" / "en" / "wsj-dep"
+    folder.mkdir(parents=True)
+    for seed, (part, count) in enumerate({"train": 30, "dev": 8, "test": 8}.items()):
+        (folder / f"{part}.conllu").write_text(conllu(treebank(count, seed)), encoding="utf-8")
+    monkeypatch.setattr(of_settings, "_ALONE", (MARGINAL, PERCEPTRON))
+    monkeypatch.setattr(of_settings, "_RANDOM", (MARGINAL, DISCARD, ARGMAX))
+    monkeypatch.setattr(of_settings, "SHARES", (0.3, 0.5))
+    monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path / "corpora"))
+    yield tmp_path / "corpora"
+
+
+def test_the_corpora_are_cut_for_a_quick_look(corpora: Path) -> None:
+    quick, full = (settings(corpora, quick)[0].draw(0).bank for quick in (True, False))
+    assert [len(part) for part in quick.parts] == [30, 8, 8]
+    assert (quick.schedule.iterations, full.schedule.iterations) == (2, 20)
+
+
+def test_the_command_writes_a_page_and_keeps_the_discussion(
+    corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    words = ["--quick", "--seeds", "2", "--cache", str(tmp_path / "cache"), "--out", str(out)]
+    study.main(words)
+    page = out / "partial-trees.md"
+    text = page.read_text(encoding="utf-8")
+    summary = json.loads((out / "partial-trees.json").read_text(encoding="utf-8"))
+    assert "    python -m reproductions partial-trees --quick --seeds 2" in text
+    for setting in summary["settings"]:
+        assert f"## {setting['title']}\n" in text
+        for found in setting["methods"].values():
+            assert f"**{found['scores']['test']['mean']:.2f}**" in text
+            assert len(found["scores"]["test"]["values"]) == 2
+    assert "better than filling in by a first parser" in text
+    assert {path.name for path in out.glob("*.png")} == {
+        f"partial-trees-{way}.png" for way in ("random", "uncertain", "alone")
+    }
+    page.write_text(text + "\n## Discussion\n\nBy hand.\n", encoding="utf-8")
+    monkeypatch.setattr(Cells, "_run", lambda *_: pytest.fail("ran again"))
+    study.main(words)
+    assert page.read_text(encoding="utf-8") == text + "\n## Discussion\n\nBy hand.\n"
+
+
+def test_tables_are_rectangular(corpora: Path, tmp_path: Path) -> None:
+    study.main(["--quick", "--seeds", "1", "--cache", str(tmp_path / "cache"), "--out", str(tmp_path)])
+    lines = (tmp_path / "partial-trees.md").read_text(encoding="utf-8").splitlines()
+    widths: set[int] = set()
+    for line in lines:
+        widths = widths | {line.count("|")} if line.startswith("|") else set()
+        assert len(widths) <= 1
+
+
+def test_without_corpora_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path / "nowhere"))
+    with pytest.raises(SystemExit, match="TAGWEAVE_CORPORA"):
+        study.main(["--cache", str(tmp_path)])

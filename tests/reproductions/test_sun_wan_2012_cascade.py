@@ -1,0 +1,403 @@
+"""The trainings of the reproduction of sun-wan-2012: what is kept of them, shared, and learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reproductions.lab.cache import Cache, Result
+from reproductions.lab.tagged_words import (
+    answer,
+    answered_words,
+    character_labels,
+    tagged_counts,
+    without_tags,
+)
+from reproductions.lab.twice import Twice
+from reproductions.sun_wan_2012 import cascade as cascades
+from reproductions.sun_wan_2012.cascade import Cascade, cells
+from reproductions.sun_wan_2012.methods import (
+    BOTH_AGAIN,
+    CHARACTERS,
+    CHARACTERS_AGAIN,
+    GUIDED,
+    GUIDED_GIVEN,
+    PIECES,
+    PIECES_AGAIN,
+    PIECES_GIVEN,
+    PIECES_ON_AGAIN,
+    SOURCE_SHARES,
+    UNTAGGED,
+    Method,
+    sampled,
+    with_source,
+    with_target,
+)
+from reproductions.sun_wan_2012.pair import Pair
+from reproductions.sun_wan_2012.paper import FINDINGS, TABLES
+from reproductions.sun_wan_2012.parallel import halves, read_twice
+from reproductions.sun_wan_2012.settings import PARTS, RECIPE
+from tagweave.adapt.fit import Fitted, fit
+from tagweave.adapt.guided import fit_stages
+from tagweave.adapt.jackknife import jackknifed
+from tagweave.adapt.recipe import Recipe
+from tagweave.adapt.subword import Stacking, fit_stack
+from tagweave.adapt.task import Task
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.labels.coding import CODINGS, as_layer
+from tagweave.learning.loop import Iteration, Schedule
+from tagweave.models.chain import ChainModel
+from tagweave.models.tagger import Tagger
+
+SEED = 1
+STACKS = (PIECES, PIECES_ON_AGAIN, PIECES_AGAIN, BOTH_AGAIN)
+SAMPLED = tuple(replace(sampled(method), times=0.3) for method in STACKS[1:])  # the sample corpora are of one size
+
+
+@pytest.fixture(scope="module")
+def sample() -> Pair:
+    return PARTS["stacking"](None)[0].draw(0)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
+    """One cache for all tests that only add to it."""
+    return Cache(tmp_path_factory.mktemp("trainings"))
+
+
+@pytest.fixture(scope="module")
+def cascade(sample: Pair, cache: Cache) -> Cascade:
+    return Cascade(sample, SEED, cache)
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows by one when something is trained."""
+    found: list[str] = []
+    real = cascades.trained
+
+    def step(*args: Any) -> Result:
+        found.append("trained")
+        return real(*args)
+
+    monkeypatch.setattr(cascades, "trained", step)
+    return found
+
+
+# answers
+
+words = st.lists(st.text("甲乙丙A", min_size=1, max_size=4), max_size=6).map(tuple)
+tags = st.sampled_from(["NN", "名詞-一般", "a/b", "X"])
+
+
+@st.composite
+def tagged(draw: st.DrawFn) -> Sentence:
+    forms = draw(words)
+    return Sentence(forms, {"g": as_layer(draw(st.lists(tags, min_size=len(forms), max_size=len(forms))))})
+
+
+@given(st.lists(tagged(), max_size=4))
+def test_answers_are_read_back(sentences: list[Sentence]) -> None:
+    corpus = Corpus(tuple(sentences), "g")
+    lines = [answer(sentence, "g") for sentence in corpus]
+    again = answered_words(corpus, lines, "h")
+    assert [sentence.forms for sentence in again] == [sentence.forms for sentence in corpus]
+    assert [sentence.layers["h"] for sentence in again] == [sentence.layers["g"] for sentence in corpus]
+    assert not any(character in line for line in lines for character in "甲乙丙")
+
+
+def test_an_answer_is_lengths_and_tags() -> None:
+    assert answer(Sentence(("我们", "走"), {"g": as_layer(("PN", "VV"))}), "g") == "2/PN 1/VV"
+    assert answer(Sentence(()), "g") == ""
+
+
+def test_answers_about_another_text() -> None:
+    corpus = Corpus((Sentence(("我们", "走")),), "g")
+    with pytest.raises(ValueError, match="found words of 4 characters, expected 3"):
+        answered_words(corpus, ["2/PN 2/VV"], "g")
+    with pytest.raises(ValueError, match="zip"):
+        answered_words(corpus, [], "g")
+
+
+@given(st.lists(tagged(), min_size=1, max_size=4), st.lists(tagged(), min_size=1, max_size=4))
+def test_counts_are_those_of_sets_of_spans(sentences: list[Sentence], others: list[Sentence]) -> None:
+    """Against spans with tags as sets."""
+    pairs = [(a, b) for a, b in zip(sentences, others, strict=False) if len("".join(a.forms)) == len("".join(b.forms))]
+    gold = Corpus(tuple(a for a, _ in pairs if len(a)), "g")
+    lines = [answer(b, "g") for a, b in pairs if len(a)]
+    if not len(gold):
+        return
+
+    def spans(sentence: Sentence) -> set[tuple[int, int, Any]]:
+        starts = [len("".join(sentence.forms[:i])) for i in range(len(sentence))]
+        layer = sentence.layers["g"]
+        return {(a, a + len(form), tag) for a, form, tag in zip(starts, sentence.forms, layer, strict=True)}
+
+    found = [spans(sentence) for sentence in answered_words(gold, lines, "g")]
+    wanted = [spans(sentence) for sentence in gold]
+    expected = [[len(a & b), len(a), len(b)] for a, b in zip(wanted, found, strict=True)]
+    assert tagged_counts(gold, lines).tolist() == expected
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_labels_of_characters(coding: str) -> None:
+    corpus = Corpus((Sentence(("我们", "走"), {"g": as_layer(("PN", "VV"))}),), "g")
+    labels = character_labels(corpus, Task("segtag", coding))
+    letters = {"BMES": "BES", "BI": "BIB", "boundary": "-||"}[coding]
+    assert labels == [tuple(f"{a}-{tag}" for a, tag in zip(letters, ("PN", "PN", "VV"), strict=True))]
+    assert without_tags(labels) == [tuple(letters)]
+
+
+# the trainings, against the fits of the package
+
+
+def found_by(model: ChainModel, gold: Corpus) -> list[str]:
+    tagger = Tagger(model)
+    text = [Sentence(tuple("".join(sentence.forms))) for sentence in gold]
+    return [answer(tagger.words(sentence), gold.guideline) for sentence in tagger.tag(text)]
+
+
+def recipe_of(pair: Pair) -> Recipe:
+    return replace(pair.recipe, settings={**pair.recipe.settings, "seed": SEED})
+
+
+def check(method: Method, fitted: Fitted, cascade: Cascade) -> None:
+    result, gold = cascade.result(method), cascade.pair.gold
+    assert {part: result[part] for part in gold} == {part: found_by(fitted.model, gold[part]) for part in gold}
+    assert result["weights"] == len(fitted.model.weights)
+
+
+@pytest.mark.parametrize("method", STACKS + SAMPLED, ids=lambda method: method.name)
+def test_stacks_are_those_of_fit_stack(method: Method, cascade: Cascade, sample: Pair) -> None:
+    """Put together from what is in the cache, they say what a whole cascade of models says."""
+    stacking = Stacking(sample.folds, method.characters, method.pieces, method.times, SEED)
+    corpora = [sample.target], [sample.source]
+    check(method, fit_stack(*corpora, recipe_of(sample), stacking, None, sample.schedule), cascade)
+
+
+def test_feature_stacking_is_that_of_fit_stages(cascade: Cascade, sample: Pair) -> None:
+    fitted = fit_stages([sample.target], [sample.source], recipe_of(sample), None, sample.schedule)
+    check(GUIDED, fitted, cascade)
+
+
+def test_the_tagger_of_characters_is_that_of_fit(cascade: Cascade, sample: Pair) -> None:
+    check(CHARACTERS, fit([sample.target], recipe_of(sample), None, sample.schedule), cascade)
+
+
+def test_folds_are_those_of_jackknifed(cascade: Cascade, sample: Pair) -> None:
+    (corpus,) = jackknifed([sample.source], recipe_of(sample), sample.large_folds, SEED, schedule=sample.schedule)
+    assert cascade.folds(("source",)) == [[sentence.columns["guide:pd"] for sentence in corpus]]
+
+
+def test_methods_differ(cascade: Cascade) -> None:
+    methods = (CHARACTERS, GUIDED, UNTAGGED, CHARACTERS_AGAIN, *STACKS, *SAMPLED)
+    assert len({tuple(cascade.result(method)["test"]) for method in methods}) == len(methods)
+
+
+def test_the_source_corpus_is_relabelled_with_the_tags_of_the_target(cascade: Cascade, sample: Pair) -> None:
+    converted = cascade._converted
+    assert converted.guideline == "ctb"
+    texts = [["".join(sentence.forms) for sentence in corpus] for corpus in (converted, sample.source)]
+    assert texts[0] == texts[1]
+    named = [{c[0] for s in corpus for c in s.layers["ctb"] if c} for corpus in (converted, sample.target)]
+    assert named[0] <= named[1]
+    pieces, columns = cascade._converted_pieces(False)
+    assert list(columns) == ["ctb", "pd"]
+    assert [sum(map(len, s.forms)) for s in pieces] == [len(labels) for labels in columns["pd"]]
+    assert columns["pd"] != character_labels(sample.source, sample.recipe.task)  # noise, as there will be in use
+
+
+# shares
+
+
+def test_shares_of_the_corpora(cascade: Cascade, sample: Pair) -> None:
+    sources = [replace(cascade, source_share=share).source.sentences for share in SOURCE_SHARES]
+    assert [len(each) for each in sources] == [round(share * len(sample.source)) for share in SOURCE_SHARES]
+    for few, many in pairwise(sources):
+        rest = iter(many)
+        assert all(sentence in rest for sentence in few)
+    assert sources[-1] == sample.source.sentences
+    assert replace(cascade, target_share=0.5, seed=3).target != replace(cascade, target_share=0.5).target
+
+
+def test_a_share_of_the_target_has_its_own_source_labels(cascade: Cascade) -> None:
+    whole, half = cascade, replace(cascade, target_share=0.5)
+    places = [sentence.place for sentence in whole.target]
+    labels = dict(zip(places, whole._source_column("target")["pd"], strict=True))
+    assert half._source_column("target")["pd"] == [labels[sentence.place] for sentence in half.target]
+
+
+@pytest.mark.parametrize("method", [with_source(GUIDED, 0.4), with_target(PIECES, 0.5)], ids=lambda method: method.name)
+def test_a_share_is_a_smaller_corpus(method: Method, cascade: Cascade, sample: Pair, tmp_path: Path) -> None:
+    own = replace(cascade, target_share=method.target, source_share=method.source)
+    small = replace(sample, target=own.target, source=own.source)
+    alone = Cascade(small, SEED, Cache(tmp_path)).result(replace(method, target=1.0, source=1.0))
+    assert alone["test"] == cascade.result(method)["test"]
+
+
+def test_names_of_shares() -> None:
+    assert with_source(GUIDED, 1.0) is GUIDED
+    assert with_source(GUIDED, 0.2).name == "feature stacking, 20% of the source"
+    assert with_target(PIECES, 0.25).name == "sub-word, 25% of the target"
+
+
+# the cache
+
+
+def test_rows_share_what_they_have_in_common(sample: Pair, tmp_path: Path, trained: list[str]) -> None:
+    cell = cells(Cache(tmp_path), 1, None)
+
+    def count(method: Method) -> int:
+        del trained[:]
+        cell(sample, method, 0)
+        return len(trained)
+
+    folds = sample.folds
+    assert count(CHARACTERS) == 1
+    assert count(GUIDED) == 2  # and the source tagger
+    assert count(PIECES) == 1 + folds
+    assert count(UNTAGGED) == 1
+    assert count(CHARACTERS_AGAIN) == 2  # and what relabels the source corpus
+    assert count(PIECES_ON_AGAIN) == 1 + folds
+    assert count(PIECES_AGAIN) == 3 + folds  # and the tagger and the model of pieces that label the source corpus
+    assert count(BOTH_AGAIN) == 2
+    assert count(with_source(GUIDED, 0.2)) == 2
+    assert count(with_source(PIECES, 0.2)) == 1
+    assert count(with_target(CHARACTERS, 0.5)) == 1
+    assert count(with_target(GUIDED, 0.5)) == 1
+    assert count(with_target(PIECES, 0.5)) == 1 + folds
+
+
+def test_a_killed_command_goes_on_where_it_was(sample: Pair, tmp_path: Path, trained: list[str]) -> None:
+    class Killer:
+        def __init__(self, after: int) -> None:
+            self.left = after
+
+        def iteration(self, iteration: Iteration, limit: int) -> None:
+            self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+
+    iterations = sample.schedule.iterations or 0  # of the source tagger, which comes first
+    with pytest.raises(KeyboardInterrupt):
+        Cascade(sample, 0, Cache(tmp_path), 1, Killer(iterations + 1)).result(GUIDED)
+    trainings = len(list(tmp_path.iterdir()))
+    assert trainings == 1
+    del trained[:]
+    Cascade(sample, 0, Cache(tmp_path)).result(GUIDED)
+    assert len(trained) + trainings == 2
+
+
+def test_what_a_result_depends_on(cascade: Cascade, sample: Pair, trained: list[str]) -> None:
+    cascade.result(GUIDED)
+    del trained[:]
+    less = sample.source.with_sentences(sample.source.sentences[:-1])
+    cascade_of = {
+        "source": replace(sample, source=less),
+        "target": replace(sample, target=sample.target.with_sentences(sample.target.sentences[1:])),
+        "schedule": replace(sample, schedule=Schedule(1)),
+        "recipe": replace(sample, recipe=replace(RECIPE, settings={"rate": 0.1})),
+    }
+    for number, pair in enumerate(cascade_of.values(), 1):
+        replace(cascade, pair=pair).result(GUIDED)
+        assert len(trained) >= number
+    del trained[:]
+    replace(cascade, pair=replace(sample, folds=2, large_folds=2)).result(GUIDED)
+    replace(cascade, pair=replace(sample, source=less)).result(CHARACTERS)
+    assert trained == []
+
+
+# a text that is annotated twice
+
+
+def twice(first: Sequence[Sequence[str]], second: Sequence[Sequence[str]]) -> tuple[Corpus, Corpus]:
+    corpora = (
+        tuple(Sentence(tuple(forms), {name: as_layer(["X"] * len(forms))}) for forms in sentences)
+        for name, sentences in (("a", first), ("b", second))
+    )
+    return tuple(Corpus(each, name) for each, name in zip(corpora, "ab", strict=True))  # type: ignore[return-value]
+
+
+def test_sentences_with_the_same_text_are_kept() -> None:
+    found = Twice.of(*twice([["甲乙", "丙"], ["丁"], ["戊", "己"]], [["甲", "乙丙"], ["子"], ["戊己"]]))
+    assert [s.forms for s in found.first] == [("甲乙", "丙"), ("戊", "己")]
+    assert [s.forms for s in found.second] == [("甲", "乙丙"), ("戊己",)]
+    assert found.reverse.first is found.second
+    with pytest.raises(CorpusError, match="found 1 sentences, expected 2"):
+        Twice.of(*twice([["甲"], ["乙"]], [["甲"]]))
+    with pytest.raises(CorpusError, match="found 0 of 1 sentences with the same text"):
+        Twice.of(*twice([["甲"]], [["乙"]]))
+
+
+@given(st.integers(2, 30), st.integers(0, 99))
+def test_each_guideline_sees_its_own_half(count: int, seed: int) -> None:
+    texts = [[chr(0x4E00 + i)] for i in range(count)]
+    both, test = Twice.of(*twice(texts, texts)), Twice.of(*twice([["试"]], [["试"]]))
+    pair = halves(both, test, seed, RECIPE, Schedule(1), 2)
+    source, target = ([s.forms[0] for s in corpus] for corpus in (pair.source, pair.target))
+    assert sorted([*source, *target]) == [forms[0] for forms in texts]
+    assert abs(len(source) - len(target)) <= 1
+    assert (pair.source.guideline, pair.target.guideline) == ("a", "b")
+    assert (pair.given, dict(pair.gold)) == (test.first, {"test": test.second})
+
+
+def test_given_annotation_is_seen(cache: Cache) -> None:
+    """The model is the same; of its own kind of words it is told nothing."""
+    pair = PARTS["gold"](None)[0].draw(0)
+    own = Cascade(pair, 0, cache)
+    for predicted, told in ((GUIDED, GUIDED_GIVEN), (PIECES, PIECES_GIVEN)):
+        result = own.result(told)
+        assert result == own.result(predicted)
+        assert result["given"] != result["test"]
+    shown = own._source_column("given")["pd"]
+    assert pair.given is not None
+    assert shown == character_labels(pair.given, pair.recipe.task)
+    assert own._target_column("given", False) == own._target_column("test", False)
+
+
+def test_units_of_real_text(real_corpora: Path) -> None:
+    found = read_twice(real_corpora / "ja", ("gsd-suw", "suw"), ("gsd-luw", "luw"), "test")
+    assert len(found.first) > 500
+    assert found.first.tokens() > found.second.tokens()
+    settings = PARTS["gold"](real_corpora)
+    assert [setting.title for setting in settings] == ["suw to luw", "luw to suw"]
+    first, second = (settings[0].draw(seed) for seed in (0, 1))
+    assert first.digests["given"] == second.digests["given"]
+    assert first.digests["target"] != second.digests["target"]
+
+
+# the parts
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_pages_show_the_methods_that_run(part: str) -> None:
+    for setting in PARTS[part](None):
+        shown = {method for each in TABLES[part] for method in each.methods if each.gold in setting.draw(0).gold}
+        assert shown == set(setting.methods)
+        assert len({method.name for method in setting.methods}) == len(setting.methods)
+        assert all({each.first, each.second} <= shown for each in FINDINGS[part])
+    for table in TABLES[part]:
+        assert table.printed.keys() <= {method.name for method in table.methods}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_findings_have_the_differences_of_the_tables(part: str) -> None:
+    """The paper's differences are those of the F that it prints."""
+    for each in FINDINGS[part]:
+        printed = [table.printed for table in TABLES[part] if table.gold == each.measure]
+        known = {name: row[2] for rows in printed for name, row in rows.items()}
+        names = each.first.name, each.second.name
+        if each.difference is not None and all(name in known for name in names):
+            assert each.difference == pytest.approx(float(known[names[0]]) - float(known[names[1]]), abs=0.006)
+            assert each.sign in (0, 1 if each.difference > 0 else -1)
+        elif each.difference is not None:
+            pytest.fail(f"{each.text}: not in the tables")

@@ -1,0 +1,296 @@
+"""The reproduction of tsuboi-2008: its folds, the cells, scores, and pages of the sample."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reproductions.lab.cache import Cache
+from reproductions.lab.comparison import Measured
+from reproductions.lab.run import run
+from reproductions.tsuboi_2008 import figures
+from reproductions.tsuboi_2008.cells import Cells, description
+from reproductions.tsuboi_2008.domain import Domain, split
+from reproductions.tsuboi_2008.figures import draw
+from reproductions.tsuboi_2008.methods import (
+    ARGMAX,
+    CURVES,
+    EVERYTHING,
+    LINES,
+    POINTWISE,
+    PROPOSED,
+    RANDOM,
+    SOURCE,
+    UNLIKELY,
+    Curve,
+    Method,
+    methods,
+)
+from reproductions.tsuboi_2008.page import lines
+from reproductions.tsuboi_2008.scores import pooled, scored
+from reproductions.tsuboi_2008.settings import FEW, PARTS, SIZES
+from reproductions.tsuboi_2008.study import STUDY
+from reproductions.tsuboi_2008.trial import Trial
+from tagweave.adapt.annotator import Annotator
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.evaluation.score import f_of_counts
+from tagweave.evaluation.significance import wilcoxon_test
+from tagweave.learning.loop import Iteration, Schedule
+
+
+@pytest.fixture(scope="module")
+def domain() -> Domain:
+    """The first fold of the sample."""
+    return PARTS["chinese"](None)[0].draw(0)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the pages of all parts, of the sample."""
+    out = tmp_path_factory.mktemp("pages")
+    written = list(STUDY(list(PARTS), None, 2, out / "cache", out, "python -m reproductions", trials=100))
+    assert [page.name for page in written] == [f"tsuboi-2008-{part}.md" for part in PARTS]
+    return out
+
+
+@pytest.fixture(scope="module")
+def numbers(folder: Path) -> dict[str, Any]:
+    """Those of the part `chinese`."""
+    found: dict[str, Any] = json.loads((folder / "tsuboi-2008-chinese.json").read_text("utf-8"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> str:
+    """That of the part `chinese`."""
+    return (folder / "tsuboi-2008-chinese.md").read_text("utf-8")
+
+
+# folds
+
+
+@given(st.integers(1, 40), st.sampled_from([0.1, 0.5, 0.8]), st.integers(0, 9))
+def test_a_split_parts_the_sentences_in_their_order(count: int, share: float, seed: int) -> None:
+    corpus = Corpus(tuple(Sentence((str(i),)) for i in range(count)))
+    parts = split(corpus, share, seed)
+    numbers = [[int(sentence.forms[0]) for sentence in part] for part in parts]
+    assert len(numbers[0]) == round(share * count)
+    assert sorted(numbers[0] + numbers[1]) == list(range(count))
+    assert all(part == sorted(part) for part in numbers)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_folds_change_places(part: str) -> None:
+    one, other = (setting.draw(0) for setting in PARTS[part](None))
+    assert one.asked is other.test
+    assert other.asked is one.test
+    texts = [{sentence.forms for sentence in corpus} for corpus in one.corpora.values()]
+    assert not any(a & b for i, a in enumerate(texts) for b in texts[:i]), "no sentence is in two corpora"
+
+
+def test_the_folds_of_real_corpora(real_corpora: Path) -> None:
+    one, other = (setting.draw(0) for setting in PARTS["chinese"](real_corpora))
+    assert abs(len(one.asked) - len(one.test)) <= 1
+    assert (one.asked, one.test) == (other.test, other.asked)
+    assert one.source.tokens() == pytest.approx(145_925, rel=0.02), "as many words as the paper has"
+    for each in (one, other):
+        assert Trial(each, 0).domain.terms > 90
+        annotator = Annotator.of(each.asked)
+        assert annotator.answers(_found(each)).sum() > SIZES[-1], "enough words to mark"
+
+
+def _found(domain: Domain) -> Any:
+    from tagweave.adapt.choice import distinct, occurrences
+
+    sentences = Annotator.of(domain.asked).sentences
+    found = occurrences(sentences, domain.words)
+    return found.only(distinct(sentences, found, np.zeros(len(found.start))))
+
+
+# methods and cells
+
+
+def test_every_point_has_its_own_name() -> None:
+    for sizes in (SIZES, FEW):
+        every = methods(sizes)
+        assert len({method.name for method in every}) == len(every) == len(LINES) + len(CURVES) * len(sizes)
+
+
+@pytest.mark.parametrize(("method", "same"), [*((line, line == SOURCE) for line in LINES), (PROPOSED.at(5), False)])
+def test_models(method: Method, same: bool, domain: Domain) -> None:
+    trial = Trial(domain, 0)
+    model = trial.model(method)
+    assert (model is trial.base) == same
+    assert model.structure.transitions == (method.treatment != "pointwise")
+    words = model.encoder.lexicon.words
+    assert words == (tuple(sorted(domain.words)) if method.features else ())
+
+
+def test_marked_words_are_learnt(domain: Domain) -> None:
+    """Trained on A and on every word that can be marked, a model finds more of them than that of A."""
+    trial = Trial(replace(domain, schedule=Schedule(6, 6)), 0)
+    found = _found(domain)
+    right = {}
+    for method in (SOURCE, PROPOSED.at(10_000)):
+        annotator = Annotator.of(_with_words(trial.model(method), domain.asked))
+        right[method.name] = int(annotator.answers(found).sum())
+    assert right["A alone"] < right["marginal, entropy, 10000"]
+
+
+def _with_words(model: Any, corpus: Corpus) -> Corpus:
+    from tagweave.models.tagger import Tagger
+
+    tagger = Tagger(model)
+    raw = [Sentence(tuple("".join(sentence.forms))) for sentence in corpus]
+    return Corpus(tuple(Sentence(tagger.words(sentence).forms) for sentence in tagger.tag(raw)))
+
+
+def test_questions_rise_with_the_words(domain: Domain) -> None:
+    trial = Trial(domain, 0)
+    for curve in CURVES:
+        counts = [trial.questions(curve.at(size)) for size in (0, 5, 10)]
+        assert [words for _, words in counts] == [0, 5, 10]
+        assert all(questions >= words for questions, words in counts)
+    assert trial.questions(SOURCE) == (0, 0)
+
+
+def test_the_order_of_questions_is_that_of_the_choice_and_the_seed(domain: Domain) -> None:
+    trial, other = Trial(domain, 0), Trial(domain, 1)
+    orders = {choice: trial.rounds.ranked(choice)[0].start.tolist() for choice in ("entropy", "random", "marginal")}
+    assert len({tuple(order) for order in orders.values()}) == 3
+    assert orders["random"] != other.rounds.ranked("random")[0].start.tolist()
+
+
+def test_cells_of_a_domain_share_the_model_of_a(domain: Domain, tmp_path: Path) -> None:
+    class Counter:
+        iterations = 0
+
+        def iteration(self, iteration: Iteration, limit: int) -> None:
+            self.iterations += 1
+
+    watcher = Counter()
+    own = Cells(Cache(tmp_path), watcher=watcher)
+    own.result(domain, SOURCE, 0)
+    begun = watcher.iterations
+    own.result(domain, PROPOSED.at(5), 0)
+    assert begun > 0
+    assert watcher.iterations <= 2 * begun
+    own.result(domain, SOURCE, 1)
+    assert watcher.iterations >= 2 * begun
+
+
+def test_what_a_result_depends_on(domain: Domain) -> None:
+    point = PROPOSED.at(5)
+    changed = [
+        description(domain, point, 0),
+        description(domain, point, 1),
+        description(domain, PROPOSED.at(10), 0),
+        description(domain, ARGMAX.at(5), 0),
+        description(domain, EVERYTHING, 0),
+        description(domain, replace(EVERYTHING, features=True), 0),
+        description(replace(domain, words=domain.words[1:]), point, 0),
+        description(replace(domain, asked=domain.test), point, 0),
+        description(replace(domain, schedule=Schedule(4, 2)), point, 0),
+    ]
+    assert len({json.dumps(each) for each in changed}) == len(changed)
+
+
+# scores
+
+
+def test_scores_are_those_of_the_words(domain: Domain) -> None:
+    """Gold words score 100, single characters what their counts say."""
+    setting = PARTS["chinese"](None)[0]
+    gold = [" ".join(str(len(form)) for form in sentence.forms) for sentence in domain.test]
+    single = [" ".join("1" for form in sentence.forms for _ in form) for sentence in domain.test]
+    outputs = {SOURCE.name: gold, EVERYTHING.name: single}
+    setting = replace(setting, draw=lambda _seed: domain, methods=(SOURCE, EVERYTHING))
+    found = scored(run("x", [setting], 1, lambda _domain, method, _seed: {"test": outputs[method.name]}))
+    assert found[SOURCE.name][0].words.values == [100]
+    assert found[SOURCE.name][0].unknown == [100]
+    right = sum(len(form) == 1 for sentence in domain.test for form in sentence.forms)
+    characters = sum(len(form) for sentence in domain.test for form in sentence.forms)
+    expected = 200 * right / (domain.test.tokens() + characters)
+    assert found[EVERYTHING.name][0].words.values == [pytest.approx(expected)]
+
+
+def test_pooled_folds() -> None:
+    one, other = (Measured(np.full((2, size, 3), size), f_of_counts) for size in (4, 4))
+    assert pooled([one, other], True).counts.shape == (4, 4, 3)
+    assert pooled([one, other], False).counts.shape == (2, 8, 3)
+
+
+# pages
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_tables_are_whole(part: str, folder: Path) -> None:
+    text = (folder / f"tsuboi-2008-{part}.md").read_text("utf-8")
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert len(tables) == 8
+    for table in tables:
+        assert len({line.count("|") for line in table.splitlines()}) == 1, table
+    assert "nan" not in text
+    plots = re.findall(r"!\[.*\]\((.*)\)", text)
+    assert plots == [f"tsuboi-2008-{part}.png"]
+    assert (folder / plots[0]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_has_the_numbers_of_all_folds(page: str, numbers: dict[str, Any]) -> None:
+    assert numbers["sizes"] == [5, 10]
+    assert set(numbers["curves"]) == {curve.name for curve in CURVES}
+    row = next(line for line in page.splitlines() if line.startswith("| 10 |"))
+    assert row == "| 10 | " + " | ".join(f"{points[1]['f']:.2f}" for points in numbers["curves"].values()) + " |"
+    for points in numbers["curves"].values():
+        for point in points:
+            assert np.shape(point["values"]) == (2, 2), "folds, seeds"
+            assert point["f"] == pytest.approx(np.mean(point["values"]))
+            assert point["questions"] >= point["words"]
+    assert "| the paper: A alone | 96.84 | 92.3 |" in page
+    assert "| the paper | A | 11,700 | 145,925 |" in page
+
+
+def test_tests_are_over_pairs_of_folds_and_sizes(numbers: dict[str, Any]) -> None:
+    def pairs(curve: Curve) -> list[float]:
+        return [float(np.mean(fold)) for point in numbers["curves"][curve.name] for fold in point["values"]]
+
+    for curve in (ARGMAX, POINTWISE, RANDOM, UNLIKELY):
+        test = numbers["against"][curve.name]
+        assert test["wilcoxon"] == wilcoxon_test(pairs(PROPOSED), pairs(curve))
+        assert test["difference"] == pytest.approx(np.mean(pairs(PROPOSED)) - np.mean(pairs(curve)))
+        assert 0 < test["p"] <= 1
+    assert PROPOSED.name not in numbers["against"]
+
+
+def test_findings_are_judged_over_all_sizes_and_at_the_largest(numbers: dict[str, Any], page: str) -> None:
+    found = numbers["findings"]
+    assert [each["measure"] for each in found] == ["all sizes"] * 5 + ["10 words"] * 5
+    assert [each["text"] for each in found[:5]] == [each["text"] for each in found[5:]]
+    assert all(f"| {each['text']} | - | {each['measure']} |" in page for each in found)
+    assert found[0]["p_all"] == numbers["against"][ARGMAX.name]["wilcoxon"]
+    assert found[5]["difference"] == numbers["against"][ARGMAX.name]["last"]
+
+
+def test_a_page_is_drawn_from_its_numbers_alone(numbers: dict[str, Any], page: str, tmp_path: Path) -> None:
+    assert "\n".join(lines(numbers, draw(numbers, tmp_path))) + "\n" == page
+
+
+def test_curves_begin_with_the_models_of_a(numbers: dict[str, Any], tmp_path: Path, monkeypatch: Any) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr(figures, "curve", lambda *arguments, **_: drawn.extend(arguments))
+    draw(numbers, tmp_path)
+    _, positions, series = drawn
+    assert list(positions) == [0, 5, 10]
+    begins = {name: numbers["lines"][name]["f"] for name in ("A alone", "A alone, pointwise")}
+    for name, each in series.items():
+        assert each.values[0] == begins["A alone, pointwise" if name.startswith("pointwise") else "A alone"]
+        assert each.values[1:] == [point["f"] for point in numbers["curves"][name]]
