@@ -100,6 +100,23 @@ class Moves(NamedTuple):
     by: NDArray[Any]
 
 
+class Room(NamedTuple):
+    """What the kernel writes to: made by NumPy, since every array that a kernel makes takes long to compile.
+
+    `scores`, `again` and `of_view` have a cell for every tag, or label, of the longest sentence. `best` and `target`
+    int32[n] and `mistaken` bool[S] are those of all tokens and sentences of the call.
+    """
+
+    now: Scores
+    moves: Moves
+    scores: NDArray[Any]
+    again: NDArray[Any]
+    of_view: NDArray[Any]
+    best: NDArray[Any]
+    target: NDArray[Any]
+    mistaken: NDArray[Any]
+
+
 @inner
 def _sum_transitions(views, base, now):
     """Set the transition scores to the sums over all views."""
@@ -125,7 +142,7 @@ def _sum_transitions(views, base, now):
     decode.row_bounds(transposed, now.bounds)
 
 
-@inlined
+@inner
 def _score(views, e, s, scores, room):
     """Set scores [n, Y] to the emission scores of sentence s, -inf out of scope. room: n cells for every tag."""
     kinds = e.kinds[e.ptr[s] : e.ptr[s + 1]]
@@ -140,7 +157,9 @@ def _score(views, e, s, scores, room):
             view.weights.emission, view.ptr, view.cell, e.grams, e.low, e.high, e.lead, e.ptr, s, s + 1, own, False
         )
         if first and not view.whole:
-            scores[:] = 0
+            for t in range(_U(scores.shape[0])):
+                for y in range(_U(scores.shape[1])):
+                    scores[t, y] = 0
         if not (first and view.whole):
             emission.project(own, view.projection, scores)
         first = False
@@ -180,7 +199,8 @@ def _only_sequence(delta, now, allow, only, labels):
         if t:
             least = min(least, now.score[_U(labels[t - _ONE]), _U(labels[t])])
     if least == -np.inf:
-        labels[:] = -1
+        for t in range(_U(labels.shape[0])):
+            labels[t] = -1
 
 
 @inlined
@@ -246,7 +266,7 @@ def _move_pair(view, before, label, by, step):
         view.totals.transition[before, label] += by * step
 
 
-@inlined
+@inner
 def _move_sentence(view, base, e, s, best, target, step, moves):
     """What the mistake of sentence s changes in one view."""
     tag, by = view.projection, e.weights[s]
@@ -272,87 +292,59 @@ def _move_sentence(view, base, e, s, best, target, step, moves):
 
 
 @inner
-def _longest(e, first, last):
-    """The tokens of the longest of sentences first .. last - 1, and the features of the one that has most."""
-    longest, most, windows = 1, 1, (e.high - e.low + 1).sum()
-    for s in range(first, last):
-        features = (e.ptr[s + 1] - e.ptr[s]) * windows
-        for t in range(_U(e.ptr[s]), _U(e.ptr[s + 1])):
-            features += e.kind_ptr[_U(e.kinds[t]) + _ONE] - e.kind_ptr[_U(e.kinds[t])]
-        longest, most = max(longest, e.ptr[s + 1] - e.ptr[s]), max(most, features)
-    return longest, most
+def _best(scores, now, labels):
+    """Set labels to the best sequence; scores are overwritten."""
+    decode.best_sequence(scores, now.score, now.transposed, now.bounds, now.start, now.end, labels)
 
 
 @inner
-def _most_tags(views, labels):
-    """The largest number of tags of a view, or the number of labels."""
-    for view in views:
-        labels = max(labels, view.weights.start.shape[0])
-    return labels
-
-
-@inner
-def _transitions(labels, dtype):
-    """Room for the transition scores of so many labels."""
-    score, transposed = np.empty((labels, labels), dtype), np.empty((labels, labels), dtype)
-    return Scores(score, transposed, np.empty((2, labels), dtype), np.empty(labels, dtype), np.empty(labels, dtype))
-
-
-@inlined
-def _decode(views, e, s, now, buffers, best, target):
+def _decode(views, e, s, room, best, target):
     """Set best and target int32[n] for sentence s. Returns whether it is mistaken; target is set only then."""
-    n, labels = best.shape[0], now.start.shape[0]
-    scores, again = buffers[0, : n * labels].reshape(n, labels), buffers[1, : n * labels].reshape(n, labels)
+    now, n, labels = room.now, best.shape[0], room.now.start.shape[0]
+    scores, again = room.scores[: n * labels].reshape(n, labels), room.again[: n * labels].reshape(n, labels)
     allow = e.allow[e.ptr[s] : e.ptr[s + 1]]
-    _score(views, e, s, scores, buffers[2])
+    _score(views, e, s, scores, room.of_view)
     is_one = _is_one_sequence(allow, e.only)
     if not is_one:
         for i in range(_U(n * labels)):
-            buffers[1, i] = buffers[0, i]
-    decode.best_sequence(scores, now.score, now.transposed, now.bounds, now.start, now.end, best)
+            room.again[i] = room.scores[i]
+    _best(scores, now, best)
     if not _is_mistaken(best, allow, e.masks):
         return False
     if is_one:
         _only_sequence(scores, now, allow, e.only, target)
     else:
         decode.exclude(again, allow, e.masks)
-        decode.best_sequence(again, now.score, now.transposed, now.bounds, now.start, now.end, target)
+        _best(again, now, target)
     return True
 
 
 @kernel
-def correct(views, base, e, first, last, batch, step):
+def correct(views, base, e, first, last, batch, step, room):
     """Steps `step` and on, of `batch` sentences each, over sentences first .. last - 1.
 
     Returns:
         How many sentences were mistaken, and the number of a sentence whose evidence allows no sequence, else -1.
     """
-    longest, most = _longest(e, first, last)
-    now, moves = (
-        _transitions(base.start.shape[0], base.score.dtype),
-        Moves(np.empty(2 * most, np.int64), np.empty(2 * most)),
-    )
-    buffers = np.empty((3, longest * _most_tags(views, base.start.shape[0])), base.score.dtype)
-    ptr = e.ptr[first : last + 1] - e.ptr[first]
-    best = np.empty(ptr[-1], np.int32)
-    target, mistaken = np.empty_like(best), np.zeros(last - first, np.bool_)
-    mistakes, has_moved = 0, True
-    for low in range(0, last - first, batch):
-        high = min(last - first, low + batch)
+    origin, mistakes, has_moved = e.ptr[first], 0, True
+    for low in range(first, last, batch):
+        high = min(last, low + batch)
         if has_moved:
-            _sum_transitions(views, base, now)
+            _sum_transitions(views, base, room.now)
         has_moved = False
         for s in range(low, high):
-            if ptr[s + 1] > ptr[s] and e.weights[first + s] > 0:
-                here = slice(ptr[s], ptr[s + 1])
-                mistaken[s] = _decode(views, e, first + s, now, buffers, best[here], target[here])
-                if mistaken[s] and (best[ptr[s]] < 0 or target[ptr[s]] < 0):
-                    return mistakes, first + s
+            room.mistaken[s - first] = False
+            if e.ptr[s + 1] > e.ptr[s] and e.weights[s] > 0:
+                here, end = e.ptr[s] - origin, e.ptr[s + 1] - origin
+                best, target = room.best[here:end], room.target[here:end]
+                room.mistaken[s - first] = _decode(views, e, s, room, best, target)
+                if room.mistaken[s - first] and (best[0] < 0 or target[0] < 0):
+                    return mistakes, s
         for s in range(low, high):
-            if mistaken[s]:
-                here = slice(ptr[s], ptr[s + 1])
+            if room.mistaken[s - first]:
+                here, end = e.ptr[s] - origin, e.ptr[s + 1] - origin
                 for view in views:
-                    _move_sentence(view, base, e, first + s, best[here], target[here], step, moves)
+                    _move_sentence(view, base, e, s, room.best[here:end], room.target[here:end], step, room.moves)
                 mistakes, has_moved = mistakes + 1, True
         step += 1
     return mistakes, -1

@@ -146,7 +146,8 @@ class ChainObjective:
         views = perceptron.views(self.structure, weights, totals)
         base = perceptron.transitions(self.structure, self.dtype)
         sentences = perceptron.sentences(self.encoded, self.masks, self._only)
-        mistakes, impossible = correct(views, base, sentences, first, last, batch, step)
+        room = perceptron.room(views, base, sentences, first, last)
+        mistakes, impossible = correct(views, base, sentences, first, last, batch, step, room)
         if impossible >= 0:
             raise ContradictionError(
                 f"training sentence {impossible + 1}: no label sequence agrees with the annotation"

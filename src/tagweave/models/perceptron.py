@@ -70,3 +70,20 @@ def sentences(encoded: Encoded, masks: Floats, only: NDArray[np.int32]) -> kerne
         masks,
         only,
     )
+
+
+def room(
+    views: tuple[kernels.View, ...], base: kernels.Transitions, e: kernels.Sentences, first: int, last: int
+) -> kernels.Room:
+    """Room for steps over sentences first .. last - 1."""
+    labels, dtype, bounds = len(base.start), base.score.dtype, e.ptr[first : last + 1]
+    tokens = slice(bounds[0], bounds[-1])
+    features = np.concatenate([[0], np.cumsum(np.diff(e.kind_ptr)[e.kinds[tokens]] + int((e.high - e.low + 1).sum()))])
+    most = int(np.diff(features[bounds - bounds[0]]).max(initial=1))
+    cells = int(np.diff(bounds).max(initial=1)) * max(labels, *(len(view.weights.start) for view in views))
+    score, transposed = np.empty((2, labels, labels), dtype)
+    now = kernels.Scores(score, transposed, np.empty((2, labels), dtype), *np.empty((2, labels), dtype))
+    moves = kernels.Moves(np.empty(2 * most, np.int64), np.empty(2 * most))
+    best, target = np.empty((2, len(e.kinds[tokens])), np.int32)
+    scores, again, of_view = np.empty((3, cells), dtype)
+    return kernels.Room(now, moves, scores, again, of_view, best, target, np.zeros(last - first, np.bool_))
