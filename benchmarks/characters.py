@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
 
-from tagweave.encoding.columns import HAN, character_class
+from tagweave.features.columns import HAN, character_class
 from tagweave.labels.coding import letters, to_words
 
 Words = list[str]

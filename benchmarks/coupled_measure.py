@@ -14,17 +14,17 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.characters import corpora_folder
-from tagweave.adapt.coupled import Coupling, automatic_mapping, for_bundles, prepare_coupled
-from tagweave.adapt.fit import Problem, fit, prepare
-from tagweave.adapt.pruning import fit_pruning
-from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.mapping import TagMapping, read_mapping, write_mapping
 from tagweave.learning.loop import Schedule
 from tagweave.learning.online import AdaGrad
+from tagweave.training.coupled import Coupling, automatic_mapping, for_bundles, prepare_coupled
+from tagweave.training.fit import Problem, fit, prepare
+from tagweave.training.pruning import fit_pruning
+from tagweave.training.recipe import Recipe
 
 PLAIN = "plain"
 _LABELLED = 200_000  # tokens of the source that are labelled to count pairs

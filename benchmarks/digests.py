@@ -48,7 +48,7 @@ CASES: dict[str, Sequence[str]] = {
     "segment": ("--task", "segment", "ctb=ctb.txt"),
     "segment lexicon": ("--task", "segment", "ctb=ctb.txt", "--lexicon", "words.txt"),
     "segtag": ("--task", "segtag", "ctb=ctb.txt", "--learner", "perceptron", "--coding", "BI"),
-    **{f"tag {method}": (*_TWO, "--method", method) for method in ("coupled", "guided", "merged", "transform")},
+    **{f"tag {method}": (*_TWO, "--method", method) for method in ("coupled", "stacked", "merged", "transform")},
     "tag coupled dev": (*_TWO, "--dev", "ctb=dev.txt"),
     "tag coupled pruned": (*_TWO, "--prune", "0.05", "--views", "joint", "--mapping", "complete"),
     "tag coupled tight": (
@@ -61,14 +61,14 @@ CASES: dict[str, Sequence[str]] = {
         "--sample",
         "all,10",
     ),
-    "tag guided joined": (*_TWO, "--method", "guided", "--guide", "joined"),
-    "tag guided rounds": (*_TWO, "--method", "guided", "--rounds", "2"),
+    "tag stacked joined": (*_TWO, "--method", "stacked", "--guide", "joined"),
+    "tag stacked rounds": (*_TWO, "--method", "stacked", "--rounds", "2"),
     "tag iterate": (*_TWO, "--method", "iterate", "--dev", "ctb=dev.txt"),
     "segment iterate": ("--task", "segment", *_TWO, "--method", "iterate", "--dev", "ctb=dev.txt"),
     "tag iterate filter": (*_TWO, "--method", "iterate", "--rounds", "2", "--filter", "--dev", "ctb=dev.txt"),
     **{
         f"segment {method}": ("--task", "segment", *_TWO, "--method", method)
-        for method in ("coupled", "guided", "merged", "transform")
+        for method in ("coupled", "stacked", "merged", "transform")
     },
     "segtag subword": ("--task", "segtag", *_TWO, "--method", "subword", "--folds", "2"),
     "segtag subword retrain": ("--task", "segtag", *_TWO, "--method", "subword", "--folds", "2", "--retrain"),
@@ -76,9 +76,9 @@ CASES: dict[str, Sequence[str]] = {
     "parse": _TREES,
     "parse perceptron": (*_TREES, "--learner", "perceptron", "--drop-columns", "0"),
     "parse dev": (*_TREES, "--dev", "one=one.conllu"),
-    **{f"parse {method}": (*_TWO_TREES, "--method", method) for method in ("merged", "guided", "transform")},
+    **{f"parse {method}": (*_TWO_TREES, "--method", method) for method in ("merged", "stacked", "transform")},
     "parse iterate": (*_TWO_TREES, "--method", "iterate", "--rounds", "2", "--dev", "one=one.conllu"),
-    "parse guided rounds": (*_TWO_TREES, "--method", "guided", "--rounds", "2"),
+    "parse stacked rounds": (*_TWO_TREES, "--method", "stacked", "--rounds", "2"),
 }
 """Words of `tagweave train` by the name of a model; all of them train for two iterations."""
 

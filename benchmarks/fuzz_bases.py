@@ -12,23 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagweave.adapt.coupled import Coupling, fit_coupled
-from tagweave.adapt.fit import fit, prepare
-from tagweave.adapt.guided import fit_guided
-from tagweave.adapt.guided_parsing import fit_guided_parser
-from tagweave.adapt.parsing import ParserRecipe, fit_parser
-from tagweave.adapt.pruning import Pruning
-from tagweave.adapt.recipe import LEARNERS, Recipe
-from tagweave.adapt.subword import fit_pieces
-from tagweave.adapt.task import Task
 from tagweave.cli.info import info
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.formats import tagged as tagged_format
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.encoding.presets import PRESETS
-from tagweave.encoding.templates import Templates
 from tagweave.estimators.chain_crf import ChainCRF
+from tagweave.features.presets import PRESETS
+from tagweave.features.templates import Templates
 from tagweave.learning.loop import Schedule, train
 from tagweave.models.chain import ChainModel
 from tagweave.models.characters import UnfitModelError
@@ -37,6 +28,15 @@ from tagweave.models.segmenter import Segmenter
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tagger import Tagger
 from tagweave.models.tree_storage import load_parser, save_parser
+from tagweave.training.coupled import Coupling, fit_coupled
+from tagweave.training.fit import fit, prepare
+from tagweave.training.guided import fit_guided
+from tagweave.training.guided_parsing import fit_guided_parser
+from tagweave.training.parsing import ParserRecipe, fit_parser
+from tagweave.training.pruning import Pruning
+from tagweave.training.recipe import LEARNERS, Recipe
+from tagweave.training.subword import fit_pieces
+from tagweave.training.task import Task
 
 _FILE = {"path": "x", "sha256": "0", "sentences": 3, "words": 3}
 _ABOUT = {

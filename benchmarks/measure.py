@@ -81,9 +81,9 @@ def iteration(work: Workload, threads: int, iterations: int) -> dict[str, Any]:
     """Seconds per L-BFGS iteration: the loss, the gradient, the line search and the optimiser's vectors."""
     from dataclasses import replace
 
-    from tagweave.adapt.fit import prepare
     from tagweave.kernels.blas import one_blas_thread
     from tagweave.learning.lbfgs import LBFGS
+    from tagweave.training.fit import prepare
 
     begin = time.perf_counter()
     problem = prepare([work.train], replace(work.recipe, features="observed", edges=False, threads=threads))
@@ -109,8 +109,8 @@ def learner(work: Workload, threads: int, iterations: int, target: float) -> dic
     """Seconds, features included, until the development score reaches `target` with the default learner."""
     from dataclasses import replace
 
-    from tagweave.adapt.fit import fit
     from tagweave.learning.loop import Iteration, Schedule
+    from tagweave.training.fit import fit
 
     curve: list[tuple[float, float]] = []
     begin = time.perf_counter()
@@ -133,9 +133,9 @@ def tag(work: Workload, threads: int) -> dict[str, Any]:
     """Tokens a second when tagging sentences, features included."""
     from dataclasses import replace
 
-    from tagweave.adapt.fit import fit
     from tagweave.learning.loop import Schedule
     from tagweave.models.tagger import Tagger
+    from tagweave.training.fit import fit
 
     model = fit([work.train], replace(work.recipe, threads=threads), None, Schedule(1)).model
     tagger = Tagger(model, threads)

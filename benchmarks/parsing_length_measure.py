@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.parsing_measure import peak_megabytes, seconds
-from tagweave.adapt.parsing import ParserRecipe
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.arcs import encode_arcs
+from tagweave.features.arcs import encode_arcs
 from tagweave.models.arc_features import ArcBatch, batch_bounds
 from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective, best_heads, sums
 from tagweave.models.tree_storage import load_parser
+from tagweave.training.parsing import ParserRecipe
 
 
 def of_length(sentences: Sequence[Sentence], length: int, tokens: int) -> list[Sentence]:

@@ -25,11 +25,11 @@ ROUNDS = 5
 
 def tagweave(folder: Path, learner: str, passes: int) -> dict[str, Any]:
     """tagweave's parser with one of its learners; the weights are those of the pass best on the development data."""
-    from tagweave.adapt.parsing import ParserRecipe, fit_parser
     from tagweave.corpus.load import load
     from tagweave.learning.loop import Schedule
     from tagweave.models.parser import Parser
     from tagweave.models.tree_storage import save_parser
+    from tagweave.training.parsing import ParserRecipe, fit_parser
 
     train, dev = (load(f"{folder / name}#head") for name in (TRAIN, DEV))
     given, path = load(str(folder / BLANK)), model_path(folder, learner)

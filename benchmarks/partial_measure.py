@@ -32,9 +32,9 @@ from benchmarks.characters import (
 )
 
 if TYPE_CHECKING:
-    from tagweave.adapt.recipe import Recipe
     from tagweave.corpus.corpus import Corpus
     from tagweave.models.chain import ChainModel
+    from tagweave.training.recipe import Recipe
 
 C2 = 1.0
 SOURCE, PARTIAL, COMPLETED, TEST = "source.txt", "partial.kytea", "completed.txt", "test.txt"
@@ -43,11 +43,11 @@ SOURCE, PARTIAL, COMPLETED, TEST = "source.txt", "partial.kytea", "completed.txt
 
 def make_data(folder: Path, lines: int | None, threads: int) -> dict[str, Any]:
     """The People's Daily, and the sentences of Zhuxian in which a word of the lexicon is found."""
-    from tagweave.adapt.recipe import Recipe
-    from tagweave.adapt.retrain import completed
-    from tagweave.adapt.task import Task
+    from tagweave.active.retrain import completed
     from tagweave.corpus.formats import segmented
-    from tagweave.encoding.presets import PRESETS
+    from tagweave.features.presets import PRESETS
+    from tagweave.training.recipe import Recipe
+    from tagweave.training.task import Task
 
     corpora = corpora_folder() / "zh"
     _write(folder / SOURCE, tagged_words(corpora / "pd199801" / "train.txt", "/", lines))
@@ -63,9 +63,9 @@ def make_data(folder: Path, lines: int | None, threads: int) -> dict[str, Any]:
 def harvest(corpora: Path, path: Path) -> tuple[int, float]:
     """Write the partial sentences; their number, and the share of their characters with one label."""
     from tagweave.corpus.formats import kytea
-    from tagweave.evidence.annotation import annotated_corpus
-    from tagweave.evidence.lexicon import read
-    from tagweave.evidence.matching import LexiconMatcher
+    from tagweave.harvest.annotation import annotated_corpus
+    from tagweave.harvest.lexicon import read
+    from tagweave.harvest.matching import LexiconMatcher
 
     raw = ("".join(words) for words in tagged_words(corpora / "zx" / "train.txt", "_"))
     found = annotated_corpus(raw, LexiconMatcher((read(str(corpora / "lexicons" / "zhuxian-names.txt")),)))
@@ -77,9 +77,9 @@ def harvest(corpora: Path, path: Path) -> tuple[int, float]:
 
 def tagweave(folder: Path, data: str, learner: str, iterations: int, threads: int) -> dict[str, Any]:
     """tagweave on the annotated corpus and the partial sentences, or what they were completed to."""
-    from tagweave.adapt.recipe import Recipe
-    from tagweave.adapt.task import Task
-    from tagweave.encoding.presets import PRESETS
+    from tagweave.features.presets import PRESETS
+    from tagweave.training.recipe import Recipe
+    from tagweave.training.task import Task
 
     recipe = Recipe(Task("segment"), PRESETS["liu-2014"], threads=threads)
     if learner == "lbfgs":  # the weights of CRFsuite
@@ -100,8 +100,8 @@ def tagweave(folder: Path, data: str, learner: str, iterations: int, threads: in
 
 def trained(arguments: list[str], recipe: Recipe, iterations: int | None) -> tuple[ChainModel, dict[str, Any]]:
     """A model of corpora, and the seconds that it took; without a number of iterations as many as are usual."""
-    from tagweave.adapt.fit import fit_problem, prepare
     from tagweave.learning.loop import Iteration, Schedule
+    from tagweave.training.fit import fit_problem, prepare
 
     begin = time.perf_counter()
     problem = prepare([_load(argument) for argument in arguments], recipe)

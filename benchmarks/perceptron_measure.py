@@ -52,9 +52,9 @@ def crfsuite(work: Workload, passes: int) -> dict[str, Any]:
 
 def tagweave(work: Workload, passes: int, features: str | None) -> dict[str, Any]:
     """tagweave's perceptron, with its usual weights or only those of observed pairs of feature and label."""
-    from tagweave.adapt.fit import fit_problem, prepare
     from tagweave.learning.loop import Iteration, Schedule
     from tagweave.models.tagger import Tagger
+    from tagweave.training.fit import fit_problem, prepare
 
     recipe, ends = work.recipe(features), []
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from benchmarks.characters import corpora_folder
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.encoding.columns import DIGIT, LETTER, PUNCTUATION, character_class
-from tagweave.encoding.presets import PRESETS
-from tagweave.encoding.templates import Templates
+from tagweave.features.columns import DIGIT, LETTER, PUNCTUATION, character_class
+from tagweave.features.presets import PRESETS
+from tagweave.features.templates import Templates
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 Attributes = list[list[str]]
 

@@ -27,13 +27,13 @@ def daily(part: str, lines: int | None = None) -> Iterator[Words]:
 
 def by_tagweave(path: str, lines: int | None) -> None:
     """The preset `liu-2014`, all other settings as usual, to its end."""
-    from tagweave.adapt.fit import fit
-    from tagweave.adapt.recipe import Recipe
-    from tagweave.adapt.task import Task
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Sentence
-    from tagweave.encoding.presets import PRESETS
+    from tagweave.features.presets import PRESETS
     from tagweave.models.storage import save_model
+    from tagweave.training.fit import fit
+    from tagweave.training.recipe import Recipe
+    from tagweave.training.task import Task
 
     corpus = Corpus(tuple(Sentence(tuple(words)) for words in daily("train", lines)), "pd", "word")
     save_model(fit([corpus], Recipe(Task("segment"), PRESETS["liu-2014"])).model, path)

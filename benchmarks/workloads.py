@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from benchmarks.characters import corpora_folder
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.encoding.presets import PRESETS
-from tagweave.encoding.templates import Templates
+from tagweave.features.presets import PRESETS
+from tagweave.features.templates import Templates
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 LINES = 8000
 NGRAMS = Templates(PRESETS["liu-2014"].texts[:12])  # the character n-grams of liu-2014, Table 2

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tagweave.corpus.sentence import Sentence
-    from tagweave.encoding.encoded import Encoded
-    from tagweave.encoding.encoder import TemplateEncoder
-    from tagweave.encoding.templates import Template
+    from tagweave.features.encoded import Encoded
+    from tagweave.features.encoder import TemplateEncoder
+    from tagweave.features.templates import Template
     from tagweave.models.layout import Layout
 
 

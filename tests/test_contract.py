@@ -15,22 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tagweave.adapt.coupled import Coupling, prepare_coupled
-from tagweave.adapt.fit import Fitted, Problem, fit, learn, prepare
-from tagweave.adapt.incomplete import STRATEGIES, fit_incomplete, treated
-from tagweave.adapt.recipe import LEARNERS, Recipe
-from tagweave.adapt.sequences import Sequences
-from tagweave.adapt.subword import fit_pieces, prepare_pieces
-from tagweave.adapt.task import TASKS, Task
-from tagweave.adapt.transform import fit_transformed
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Layer, Place, Sentence
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.evidence import allowed_sets
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.evidence import allowed_sets
+from tagweave.features.presets import PRESETS
 from tagweave.labels.bundles import bundle
 from tagweave.labels.mapping import TagMapping
 from tagweave.labels.scheme import TransitionScheme
@@ -40,6 +32,14 @@ from tagweave.learning.loop import Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.objective import ChainObjective
 from tagweave.models.tagger import Tagger
+from tagweave.training.coupled import Coupling, prepare_coupled
+from tagweave.training.fit import Fitted, Problem, fit, learn, prepare
+from tagweave.training.incomplete import STRATEGIES, fit_incomplete, treated
+from tagweave.training.recipe import LEARNERS, Recipe
+from tagweave.training.sequences import Sequences
+from tagweave.training.subword import fit_pieces, prepare_pieces
+from tagweave.training.task import TASKS, Task
+from tagweave.training.transform import fit_transformed
 
 FEATURES = ("all", "observed")
 SHORT = Schedule(iterations=3)

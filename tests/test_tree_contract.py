@@ -15,24 +15,24 @@ import numpy as np
 import pytest
 
 import naive_trees
-from tagweave.adapt.guided import merged
-from tagweave.adapt.guided_parsing import fit_guided_parser
-from tagweave.adapt.parsing import FittedParser, ParserRecipe, fit_parser
-from tagweave.adapt.recipe import LEARNERS
-from tagweave.adapt.transform import fit_transformed
-from tagweave.adapt.trees import Trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, ArcCandidates, Place, Sentence
-from tagweave.encoding.arc_templates import ArcTemplates
-from tagweave.encoding.arcs import encode_arcs
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.arcs import encode_arcs
 from tagweave.learning.loop import Schedule
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import LabelObjective
 from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective, allowed_cells
+from tagweave.training.guided import merged
+from tagweave.training.guided_parsing import fit_guided_parser
+from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser
+from tagweave.training.recipe import LEARNERS
+from tagweave.training.transform import fit_transformed
+from tagweave.training.trees import Trees
 from treebank import treebank
 
 SHORT = Schedule(iterations=3)

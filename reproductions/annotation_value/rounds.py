@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.adapt.coupled import Coupling, fit_coupled
-from tagweave.adapt.fit import fit
-from tagweave.adapt.guided import fit_guided
-from tagweave.adapt.recipe import Recipe
 from tagweave.annotate.selection import Doubtful, least_certain, priorities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.labels.mapping import SHIPPED, TagMapping, count_pairs, read_mapping
 from tagweave.learning.loop import Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
+from tagweave.training.coupled import Coupling, fit_coupled
+from tagweave.training.fit import fit
+from tagweave.training.guided import fit_guided
+from tagweave.training.recipe import Recipe
 
 CHOICES = ("in proportion", "least certain", "random")
 """Drawn in proportion to doubt, the least certain first, any."""

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 
 from reproductions.annotators.page import AT_FOUR, AT_TWO, write
 from reproductions.lab.corpora import PARTS, ROOT, corpora_folder, cut
-from tagweave.adapt.fit import fit
-from tagweave.adapt.recipe import Recipe
 from tagweave.annotate import selection
 from tagweave.annotate.agreement import cohens_kappas, krippendorffs_alpha, of_first, raw_agreement
 from tagweave.annotate.simulated import (
@@ -37,9 +35,11 @@ from tagweave.annotate.task import Answer, Task, label
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
 
 AGREEMENT, SHARE = AT_TWO / 100, 0.2
 _HALVINGS = 12

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproductions.lab.cache import Result
-from tagweave.adapt.fit import dev_score, fit, prepare
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.encoding.encoded import Encoded
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.presets import PRESETS
 from tagweave.labels.words import WordCounter
 from tagweave.learning.loop import Schedule
+from tagweave.training.fit import dev_score, fit, prepare
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 NOW, BEFORE, REGRESSION = "defaults", "before", "regression"
 """What is trained: the defaults, those of before, and scikit-learn's logistic regression over the same features."""

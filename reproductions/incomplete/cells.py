@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from reproductions.incomplete.settings import Method, Setting
-from tagweave.adapt.fit import Fitted, dev_score, learn, prepare
-from tagweave.adapt.incomplete import discard, fit_incomplete
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import Fitted, dev_score, learn, prepare
+from tagweave.training.incomplete import discard, fit_incomplete
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.training.task import Task
 
 Step = Callable[[Corpus, int], Corpus]
 
@@ -139,14 +139,14 @@ def _beginning(label: Candidates) -> Candidates:
 
 @dataclass(frozen=True)
 class Method:
-    """A rival: a strategy of `tagweave.adapt.incomplete`, and what comes before it.
+    """A rival: a strategy of `tagweave.training.incomplete`, and what comes before it.
 
     Attributes:
         name: in the tables.
         strategy: of `fit_incomplete`.
         by_name: the candidates of every position are first put in alphabetical order, which says nothing of the text.
         warm: marginal likelihood starts from the weights of `pointwise` instead of from zero. It is one or the other
-            here, in every setting; `tagweave.adapt.fit` chooses by how much is unknown.
+            here, in every setting; `tagweave.training.fit` chooses by how much is unknown.
         by_itself: the corpus is first completed by a model trained by marginal likelihood.
         coding: of words, for segmentation.
     """

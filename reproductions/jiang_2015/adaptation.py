@@ -1,6 +1,6 @@
 """The models of the paper on one pair of corpora, step by step, so that methods share the steps they have in common.
 
-`tagweave.adapt.transform` has the same steps as one loop, which looks no further than the first round that is no
+`tagweave.training.transform` has the same steps as one loop, which looks no further than the first round that is no
 better; here a round and a lambda are asked for.
 """
 
@@ -15,7 +15,7 @@ from reproductions.jiang_2015.methods import Method
 from reproductions.jiang_2015.pair import Pair
 from reproductions.jiang_2015.trainings import Side, Training, Trainings, Transformed
 from reproductions.lab.corpora import Parts
-from tagweave.adapt.guided import merged
+from tagweave.training.guided import merged
 
 
 class Round(NamedTuple):

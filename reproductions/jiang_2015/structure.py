@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproductions.lab.cache import Result
-from tagweave.adapt.system import System
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import Counts, Metric
 from tagweave.learning.loop import Outcome, Schedule, Watcher
+from tagweave.training.system import System
 
 Lines = Sequence[str]
 """Of every sentence its annotation."""

@@ -13,10 +13,10 @@ from reproductions.jiang_2015.structure import digest as digest_of_lines
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.corpora import digest
 from tagweave import __version__
-from tagweave.adapt.predict_self import BEST, Ranking, rankings
-from tagweave.adapt.system import Parallel, Step, System
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.loop import Schedule, Watcher
+from tagweave.training.predict_self import BEST, Ranking, rankings
+from tagweave.training.system import Parallel, Step, System
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.adapt.trees import Tree
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc
+from tagweave.training.trees import Tree
 
 
 def of_corpus(corpus: Corpus) -> list[str]:

@@ -15,9 +15,9 @@ from reproductions.jiang_2015.tree_lines import without_relations
 from reproductions.jiang_2015.trees import Trees
 from reproductions.lab.corpora import Parts, cut, read_parts, there
 from reproductions.lab.twice import Twice
-from tagweave.adapt.parsing import ParserRecipe, usual_templates
 from tagweave.corpus.load import load
 from tagweave.learning.loop import Schedule
+from tagweave.training.parsing import ParserRecipe, usual_templates
 
 SCHEDULE = Schedule(4, 1)
 LEARNERS = ("adagrad", "perceptron")

@@ -13,10 +13,6 @@ from numpy.typing import NDArray
 from reproductions.jiang_2015 import tree_lines
 from reproductions.jiang_2015.structure import Lines, Measure
 from reproductions.lab.cache import Result
-from tagweave.adapt import trees as systems
-from tagweave.adapt.guided_parsing import fit_guided_parser
-from tagweave.adapt.parsing import FittedParser, ParserRecipe, fit_parser, tag_layers
-from tagweave.adapt.trees import Tree
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import share_of_counts
@@ -24,6 +20,10 @@ from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_storage import load_parser, save_parser
+from tagweave.training import trees as systems
+from tagweave.training.guided_parsing import fit_guided_parser
+from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, tag_layers
+from tagweave.training.trees import Tree
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,6 @@ from reproductions.jiang_2015 import word_lines
 from reproductions.jiang_2015.structure import Lines, Measure
 from reproductions.lab.cache import Result
 from reproductions.lab.words import segmented, word_counts
-from tagweave.adapt.fit import Fitted, fit
-from tagweave.adapt.guided import fit_guided
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.sequences import Labels, Sequences
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import f_of_counts
@@ -25,6 +21,10 @@ from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import Fitted, fit
+from tagweave.training.guided import fit_guided
+from tagweave.training.recipe import Recipe
+from tagweave.training.sequences import Labels, Sequences
 
 
 @dataclass(frozen=True)

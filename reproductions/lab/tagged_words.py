@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import Counts
@@ -15,6 +14,7 @@ from tagweave.evaluation.segmentation import Segmentation
 from tagweave.evaluation.words import word_scores
 from tagweave.labels.coding import as_layer
 from tagweave.models.guide import labels_of
+from tagweave.training.task import Task
 
 Labels = list[tuple[str, ...]]
 """Of every sentence one label a character."""

@@ -8,7 +8,6 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import Counts
@@ -16,6 +15,7 @@ from tagweave.evaluation.segmentation import Segmentation
 from tagweave.evaluation.words import word_scores
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
+from tagweave.training.task import Task
 
 
 def segmented(model: ChainModel, gold: Corpus, threads: int = 1, whole_runs: bool = False) -> list[str]:

@@ -18,21 +18,21 @@ from reproductions.li_2015.mappings import mappings
 from reproductions.li_2015.methods import BASELINE, COUPLED, Method
 from reproductions.li_2015.pair import Pair, with_layers
 from tagweave import __version__
-from tagweave.adapt.convert import convert
-from tagweave.adapt.coupled import Coupling, automatic_mapping, fit_coupled
-from tagweave.adapt.fit import Fitted, fit
-from tagweave.adapt.guided import fit_stages, merged
-from tagweave.adapt.pruning import Pruning, fit_pruning, with_proposals
-from tagweave.adapt.recipe import Recipe
+from tagweave.conversion.labels import convert
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.labels.coding import as_layer
 from tagweave.labels.mapping import TagMapping
 from tagweave.learning.loop import Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import labels_of
 from tagweave.models.tagger import Tagger
+from tagweave.training.coupled import Coupling, automatic_mapping, fit_coupled
+from tagweave.training.fit import Fitted, fit
+from tagweave.training.guided import fit_stages, merged
+from tagweave.training.pruning import Pruning, fit_pruning, with_proposals
+from tagweave.training.recipe import Recipe
 
 _BATCH = {"batch": 16}
 """Of all but coupled models, which take the usual one for their labels."""

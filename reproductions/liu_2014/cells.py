@@ -20,10 +20,10 @@ from reproductions.liu_2014.domain import Domain
 from reproductions.liu_2014.methods import Method
 from reproductions.liu_2014.partial import Partial, partial
 from tagweave import __version__
-from tagweave.adapt.fit import Fitted, fit
-from tagweave.adapt.recipe import Recipe
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.learning.loop import Watcher
+from tagweave.training.fit import Fitted, fit
+from tagweave.training.recipe import Recipe
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from functools import cached_property
 
 from reproductions.lab.corpora import digest
 from reproductions.liu_2014.pages import Pages
-from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
-from tagweave.evidence.lexicon import Lexicon
+from tagweave.harvest.lexicon import Lexicon
 from tagweave.learning.loop import Schedule
+from tagweave.training.recipe import Recipe
 
 FREQUENT = 8000
 """Words of the source corpus that lexicon features look for (5.1.3, for the People's Daily)."""

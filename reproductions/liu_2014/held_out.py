@@ -17,8 +17,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Place, Sentence
 from tagweave.corpus.text_file import read_lines
-from tagweave.evidence.markup import Harvest
-from tagweave.evidence.page import find, read
+from tagweave.harvest.markup import Harvest
+from tagweave.harvest.page import find, read
 
 TABLE = Path(__file__).with_suffix(".tsv")
 """The table of the sentences, a line each: PAGE, DIGEST and LENGTHS, with tabs between them."""

@@ -40,7 +40,7 @@ _NOTES = {
         f"`+ PA (all)`: all sentences of pages whose markup tells of a word. {_SELECTED}. `+ PA (random)`: as many,"
         " drawn by the seed.",
         "The pages are documentation of web frameworks in Markdown; the paper has the Chinese Wikipedia. As in the"
-        " paper, Latin words and numbers are found before text is segmented, and not split (`tagweave.evidence.runs`).",
+        " paper, Latin words and numbers are found before text is segmented, and not split (`tagweave.harvest.runs`).",
         "The sentences of the pages themselves that serve as test data are harvested for no target. The raw text of"
         " that target are the sentences of the pages of which no markup tells, without those of the test data.",
         "For Table 7, the pages have no lexicon of their own that is free, so both sources are put together for"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.kytea import SEGMENTATION
-from tagweave.evidence.markup import Harvest
-from tagweave.evidence.page import find, read
+from tagweave.harvest.markup import Harvest
+from tagweave.harvest.page import find, read
 
 NOTHING = Corpus((), SEGMENTATION, "character")
 

@@ -11,9 +11,9 @@ from reproductions.liu_2014.domain import Domain
 from reproductions.liu_2014.methods import Source
 from reproductions.liu_2014.pages import NOTHING
 from tagweave.corpus.corpus import Corpus
-from tagweave.evidence.annotation import annotated
-from tagweave.evidence.matching import LexiconMatcher
-from tagweave.evidence.select import sampled, selected
+from tagweave.harvest.annotation import annotated
+from tagweave.harvest.matching import LexiconMatcher
+from tagweave.harvest.select import sampled, selected
 
 
 class Partial(NamedTuple):

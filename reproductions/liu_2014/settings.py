@@ -26,12 +26,12 @@ from reproductions.liu_2014.methods import (
     natural_share,
 )
 from reproductions.liu_2014.pages import Pages, harvested, raw_text
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
-from tagweave.encoding.presets import PRESETS
-from tagweave.evidence.lexicon import Lexicon, read
+from tagweave.features.presets import PRESETS
+from tagweave.harvest.lexicon import Lexicon, read
 from tagweave.learning.loop import Schedule
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 RECIPE = Recipe(Task("segment"), PRESETS["liu-2014"], settings={"rate": 0.05, "batch": 16, "initial": 1e-8})
 SCHEDULE = Schedule(3)

@@ -23,7 +23,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "ordinary": (),
     "ordinary, perceptron": ("--learner", "perceptron"),
     "merged": ("--method", "merged"),
-    "guided": ("--method", "guided"),
+    "guided": ("--method", "stacked"),
     "subword": ("--method", "subword"),
     "transform": ("--method", "transform"),
     "iterate": ("--method", "iterate", "--rounds", "1"),

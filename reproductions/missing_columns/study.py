@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from reproductions.lab.corpora import ROOT, corpora_folder
-from tagweave.adapt.parsing import ParserRecipe, fit_parser
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.encoding.given_columns import without_columns
 from tagweave.evaluation.attachment import attachment
+from tagweave.features.given_columns import without_columns
 from tagweave.learning.loop import Schedule
 from tagweave.models.parser import Parser
+from tagweave.training.parsing import ParserRecipe, fit_parser
 
 TREEBANKS = {"en/ewt": 2000, "zh/udc": 2000, "fr/gsd-ud": 1100, "ja/gsd-suw": 380}
 """How many sentences train. Where there is no training data, the rest of the development data is for development."""

@@ -22,11 +22,11 @@ from reproductions.partial_trees.settings import (
     uncertain_heads,
 )
 from tagweave import __version__
-from tagweave.adapt.parsing import FittedParser, ParserRecipe, fit_parser
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import ratio
 from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.parser import Parser
+from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser
 
 
 class Trained(NamedTuple):

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.adapt.parsing import DevScore, FittedParser, ParserRecipe, usual_templates
 from tagweave.corpus.corpus import Corpus
-from tagweave.encoding.arcs import encode_arcs
-from tagweave.encoding.ragged import pointers
+from tagweave.features.arcs import encode_arcs
+from tagweave.features.ragged import pointers
 from tagweave.learning.loop import Schedule, Watcher, train
 from tagweave.models.arc_features import ArcBatch, ArcFeatures
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
+from tagweave.training.parsing import DevScore, FittedParser, ParserRecipe, usual_templates
 
 Floats = NDArray[Any]
 
@@ -59,7 +59,7 @@ def _add_decisions(scores: Floats, difference: Floats, heads: NDArray[np.int32])
 def fit_local(
     corpus: Corpus, recipe: ParserRecipe, dev: Corpus, schedule: Schedule, watcher: Watcher | None = None
 ) -> FittedParser:
-    """As `tagweave.adapt.parsing.fit_parser` where trees have no relations, with the loss above."""
+    """As `tagweave.training.parsing.fit_parser` where trees have no relations, with the loss above."""
     templates = usual_templates(corpus.sentences)
     features = ArcFeatures(templates, 1 << recipe.bits)
     objective = LocalObjective(features, encode_arcs(corpus.sentences, templates, corpus.guideline))

@@ -14,7 +14,7 @@ from reproductions.lab.corpora import Parts, digest, read_parts, there
 from reproductions.lab.run import Setting
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.encoding.arcs import only_head
+from tagweave.features.arcs import only_head
 from tagweave.learning.loop import Schedule
 from tagweave.models.tree import TreeModel
 
@@ -66,7 +66,7 @@ class Method:
 
     Attributes:
         name: in the tables.
-        learner: of `tagweave.adapt.parsing.ParserRecipe`.
+        learner: of `tagweave.training.parsing.ParserRecipe`.
         whole_only: all sentences but the whole ones are dropped.
         first: the method whose parser fills in the unknown heads, under those that are known, before training.
         local: every known head is a decision of its own in training; decoding is as ever.

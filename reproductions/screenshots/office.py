@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from tagweave.adapt.fit import dev_score
-from tagweave.adapt.task import Task as Coding
 from tagweave.annotate import intake, retraining
 from tagweave.annotate.kwic import build
 from tagweave.annotate.passwords import hashed
@@ -27,6 +25,8 @@ from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import dev_score
+from tagweave.training.task import Task as Coding
 
 GUIDELINE = "ctb"
 PASSWORD = "correct horse"  # noqa: S105  # of everybody here

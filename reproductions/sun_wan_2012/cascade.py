@@ -27,11 +27,11 @@ from reproductions.sun_wan_2012.levels import Columns, Sample, Shown, Trainer, t
 from reproductions.sun_wan_2012.methods import Method
 from reproductions.sun_wan_2012.pair import Pair
 from tagweave import __version__
-from tagweave.adapt.fit import Fitted
-from tagweave.adapt.jackknife import Member, members
-from tagweave.adapt.sample import by_words
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.loop import Watcher
+from tagweave.training.fit import Fitted
+from tagweave.training.jackknife import Member, members
+from tagweave.training.sample import by_words
 
 Asked = tuple[str, ...]
 """Names of texts: `dev`, `test`, `given` (that of `test`, with its source annotation), `target`, `source`."""

@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 
 from reproductions.lab.cache import Result
 from reproductions.lab.tagged_words import Labels, answer
-from tagweave.adapt.fit import Fitted, fit, prepare, prepare_corpora
-from tagweave.adapt.guided import fit_guided
-from tagweave.adapt.jackknife import in_characters
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.subword import fit_pieces
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import guide_column
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import Fitted, fit, prepare, prepare_corpora
+from tagweave.training.guided import fit_guided
+from tagweave.training.jackknife import in_characters
+from tagweave.training.recipe import Recipe
+from tagweave.training.subword import fit_pieces
 
 Sample = tuple[int, ...]
 Columns = Mapping[str, Labels]
@@ -33,7 +33,7 @@ Shown = Mapping[str, tuple[Corpus, Columns]]
 
 @dataclass(frozen=True)
 class Trainer:
-    """How models are fitted: arguments of `tagweave.adapt.fit.fit`."""
+    """How models are fitted: arguments of `tagweave.training.fit.fit`."""
 
     recipe: Recipe
     schedule: Schedule

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reproductions.lab.corpora import digest
-from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.learning.loop import Schedule
+from tagweave.training.recipe import Recipe
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 from reproductions.lab.corpora import there
 from reproductions.lab.twice import Twice
 from reproductions.sun_wan_2012.pair import Pair
-from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.load import load
 from tagweave.learning.loop import Schedule
+from tagweave.training.recipe import Recipe
 
 
 def read_twice(folder: Path, first: tuple[str, str], second: tuple[str, str], part: str) -> Twice:

@@ -27,10 +27,10 @@ from reproductions.sun_wan_2012.methods import (
 )
 from reproductions.sun_wan_2012.pair import Pair
 from reproductions.sun_wan_2012.parallel import halves, read_twice
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.learning.loop import Schedule
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 RECIPE = Recipe(Task("segtag", "BI"), PRESETS["sun-wan-2012"], settings={"batch": 16, "initial": 1e-8}, features="all")
 SCHEDULE = Schedule(6)

@@ -12,7 +12,7 @@ from reproductions.tsuboi_2008.domain import Domain, split
 from reproductions.tsuboi_2008.methods import Method, methods
 from reproductions.tsuboi_2008.unidic import unidic_words
 from tagweave.corpus.load import load
-from tagweave.evidence.lexicon import read
+from tagweave.harvest.lexicon import read
 from tagweave.learning.loop import Schedule
 
 SCHEDULE = Schedule(12, 5)

@@ -8,16 +8,16 @@ from functools import cached_property
 
 from reproductions.tsuboi_2008.domain import Domain
 from reproductions.tsuboi_2008.methods import Method
-from tagweave.adapt.annotator import Annotator
-from tagweave.adapt.fit import fit
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.retrain import retrained
-from tagweave.adapt.rounds import Rounds
-from tagweave.adapt.task import Task
+from tagweave.active.annotator import Annotator
+from tagweave.active.retrain import retrained
+from tagweave.active.rounds import Rounds
 from tagweave.corpus.corpus import Corpus
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.learning.loop import Watcher
 from tagweave.models.chain import ChainModel
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 
 @dataclass(frozen=True, eq=False)

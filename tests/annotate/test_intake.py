@@ -5,9 +5,6 @@ from __future__ import annotations
 import pytest
 from fixture_types import OpenStore
 
-from tagweave.adapt.fit import fit
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task as Coding
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.intake import put_ambiguous, put_doubtful, put_known, put_words
 from tagweave.annotate.selection import least_certain
@@ -19,6 +16,9 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task as Coding
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 GOLD = CTB.with_sentences(CTB.sentences[80:100])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.adapt.choice import occurrences
+from tagweave.active.choice import occurrences
 from tagweave.annotate.kwic import LONGEST, ORDERS, Concordance, build
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tagweave.adapt.fit import fit
-from tagweave.adapt.recipe import Recipe
 from tagweave.annotate import retraining
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.intake import put_doubtful
@@ -24,6 +22,8 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.learning.loop import Schedule
 from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 RAW = CTB.with_sentences(Sentence(each.forms, place=each.place) for each in CTB.sentences[100:110])

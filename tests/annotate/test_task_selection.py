@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.adapt.choice import most_doubtful
-from tagweave.adapt.fit import fit
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task as Coding
+from tagweave.active.choice import most_doubtful
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.selection import (
@@ -29,6 +26,9 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task as Coding
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 

@@ -15,8 +15,6 @@ import pytest
 from made_tasks import GUIDELINE, NN, make_tasks
 from processes import is_there, number_in, until
 
-from tagweave.adapt.fit import fit
-from tagweave.adapt.recipe import Recipe
 from tagweave.annotate import training_process
 from tagweave.annotate.retraining import Plan
 from tagweave.annotate.settings import Rule, Settings
@@ -26,6 +24,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.loop import Schedule
 from tagweave.models.storage import save_model
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
 
 COPY = "import shutil, sys; shutil.copy(*sys.argv[2:])"
 

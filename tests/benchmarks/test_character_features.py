@@ -22,10 +22,10 @@ from benchmarks.characters import (
 from pairing import Feature, form_features, token_features
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.presets import PRESETS
 from tagweave.evaluation.report import evaluate
 from tagweave.evaluation.words import WordScores
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.presets import PRESETS
 
 PRESET = PRESETS["liu-2014"]
 texts = st.text("天地人1２.。aＢ/<", min_size=1, max_size=9)

@@ -24,16 +24,16 @@ from benchmarks.partial_measure import (
     scores,
     tagweave,
 )
-from tagweave.adapt.fit import fit
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.learning.loop import Schedule
 from tagweave.learning.online import AdaGrad
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 
 @pytest.fixture(scope="module")

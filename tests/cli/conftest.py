@@ -12,8 +12,6 @@ from model_files import write
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from tagweave.adapt.coupled import Coupling, fit_coupled
-from tagweave.adapt.recipe import Recipe
 from tagweave.cli.main import application
 from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
@@ -21,6 +19,8 @@ from tagweave.labels.mapping import count_pairs
 from tagweave.learning import loop
 from tagweave.learning.loop import Schedule
 from tagweave.models.storage import save_model
+from tagweave.training.coupled import Coupling, fit_coupled
+from tagweave.training.recipe import Recipe
 
 Run = Callable[..., Any]
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from model_files import corpora_of
 
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.retrain import recipe_of
+from tagweave.active.retrain import recipe_of
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tagger import Tagger
 from tagweave.training.__main__ import main
@@ -20,6 +19,7 @@ from tagweave.training.again import again, exported
 from tagweave.training.errors import PlanError
 from tagweave.training.methods.stacked import StackedOptions
 from tagweave.training.plan import TrainingPlan
+from tagweave.training.recipe import Recipe
 
 Run = Any
 
@@ -79,10 +79,10 @@ def test_weights_and_samples_of_corpora_stay(run: Run, tmp_path: Path, corpora: 
 
 def test_a_guided_model_of_two_rounds(run: Run, tmp_path: Path, corpora: Path) -> None:
     both = f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"
-    options = ("--method", "guided", "--rounds", 2, "--iterations", 1)
+    options = ("--method", "stacked", "--rounds", 2, "--iterations", 1)
     model = trained(run, tmp_path, both[0], "--source", both[1], *options)
     plan = plan_again(Tagger(load_model(model)), both)
-    assert (plan.method, plan.options) == ("guided", StackedOptions(rounds=2))
+    assert (plan.method, plan.options) == ("stacked", StackedOptions(rounds=2))
 
 
 def test_as_many_iterations_as_a_model_with_development_data_made(

@@ -14,7 +14,7 @@ from model_files import write
 from tagweave.cli import raw_text
 from tagweave.cli import tag as tag_command
 from tagweave.corpus.load import load
-from tagweave.evidence.page import FORMATS
+from tagweave.harvest.page import FORMATS
 from tagweave.models import segmenter as segmenter_module
 
 BLANKS = str.maketrans("", "", " \t\u3000")

@@ -9,11 +9,11 @@ import pytest
 from model_files import write
 from rich.console import Console
 
-from tagweave.adapt import convert as convert_module
-from tagweave.adapt.convert import best_conversions, convert, review
 from tagweave.cli import input as input_module
 from tagweave.cli.output_format import with_layers
 from tagweave.cli.progress import counted
+from tagweave.conversion import labels as convert_module
+from tagweave.conversion.labels import best_conversions, convert, review
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS

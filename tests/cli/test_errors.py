@@ -11,7 +11,7 @@ from tagweave.cli.errors import OptionError, as_option_error, message
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Place, Sentence
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.learning.checkpoint import CheckpointError
 from tagweave.models.objective import ContradictionError
 from tagweave.models.storage import load_model
@@ -23,7 +23,7 @@ OPTIONS = [
     ((*TRAIN, "--coding", "BIO"), "unknown coding 'BIO', expected one of BMES, BI, boundary"),
     (
         (*TRAIN, "--method", "x"),
-        "unknown method 'x', expected one of ordinary, coupled, guided, merged, subword, transform, iterate",
+        "unknown method 'x', expected one of single, coupled, stacked, merged, subword, transform, iterate",
     ),
     (
         (*TRAIN, "--incomplete", "x"),

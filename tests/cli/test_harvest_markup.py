@@ -10,9 +10,9 @@ import pytest
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
-from tagweave.evidence.block import Block
-from tagweave.evidence.page import find, read
-from tagweave.evidence.simplified import Simplifier
+from tagweave.harvest.block import Block
+from tagweave.harvest.page import find, read
+from tagweave.harvest.simplified import Simplifier
 
 PAGES = {
     "a.md": "---\ntitle: 甲\n---\n\n# 安装\n\n他在[北京](x)住。没有。\n",

@@ -41,10 +41,10 @@ class Fake:
         assert not self.order
 
     def alone(self) -> Fake:
-        return replace(self, method="ordinary", stopped=False)
+        return replace(self, method="single", stopped=False)
 
     def beside(self, plain: Any) -> Fake:
-        assert plain.name == "ordinary"
+        assert plain.name == "single"
         return self
 
     def fitted(self) -> Any:
@@ -61,10 +61,10 @@ class Fitted:
 @pytest.mark.parametrize("asked", [False, True])
 @pytest.mark.parametrize(("plain", "adapted"), [(0.8, 0.9), (0.8, 0.8), (0.9, 0.8)])
 def test_the_better_one_is_kept_unless_the_method_was_asked_for(plain, adapted, asked):
-    job = Fake({"ordinary": plain, "merged": adapted}, is_asked_for=asked)
+    job = Fake({"single": plain, "merged": adapted}, is_asked_for=asked)
     kept, told = better(job), job.told
-    assert job.order == ["ordinary", "merged"]
-    assert kept.fitted.name == kept.job.method == ("ordinary" if plain > adapted and not asked else "merged")
+    assert job.order == ["single", "merged"]
+    assert kept.fitted.name == kept.job.method == ("single" if plain > adapted and not asked else "merged")
     assert kept.scores == {"plain": plain, "merged": adapted}
     assert told[1] == f"on the development data: plain {plain:.4f}, merged {adapted:.4f}"
     assert any("warning" in line for line in told) == (plain > adapted and asked)
@@ -72,8 +72,8 @@ def test_the_better_one_is_kept_unless_the_method_was_asked_for(plain, adapted, 
 
 
 def test_a_run_that_was_stopped_goes_on_whatever_is_kept():
-    kept = better(Fake({"ordinary": 0.9, "merged": 0.8}, stopped=True))
-    assert kept.fitted.name == "ordinary" and kept.fitted.outcome.interrupted
+    kept = better(Fake({"single": 0.9, "merged": 0.8}, stopped=True))
+    assert kept.fitted.name == "single" and kept.fitted.outcome.interrupted
 
 
 def test_where_nothing_can_be_compared_it_is_said():
@@ -105,13 +105,13 @@ def test_a_source_that_harms_is_left_out(run, files, train):
     (kept, described), (alone, _) = contents(files / "m"), contents(files / "alone")
     assert kept == alone
     about = described["about"]
-    assert about["plan"]["method"] == "ordinary"
+    assert about["plan"]["method"] == "single"
     assert [each["path"] for each in corpora_of(about)] == [str(files / "train.txt")]
     assert about["dev_scores"]["plain"] == about["dev_score"] == 1 > about["dev_scores"]["with the sources"]
     assert "dev: plain 1.0000, with the sources 0." in run("info", files / "m").stdout
 
 
-@pytest.mark.parametrize("method", ["ordinary", "merged"])
+@pytest.mark.parametrize("method", ["single", "merged"])
 def test_what_was_asked_for_is_kept_with_a_warning(files, train, method):
     told = train("--dev", files / "train.txt", "--method", method)
     assert f"warning: the sources made the model worse; it is kept because of --method {method}" in told

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from model_files import write
 
-from tagweave.adapt.recipe import LEARNERS, Recipe
 from tagweave.cli.errors import OptionError
 from tagweave.cli.plan_options import corpus_weights, learner_settings, template_texts
 from tagweave.corpus.load import covered_labels, load, stream
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.training.corpora import read_corpus, run_identity
+from tagweave.training.recipe import LEARNERS, Recipe
 
 
 def test_settings_have_the_types_of_the_learner():

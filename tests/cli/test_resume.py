@@ -12,8 +12,8 @@ from contextlib import suppress
 import pytest
 from model_files import contents, write
 
-from tagweave.adapt.recipe import LEARNERS
 from tagweave.models.storage import load_model
+from tagweave.training.recipe import LEARNERS
 
 ITERATIONS = 5
 
@@ -127,7 +127,7 @@ def test_a_killed_run_of_two_models_is_resumed_to_the_same_model(run, corpora, t
     few = {name: (corpora / f"{name}.txt").read_text("utf-8").splitlines()[:20] for name in ("train", "words")}
     train, words = (write(tmp_path / f"{name}.txt", lines) for name, lines in few.items())
     common = ["train", f"ctb={train}", "--source", f"pd={words}", "--iterations", "3", "--seed", "5"]
-    methods = {"coupled": ["--mapping", "automatic", "--sample", "10,15"], "guided": ["--method", "guided"]}
+    methods = {"coupled": ["--mapping", "automatic", "--sample", "10,15"], "stacked": ["--method", "stacked"]}
     killed, straight = tmp_path / "killed", tmp_path / "straight"
     killed.mkdir()
     straight.mkdir()

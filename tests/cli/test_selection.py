@@ -8,7 +8,7 @@ from model_files import write
 from tagweave.cli.selection import Selection
 from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load
-from tagweave.evidence.select import sampled, selected
+from tagweave.harvest.select import sampled, selected
 
 PAGE = [
     "我们去**北京**看书。",

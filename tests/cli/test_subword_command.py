@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from model_files import write
 
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.subword import Stacking, fit_stack
-from tagweave.adapt.task import Task
 from tagweave.corpus.load import load
 from tagweave.learning.loop import Schedule
 from tagweave.models.pieces import PieceEncoder
 from tagweave.models.storage import load_model
+from tagweave.training.recipe import Recipe
+from tagweave.training.subword import Stacking, fit_stack
+from tagweave.training.task import Task
 
 OPTIONS = ("--task", "segtag", "--method", "subword", "--folds", 2, "--iterations", 2)
 
@@ -139,10 +139,10 @@ def test_another_run_is_not_gone_on_with(run, files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--method", "guided", "--folds", 3), "found --folds with the method guided, expected subword"),
+        (("--method", "stacked", "--folds", 3), "found --folds with the method stacked, expected subword"),
         (("--method", "merged", "--retrain"), "found --retrain with the method merged, expected subword"),
         (("--method", "subword", "--prune", 0.1), "found --prune with the method subword, expected coupled"),
-        (("--method", "subword", "--sample", "3,3"), "found --sample with the method subword, expected ordinary or"),
+        (("--method", "subword", "--sample", "3,3"), "found --sample with the method subword, expected single or"),
         (("--method", "subword"), "found the task tag, expected segment or segtag"),
     ],
 )

@@ -15,7 +15,7 @@ from tagweave.cli.labelling import Labelling
 from tagweave.corpus.formats import segmented
 from tagweave.corpus.load import Stream, iterate, load
 from tagweave.corpus.sentence import Sentence
-from tagweave.evidence import runs
+from tagweave.harvest import runs
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
 

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from model_files import contents, corpora_of, write
 
-from tagweave.adapt.coupled import Coupling, prepare_coupled
-from tagweave.adapt.fit import prepare
-from tagweave.adapt.incomplete import treated
-from tagweave.adapt.recipe import LEARNERS, Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus.describe import digest
 from tagweave.corpus.load import load
 from tagweave.learning import loop
 from tagweave.learning.loop import Schedule
 from tagweave.models.storage import describe_model, load_model
-from tagweave.training.methods.ordinary import OrdinaryOptions
+from tagweave.training.coupled import Coupling, prepare_coupled
+from tagweave.training.fit import prepare
+from tagweave.training.incomplete import treated
+from tagweave.training.methods.single import SingleOptions
 from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.summary import estimated_bytes, peak_bytes, summary
+from tagweave.training.task import Task
 
 RUN = ("--iterations", 2)
 
@@ -55,7 +55,7 @@ def test_the_model_tells_what_it_was_made_of(run, corpora, tmp_path):
     assert plan.target == (CorpusReference(str(train), digest(str(train)), 60, guideline="ctb"),)
     assert plan.dev.sha256 == digest(str(dev)) and 0 < told["dev_score"] < 1
     assert told["recipe"]["settings"] == {"seed": 7, "rate": 0.2}
-    assert plan.seed == 7 and plan.options == OrdinaryOptions() and told["iterations"] == 2
+    assert plan.seed == 7 and plan.options == SingleOptions() and told["iterations"] == 2
     assert told["seconds"] > 0 and told["date"].endswith("+00:00")
     assert load_model(model).structure.space.views[0].guideline == "ctb"
     assert not (tmp_path / "m.checkpoint").exists()
@@ -104,7 +104,7 @@ def test_weights_of_corpora(run, corpora, tmp_path):
 def test_options_reach_the_recipe(run, corpora, tmp_path):
     options = ("--features", "observed", "--min-count", 2, "--precision", "float64", "--incomplete", "pointwise")
     templates = ("--preset", "tsuboi-2008", "--template", "form[0]", "--template", "form[-1] form[0]")
-    run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, *options, *templates, "--method", "ordinary")
+    run("train", corpora / "train.txt", "-o", tmp_path / "m", *RUN, *options, *templates, "--method", "single")
     recipe = about(tmp_path / "m")["recipe"]
     assert (recipe["features"], recipe["minimum_count"], recipe["precision"]) == ("observed", 2, "float64")
     assert recipe["transitions"] is False and recipe["edges"] is False

@@ -7,16 +7,16 @@ import json
 import pytest
 from model_files import contents, write
 
-from tagweave.adapt.fit import fit
-from tagweave.adapt.incomplete import fit_incomplete
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus.describe import digest
 from tagweave.corpus.load import load
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.presets import PRESETS
 from tagweave.learning.loop import Schedule
 from tagweave.models.storage import describe_model, load_model
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import fit
+from tagweave.training.incomplete import fit_incomplete
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 RUN = ("--task", "segment", "--iterations", 2)
 SCHEDULE = Schedule(2)
@@ -124,7 +124,7 @@ def test_a_run_is_resumed_with_the_same_lexicon_only(run, corpora, lexicons, tmp
         return replace(outcome, interrupted=True)
 
     with monkeypatch.context() as patched:
-        patched.setattr("tagweave.adapt.fit.train", interrupted)
+        patched.setattr("tagweave.training.fit.train", interrupted)
         run(*arguments, "--lexicon", lexicons[0], code=130)
     refused = run(*arguments, "--lexicon", lexicons[1], "--resume", code=2)
     assert "checkpoint" in refused.stderr
@@ -161,9 +161,9 @@ def test_options_that_do_not_fit(run, corpora, lexicons, tmp_path, options, mess
     assert not (tmp_path / "m").exists()
 
 
-@pytest.mark.parametrize("method", ["coupled", "guided"])
+@pytest.mark.parametrize("method", ["coupled", "stacked"])
 def test_methods_without_lexicons(run, corpora, lexicons, tmp_path, method):
     arguments = (f"pd={corpora / 'words.txt'}", "--source", f"ctb={corpora / 'train.txt'}", "--task", "segtag")
     options = ("--method", method, "--lexicon", lexicons[0], "-o", tmp_path / "m")
     result = run("train", *arguments, *options, code=2)
-    assert result.stderr == f"tagweave: found --lexicon with the method {method}, expected ordinary or merged\n"
+    assert result.stderr == f"tagweave: found --lexicon with the method {method}, expected single or merged\n"

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from model_files import contents, corpora_of, write
 
-from tagweave.adapt.coupled import Coupling, fit_coupled, fit_mappings
-from tagweave.adapt.fit import fit
-from tagweave.adapt.guided import fit_stages, merged
-from tagweave.adapt.pruning import fit_pruning, with_proposals
-from tagweave.adapt.recipe import Recipe
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping, write_mapping
 from tagweave.learning.loop import Schedule
 from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.storage import describe_model, load_model
+from tagweave.training.coupled import Coupling, fit_coupled, fit_mappings
+from tagweave.training.fit import fit
+from tagweave.training.guided import fit_stages, merged
+from tagweave.training.pruning import fit_pruning, with_proposals
+from tagweave.training.recipe import Recipe
 from tagweave.training.summary import weights_by_view
 
 RUN = ("--iterations", 2)
@@ -94,11 +94,11 @@ def test_a_pruned_model_is_what_the_library_makes_of_the_same_proposals(couple, 
 
 def test_only_a_coupled_model_is_pruned(run, files, tmp_path):
     result = run("train", files / "ctb.txt", "--prune", 0.01, "-o", tmp_path / "m", code=2)
-    assert "found --prune with the method ordinary, expected coupled" in result.stderr
+    assert "found --prune with the method single, expected coupled" in result.stderr
 
 
 def test_guided_is_two_stages(couple, files):
-    model, lines = couple("--method", "guided", "--dev", f"ctb={files / 'dev.tsv'}#ctb")
+    model, lines = couple("--method", "stacked", "--dev", f"ctb={files / 'dev.tsv'}#ctb")
     ctb, pd = corpora(files)
     dev = load(f"ctb={files / 'dev.tsv'}#ctb")
     fitted = fit_stages([ctb], [pd], RECIPE, dev, SHORT)
@@ -119,12 +119,12 @@ def test_merged_is_an_ordinary_fit_of_all(couple, files):
 
 def test_ordinary_can_be_asked_for(run, files, tmp_path):
     options = ("-o", tmp_path / "m", *RUN)
-    run("train", files / "ctb.txt", "--source", files / "pd.txt", "--method", "ordinary", *options)
+    run("train", files / "ctb.txt", "--source", files / "pd.txt", "--method", "single", *options)
     assert load_model(tmp_path / "m").structure.space.guidelines == ("tag",)
 
 
 @pytest.mark.parametrize("task", ["tag", "segment", "segtag"])
-@pytest.mark.parametrize("method", ["coupled", "guided", "merged"])
+@pytest.mark.parametrize("method", ["coupled", "stacked", "merged"])
 def test_a_model_of_every_method_and_task_tags(run, files, tmp_path, task, method):
     lines = [f"{name}-few.txt" for name in ("ctb", "pd")]
     for name in lines:
@@ -320,19 +320,19 @@ def test_info_shows_guidelines_bundles_and_weights(run, couple, tmp_path):
 
 
 def test_info_shows_the_guide(run, couple, tmp_path):
-    couple("--method", "guided")
+    couple("--method", "stacked")
     assert "guided by a model of pd, which is part of it" in run("info", tmp_path / "m").stdout
     assert json.loads(run("info", tmp_path / "m", "--json").stdout)["guide"] == "pd"
 
 
-@pytest.mark.parametrize("options", [("--mapping", "automatic"), ("--method", "guided")])
+@pytest.mark.parametrize("options", [("--mapping", "automatic"), ("--method", "stacked")])
 def test_the_log_has_the_iterations_of_both_models(couple, tmp_path, options):
     couple(*options, "--log", tmp_path / "log")
     numbers = [json.loads(line)["number"] for line in (tmp_path / "log").read_text("utf-8").splitlines()]
     assert numbers == [1, 2, 1, 2]
 
 
-@pytest.mark.parametrize("options", [("--mapping", "automatic"), ("--method", "guided")])
+@pytest.mark.parametrize("options", [("--mapping", "automatic"), ("--method", "stacked")])
 @pytest.mark.parametrize("stop", [1, 2, 3])
 def test_an_interrupt_of_either_model_is_resumed(couple, tmp_path, interrupted, options, stop):
     couple(*options)
@@ -355,7 +355,7 @@ def test_an_interrupted_first_model_is_announced(couple, tmp_path, monkeypatch):
     def interrupted(*_arguments, **_named):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tagweave.adapt.coupled.automatic_mapping", interrupted)
+    monkeypatch.setattr("tagweave.training.coupled.automatic_mapping", interrupted)
     couple(code=130)
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == ["m.checkpoint.mapping"]
@@ -409,14 +409,14 @@ def test_a_checkpoint_of_another_coupling_is_refused(couple, tmp_path, interrupt
             "found --sample with the learner cg, expected one of adagrad, sgd, perceptron: the others see all",
         ),
         (
-            ("--sample", "5,5", "--method", "guided"),
-            "found --sample with the method guided, expected ordinary or coupled or merged",
+            ("--sample", "5,5", "--method", "stacked"),
+            "found --sample with the method stacked, expected single or coupled or merged",
         ),
-        (("--incomplete", "argmax"), "found --incomplete with the method coupled, expected ordinary"),
+        (("--incomplete", "argmax"), "found --incomplete with the method coupled, expected single"),
         (("--mapping", "ctb-pd", "--method", "merged"), "found --mapping with the method merged, expected coupled"),
-        (("--views", "joint", "--method", "guided"), "found --views with the method guided, expected coupled"),
-        (("--mapping-tight", "--method", "guided"), "found --mapping-tight with the method guided, expected coupled"),
-        (("--mapping-minimum", "3", "--method", "guided"), "found --mapping-minimum with the method guided, expected "),
+        (("--views", "joint", "--method", "stacked"), "found --views with the method stacked, expected coupled"),
+        (("--mapping-tight", "--method", "stacked"), "found --mapping-tight with the method stacked, expected coupled"),
+        (("--mapping-minimum", "3", "--method", "stacked"), "found --mapping-minimum with the method stacked, expect"),
         (
             ("--dev", "x={f}/ctb.txt"),
             "{f}/ctb.txt: found development data of the guideline 'x', expected 'ctb' or 'pd'",

@@ -38,9 +38,9 @@ def names(told):
 
 def test_one_guideline_is_ordinary(files):
     told = data([files.a, files.b])
-    assert (told.method, names(told), told.notes) == ("ordinary", ["tag", "tag"], ())
+    assert (told.method, names(told), told.notes) == ("single", ["tag", "tag"], ())
     named = data([f"g={files.a}"], [f"g={files.c}"])
-    assert (named.method, names(named), named.notes) == ("ordinary", ["g", "g"], ())
+    assert (named.method, names(named), named.notes) == ("single", ["g", "g"], ())
 
 
 def test_another_name_is_another_guideline(files):
@@ -71,7 +71,7 @@ def test_without_names_and_method_the_tags_tell(files, source, foreign):
             "method coupled, for corpora of target and source",
         )
     else:
-        assert told.method == "ordinary" and names(told) == ["tag", "tag"]
+        assert told.method == "single" and names(told) == ["tag", "tag"]
         how = "(corpora can be named: GUIDELINE=FILE)"
         assert told.notes == (f"{file} is taken as of the guideline of {files.a} {how}",)
 
@@ -91,7 +91,7 @@ def test_a_method_for_several_guidelines_tells_that_a_source_is_of_another(files
 
 
 def test_the_method_ordinary_tells_that_it_is_of_the_same(files):
-    told = data([files.a], [files.c], "ordinary")
+    told = data([files.a], [files.c], "single")
     assert (names(told), told.notes) == (["tag", "tag"], ())
 
 
@@ -108,10 +108,10 @@ def test_boundaries_are_of_the_same_guideline_unless_tags_differ(files):
     [
         (["g={a}", "h={b}"], [], None, "expected 'g' as in {a}; corpora of other guidelines are given by --source"),
         (["g={a}", "{b}"], [], None, "{b}: found the guideline 'tag', expected 'g' as in {a}"),
-        (["g={a}"], ["h={b}"], "ordinary", "found the guideline 'h', expected 'g' as in {a}, for --method ordinary"),
+        (["g={a}"], ["h={b}"], "single", "found the guideline 'h', expected 'g' as in {a}, for --method single"),
         (["{a}"], [], "coupled", "found corpora of 'tag', expected --source of another guideline, for --method coupl"),
         (["g={a}"], ["g={b}"], "merged", "found corpora of 'g', expected --source of another guideline"),
-        (["g={a}"], ["h={b}", "i={c}"], "guided", "'g' and 'h' and 'i', expected --source of one other guideline"),
+        (["g={a}"], ["h={b}", "i={c}"], "stacked", "'g' and 'h' and 'i', expected --source of one other guideline"),
     ],
 )
 def test_what_a_method_cannot_use(files, training, sources, method, line):
@@ -145,7 +145,7 @@ def test_development_data_without_a_name_are_of_the_target(files):
 def test_development_data_of_a_source_serve_a_coupled_model_alone(files):
     corpora = [f"g={files.a}"], [f"h={files.c}"]
     assert dev_name(data(*corpora), f"g={files.a}", f"h={files.c}") == "h"
-    for method in ("guided", "merged"):
+    for method in ("stacked", "merged"):
         with pytest.raises(PlanError, match="development data of the guideline 'h', expected 'g' "):
             dev_name(data(*corpora, method), f"g={files.a}", f"h={files.c}")
 
@@ -155,9 +155,9 @@ def test_development_data_of_a_guideline_that_the_model_lacks(files):
         dev_name(data([f"g={files.a}"], [f"h={files.c}"]), f"g={files.a}", f"x={files.b}")
 
 
-@pytest.mark.parametrize("method", ["ordinary", "guided"])
+@pytest.mark.parametrize("method", ["single", "stacked"])
 def test_development_data_of_a_plain_model_are_of_its_guideline(files, method):
-    told = data([f"g={files.a}"], [f"h={files.c}"] if method == "guided" else [], method)
+    told = data([f"g={files.a}"], [f"h={files.c}"] if method == "stacked" else [], method)
     with pytest.raises(PlanError, match=r"guideline 'x', expected 'g' as in .*a.txt: say g=.*b.txt if it is that"):
         dev_name(told, f"g={files.a}", f"x={files.b}")
 

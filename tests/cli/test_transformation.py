@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from model_files import contents, write
 
-from tagweave.adapt.predict_self import PredictSelf
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.sequences import Sequences
-from tagweave.adapt.transform import fit_iterated, fit_transformed
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.learning.loop import Schedule
 from tagweave.models.storage import load_model
+from tagweave.training.predict_self import PredictSelf
+from tagweave.training.recipe import Recipe
+from tagweave.training.sequences import Sequences
+from tagweave.training.transform import fit_iterated, fit_transformed
 
 SYSTEM = Sequences(Recipe(settings={"seed": 0}), Schedule(2))
 
@@ -133,11 +133,11 @@ def test_rounds_are_judged_by_development_data(adapt):
         (("--method", "iterate", "--predict-self", "0.1", "--filter"), "expected one of them"),
         (
             ("--method", "transform", "--rounds", "2"),
-            "--rounds with the method transform, expected guided or iterate",
+            "--rounds with the method transform, expected stacked or iterate",
         ),
-        (("--method", "merged", "--guide", "joined"), "found --guide with the method merged, expected guided or"),
+        (("--method", "merged", "--guide", "joined"), "found --guide with the method merged, expected stacked or"),
         (("--method", "transform", "--guide", "x"), "unknown guide 'x', expected one of window, joined"),
-        (("--method", "guided", "--filter"), "found --filter with the method guided, expected iterate"),
+        (("--method", "stacked", "--filter"), "found --filter with the method stacked, expected iterate"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(adapt, options, expected):

@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 from model_files import contents
 
-from tagweave.adapt.guided_parsing import fit_guided_parser
-from tagweave.adapt.guided_rounds import fit_guided_in_rounds
-from tagweave.adapt.parsing import ParserRecipe, fit_parser, usual_templates
-from tagweave.adapt.predict_self import PredictSelf
-from tagweave.adapt.transform import fit_iterated, fit_transformed
-from tagweave.adapt.trees import Trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.encoding import sentence_length
+from tagweave.features import sentence_length
 from tagweave.learning import loop
 from tagweave.learning.loop import Schedule
 from tagweave.models.tree_storage import load_parser
 from tagweave.training import tree_job
+from tagweave.training.guided_parsing import fit_guided_parser
+from tagweave.training.guided_rounds import fit_guided_in_rounds
+from tagweave.training.parsing import ParserRecipe, fit_parser, usual_templates
+from tagweave.training.predict_self import PredictSelf
+from tagweave.training.transform import fit_iterated, fit_transformed
+from tagweave.training.trees import Trees
 from treebank import conllu, treebank, with_evidence
 
 if TYPE_CHECKING:
@@ -102,14 +102,14 @@ def test_guided_is_that_of_the_library(train: Train, files: Path, tmp_path: Path
     expected = fit_guided_parser(targets, guide, recipe, dev, Schedule(3)).model
     np.testing.assert_array_equal(model.weights, expected.weights)
     np.testing.assert_array_equal(model.guide.weights, guide.weights)
-    assert "method guided, for corpora of head and ud" in lines
+    assert "method stacked, for corpora of head and ud" in lines
     assert "first a parser of ud, then one of head that looks at its trees" in lines
     assert [line.split(",")[0] for line in lines if "with evidence" in line] == [
         "12 sentences with evidence",  # the plain parser
         "60 sentences with evidence",
         "12 sentences with evidence",
     ]
-    assert model.about["plan"]["method"] == "guided"
+    assert model.about["plan"]["method"] == "stacked"
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
     shown = run("info", tmp_path / "m").stdout
     assert "guided by a model of ud, which is part of it" in shown
@@ -117,7 +117,7 @@ def test_guided_is_that_of_the_library(train: Train, files: Path, tmp_path: Path
 
 
 def test_guided_in_rounds_is_that_of_the_library(train: Train, files: Path, tmp_path: Path, run: Run) -> None:
-    model, lines = train("--method", "guided", "--rounds", 2)
+    model, lines = train("--method", "stacked", "--rounds", 2)
     targets, sources, dev = corpora(files)
     system = Trees(recipe_for(targets, sources), Schedule(3))
     expected = fit_guided_in_rounds(system, targets, sources, dev, 2).model
@@ -130,7 +130,7 @@ def test_guided_in_rounds_is_that_of_the_library(train: Train, files: Path, tmp_
         "3/4 round 1: transfer model, head to ud",
         "4/4 round 2: guided model of head",
     ]
-    assert ", method guided, 2 rounds" in run("info", tmp_path / "m").stdout
+    assert ", method stacked, 2 rounds" in run("info", tmp_path / "m").stdout
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
     run("convert", tmp_path / "m", f"ud={files / 'given.conllu'}", "-o", tmp_path / "converted.conllu")
     assert uas(run, files / "gold.conllu", tmp_path / "converted.conllu") > 0.9
@@ -174,8 +174,8 @@ def test_iterate_is_that_of_the_library(train: Train, files: Path, tmp_path: Pat
 
 
 def test_an_interrupted_cascade_is_resumed(train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stopped in the first iteration of the second step, and in the guide of the method guided."""
-    runs = (("transform", ".step-2", ()), ("guided", ".source", ()), ("guided", ".step-3", ("--rounds", 2)))
+    """Stopped in the first iteration of the second step, and in the guide of the method stacked."""
+    runs = (("transform", ".step-2", ()), ("stacked", ".source", ()), ("stacked", ".step-3", ("--rounds", 2)))
     for method, part, options in runs:
         train("--method", method, *options)
         straight = contents(tmp_path / "m")
@@ -233,7 +233,7 @@ def uas(run: Run, gold: Path, system: Path) -> float:
 def test_tag_runs_the_cascade_and_convert_takes_the_trees_that_are_there(
     train: Train, run: Run, files: Path, tmp_path: Path
 ) -> None:
-    train("--method", "guided")
+    train("--method", "stacked")
     run("tag", "--retag", tmp_path / "m", files / "gold.conllu", "-o", tmp_path / "tagged.conllu")
     assert uas(run, files / "gold.conllu", tmp_path / "tagged.conllu") > 0.8
     said = run("convert", tmp_path / "m", f"ud={files / 'given.conllu'}", "-o", tmp_path / "converted.conllu").stderr
@@ -247,7 +247,7 @@ def test_tag_runs_the_cascade_and_convert_takes_the_trees_that_are_there(
 
 
 def test_confidence_and_review(train: Train, run: Run, files: Path, tmp_path: Path) -> None:
-    train("--method", "guided")
+    train("--method", "stacked")
     arguments = (tmp_path / "m", f"ud={files / 'given.conllu'}", "--confidence", "--review", 3)
     result = run("convert", *arguments, "-o", tmp_path / "out.conllu")
     found = load(f"{tmp_path / 'out.conllu'}#head")
@@ -263,7 +263,7 @@ def test_confidence_and_review(train: Train, run: Run, files: Path, tmp_path: Pa
 
 
 def test_a_comment_names_the_guideline_of_the_input(train: Train, run: Run, files: Path, tmp_path: Path) -> None:
-    train("--method", "guided")
+    train("--method", "stacked")
     text = f"# guideline = ud\n# text = any\n{(files / 'given.conllu').read_text()}"
     out = run("convert", tmp_path / "m", "-", "--format", "conllu", stdin=text)
     assert out.stderr == ""
@@ -292,7 +292,7 @@ def test_a_parser_without_a_guide_says_that_trees_do_not_guide_it(run: Run, file
 def test_what_cannot_be_converted(
     train: Train, run: Run, files: Path, tmp_path: Path, options: tuple[str, ...], expected: str
 ) -> None:
-    train("--method", "guided", "--iterations", 1)
+    train("--method", "stacked", "--iterations", 1)
     (tmp_path / "words.seg").write_text("some words\n")
     names = {"f": files, "t": tmp_path}
     result = run("convert", tmp_path / "m", *(each.format(**names) for each in options), code=2)
@@ -308,14 +308,14 @@ def test_what_cannot_be_converted(
     [
         (
             ("--method", "coupled"),
-            "unknown method 'coupled', expected one of ordinary, guided, merged,",
+            "unknown method 'coupled', expected one of single, stacked, merged,",
         ),
         (("--method", "subword"), "unknown method 'subword'"),
-        (("--method", "transform", "--rounds", "2"), "found --rounds with the method transform, expected guided"),
+        (("--method", "transform", "--rounds", "2"), "found --rounds with the method transform, expected stacked"),
         (("--method", "iterate", "--predict-self", "0.1", "--filter"), "expected one of them"),
-        (("--method", "guided", "--sample", "5,5"), "found --sample with the task parse"),
+        (("--method", "stacked", "--sample", "5,5"), "found --sample with the task parse"),
         (("--weights", "1"), "expected 2 positive numbers"),
-        (("--method", "ordinary"), "found the guideline 'ud', expected 'head'"),
+        (("--method", "single"), "found the guideline 'ud', expected 'head'"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(train: Train, tmp_path: Path, options: tuple[str, ...], expected: str) -> None:
@@ -331,8 +331,8 @@ def test_sources_that_nobody_names_follow_the_method(run: Run, files: Path, tmp_
     common = ("train", "--task", "parse", files / "mine.conllu", "--source", files / "theirs.conllu", "--iterations", 1)
     one = run(*common, "-o", tmp_path / "one")
     assert f"{files / 'theirs.conllu'} is taken as of the guideline of {files / 'mine.conllu'}" in one.stderr
-    assert load_parser(tmp_path / "one").about["plan"]["method"] == "ordinary"
-    run(*common, "-o", tmp_path / "two", "--method", "guided")
+    assert load_parser(tmp_path / "one").about["plan"]["method"] == "single"
+    run(*common, "-o", tmp_path / "two", "--method", "stacked")
     two = load_parser(tmp_path / "two")
     assert two.guide is not None
     assert (two.guideline, two.guide.guideline) == ("target", "source")
@@ -340,7 +340,7 @@ def test_sources_that_nobody_names_follow_the_method(run: Run, files: Path, tmp_
     assert load(f"{tmp_path / 'out.conllu'}#head").sentences[0].heads["head"][0] is not None
 
 
-@pytest.mark.parametrize("method", ["merged", "guided", "transform"])
+@pytest.mark.parametrize("method", ["merged", "stacked", "transform"])
 def test_sentences_that_are_too_long_are_left_out(
     train: Train, files: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:

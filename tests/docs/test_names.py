@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from pages import PAGES, ROOT, prose, section, table, text_of
 
-from tagweave.adapt.incomplete import STRATEGIES
-from tagweave.adapt.recipe import LEARNERS
 from tagweave.corpus.formats.format import Format
 from tagweave.corpus.formats.registry import FORMATS
-from tagweave.encoding.columns import LIST_COLUMNS, SCALAR_COLUMNS
-from tagweave.encoding.lexicon import LEXICON_COLUMNS
-from tagweave.encoding.presets import PRESETS
+from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
+from tagweave.features.lexicon import LEXICON_COLUMNS
+from tagweave.features.presets import PRESETS
+from tagweave.training.incomplete import STRATEGIES
+from tagweave.training.recipe import LEARNERS
 
 _DOTTED = re.compile(r"`((?:tagweave|reproductions)(?:\.\w+)+)`")
 _FILE = re.compile(r"`((?:src|tests|docs|reproductions|benchmarks)/[\w./-]+)`")

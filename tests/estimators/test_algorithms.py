@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tagweave.adapt.recipe import LEARNERS
 from tagweave.estimators.algorithms import ALGORITHMS, UntilSettled, algorithm_of, settings_of, trainer_of
 from tagweave.learning.lbfgs import LBFGS
 from tagweave.learning.trainer import State
+from tagweave.training.recipe import LEARNERS
 
 
 def test_every_algorithm_is_a_learner_that_takes_its_settings() -> None:

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_sentences import LABELS, sentences, with_gaps
 
-from tagweave.encoding.attributes import expand
 from tagweave.estimators import ChainCRF, chain_crf
 from tagweave.estimators.algorithms import ALGORITHMS
+from tagweave.features.attributes import expand
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.models.structure import ChainStructure
 

@@ -13,8 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.adapt.coupled import Coupling, prepare_coupled
-from tagweave.adapt.recipe import Recipe
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
@@ -24,6 +22,8 @@ from tagweave.evaluation import divergence as module
 from tagweave.evaluation.divergence import Divergence, counted, expected, same_sentences
 from tagweave.labels.mapping import TagMapping
 from tagweave.models.chain import ChainModel
+from tagweave.training.coupled import Coupling, prepare_coupled
+from tagweave.training.recipe import Recipe
 
 TAGS = st.sampled_from([None, ("A",), ("B",), ("C",), ("A", "B"), ("!A",)])
 PARTNERS = st.sampled_from([None, ("x",), ("y",), ("x", "y")])

@@ -17,11 +17,11 @@ import naive_trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Place, Sentence
-from tagweave.encoding import sentence_length
 from tagweave.evaluation.divergence import Divergence
 from tagweave.evaluation.divergence_page import page
 from tagweave.evaluation.divergence_tables import summary, tables
 from tagweave.evaluation.tree_divergence import TreeDivergence, counted_trees, places
+from tagweave.features import sentence_length
 
 Rows = Sequence[tuple[str, Any]]
 

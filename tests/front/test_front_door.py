@@ -111,7 +111,7 @@ def test_a_parser(tmp_path: Path) -> None:
 def test_models_of_every_kind_are_saved_and_read(tagger: Any, segmenter: Any, tmp_path: Path) -> None:
     tagger.save(tmp_path / "m")
     loaded: Any = tw.load_model(tmp_path / "m")
-    assert loaded.tag(WORDS) == tagger.tag(WORDS) and loaded.plan == tagger.plan and loaded.plan.method == "ordinary"
+    assert loaded.tag(WORDS) == tagger.tag(WORDS) and loaded.plan == tagger.plan and loaded.plan.method == "single"
     segmenter.save(tmp_path / "s")
     read: Any = tw.load_model(str(tmp_path / "s"))
     assert read.cut("他看书") == segmenter.cut("他看书")

@@ -16,15 +16,15 @@ from tagweave.corpus import sample
 from tagweave.training.methods import METHODS
 
 CASES: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
-    "ordinary": ((), {"incomplete": "pointwise"}),
+    "single": ((), {"incomplete": "pointwise"}),
     "coupled": (("pd=pd.txt",), {"prune": 0.05, "views": "joint", "mapping": ["automatic"]}),
-    "guided": (("pd=pd.txt",), {"guide": "joined", "rounds": 2}),
+    "stacked": (("pd=pd.txt",), {"guide": "joined", "rounds": 2}),
     "merged": (("pd=pd.txt",), {"sample": [10, "all"], "weights": [2, 1]}),
     "subword": (("pd=pd.txt",), {"task": "segtag", "folds": 2}),
     "transform": (("pd=pd.txt",), {"task": "segment"}),
     "iterate": (("pd=pd.txt",), {"rounds": 1, "predict_self": [0.2], "dev": "ctb=dev.txt"}),
-    "ordinary parser": ((), {"task": "parse", "drop_columns": 0.0}),
-    "guided parser": (("two=two.conllu",), {"task": "parse"}),
+    "single parser": ((), {"task": "parse", "drop_columns": 0.0}),
+    "stacked parser": (("two=two.conllu",), {"task": "parse"}),
 }
 
 

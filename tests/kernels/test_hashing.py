@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.encoding.templates import WIDEST
+from tagweave.features.templates import WIDEST
 from tagweave.kernels import hashing
 
 MASK = 2**64 - 1

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoded import Encoded
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.templates import Templates
+from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.templates import Templates
 from tagweave.kernels import licensing
 from tagweave.models.licensing import licensed_cells
 

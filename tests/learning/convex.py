@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.adapt.recipe import LEARNERS
+from tagweave.training.recipe import LEARNERS
 
 Floats = NDArray[Any]
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
-from tagweave.encoding.rules import ArrayRule, number, whole
+from tagweave.features.rules import ArrayRule, number, whole
 from tagweave.learning import checkpoint
 from tagweave.learning.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from tagweave.learning.trainer import State, StateRules

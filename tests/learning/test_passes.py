@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tagweave.adapt.fit import fit_problem, prepare
-from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning import passes
 from tagweave.learning.loop import Iteration, Schedule
+from tagweave.training.fit import fit_problem, prepare
+from tagweave.training.recipe import Recipe
 
 CORPUS = Corpus(tuple(Sentence(("x", "y"), {"tag": (("A",), (label,))}) for label in "AB" * 20))
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tagweave.encoding.rules import ArrayRule
+from tagweave.features.rules import ArrayRule
 from tagweave.learning.loop import Iteration, Schedule, train
 from tagweave.learning.progress import JsonLines, Lines, Watchers, logged, plain_line, shown, told
 from tagweave.learning.trainer import State, StateRules

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from convex import SETTINGS, Logistic, order_of
 
-from tagweave.adapt.recipe import LEARNERS
-from tagweave.encoding.rules import ArrayRule
+from tagweave.features.rules import ArrayRule
 from tagweave.learning import perceptron
 from tagweave.learning.checkpoint import CheckpointError, load_checkpoint
 from tagweave.learning.loop import Iteration, Schedule, TrainingError, train
 from tagweave.learning.trainer import State, StateRules
+from tagweave.training.recipe import LEARNERS
 
 RULES = StateRules({"weights": ArrayRule(("float64",), (2,))})
 

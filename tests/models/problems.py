@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import naive
 from pairing import named, pair, weight_numbers
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.scope import Scope
-from tagweave.encoding.templates import Templates
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.scope import Scope
+from tagweave.features.templates import Templates
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View

@@ -18,9 +18,9 @@ import pytest
 import naive
 from pairing import pair, weight_numbers
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoded import Encoded
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.templates import Templates
+from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.templates import Templates
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace

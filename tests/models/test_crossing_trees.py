@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import naive_trees
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Place, Sentence
-from tagweave.encoding import sentence_length
-from tagweave.encoding.arc_templates import ArcTemplates
-from tagweave.encoding.sentence_length import LONGEST, check_lengths, of_fit_length
+from tagweave.features import sentence_length
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.sentence_length import LONGEST, check_lengths, of_fit_length
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import naive
 from pairing import named, pair, weight_numbers
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoded import Encoded
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.templates import Templates
+from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.templates import Templates
 from tagweave.labels.space import View
 from tagweave.models.emission import ViewEmission
 from tagweave.models.layout import Layout

@@ -24,9 +24,9 @@ import naive
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Layer, Place, Sentence
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.presets import PRESETS
-from tagweave.encoding.templates import Template, Templates
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.presets import PRESETS
+from tagweave.features.templates import Template, Templates
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
 from tagweave.models import guide as guide_module

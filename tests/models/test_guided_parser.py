@@ -12,9 +12,9 @@ import pytest
 import naive_trees
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.encoding.arc_templates import ArcTemplates, guide_layer
-from tagweave.encoding.arcs import encode_arcs
-from tagweave.encoding.relation_templates import RelationTemplates
+from tagweave.features.arc_templates import ArcTemplates, guide_layer
+from tagweave.features.arcs import encode_arcs
+from tagweave.features.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.parser import Parser, guided

@@ -11,21 +11,21 @@ import numpy as np
 import pytest
 from model_parts import parts, rewrite
 
-from tagweave.adapt.fit import Fitted, fit
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.presets import PRESETS
-from tagweave.encoding.templates import TemplateError
-from tagweave.evidence.lexicon import frequent_words
+from tagweave.features.presets import PRESETS
+from tagweave.features.templates import TemplateError
+from tagweave.harvest.lexicon import frequent_words
 from tagweave.learning.loop import Schedule
 from tagweave.models.characters import UnfitModelError
 from tagweave.models.segmenter import Segmenter
 from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import Fitted, fit
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 SHORT = Schedule(3)
 RECIPE = Recipe(Task("segment"), PRESETS["liu-2014-lexicon"], settings={"seed": 1})

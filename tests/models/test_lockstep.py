@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import naive
 from batches import EXACT, SINGLE, Case, Sums, cases, check
-from tagweave.encoding.encoded import Encoded
+from tagweave.features.encoded import Encoded
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
 from tagweave.models.layout import Layout

@@ -15,7 +15,7 @@ from problems import Problem, bundles, plain
 from safetensors.numpy import save_file
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.attributes import AttributeEncoder
+from tagweave.features.attributes import AttributeEncoder
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
 from tagweave.models import storage

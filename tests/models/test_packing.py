@@ -12,8 +12,8 @@ import zstandard
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tagweave.encoding.arc_templates import ArcTemplates
-from tagweave.encoding.relation_templates import RelationTemplates
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.relation_templates import RelationTemplates
 from tagweave.models.aligned import aligned_zeros, is_aligned
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels

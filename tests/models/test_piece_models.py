@@ -16,9 +16,9 @@ from model_parts import parts, rewrite
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Place, Sentence
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.presets import PRESETS
-from tagweave.encoding.templates import Templates
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.presets import PRESETS
+from tagweave.features.templates import Templates
 from tagweave.labels.coding import CODINGS, LETTERS, to_words
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace

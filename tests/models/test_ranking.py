@@ -14,8 +14,8 @@ from problems import Problem, bundles, plain
 
 import naive
 from tagweave.corpus.sentence import Layer, Sentence
-from tagweave.encoding.encoded import Encoded
-from tagweave.encoding.evidence import allowed_sets
+from tagweave.features.encoded import Encoded
+from tagweave.features.evidence import allowed_sets
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View

@@ -12,15 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.adapt.task import Task
 from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.evidence import allowed_sets
-from tagweave.encoding.presets import PRESETS
-from tagweave.encoding.templates import Templates
-from tagweave.evidence.runs import joined, without_blanks
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.evidence import allowed_sets
+from tagweave.features.presets import PRESETS
+from tagweave.features.templates import Templates
+from tagweave.harvest.runs import joined, without_blanks
 from tagweave.labels.coding import CODINGS
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
@@ -32,6 +31,7 @@ from tagweave.models.pair_tables import PairTables
 from tagweave.models.segmenter import Segmenter
 from tagweave.models.structure import ChainStructure
 from tagweave.models.tagger import Tagger
+from tagweave.training.task import Task
 
 WORDS = (
     "今天 天气 好",

@@ -14,9 +14,9 @@ from safetensors.numpy import save_file
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.encoding.arc_templates import ArcTemplates
-from tagweave.encoding.digest import digest_of
-from tagweave.encoding.relation_templates import RelationTemplates
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.digest import digest_of
+from tagweave.features.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels, LabelObjective
 from tagweave.models.parser import Parser

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import naive_trees
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.encoding.arc_doubt import with_doubt
-from tagweave.encoding.arc_templates import ArcTemplates
-from tagweave.encoding.arcs import EncodedArcs, encode_arcs
+from tagweave.features.arc_doubt import with_doubt
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.arcs import EncodedArcs, encode_arcs
 from tagweave.learning.lbfgs import LBFGS
 from tagweave.learning.loop import Schedule, train
 from tagweave.learning.online import SGD, AdaGrad

@@ -13,8 +13,8 @@ from reproductions.defaults.study import LARGE, REGRESSED, ROWS, cells, main
 from reproductions.lab.cache import Cache
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.templates import Templates
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.templates import Templates
 
 CORPUS = Corpus(tuple(Sentence((str(number),) * 3) for number in range(9)), "g")
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reproductions.liu_2014.held_out import TABLE, Entry, digest, entries, held_out, texts
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.evidence.markup import Harvest
-from tagweave.evidence.page import find, read
+from tagweave.harvest.markup import Harvest
+from tagweave.harvest.page import find, read
+from tagweave.training.task import Task
 
 PAGE = """# 安装
 

@@ -43,15 +43,15 @@ from reproductions.incomplete.settings import (
     mark_words,
     tags_of_words,
 )
-from tagweave.adapt.fit import fit, learn
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import average_precision_of_ambiguous_words
 from tagweave.evaluation.score import share_of_counts
 from tagweave.evaluation.segmentation import segmentations
 from tagweave.learning.loop import Schedule
+from tagweave.training.fit import fit, learn
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 
 def tagged(*sentences: str) -> Corpus:

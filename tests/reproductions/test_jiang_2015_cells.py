@@ -36,14 +36,14 @@ from reproductions.jiang_2015.words import Words
 from reproductions.lab.cache import Cache
 from reproductions.lab.run import Setting
 from reproductions.lab.words import segmented
-from tagweave.adapt.fit import Fitted
-from tagweave.adapt.guided import fit_stages
-from tagweave.adapt.predict_self import PredictSelf
-from tagweave.adapt.sequences import Sequences
-from tagweave.adapt.transform import fit_iterated, fit_transformed
 from tagweave.corpus.errors import CorpusError
 from tagweave.learning.loop import Iteration
 from tagweave.models.storage import load_model
+from tagweave.training.fit import Fitted
+from tagweave.training.guided import fit_stages
+from tagweave.training.predict_self import PredictSelf
+from tagweave.training.sequences import Sequences
+from tagweave.training.transform import fit_iterated, fit_transformed
 
 LEARNERS = tuple(RECIPES)
 

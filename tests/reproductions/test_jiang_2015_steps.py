@@ -15,10 +15,10 @@ from reproductions.jiang_2015.newspaper import in_sentences, some
 from reproductions.jiang_2015.recall import by_kind
 from reproductions.jiang_2015.structure import digest
 from reproductions.jiang_2015.words import Words
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 SEGMENTER = Words(Recipe(Task("segment")))
 WORDS = st.lists(st.text("天地人。", min_size=1, max_size=5), min_size=1, max_size=6).map(tuple)

@@ -23,17 +23,17 @@ from reproductions.jiang_2015.trees import Trees
 from reproductions.lab.cache import Cache
 from reproductions.lab.corpora import digest
 from reproductions.lab.twice import Twice
-from tagweave.adapt import trees as systems
-from tagweave.adapt.guided_parsing import fit_guided_parser
-from tagweave.adapt.guided_rounds import fit_guided_in_rounds
-from tagweave.adapt.parsing import FittedParser, fit_parser
-from tagweave.adapt.predict_self import PredictSelf
-from tagweave.adapt.system import Parallel, Step
-from tagweave.adapt.transform import fit_iterated, fit_transformed
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.evaluation.attachment import attachment
+from tagweave.training import trees as systems
+from tagweave.training.guided_parsing import fit_guided_parser
+from tagweave.training.guided_rounds import fit_guided_in_rounds
+from tagweave.training.parsing import FittedParser, fit_parser
+from tagweave.training.predict_self import PredictSelf
+from tagweave.training.system import Parallel, Step
+from tagweave.training.transform import fit_iterated, fit_transformed
 from treebank import treebank
 
 RELATIONS = st.sampled_from([None, "det", "nmod:poss", "comp:obj@x", "0"])

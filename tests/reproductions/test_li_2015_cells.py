@@ -34,14 +34,14 @@ from reproductions.li_2015.methods import (
 from reproductions.li_2015.pair import Pair, with_layers
 from reproductions.li_2015.scores import least_certain, right_and_scored
 from reproductions.li_2015.settings import settings
-from tagweave.adapt.fit import Fitted, fit
-from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import accuracy
 from tagweave.evaluation.score import share_of_counts
 from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import Fitted, fit
+from tagweave.training.recipe import Recipe
 
 
 @pytest.fixture(scope="module")

@@ -36,8 +36,8 @@ from reproductions.liu_2014.partial import KINDS, Partial, partial
 from reproductions.liu_2014.settings import PARTS, RECIPE
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.evidence.lexicon import Lexicon
-from tagweave.evidence.select import marked_spans
+from tagweave.harvest.lexicon import Lexicon
+from tagweave.harvest.select import marked_spans
 from tagweave.learning.loop import Schedule
 
 METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH, ALL, RANDOM, SELECTED, COMBINED)

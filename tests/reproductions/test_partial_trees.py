@@ -40,12 +40,12 @@ from reproductions.partial_trees.settings import (
     with_heads,
     without_relations,
 )
-from tagweave.adapt.parsing import ParserRecipe, fit_parser
 from tagweave.corpus.corpus import Corpus
-from tagweave.encoding.arc_templates import ArcTemplates
-from tagweave.encoding.arcs import encode_arcs
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.arcs import encode_arcs
 from tagweave.learning.loop import Schedule
 from tagweave.models.arc_features import ArcFeatures
+from tagweave.training.parsing import ParserRecipe, fit_parser
 from treebank import conllu, sentence, treebank
 
 

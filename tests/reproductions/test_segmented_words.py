@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from reproductions.lab.corpora import of_sample
 from reproductions.lab.words import segmented, unknown_counts, word_counts
-from tagweave.adapt.fit import fit
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.segmentation import Segmentation
 from tagweave.evaluation.words import word_scores
 from tagweave.learning.loop import Schedule
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 texts = st.text("甲乙丙丁", min_size=1, max_size=8)
 

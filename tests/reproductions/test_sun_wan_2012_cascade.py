@@ -44,12 +44,6 @@ from reproductions.sun_wan_2012.pair import Pair
 from reproductions.sun_wan_2012.paper import FINDINGS, TABLES
 from reproductions.sun_wan_2012.parallel import halves, read_twice
 from reproductions.sun_wan_2012.settings import PARTS, RECIPE
-from tagweave.adapt.fit import Fitted, fit
-from tagweave.adapt.guided import fit_stages
-from tagweave.adapt.jackknife import jackknifed
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.subword import Stacking, fit_stack
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
@@ -57,6 +51,12 @@ from tagweave.labels.coding import CODINGS, as_layer
 from tagweave.learning.loop import Iteration, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import Fitted, fit
+from tagweave.training.guided import fit_stages
+from tagweave.training.jackknife import jackknifed
+from tagweave.training.recipe import Recipe
+from tagweave.training.subword import Stacking, fit_stack
+from tagweave.training.task import Task
 
 SEED = 1
 STACKS = (PIECES, PIECES_ON_AGAIN, PIECES_AGAIN, BOTH_AGAIN)

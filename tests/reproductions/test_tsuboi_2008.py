@@ -39,7 +39,7 @@ from reproductions.tsuboi_2008.scores import pooled, scored
 from reproductions.tsuboi_2008.settings import FEW, PARTS, SIZES
 from reproductions.tsuboi_2008.study import STUDY
 from reproductions.tsuboi_2008.trial import Trial
-from tagweave.adapt.annotator import Annotator
+from tagweave.active.annotator import Annotator
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import f_of_counts
@@ -109,7 +109,7 @@ def test_the_folds_of_real_corpora(real_corpora: Path) -> None:
 
 
 def _found(domain: Domain) -> Any:
-    from tagweave.adapt.choice import distinct, occurrences
+    from tagweave.active.choice import distinct, occurrences
 
     sentences = Annotator.of(domain.asked).sentences
     found = occurrences(sentences, domain.words)

@@ -26,7 +26,7 @@ from tagweave.corpus.formats import conllu, kytea
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.text_file import written
-from tagweave.evidence.annotation import word_marks
+from tagweave.harvest.annotation import word_marks
 
 
 def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.adapt.task import Task as Coding
 from tagweave.annotate import selection
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Candidate, Purpose, Task, label
@@ -17,6 +16,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.models.tagger import Tagger
+from tagweave.training.task import Task as Coding
 
 _MANY = 200  # tasks of one transaction: annotators wait for no longer one
 

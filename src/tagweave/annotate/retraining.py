@@ -12,8 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tagweave.adapt.fit import dev_score
-from tagweave.adapt.task import Task as Coding
 from tagweave.annotate import export, intake, selection
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Model
@@ -24,6 +22,8 @@ from tagweave.corpus.load import load
 from tagweave.models.chain import ChainModel
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.models.tagger import Tagger
+from tagweave.training.fit import dev_score
+from tagweave.training.task import Task as Coding
 
 _PAGE = 100  # tasks that are ranked at a time: annotators wait for no longer transaction
 

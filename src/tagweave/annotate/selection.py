@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.adapt.choice import most_doubtful
+from tagweave.active.choice import most_doubtful
 from tagweave.annotate.questions import Asked, Ranking
 from tagweave.annotate.task import Candidate, Purpose, Task
 from tagweave.corpus.sentence import Candidates, Sentence
@@ -138,7 +138,7 @@ def word_tasks(
     Args:
         tagger: a segmenter.
         sentences: of characters.
-        words, choice, seed: as for `adapt.choice.most_doubtful`: of equal neighbourhoods one is asked for.
+        words, choice, seed: as for `active.choice.most_doubtful`: of equal neighbourhoods one is asked for.
         most: so many at most.
         model: version of the model.
 

@@ -51,7 +51,7 @@ def import_corpus(
     With MODEL, the tokens are asked for of which it is least certain; without, those that CORPUS leaves ambiguous.
     """
     from tagweave.corpus.load import load
-    from tagweave.evidence.lexicon import read
+    from tagweave.harvest.lexicon import read
 
     _check(purpose, model, words, choice)
     tagger = open_model(model, guideline, threads) if model else None

@@ -149,7 +149,7 @@ def _listed(words: str, corpus: str, guideline: str) -> WordList:
     from tagweave.annotate import kwic
     from tagweave.annotate.site import WordList
     from tagweave.corpus.text_file import read_lines
-    from tagweave.evidence.lexicon import read
+    from tagweave.harvest.lexicon import read
 
     concordance = kwic.build(read_lines(corpus), f"{corpus}.kwic")
     wanted = [word for word in read(words).words if 0 < len(word) <= kwic.LONGEST]

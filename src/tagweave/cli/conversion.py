@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tagweave.adapt.convert import convert, review, sources, without_contradictions
 from tagweave.cli.errors import OptionError
 from tagweave.cli.input import Input
 from tagweave.cli.labelling import Block
 from tagweave.cli.output_format import check_place
 from tagweave.cli.tag import check_guideline
+from tagweave.conversion.labels import convert, review, sources, without_contradictions
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import names_guideline
@@ -21,7 +21,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.models.tagger import Tagger
 
 if TYPE_CHECKING:
-    from tagweave.adapt.convert import Doubtful
+    from tagweave.conversion.labels import Doubtful
     from tagweave.corpus.formats.format import Format
     from tagweave.models.chain import ChainModel
 
@@ -81,11 +81,11 @@ class Conversion:
                 )
 
     def convert(self, evidence: Corpus) -> Corpus:
-        """As `adapt.convert.convert`."""
+        """As `conversion.labels.convert`."""
         return convert(self.model, evidence, self.to, self.threads)
 
     def review(self, evidence: Corpus, converted: Corpus, n: int) -> list[Doubtful]:
-        """As `adapt.convert.review`."""
+        """As `conversion.labels.review`."""
         return review(self.model, evidence, converted, n, self.threads)
 
     def check_format(self, format: Format, confidence: bool) -> None:  # noqa: A002

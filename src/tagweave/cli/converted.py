@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import nsmallest
 
-from tagweave.adapt.convert import Doubtful
 from tagweave.cli.conversion import Conversion
 from tagweave.cli.labelling import Block
 from tagweave.cli.progress import counted
 from tagweave.cli.tree_conversion import TreeConversion
+from tagweave.conversion.labels import Doubtful
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import tagged
 from tagweave.corpus.formats.format import Format

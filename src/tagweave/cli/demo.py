@@ -15,10 +15,10 @@ from tagweave.cli.demo_corpora import AMBIGUOUS, ambiguous, forms_only, partial,
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagweave.adapt.fit import Fitted
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Candidates
     from tagweave.models.tagger import Tagger
+    from tagweave.training.fit import Fitted
 
 _ITERATIONS = 10
 
@@ -124,11 +124,11 @@ class _Show:
 
     def two_guidelines(self) -> None:
         """A coupled model of corpora that have no tag in common, and what it makes of tags of the other guideline."""
-        from tagweave.adapt.convert import convert
-        from tagweave.adapt.coupled import Coupling, fit_coupled, fit_mappings
-        from tagweave.adapt.recipe import Recipe
+        from tagweave.conversion.labels import convert
         from tagweave.evaluation.accuracy import accuracy
         from tagweave.learning.loop import Schedule
+        from tagweave.training.coupled import Coupling, fit_coupled, fit_mappings
+        from tagweave.training.recipe import Recipe
 
         ctb, pd, test, schedule = sample("ctb.txt"), sample("pd.txt"), sample("both.tsv#ctb"), Schedule(_ITERATIONS)
         self.title("3  Two guidelines")
@@ -164,11 +164,11 @@ class _Show:
 
     def segmentation(self) -> None:
         """A segmenter from KyTea's partial annotation, written to a file as annotators would."""
-        from tagweave.adapt.task import Task
         from tagweave.corpus.load import load
         from tagweave.evaluation.segmentation import segmentations
         from tagweave.evaluation.words import word_scores
         from tagweave.models.tagger import Tagger
+        from tagweave.training.task import Task
 
         self.title("5  Words from boundaries that are known here and there")
         train, test = sample("pd.txt"), sample("both.tsv#pd")
@@ -213,9 +213,9 @@ class _Show:
 
 
 def _fit(corpus: Corpus, strategy: str, task: Any = None) -> Fitted:
-    from tagweave.adapt.incomplete import fit_incomplete
-    from tagweave.adapt.recipe import Recipe
     from tagweave.learning.loop import Schedule
+    from tagweave.training.incomplete import fit_incomplete
+    from tagweave.training.recipe import Recipe
 
     recipe = Recipe() if task is None else Recipe(task)
     return fit_incomplete(strategy, [corpus], recipe, schedule=Schedule(iterations=_ITERATIONS))

@@ -15,8 +15,8 @@ from tagweave.cli.selection import Like, Sample, Selection
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
-    from tagweave.evidence.annotation import Annotated as Found
-    from tagweave.evidence.matching import LexiconMatcher
+    from tagweave.harvest.annotation import Annotated as Found
+    from tagweave.harvest.matching import LexiconMatcher
 
 
 def lexicon(
@@ -52,8 +52,8 @@ def lexicon(
     """
     from tagweave.corpus.formats import kytea
     from tagweave.corpus.text_file import written
-    from tagweave.evidence.lexicon import read
-    from tagweave.evidence.matching import LexiconMatcher
+    from tagweave.harvest.lexicon import read
+    from tagweave.harvest.matching import LexiconMatcher
 
     check_outputs([output], [*raw, *lexicons, *(like or ())])
     selection = Selection(tuple(like or ()), sample, seed, (*raw, *lexicons))
@@ -69,7 +69,7 @@ def lexicon(
 def _annotated(paths: Iterable[str], matcher: LexiconMatcher) -> Iterator[Found]:
     from tagweave.cli.progress import counted
     from tagweave.corpus.text_file import read_lines
-    from tagweave.evidence.annotation import annotated
+    from tagweave.harvest.annotation import annotated
 
     for path in paths:
         yield from counted(annotated(read_lines(path), matcher, path), f"sentences of {path}")

@@ -15,7 +15,7 @@ from tagweave.cli.selection import Like, Sample, Selection
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
-    from tagweave.evidence.markup import Harvest
+    from tagweave.harvest.markup import Harvest
 
 
 def markup(
@@ -45,8 +45,8 @@ def markup(
     """
     from tagweave.corpus.formats import kytea
     from tagweave.corpus.text_file import written
-    from tagweave.evidence.markup import Harvest
-    from tagweave.evidence.page import FORMATS, find
+    from tagweave.harvest.markup import Harvest
+    from tagweave.harvest.page import FORMATS, find
 
     if format is not None and format not in FORMATS:
         raise OptionError(f"found --format {format}, expected one of {', '.join(FORMATS)}")
@@ -65,8 +65,8 @@ def markup(
 
 def _sentences(files: Iterable[tuple[str, str]], harvest: Harvest, simplified: bool) -> Iterator[Sentence]:
     from tagweave.cli.progress import counted
-    from tagweave.evidence.page import read
-    from tagweave.evidence.simplified import Simplifier
+    from tagweave.harvest.page import read
+    from tagweave.harvest.simplified import Simplifier
 
     convert = Simplifier().blocks if simplified else iter
     for path, format in counted(files, "pages"):  # noqa: A001

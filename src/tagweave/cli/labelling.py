@@ -134,8 +134,8 @@ class Labelling:
 
     def _of_characters(self, given: Sequence[Sentence]) -> Corpus:
         """The sentences in the labels of a model of characters."""
-        from tagweave.adapt.task import Task
-        from tagweave.evidence.runs import without_blanks
+        from tagweave.harvest.runs import without_blanks
+        from tagweave.training.task import Task
 
         layer, form = self.layer, self.input_format
         if not form.tells_words:

@@ -16,8 +16,8 @@ TaskName = Annotated[
 Method = Annotated[
     str | None,
     typer.Option(
-        metavar="ordinary|coupled|guided|merged|subword|transform|iterate",
-        help="How corpora are combined. Default: coupled (parsers: guided) with a --source of another guideline, else"
+        metavar="single|coupled|stacked|merged|subword|transform|iterate",
+        help="How corpora are combined. Default: coupled (parsers: stacked) with a --source of another guideline, else"
         " ordinary.",
         rich_help_panel="Corpora",
     ),

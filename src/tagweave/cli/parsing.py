@@ -51,7 +51,7 @@ class Parsing:
         """
         from tagweave.cli.input import ready_blocks
         from tagweave.corpus.formats.conllu import HEAD
-        from tagweave.encoding.given_columns import lacking, with_columns
+        from tagweave.features.given_columns import lacking, with_columns
 
         names = self._parser.model.inputs
         for number, block in enumerate(ready_blocks(sentences)):

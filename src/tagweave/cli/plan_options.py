@@ -19,7 +19,7 @@ def learner_settings(learner: str, texts: Sequence[str]) -> dict[str, int | floa
     Raises:
         OptionError: an unknown learner, a setting that it does not have, or a value that is no number.
     """
-    from tagweave.adapt.recipe import LEARNERS
+    from tagweave.training.recipe import LEARNERS
 
     if learner not in LEARNERS:
         raise OptionError(f"unknown learner {learner!r}, expected one of {', '.join(LEARNERS)}")
@@ -49,7 +49,7 @@ def template_texts(presets: Sequence[str], templates: Sequence[str]) -> tuple[st
     Raises:
         OptionError: an unknown preset.
     """
-    from tagweave.encoding.presets import PRESETS
+    from tagweave.features.presets import PRESETS
 
     for name in presets:
         if name not in PRESETS:

@@ -71,7 +71,7 @@ class Selection:
     def _selected(self, sentences: Iterable[Sentence]) -> Iterable[Sentence]:
         from tagweave.corpus.corpus import Corpus
         from tagweave.corpus.formats.kytea import SEGMENTATION
-        from tagweave.evidence.select import sampled, selected
+        from tagweave.harvest.select import sampled, selected
 
         corpus = Corpus(tuple(sentences), SEGMENTATION, "character")
         if self.like:

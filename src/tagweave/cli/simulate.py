@@ -14,7 +14,7 @@ from tagweave.cli.errors import OptionError, as_option_error
 from tagweave.cli.printing import say
 
 if TYPE_CHECKING:
-    from tagweave.adapt.rounds import Rounds
+    from tagweave.active.rounds import Rounds
     from tagweave.models.chain import ChainModel
 
 
@@ -50,11 +50,11 @@ def simulate(
     annotator says of one after the other whether it is a word there, until N are marked; nothing else of GOLD is used.
     Then a model is trained on SOURCE and the marked sentences by the recipe of MODEL, and tested.
     """
-    from tagweave.adapt.annotator import Annotator
-    from tagweave.adapt.choice import CHOICES
-    from tagweave.adapt.retrain import TREATMENTS, recipe_of
-    from tagweave.adapt.rounds import Rounds
-    from tagweave.evidence.lexicon import read
+    from tagweave.active.annotator import Annotator
+    from tagweave.active.choice import CHOICES
+    from tagweave.active.retrain import TREATMENTS, recipe_of
+    from tagweave.active.rounds import Rounds
+    from tagweave.harvest.lexicon import read
     from tagweave.learning.loop import Schedule
     from tagweave.models.storage import load_model
     from tagweave.training.corpora import read_corpus
@@ -104,10 +104,10 @@ class _Scorer:
     """Scores models on the test text; words that SOURCE lacks are the unknown ones."""
 
     def __init__(self, test: str, train: str, form: str | None, threads: int) -> None:
-        from tagweave.adapt.task import Task
         from tagweave.cli.evaluate import training_words
         from tagweave.corpus.load import load
         from tagweave.evaluation.segmentation import segmentations
+        from tagweave.training.task import Task
 
         corpus = load(test, form)
         self._threads, self._known = threads, training_words(load(train, form))

@@ -67,11 +67,11 @@ def train(
     """Train a model from corpora of one guideline or several; what they leave open stays open.
 
     A corpus argument is [GUIDELINE=]PATH[#LAYER]. The model labels under the guideline of TRAIN. What a --source of
-    another guideline tells is used by one of six methods: coupled (one model of both guidelines), guided (the labels
+    another guideline tells is used by one of six methods: coupled (one model of both guidelines), stacked (the labels
     of a model of the source are features), merged (as if they were one guideline), subword (taggers of both cut a
     text into pieces, which a model joins to words), transform (the source is relabelled) or iterate (so are both, in
-    rounds). Without such a source the method is ordinary. The task parse learns trees from CoNLL-U; its methods are
-    ordinary, merged, guided (the usual one for several guidelines), transform and iterate.
+    rounds). Without such a source the method is single. The task parse learns trees from CoNLL-U; its methods are
+    single, merged, stacked (the usual one for several guidelines), transform and iterate.
 
     Ctrl-C keeps the best model so far. After every iteration the state is in MODEL.checkpoint, from which --resume goes
     on; it is removed at the end.

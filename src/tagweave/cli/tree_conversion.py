@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tagweave.adapt.convert_trees import convert_trees, review_trees
 from tagweave.cli.conversion import source_name
 from tagweave.cli.errors import OptionError
 from tagweave.cli.input import Input
 from tagweave.cli.labelling import Block
 from tagweave.cli.output_format import check_has_heads
+from tagweave.conversion.trees import convert_trees, review_trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.conllu import HEAD
@@ -19,7 +19,7 @@ from tagweave.corpus.load import names_guideline, parse_argument
 from tagweave.corpus.sentence import Sentence
 
 if TYPE_CHECKING:
-    from tagweave.adapt.convert import Doubtful
+    from tagweave.conversion.labels import Doubtful
     from tagweave.corpus.formats.format import Format
     from tagweave.models.tree import TreeModel
 

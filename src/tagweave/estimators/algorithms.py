@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.rules import ArrayRule
+from tagweave.features.rules import ArrayRule
 from tagweave.learning.trainer import Objective, State, StateRules, Trainer
 
 Floats = NDArray[Any]

@@ -14,8 +14,8 @@ from tagweave.estimators.protocol import Estimator, not_fitted
 from tagweave.estimators.sequences import Labels, TokenSequence, layers_of, token_sequences, weights_of
 
 if TYPE_CHECKING:  # the modules behind these compile kernels: they are imported by the methods that need them
-    from tagweave.encoding.encoded import Encoded
     from tagweave.estimators.single import SingleSentences
+    from tagweave.features.encoded import Encoded
     from tagweave.learning.loop import Iteration
     from tagweave.models.chain import ChainModel
 
@@ -198,7 +198,7 @@ class ChainCRF(Estimator):
         Raises:
             ValueError: no position has one label.
         """
-        from tagweave.adapt.fit import scorer
+        from tagweave.training.fit import scorer
 
         sentences, encoded = self._encoded(X)
         layers = layers_of(y, [len(sentence) for sentence in sentences])
@@ -224,7 +224,7 @@ class ChainCRF(Estimator):
             FileNotFoundError: no such file.
             ModelFileError: a file of another kind, a damaged one, or a model of another kind.
         """
-        from tagweave.encoding.attributes import AttributeEncoder
+        from tagweave.features.attributes import AttributeEncoder
         from tagweave.learning.loop import Iteration
         from tagweave.models.storage import ModelFileError, load_model
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Layer
-from tagweave.encoding.attributes import AttributeEncoder
-from tagweave.encoding.encoded import Encoded
 from tagweave.estimators.sequences import TokenSequence
+from tagweave.features.attributes import AttributeEncoder
+from tagweave.features.encoded import Encoded
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import UnknownLabelError
 from tagweave.models.chain import ChainModel

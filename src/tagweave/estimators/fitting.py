@@ -16,14 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.adapt.fit import Fitted, Problem, lay_out, layout_of, learn, scorer
-from tagweave.adapt.recipe import Recipe
 from tagweave.corpus.sentence import Layer
-from tagweave.encoding.attributes import AttributeEncoder
-from tagweave.encoding.encoded import Encoded
 from tagweave.estimators.algorithms import PERIOD, Algorithm, algorithm_of, at_least, settings_of, trainer_of
 from tagweave.estimators.encoding import GUIDELINE, allowed, encode, finite
 from tagweave.estimators.sequences import TokenSequence
+from tagweave.features.attributes import AttributeEncoder
+from tagweave.features.encoded import Encoded
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
@@ -32,6 +30,8 @@ from tagweave.models.emission import ViewEmission
 from tagweave.models.layout import Layout
 from tagweave.models.objective import chunk_bounds
 from tagweave.models.structure import ChainStructure
+from tagweave.training.fit import Fitted, Problem, lay_out, layout_of, learn, scorer
+from tagweave.training.recipe import Recipe
 
 _LEARNER = ("c1", "c2", "num_memories", "epsilon", "period", "delta")
 

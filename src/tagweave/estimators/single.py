@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tagweave.encoding.attributes import AttributeEncoder
 from tagweave.estimators.sequences import TokenSequence
+from tagweave.features.attributes import AttributeEncoder
 from tagweave.kernels.decode import best_sequences
 from tagweave.kernels.emission import kind_scores
 from tagweave.models.chain import ChainModel

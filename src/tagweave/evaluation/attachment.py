@@ -112,7 +112,7 @@ def _arcs(sentence: Sentence, layer: str) -> Sequence[ArcCandidates]:
 
 
 def _crossing(gold: Corpus) -> int:
-    from tagweave.encoding.arcs import only_head  # as the next one, it loads Numba
+    from tagweave.features.arcs import only_head  # as the next one, it loads Numba
     from tagweave.kernels.projective import is_projective
 
     layers = (_arcs(sentence, gold.guideline) for sentence in gold)

@@ -29,11 +29,11 @@ from tagweave.corpus.context import Context
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import ArcCandidates, Sentence
-from tagweave.encoding.arcs import only_head
-from tagweave.encoding.sentence_length import check_lengths
 from tagweave.evaluation.divergence import Divergence, check_words
 from tagweave.evaluation.score import Share
 from tagweave.evaluation.tag_pairs import TagPairs, Token
+from tagweave.features.arcs import only_head
+from tagweave.features.sentence_length import check_lengths
 from tagweave.kernels.tree_paths import FARTHEST, PATHS, tree_paths
 
 SAME = "same"

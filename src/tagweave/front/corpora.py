@@ -56,7 +56,7 @@ def harvest_lexicon(
         lines: of raw text.
         words: those of each lexicon; a word counts where all lexicons find it.
         guideline: whose words they are: that of the corpus beside which it is to be trained on.
-        options: of `tagweave.evidence.matching.LexiconMatcher`: `scheme`, `minimum`, `agree`, `phrases`.
+        options: of `tagweave.harvest.matching.LexiconMatcher`: `scheme`, `minimum`, `agree`, `phrases`.
 
     Returns:
         a corpus of characters, of the sentences in which something was found; the rest of them is open.
@@ -64,9 +64,9 @@ def harvest_lexicon(
     Raises:
         ValueError: no lexicon, or options that there are not.
     """
-    from tagweave.evidence.annotation import annotated
-    from tagweave.evidence.lexicon import parse
-    from tagweave.evidence.matching import LexiconMatcher
+    from tagweave.harvest.annotation import annotated
+    from tagweave.harvest.lexicon import parse
+    from tagweave.harvest.matching import LexiconMatcher
 
     if not words or any(isinstance(each, str) for each in words):
         raise ValueError("found no list of words, expected one or several: harvest_lexicon(lines, words)")

@@ -160,7 +160,7 @@ class _OfLabels(Model):
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
         """See `Model.convert`."""
-        from tagweave.adapt.convert import convert, sources
+        from tagweave.conversion.labels import convert, sources
 
         others = [name for name in self.guidelines if name != corpus.guideline]
         if to is None and len(others) != 1:
@@ -289,9 +289,9 @@ class Segmenter(_OfLabels):
 
     def _words(self, lines: Iterable[str]) -> list[Sentence]:
         """Every line as a sentence of words, with tags if the model has any."""
-        from tagweave.adapt.task import Task
-        from tagweave.evidence.runs import without_blanks
+        from tagweave.harvest.runs import without_blanks
         from tagweave.labels.coding import SEGMENTATION
+        from tagweave.training.task import Task
 
         cut = tuple(without_blanks(Sentence(tuple(line))) for line in lines)
         coded = Task(self.chain.task, self.chain.coding).prepare(Corpus(cut, SEGMENTATION, "character"))
@@ -337,7 +337,7 @@ class Parser(Model):
         return list(self._sentences(given))
 
     def _sentences(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        from tagweave.encoding.given_columns import given_columns, with_columns
+        from tagweave.features.given_columns import given_columns, with_columns
 
         names = given_columns(self.trained.features.templates.columns)
         found: Iterator[Sentence] = self._parser.parse(with_columns(each, names) for each in sentences)
@@ -356,7 +356,7 @@ class Parser(Model):
 
     def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
         """See `Model.convert`."""
-        from tagweave.adapt.convert_trees import convert_trees
+        from tagweave.conversion.trees import convert_trees
 
         if to not in (None, self.trained.guideline):
             raise ValueError(f"found to={to!r}, expected {self.trained.guideline!r}, the guideline of the parser")
@@ -395,7 +395,7 @@ def _put_to_use(trained: ChainModel | TreeModel, threads: int) -> Model:
 
 
 def _in_tokens(model: ChainModel, corpus: Corpus) -> Corpus:
-    from tagweave.adapt.task import Task
+    from tagweave.training.task import Task
 
     return Task(model.task, model.coding).prepare(corpus)
 

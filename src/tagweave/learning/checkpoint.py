@@ -11,8 +11,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from tagweave.corpus.whole_file import whole_file
-from tagweave.encoding.digest import digest_of
-from tagweave.encoding.rules import check_arrays, flag, mapping_of, nullable, number, record, text, whole
+from tagweave.features.digest import digest_of
+from tagweave.features.rules import check_arrays, flag, mapping_of, nullable, number, record, text, whole
 from tagweave.learning.trainer import State, StateRules
 
 _HEAD = record(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.rules import LARGEST, ArrayRule
+from tagweave.features.rules import LARGEST, ArrayRule
 from tagweave.learning.trainer import Objective, State, StateRules
 
 Floats = NDArray[Any]

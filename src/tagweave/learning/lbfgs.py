@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from tagweave.encoding.rules import LARGEST, ArrayRule, whole
+from tagweave.features.rules import LARGEST, ArrayRule, whole
 from tagweave.kernels import history as kernels
 from tagweave.learning.trainer import Objective, State, StateRules, add_l2, state_weights
 

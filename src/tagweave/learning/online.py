@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.rules import number, whole
+from tagweave.features.rules import number, whole
 from tagweave.kernels import update
 from tagweave.learning.trainer import Objective, State, StateRules, batches, state_weights
 

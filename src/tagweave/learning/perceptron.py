@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.rules import LARGEST, ArrayRule, whole
+from tagweave.features.rules import LARGEST, ArrayRule, whole
 from tagweave.learning.trainer import Objective, State, StateRules, batches, state_weights
 
 Floats = NDArray[Any]

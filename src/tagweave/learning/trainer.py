@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.rules import LARGEST, ArrayRule, Rule
+from tagweave.features.rules import LARGEST, ArrayRule, Rule
 
 Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]

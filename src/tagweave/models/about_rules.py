@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tagweave.encoding.rules import flag, list_of, mapping_of, nullable, number, record, text, whole
+from tagweave.features.rules import flag, list_of, mapping_of, nullable, number, record, text, whole
 
 _OPTIONS = {"mapping": list_of(text), "filter": flag, "rounds": whole()}
 _FILE = {"path": text, "sha256": text, "size": whole()}

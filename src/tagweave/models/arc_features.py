@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.arc_templates import ArcTemplates
-from tagweave.encoding.arcs import EncodedArcs
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.arcs import EncodedArcs
 from tagweave.kernels import arcs
 from tagweave.kernels.tree_paths import tree_paths
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.arcs import EncodedArcs
-from tagweave.encoding.relation_templates import PLACES, RelationTemplates
+from tagweave.features.arcs import EncodedArcs
+from tagweave.features.relation_templates import PLACES, RelationTemplates
 from tagweave.kernels import arc_labels, arcs
 from tagweave.models.mistakes import corrected
 from tagweave.models.sampling import drawn

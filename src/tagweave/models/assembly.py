@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tagweave.encoding.attributes import AttributeEncoder
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.index import FeatureIndex
-from tagweave.encoding.lexicon import LexiconColumns
-from tagweave.encoding.rules import weights_of
-from tagweave.encoding.templates import Templates
+from tagweave.features.attributes import AttributeEncoder
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.index import FeatureIndex
+from tagweave.features.lexicon import LexiconColumns
+from tagweave.features.rules import weights_of
+from tagweave.features.templates import Templates
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
 from tagweave.models.chain import ChainModel

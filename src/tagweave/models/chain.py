@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoded import Encoded
+from tagweave.features.encoded import Encoded
 from tagweave.kernels import decode
 from tagweave.models.emission import Tables, ViewEmission, emissions, write_emission
 from tagweave.models.lockstep import (

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.rules import (
+from tagweave.features.rules import (
     BOOLEANS,
     BYTES,
     CELLS,
@@ -42,7 +42,7 @@ from tagweave.encoding.rules import (
     text,
     whole,
 )
-from tagweave.encoding.templates import MOST_TEMPLATES
+from tagweave.features.templates import MOST_TEMPLATES
 from tagweave.labels.coding import CODINGS, LETTERS
 from tagweave.labels.scheme import split_label
 from tagweave.models.about_rules import ABOUT

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.code_points import public_points
 from tagweave.corpus.width import folded_points
-from tagweave.encoding.columns import SCALAR_COLUMNS, FormColumns
+from tagweave.features.columns import SCALAR_COLUMNS, FormColumns
 from tagweave.kernels.hashing import OUTSIDE
 from tagweave.kernels.raw_text import BLANK
 

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Layer, Sentence
-from tagweave.encoding.columns import LIST_COLUMNS
-from tagweave.encoding.encoded import Encoded
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.templates import Templates
+from tagweave.features.columns import LIST_COLUMNS
+from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.templates import Templates
 from tagweave.labels.space import is_wildcard
 from tagweave.models.chain import ChainModel
 from tagweave.models.description import arrays_of, describe, nested

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.encoded import Encoded
-from tagweave.encoding.scope import Scope
+from tagweave.features.encoded import Encoded
+from tagweave.features.scope import Scope
 from tagweave.kernels import chain
 from tagweave.models.logarithms import LogSums, sum_in_logarithms
 from tagweave.models.structure import Transitions

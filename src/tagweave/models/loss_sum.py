@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.encoded import Encoded
+from tagweave.features.encoded import Encoded
 from tagweave.kernels import chain
 from tagweave.models.emission import Tables, ViewEmission, write_emission
 from tagweave.models.lockstep import (

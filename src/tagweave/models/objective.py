@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.encoded import Encoded
+from tagweave.features.encoded import Encoded
 from tagweave.kernels import decode, emission, update
 from tagweave.kernels.perceptron import correct
 from tagweave.models import perceptron

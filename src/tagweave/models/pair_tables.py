@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.templates import Term, seed_of
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.templates import Term, seed_of
 from tagweave.kernels import hashing
 from tagweave.kernels import raw_text as kernels
 from tagweave.kernels.lanes import LANES

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
-from tagweave.encoding.arc_templates import guide_layer
-from tagweave.encoding.arcs import EncodedArcs
+from tagweave.features.arc_templates import guide_layer
+from tagweave.features.arcs import EncodedArcs
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.tree import TreeModel
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.encoded import Encoded
+from tagweave.features.encoded import Encoded
 from tagweave.kernels import perceptron as kernels
 from tagweave.models.structure import ChainStructure, ViewWeights
 

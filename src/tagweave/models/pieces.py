@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Layer, Sentence
-from tagweave.encoding.encoded import Encoded
-from tagweave.encoding.encoder import TemplateEncoder
+from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import TemplateEncoder
 from tagweave.labels.pieces import certain_starts, joined, label_of, spans, starts
 from tagweave.models.chain import ChainModel
 from tagweave.models.description import arrays_of, describe, nested

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoded import Encoded
-from tagweave.encoding.encoder import TemplateEncoder
-from tagweave.encoding.scope import Scope
+from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.scope import Scope
 from tagweave.labels.space import LabelSpace, View
 from tagweave.models.chain import ChainModel
 from tagweave.models.description import arrays_of, describe, nested

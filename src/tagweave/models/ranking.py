@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.encoded import Encoded
+from tagweave.features.encoded import Encoded
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
 from tagweave.models.chain import ChainModel

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from tagweave.corpus.text_blocks import line_blocks
-from tagweave.evidence.runs import joined
+from tagweave.harvest.runs import joined
 from tagweave.kernels import raw_text
 from tagweave.models.chain import ChainModel
 from tagweave.models.pair_tables import PairTables
@@ -21,7 +21,7 @@ class Segmenter:
     """Segments lines of raw text as `Tagger` does, many times faster, on arrays of code points.
 
     Blanks (space, tab, U+3000) are boundaries of words, and no word begins inside a run: a Latin word, a number, a URL
-    or an e-mail address (`tagweave.evidence.runs`). Weights are float32, and summed in another order than in
+    or an e-mail address (`tagweave.harvest.runs`). Weights are float32, and summed in another order than in
     `Tagger`: where two segmentations have the same score but for rounding, the other one may come out.
 
     Args:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoded import Encoded
+from tagweave.features.encoded import Encoded
 from tagweave.kernels import spans
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import to_characters

@@ -12,8 +12,8 @@ from safetensors.numpy import save_file
 
 from tagweave import __version__
 from tagweave.corpus.whole_file import whole_file
-from tagweave.encoding.digest import digest_of
-from tagweave.encoding.rules import check_unicode, one_of, record, text, whole
+from tagweave.features.digest import digest_of
+from tagweave.features.rules import check_unicode, one_of, record, text, whole
 from tagweave.models.assembly import assemble
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_rules import check_chain

@@ -13,9 +13,9 @@ from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.encoded import Encoded
-from tagweave.encoding.evidence import allowed_sets
-from tagweave.evidence.runs import segmentation
+from tagweave.features.encoded import Encoded
+from tagweave.features.evidence import allowed_sets
+from tagweave.harvest.runs import segmentation
 from tagweave.kernels import emission
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import SEGMENTATION, as_layer, recode, to_words
@@ -75,7 +75,7 @@ class Tagger:
         Args:
             sentences: of the model's tokens.
             whole_runs: for a model of characters, whether no word begins inside a Latin word, a number, a URL or an
-                e-mail address (`tagweave.evidence.runs`).
+                e-mail address (`tagweave.harvest.runs`).
 
         Raises:
             CorpusError: a sentence for which the coding of the model's labels has no sequence.

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
-from tagweave.encoding.arcs import EncodedArcs, encode_arcs
-from tagweave.encoding.given_columns import given_columns
-from tagweave.encoding.sentence_length import check_lengths
+from tagweave.features.arcs import EncodedArcs, encode_arcs
+from tagweave.features.given_columns import given_columns
+from tagweave.features.sentence_length import check_lengths
 from tagweave.kernels import tree
 from tagweave.kernels.k_best_trees import k_best
 from tagweave.kernels.projective import are_projective_trees

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.encoding.arcs import EncodedArcs
-from tagweave.encoding.ragged import pointers
+from tagweave.features.arcs import EncodedArcs
+from tagweave.features.ragged import pointers
 from tagweave.kernels import arcs, tree
 from tagweave.kernels.arborescence import best_arborescence
 from tagweave.kernels.projective import are_projective_trees

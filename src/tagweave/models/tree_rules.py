@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tagweave.encoding.rules import (
+from tagweave.features.rules import (
     ArrayRule,
     check_arrays,
     distinct,
@@ -27,7 +27,7 @@ from tagweave.encoding.rules import (
     weights_of,
     whole,
 )
-from tagweave.encoding.templates import MOST_TEMPLATES
+from tagweave.features.templates import MOST_TEMPLATES
 from tagweave.kernels.arcs import BINS
 from tagweave.models.about_rules import ABOUT
 from tagweave.models.description import Arrays

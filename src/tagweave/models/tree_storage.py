@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from tagweave.encoding.arc_templates import ArcTemplates
-from tagweave.encoding.relation_templates import RelationTemplates
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.description import Arrays, nested, unnested

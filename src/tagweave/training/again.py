@@ -10,7 +10,7 @@ from typing import Any
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.load import load, parse_argument
 from tagweave.training.errors import PlanError
-from tagweave.training.methods import METHODS, ORDINARY
+from tagweave.training.methods import METHODS, SINGLE
 from tagweave.training.plan import CorpusReference, TrainingPlan
 
 
@@ -43,7 +43,7 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotat
     """
     plan = plan_of(about)
     own, others = _told_apart(corpora, guideline)
-    method = METHODS[plan.method or ORDINARY]
+    method = METHODS[plan.method or SINGLE]
     if method.several and not others:
         found = f"found a model of the method {method.name}, and --train of {guideline} alone"
         raise PlanError(f"{found}, expected a corpus of another guideline, too: G=FILE")

@@ -8,19 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tagweave.adapt.contradictions import refuse_contradictions
-from tagweave.adapt.fit import Fitted, Problem, fit_problem, prepare
-from tagweave.adapt.guided import fit_stages
-from tagweave.adapt.recipe import Recipe
-from tagweave.adapt.sequences import Sequences
-from tagweave.adapt.task import Task
 from tagweave.corpus.corpus import Corpus
-from tagweave.encoding.templates import Templates
+from tagweave.features.templates import Templates
 from tagweave.models.storage import save_model
+from tagweave.training.contradictions import refuse_contradictions
 from tagweave.training.errors import as_plan_error
+from tagweave.training.fit import Fitted, Problem, fit_problem, prepare
+from tagweave.training.guided import fit_stages
 from tagweave.training.job import Job
-from tagweave.training.methods import ORDINARY
+from tagweave.training.methods import SINGLE
+from tagweave.training.recipe import Recipe
+from tagweave.training.sequences import Sequences
 from tagweave.training.summary import sample_line, summary, weights_by_view
+from tagweave.training.task import Task
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ChainJob(Job[Fitted]):
     def fit_problem(self, problem: Problem, corpora: Sequence[Corpus], recipe: Recipe) -> Fitted:
         """Tell of a problem, and fit it."""
         self.announce(problem)
-        if recipe.sample or self.method != ORDINARY:
+        if recipe.sample or self.method != SINGLE:
             self.run.tell(sample_line(corpora, recipe.sample))
         return fit_problem(problem, recipe, self.dev, self.run.schedule, self.run.watcher)
 

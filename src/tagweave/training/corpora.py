@@ -80,7 +80,7 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
     from tagweave.corpus.describe import digest
     from tagweave.corpus.load import assumed, load, parse_argument
     from tagweave.corpus.text_file import STANDARD_STREAM
-    from tagweave.encoding.sentence_length import of_fit_length
+    from tagweave.features.sentence_length import of_fit_length
 
     if parse_argument(argument).path == STANDARD_STREAM:
         raise PlanError("found standard input as a corpus, expected a file: its digest identifies the training run")
@@ -105,7 +105,7 @@ def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
     Raises:
         CorpusError: as `CorpusFile.called`.
     """
-    from tagweave.encoding.sentence_length import of_fit_length
+    from tagweave.features.sentence_length import of_fit_length
 
     content = hashlib.sha256(repr((corpus.guideline, corpus.unit)).encode())
     for sentence in corpus:

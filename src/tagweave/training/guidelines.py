@@ -1,7 +1,7 @@
 """Whose guideline each training corpus follows: the target's or another one, and with it the method of training.
 
 The corpora of the target guideline come first; `--source` adds corpora of other guidelines, or more of the target's.
-Names of guidelines tell which. Where neither file names its own, the method tells: corpora of the method `ordinary` are
+Names of guidelines tell which. Where neither file names its own, the method tells: corpora of the method `single` are
 of one guideline, sources of the others are not. Where no method is given either, the tags tell: a source most of whose
 tags are none of the target's follows another guideline.
 """
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tagweave.adapt.task import TAGS
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.training.corpora import CorpusFile
 from tagweave.training.errors import PlanError
-from tagweave.training.methods import COUPLED, METHODS, ORDINARY
+from tagweave.training.methods import COUPLED, METHODS, SINGLE
+from tagweave.training.task import TAGS
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -82,7 +82,7 @@ class TrainingData:
     @property
     def alone(self) -> TrainingData:
         """TRAIN alone, for an ordinary model."""
-        return replace(self, files=self.files[: self.own], method=ORDINARY)
+        return replace(self, files=self.files[: self.own], method=SINGLE)
 
     def incomparable(self, dev: Corpus | None) -> str:
         """Why a model is not held against one of TRAIN alone: no source, or development data that cannot tell; or
@@ -143,7 +143,7 @@ def training_data(
         if file.guideline != target.guideline:
             raise _other_guideline(file, target, f"; corpora of other guidelines are given by --source ({_HOW})")
     foreign = [_is_foreign(source, target, method) for source in sources]
-    chosen = method or (usual if any(foreign) else ORDINARY)
+    chosen = method or (usual if any(foreign) else SINGLE)
     if not METHODS[chosen].several:
         for source in sources:
             if source.guideline != target.guideline:
@@ -212,14 +212,14 @@ def _said(
             notes.append(f"{file.corpus.path} is taken as of another guideline: its tags are not {own.corpus.path}'s")
     if data.target != own.guideline:
         notes.append(f"the guidelines are called {data.target!r} and {SOURCE!r} ({_HOW})")
-    if not method and data.method != ORDINARY:
+    if not method and data.method != SINGLE:
         notes.append(f"method {data.method}, for corpora of {' and '.join(data.guidelines)}")
     return tuple(notes)
 
 
 def left_out(files: Sequence[CorpusFile]) -> list[str]:
     """What is told of sentences that training does without."""
-    from tagweave.encoding.sentence_length import LONGEST
+    from tagweave.features.sentence_length import LONGEST
 
     why = f"they have more than {LONGEST:,} tokens"
     return [f"{file.corpus.path}: {file.too_long:,} sentences left out: {why}" for file in files if file.too_long]

@@ -74,11 +74,11 @@ class Job(ABC, Generic[Trained]):
 
     def alone(self) -> Self:
         """The job that makes an ordinary model of the target corpora."""
-        from tagweave.training.methods import METHODS, ORDINARY
+        from tagweave.training.methods import METHODS, SINGLE
 
         target = tuple(replace(each, sample=None) for each in self.plan.target)
-        options = METHODS[ORDINARY].options()
-        plan = replace(self.plan, target=target, sources=(), method=ORDINARY, options=options)
+        options = METHODS[SINGLE].options()
+        plan = replace(self.plan, target=target, sources=(), method=SINGLE, options=options)
         return replace(self, plan=plan, data=self.data.alone, run=self.run.part(PLAIN))
 
     def beside(self, plain: Trained) -> Self:
@@ -99,8 +99,8 @@ class Job(ABC, Generic[Trained]):
         many that it has about as many words: on ZX and People's Daily better than three times as many, as in li-2015
         (5.1, where sentences of both are equally long).
         """
-        from tagweave.adapt.sample import IN_BATCHES, by_words
         from tagweave.training.methods import METHODS
+        from tagweave.training.sample import IN_BATCHES, by_words
 
         numbers, sizes = [each.sample for each in self.plan.corpora], [len(each) for each in self.data.corpora]
         if any(number is not None for number in numbers):
@@ -117,7 +117,7 @@ class Job(ABC, Generic[Trained]):
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the learner, with the seed if it takes one."""
-        from tagweave.adapt.recipe import LEARNERS
+        from tagweave.training.recipe import LEARNERS
 
         has_seed = "seed" in [each.name for each in fields(LEARNERS[self.plan.learner])]
         return {**({"seed": self.plan.seed} if has_seed else {}), **self.plan.settings}

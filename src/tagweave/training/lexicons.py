@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tagweave.training.errors import PlanError
 
 if TYPE_CHECKING:
-    from tagweave.evidence.lexicon import Lexicon
+    from tagweave.harvest.lexicon import Lexicon
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ def read_lexicons(paths: Sequence[str], task: str) -> LexiconFiles:
 
     Raises:
         PlanError: a task of words, or standard input, which has no digest and cannot be read again.
-        CorpusError, OSError: as `tagweave.evidence.lexicon.read`.
+        CorpusError, OSError: as `tagweave.harvest.lexicon.read`.
     """
     from tagweave.corpus.describe import digest
     from tagweave.corpus.text_file import STANDARD_STREAM
-    from tagweave.evidence.lexicon import read
+    from tagweave.harvest.lexicon import read
 
     if paths and task == "tag":
         raise PlanError("found --lexicon with the task tag, expected segment or segtag: its words are of characters")

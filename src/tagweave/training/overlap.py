@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from tagweave.adapt.parsing import tag_layers
 from tagweave.training.corpora import PARSE
 from tagweave.training.guidelines import TrainingData
 from tagweave.training.methods import COUPLED
 from tagweave.training.methods.merged import METHOD as MERGED
+from tagweave.training.parsing import tag_layers
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus

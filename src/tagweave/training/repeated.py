@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tagweave.adapt.incomplete import is_complete
-from tagweave.adapt.task import TASKS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.training.corpora import CorpusFile
 from tagweave.training.guidelines import TrainingData
+from tagweave.training.incomplete import is_complete
+from tagweave.training.task import TASKS
 
 
 def without_repeated(data: TrainingData, task: str) -> TrainingData:

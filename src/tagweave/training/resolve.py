@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from tagweave.training.errors import PlanError, as_plan_error
-from tagweave.training.methods import METHODS, ORDINARY, serving, usual
+from tagweave.training.methods import METHODS, SINGLE, serving, usual
 from tagweave.training.methods.method import CHAIN, TREE, Method
 from tagweave.training.options import Options, choices
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
@@ -78,11 +78,11 @@ def read(plan: TrainingPlan) -> Corpora:
 
 def _checked(plan: TrainingPlan) -> TrainingPlan:
     """The plan with templates, after whatever can be checked before its corpora are read: that can take minutes."""
-    from tagweave.adapt.recipe import LEARNERS, Recipe
+    from tagweave.training.recipe import LEARNERS, Recipe
 
     check_known("task", plan.task, tuple(STRUCTURES))
     structure = STRUCTURES[plan.task]
-    check_known("method", plan.method or ORDINARY, serving(structure))
+    check_known("method", plan.method or SINGLE, serving(structure))
     check_known("learner", plan.learner, tuple(LEARNERS))
     _check_settings(plan)
     with as_plan_error():
@@ -97,7 +97,7 @@ def _checked(plan: TrainingPlan) -> TrainingPlan:
 
 
 def _check_settings(plan: TrainingPlan) -> None:
-    from tagweave.adapt.recipe import LEARNERS
+    from tagweave.training.recipe import LEARNERS
 
     kinds = [field.name for field in fields(LEARNERS[plan.learner]) if field.name != "seed"]
     for name in plan.settings:
@@ -172,9 +172,9 @@ def typed(method: Method, values: Mapping[str, Any]) -> Options:
 
 def _templates(plan: TrainingPlan) -> tuple[str, ...]:
     """The templates of a plan, read now: a mistake must not come after minutes of loading."""
-    from tagweave.encoding.arc_templates import ArcTemplates
-    from tagweave.encoding.presets import PRESETS
-    from tagweave.encoding.templates import Templates
+    from tagweave.features.arc_templates import ArcTemplates
+    from tagweave.features.presets import PRESETS
+    from tagweave.features.templates import Templates
 
     if STRUCTURES[plan.task] == TREE:
         with as_plan_error():
@@ -231,7 +231,7 @@ def _found(reference: CorpusReference, file: CorpusFile) -> CorpusReference:
 
 
 def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
-    from tagweave.adapt.sample import IN_BATCHES
+    from tagweave.training.sample import IN_BATCHES
 
     if all(each.sample is None for each in plan.corpora):
         return

@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tagweave.adapt.system import Announce, Step
     from tagweave.training.run import Run
+    from tagweave.training.system import Announce, Step
 
 
 def step_by_step(run: Run) -> Announce:

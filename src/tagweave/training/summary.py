@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from tagweave.adapt.fit import Problem
-    from tagweave.adapt.recipe import Recipe
     from tagweave.corpus.corpus import Corpus
     from tagweave.labels.mapping import TagMapping
     from tagweave.models.structure import ChainStructure
+    from tagweave.training.fit import Problem
+    from tagweave.training.recipe import Recipe
 
 # vectors of the length of the weights that are alive at once: the learner's state, the gradient and buffers, the
 # result, the best weights so far; L-BFGS has its history besides
@@ -59,8 +59,8 @@ def _by_view(structure: ChainStructure) -> str:
 
 def mapping_lines(problem: Problem, mappings: Sequence[TagMapping]) -> Iterator[str]:
     """What mappings leave open: the tags that they do not name, which are possible with every tag."""
-    from tagweave.adapt.coupled import over_labels
     from tagweave.labels.scheme import split_label
+    from tagweave.training.coupled import over_labels
 
     sides = {view.guideline: view.names for view in problem.model.structure.space.sides}
     is_tag = problem.model.task != "segtag"

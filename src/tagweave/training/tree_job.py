@@ -8,15 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tagweave.adapt.guided_parsing import fit_guided_parser
-from tagweave.adapt.parsing import FittedParser, ParserRecipe, fit_parser, usual_templates
-from tagweave.adapt.trees import Trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.encoding.arc_templates import ArcTemplates
+from tagweave.features.arc_templates import ArcTemplates
 from tagweave.models.tree_storage import save_parser
 from tagweave.training.errors import as_plan_error
+from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.job import Job
+from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, usual_templates
+from tagweave.training.trees import Trees
 
 DROP_COLUMNS = 0.5
 """Chosen on dev sets of four languages: see the page on parsing."""

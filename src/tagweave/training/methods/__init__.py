@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tagweave.training.methods import coupled, iterate, merged, ordinary, stacked, subword, transform
+from tagweave.training.methods import coupled, iterate, merged, single, stacked, subword, transform
 from tagweave.training.methods.method import TREE, Method
 
 _ALL = (
-    ordinary.METHOD,
+    single.METHOD,
     coupled.METHOD,
     stacked.METHOD,
     merged.METHOD,
@@ -18,7 +18,7 @@ _ALL = (
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 """By name, the one for a single guideline first."""
 
-ORDINARY, COUPLED, GUIDED = ordinary.METHOD.name, coupled.METHOD.name, stacked.METHOD.name
+SINGLE, COUPLED, STACKED = single.METHOD.name, coupled.METHOD.name, stacked.METHOD.name
 """What corpora of one guideline are trained by, and taggers and parsers of several, where nothing else is said."""
 
 
@@ -29,4 +29,4 @@ def serving(structure: str) -> tuple[str, ...]:
 
 def usual(structure: str) -> str:
     """The method for corpora of several guidelines."""
-    return GUIDED if structure == TREE else COUPLED
+    return STACKED if structure == TREE else COUPLED

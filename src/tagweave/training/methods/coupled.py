@@ -13,12 +13,12 @@ from tagweave.training.options import Options, check_ranges, option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tagweave.adapt.coupled import Coupling
-    from tagweave.adapt.pruning import Pruning
     from tagweave.corpus.corpus import Corpus
     from tagweave.labels.mapping import TagMapping
     from tagweave.training.chain_job import ChainJob
+    from tagweave.training.coupled import Coupling
     from tagweave.training.job import Job
+    from tagweave.training.pruning import Pruning
 
 AUTOMATIC, COMPLETE = "automatic", "complete"
 _VIEWS = {"both": (True, True), "joint": (True, False), "separate": (False, True)}
@@ -109,7 +109,7 @@ class _Coupling:
         Raises:
             PlanError: a mapping of other guidelines.
         """
-        from tagweave.adapt.coupled import Coupling, with_attested
+        from tagweave.training.coupled import Coupling, with_attested
 
         guidelines, corpora = self.job.data.guidelines, self.job.data.corpora
         joint, separate = _VIEWS[self.options.views]
@@ -121,7 +121,7 @@ class _Coupling:
         return mapping.at_least(self.options.mapping_minimum) if self.options.mapping_minimum else mapping
 
     def fit(self) -> Any:
-        from tagweave.adapt.coupled import for_bundles, prepare_coupled
+        from tagweave.training.coupled import for_bundles, prepare_coupled
         from tagweave.training.summary import mapping_lines
 
         job = self.job
@@ -134,7 +134,7 @@ class _Coupling:
 
     def _pruned(self) -> tuple[Sequence[Corpus], Pruning | None]:
         """The corpora with what comes into question where, and who said so."""
-        from tagweave.adapt.pruning import fit_pruning, with_proposals
+        from tagweave.training.pruning import fit_pruning, with_proposals
 
         job, threshold = self.job, self.options.prune
         corpora, tell = job.data.corpora, job.run.tell
@@ -149,7 +149,7 @@ class _Coupling:
 
     def _automatic(self) -> tuple[TagMapping, ...]:
         """The automatic mapping of the target and every other guideline."""
-        from tagweave.adapt.coupled import mappings_by
+        from tagweave.training.coupled import mappings_by
 
         job, minimum = self.job, self.options.mapping_minimum
         data, tell = job.data, job.run.tell
@@ -163,7 +163,7 @@ class _Coupling:
         return mappings
 
     def _mappings_by_a_tagger(self, minimum: int | None) -> tuple[TagMapping, ...]:
-        from tagweave.adapt.coupled import fit_mappings
+        from tagweave.training.coupled import fit_mappings
 
         job, data, run = self.job, self.job.data, self.job.run
         dev = job.dev if job.dev and job.dev.guideline == data.target else None
@@ -196,7 +196,7 @@ def _of(job: Job[Any]) -> _Coupling:
 
 
 def _check(job: Job[Any]) -> None:
-    from tagweave.adapt.contradictions import refuse_contradictions
+    from tagweave.training.contradictions import refuse_contradictions
 
     coupling = _of(job)
     refuse_contradictions(job.data.corpora, coupling.job.recipe, coupling.coupling().mappings)

@@ -49,8 +49,8 @@ def _fit(job: Job[Any]) -> Any:
     Raises:
         PlanError: no development data, by which a round is judged.
     """
-    from tagweave.adapt.predict_self import PredictSelf
-    from tagweave.adapt.transform import fit_iterated
+    from tagweave.training.predict_self import PredictSelf
+    from tagweave.training.transform import fit_iterated
 
     if job.dev is None:
         raise PlanError("found no --dev with the method iterate, expected one: it tells which round is best")

@@ -17,8 +17,8 @@ class MergedOptions(Options):
 
 
 def _fit(job: Job[Any]) -> Any:
-    from tagweave.adapt.guided import merged
     from tagweave.training.chain_job import ChainJob
+    from tagweave.training.guided import merged
 
     corpora = merged(job.data.targets, job.data.sources)
     if not isinstance(job, ChainJob):

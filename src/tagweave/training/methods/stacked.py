@@ -1,4 +1,4 @@
-"""The method `guided`: the labels or trees of a model of the source are features of the target's (Model 1)."""
+"""The method `stacked`: the labels or trees of a model of the source are features of the target's (Model 1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StackedOptions(Options):
-    """Options of the method `guided`."""
+    """Options of the method `stacked`."""
 
     guide: Literal["window", "joined"] | None = option(
         None,
@@ -43,14 +43,14 @@ def _fit(job: Job[Any]) -> Any:
     rounds = job.options(StackedOptions).rounds
     if rounds == 1:
         return job.fit_guided()
-    from tagweave.adapt.guided_rounds import fit_guided_in_rounds
+    from tagweave.training.guided_rounds import fit_guided_in_rounds
 
     data, step = job.data, step_by_step(job.run)
     return fit_guided_in_rounds(job.system, data.targets, data.sources, job.dev, rounds, announce=step)
 
 
 METHOD = Method(
-    "guided",
+    "stacked",
     "the labels of a model of the source are features",
     (CHAIN, TREE),
     StackedOptions,

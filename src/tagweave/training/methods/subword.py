@@ -24,8 +24,8 @@ class SubwordOptions(Options):
 
 
 def _fit(job: Job[Any]) -> Any:
-    from tagweave.adapt.subword import Stacking, fit_stack
     from tagweave.training.chain_job import ChainJob
+    from tagweave.training.subword import Stacking, fit_stack
 
     assert isinstance(job, ChainJob)  # noqa: S101 - see the structures of this method
     options, data, run = job.options(SubwordOptions), job.data, job.run

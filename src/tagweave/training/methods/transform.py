@@ -24,7 +24,7 @@ class TransformOptions(Options):
 
 
 def _fit(job: Job[Any]) -> Any:
-    from tagweave.adapt.transform import fit_transformed
+    from tagweave.training.transform import fit_transformed
 
     return fit_transformed(job.system, job.data.targets, job.data.sources, job.dev, announce=step_by_step(job.run))
 

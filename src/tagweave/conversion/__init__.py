@@ -1,0 +1,1 @@
+"""Conversion of corpora to another guideline, and what a person should look at afterwards."""

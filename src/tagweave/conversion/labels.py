@@ -1,0 +1,183 @@
+"""Conversion of a corpus to another guideline (li-2015, section 5.4), and what a person should look at afterwards.
+
+The layers that a corpus has are hard constraints; the layer that it lacks is read off the best label sequence among
+those that are left. What a given layer means depends on the model:
+
+| model | a layer of another guideline |
+|---|---|
+| of bundled tags (li-2015) | the bundles of which it is a part: decoding is constrained |
+| of one guideline, with a guide (the two-stage CRF of Jiang et al. 2009) | the guide features, in place of a guess |
+| of one guideline (the baseline) | nothing |
+
+Only the first needs anything of this module that tagging does not do; a guide reads the layer by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from heapq import nsmallest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.blocks import in_blocks
+from tagweave.corpus.context import Context
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.features.evidence import OUTSIDE
+from tagweave.labels.sets import LabelSets
+from tagweave.labels.space import UnknownLabelError
+from tagweave.models.chain import ChainModel
+from tagweave.models.guide import GuidedEncoder, labels_of
+from tagweave.models.ranking import Ranked
+from tagweave.models.tagger import Tagger
+
+_BLOCK = 2000  # sentences whose probabilities are held at a time
+_ALTERNATIVES = 3
+
+
+def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1) -> Corpus:
+    """The corpus with the layer of another guideline at every token, and how sure each of its tags is.
+
+    Every layer whose guideline the model has is a hard constraint; so what the layer `to` already gives stays (see
+    `without_contradictions` for text that is annotated twice). The
+    confidence of a token is the marginal probability of its tag, given all constraints.
+
+    Args:
+        model: whose labels have the guideline `to`, and that of the corpus if its labels are to be heeded.
+        corpus: in tokens of the model.
+        to: the guideline that is asked for; that of the result.
+        threads: how many threads share the work.
+
+    Raises:
+        KeyError: the model does not have the guideline `to`.
+        CorpusError: labels that the model does not know or that exclude one another, by file and line.
+    """
+    tagger = Tagger(model, threads, to)
+    sentences = [
+        _with_confidence(sentence, table, tagger)
+        for block in map(corpus.with_sentences, in_blocks(corpus, _BLOCK))
+        for sentence, table in zip(
+            tagger.complete(replace(block, guideline=to)),
+            tagger.probabilities(block.sentences, to, block.covered),
+            strict=True,
+        )
+    ]
+    return replace(corpus, sentences=tuple(sentences), guideline=to, covered=None)
+
+
+def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus:
+    """The corpus without labels beside which no label of the model has what the layer `to` gives: this one stays."""
+    space, sets = model.structure.space, LabelSets(model.structure.space)
+    others = [view.guideline for view in space.sides if view.guideline != to]
+
+    def excluded(own: Candidates, other: Candidates, guideline: str) -> bool:
+        if own is None or other is None or (corpus.covered is not None and OUTSIDE in own + other):
+            return False
+        try:
+            sets.join(sets.of_candidates(to, own), sets.of_candidates(guideline, other))
+        except UnknownLabelError:
+            return False  # that is another error, which names the label
+        except ValueError:
+            return True
+        return False
+
+    def step(sentence: Sentence) -> Sentence:
+        for name in others if to in sentence.layers else ():
+            own, other = sentence.layers[to], sentence.layers.get(name, ())
+            if any(wrong := [excluded(a, b, name) for a, b in zip(own, other, strict=False)]):
+                sentence = sentence.with_layer(
+                    name, (None if lost else each for each, lost in zip(other, wrong, strict=True))
+                )
+        return sentence
+
+    return corpus.map(step)
+
+
+def best_conversions(model: ChainModel, corpus: Corpus, to: str, k: int, threads: int = 1) -> list[list[Ranked]]:
+    """For every sentence its k most probable tag sequences under the guideline `to`, given its layers.
+
+    With labels of two guidelines the layer of the one leaves a label sequence for each tag sequence of the other, and
+    these are exactly the k most probable ones; else see `Tagger.k_best`. Arguments and errors are those of `convert`.
+    """
+    tagger = Tagger(model, threads, to)
+    return [tagger.k_best(sentence, k, to, corpus.covered) for sentence in corpus]
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """A token whose conversion is not sure.
+
+    Attributes:
+        context: the word among its neighbours, with file and line.
+        given: what the corpus's own layer says; `None` where it says nothing.
+        chosen: the tag that it was converted to.
+        probability: of this tag.
+        alternatives: the next best tags with their probabilities, the best first.
+    """
+
+    context: Context
+    given: Candidates
+    chosen: str
+    probability: float
+    alternatives: tuple[tuple[str, float], ...]
+
+
+def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads: int = 1) -> list[Doubtful]:
+    """The n least sure tokens of a conversion, the least sure first; of equal ones, those that come first.
+
+    Tokens whose tag the corpus gives already are left out.
+
+    Args:
+        model: the model of the conversion.
+        corpus: what was converted.
+        converted: what `convert` made of it.
+        n: how many tokens; fewer if there are fewer.
+        threads: how many threads share the work.
+    """
+    tagger = Tagger(model, threads, converted.guideline)
+    least = nsmallest(n, _confidences(corpus, converted, frozenset(tagger.labels)))
+    numbers = sorted({number for _, number, _ in least})
+    chosen = [corpus[number] for number in numbers]
+    tables = dict(zip(numbers, tagger.probabilities(chosen, converted.guideline, corpus.covered), strict=True))
+    return [
+        Doubtful(
+            Context.of(corpus[number], at),
+            corpus[number].layers.get(corpus.guideline, (None,) * len(corpus[number]))[at],
+            tag := labels_of(converted[number], converted.guideline)[at],
+            confidence,
+            alternatives(tables[number][at], tagger.labels, tag),
+        )
+        for confidence, number, at in least
+    ]
+
+
+def sources(model: ChainModel, to: str) -> tuple[str, ...]:
+    """The other guidelines whose labels help a model to convert to the guideline `to`: its sides, and its guide's."""
+    sides = [view.guideline for view in model.structure.space.sides]
+    guide = [model.encoder.guideline] if isinstance(model.encoder, GuidedEncoder) else []
+    return tuple(name for name in dict.fromkeys((*sides, *guide)) if name != to)
+
+
+def _with_confidence(sentence: Sentence, table: NDArray[Any], tagger: Tagger) -> Sentence:
+    number = {name: at for at, name in enumerate(tagger.labels)}
+    chosen = [number[tag] for tag in labels_of(sentence, tagger.guideline)]
+    probabilities = np.minimum(table[np.arange(len(chosen)), chosen], 1)  # sums may exceed it by a rounding error
+    return replace(sentence, confidence=tuple(probabilities.tolist()))
+
+
+def _confidences(corpus: Corpus, converted: Corpus, names: Collection[str]) -> Iterator[tuple[float, int, int]]:
+    """Confidence, number of the sentence and position of every token that was open."""
+    for number, (before, after) in enumerate(zip(corpus, converted, strict=True)):
+        given = before.layers.get(converted.guideline, (None,) * len(before))
+        for at, (candidates, confidence) in enumerate(zip(given, after.confidence or (), strict=True)):
+            if candidates is None or len(candidates) > 1 or candidates[0] not in names:  # a wildcard is open, too
+                yield confidence, number, at
+
+
+def alternatives(row: NDArray[Any], names: Sequence[str], chosen: str) -> tuple[tuple[str, float], ...]:
+    """The most probable names but the chosen one, with their probabilities; those that are impossible are left out."""
+    best = sorted(zip((-row).tolist(), names, strict=True))[: _ALTERNATIVES + 1]
+    return tuple((name, -minus) for minus, name in best if name != chosen and minus < 0)[:_ALTERNATIVES]

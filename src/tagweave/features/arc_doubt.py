@@ -1,0 +1,33 @@
+"""How far the heads of training trees are believed: an excluded head keeps 1 - confidence of its potential."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tagweave.corpus.sentence import HeadLayer, Sentence
+from tagweave.features.arcs import EncodedArcs
+from tagweave.features.doubt import token_doubt
+
+
+def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sentence]:
+    """The sentences without the arcs of confidence 0, which are no evidence."""
+    return [
+        replace(s, heads={**s.heads, layer: _believed(s, s.heads[layer])})
+        if s.confidence is not None and 0 in s.confidence and layer in s.heads
+        else s
+        for s in sentences
+    ]
+
+
+def with_doubt(encoded: EncodedArcs, sentences: Sequence[Sentence]) -> EncodedArcs:
+    """The encoded sentences with what the confidence of their tokens leaves of excluded heads."""
+    doubt = token_doubt(sentences)
+    return replace(encoded, doubt=np.insert(doubt, encoded.token_ptr[:-1], 0)) if doubt.any() else encoded
+
+
+def _believed(sentence: Sentence, heads: HeadLayer) -> HeadLayer:
+    confidence = sentence.confidence or ()
+    return tuple(candidates if each > 0 else None for candidates, each in zip(heads, confidence, strict=True))

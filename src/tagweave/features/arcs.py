@@ -1,0 +1,211 @@
+"""Sentences as a parser sees them: columns of codes by position, and the arcs that their evidence allows.
+
+Position 0 of a sentence of L tokens is the root, so it has L + 1 positions and (L + 1)^2 cells, of head and modifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import ArcCandidates, Candidates, HeadLayer, Sentence
+from tagweave.features.arc_templates import GUIDE, ArcTemplates, guide_layer, is_form_column
+from tagweave.features.columns import FormColumns
+from tagweave.features.ragged import pointers, rows
+
+ROOT = np.uint64(0x8EBC6AF09C88C6E3)
+"""The value of every column at the root."""
+_UNKNOWN = "\0"  # the tag of a position that has not exactly one
+ANY, SEVERAL = -1, -2
+
+
+@dataclass(frozen=True)
+class EncodedArcs:
+    """S sentences of N tokens.
+
+    Attributes:
+        position_ptr: int64[S + 1], the first position (the root) of every sentence.
+        names: the C columns.
+        columns: uint64[N + S, C], their codes by position.
+        heads: int32[N + S], by position the head that is known; `ANY` where all are allowed (and at roots), `SEVERAL`
+            where some are.
+        allowed: bool[cells], by head and modifier, what evidence allows, for sentences of which more is known than
+            single heads; `allowed_ptr` int64[S + 1] says where those of a sentence stand.
+        weights: float64[S], how often each sentence counts.
+        guide: int32[N + S], by position the head in the tree that guides, negative where it is unknown; empty without.
+        doubt: float64[N + S], by position the share of its potential that an excluded head keeps in training; empty
+            where all evidence is believed.
+    """
+
+    position_ptr: NDArray[np.int64]
+    names: tuple[str, ...]
+    columns: NDArray[np.uint64]
+    heads: NDArray[np.int32]
+    allowed_ptr: NDArray[np.int64]
+    allowed: NDArray[np.uint8]
+    weights: NDArray[np.float64]
+    guide: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    doubt: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def __len__(self) -> int:
+        return len(self.position_ptr) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """int64[S], the tokens of each sentence."""
+        return np.diff(self.position_ptr) - 1
+
+    @property
+    def token_ptr(self) -> NDArray[np.int64]:
+        """int64[S + 1], the first token of every sentence."""
+        return self.position_ptr - np.arange(len(self.position_ptr))
+
+    @property
+    def token_heads(self) -> NDArray[np.int32]:
+        """int32[N], the heads without those of the roots: by token."""
+        return np.delete(self.heads, self.position_ptr[:-1])
+
+    def placed(self, terms: NDArray[np.int64], columns: Sequence[str]) -> NDArray[np.int64]:
+        """Terms int64[R, J, 2], whose columns are numbers into `columns`, with the numbers that they have here.
+
+        Raises:
+            ValueError: a column that is not here.
+        """
+        numbers = np.array([*(self.names.index(name) for name in columns), -1], np.int64)
+        return np.stack([numbers[terms[:, :, 0]], terms[:, :, 1]], axis=2)
+
+    def cells(self, first: int, last: int) -> NDArray[np.int64]:
+        """int64[n + 1]: where the cells of sentences first .. last - 1 begin, the first at 0."""
+        return pointers(np.diff(self.position_ptr[first : last + 1]) ** 2)
+
+    def informative(self) -> NDArray[np.bool_]:
+        """bool[S]: whether the evidence of a sentence excludes any arc. The loss of the others is 0.
+
+        Of a sentence of one token it cannot: the token depends on the root.
+        """
+        known = np.concatenate([[0], np.cumsum(self.heads != ANY)])
+        return (known[self.position_ptr[1:]] > known[self.position_ptr[:-1]]) & (self.lengths > 1)
+
+    def take(self, order: NDArray[np.int64]) -> EncodedArcs:
+        """The sentences `order`, in this order."""
+        positions, ptr = rows(self.position_ptr, order)
+        cells, allowed_ptr = rows(self.allowed_ptr, order)
+        return replace(
+            self,
+            position_ptr=ptr,
+            columns=self.columns[positions],
+            heads=self.heads[positions],
+            allowed_ptr=allowed_ptr,
+            allowed=self.allowed[cells],
+            weights=self.weights[order],
+            guide=self.guide[positions] if len(self.guide) else self.guide,
+            doubt=self.doubt[positions] if len(self.doubt) else self.doubt,
+        )
+
+
+def encode_arcs(
+    sentences: Sequence[Sentence], templates: ArcTemplates, layer: str | None = None, more: Sequence[str] = ()
+) -> EncodedArcs:
+    """The columns of sentences that templates look at, then `more`; with the evidence of a head layer, if one is named.
+
+    Raises:
+        CorpusError: a template asks for a column or a layer that a sentence does not have, or a guide is missing.
+    """
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    ptr = pointers(lengths + 1)
+    is_token = np.ones(int(ptr[-1]), bool)
+    is_token[ptr[:-1]] = False
+    names = tuple(dict.fromkeys([*templates.columns, *more]))
+    columns = np.full((len(is_token), len(names)), ROOT)
+    for at, codes in enumerate(_columns(sentences, names, int(lengths.sum()))):
+        columns[is_token, at] = codes
+    heads, guide = np.full(len(is_token), ANY, np.int32), np.zeros(0, np.int32)
+    if templates.guide:
+        guide = np.full(len(is_token), ANY, np.int32)
+        guide[is_token] = [only_head(each) for s in sentences for each in _guiding(s, guide_layer(templates.guide))]
+    allowed: list[NDArray[np.uint8]] = []
+    if layer is not None:
+        heads[is_token] = [only_head(each) for s in sentences for each in s.heads.get(layer) or (None,) * len(s)]
+        allowed = [_matrix(s, layer, heads[low:high]) for s, low, high in zip(sentences, ptr, ptr[1:], strict=False)]
+    weights = np.array([sentence.weight for sentence in sentences], np.float64)
+    sizes = np.array([len(each) for each in allowed] or [0] * len(sentences), np.int64)
+    cells = np.concatenate([np.zeros(0, np.uint8), *allowed])
+    return EncodedArcs(ptr, names, columns, heads, pointers(sizes), cells, weights, guide)
+
+
+def _columns(sentences: Sequence[Sentence], names: Sequence[str], count: int) -> Iterable[NDArray[np.uint64]]:
+    """The codes of every column, by token."""
+    ids, forms = _number(chain.from_iterable(sentence.forms for sentence in sentences), count)
+    of_forms = FormColumns(forms)
+    for name in names:
+        if is_form_column(name):
+            yield of_forms.scalar(name)[ids]
+        else:
+            own, values = _number(_values(sentences, name), count)
+            yield FormColumns(values).form()[own]
+
+
+def _number(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
+    """int32[count], a number for each value, and the distinct values in the order of their numbers."""
+    numbers: dict[str, int] = {}
+    ids = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int32, count)
+    return ids, list(numbers)
+
+
+def _values(sentences: Sequence[Sentence], name: str) -> Iterable[str]:
+    column = name.removeprefix("user:") if name.startswith("user:") else None
+    for sentence in sentences:
+        if name.startswith(GUIDE):
+            yield from map(_relation, _guiding(sentence, name))
+        elif column is None and name in sentence.layers:
+            yield from map(_tag, sentence.layers[name])
+        elif column is not None and column in sentence.columns:
+            yield from sentence.columns[column]
+        else:
+            what, there = ("column", sentence.columns) if column else ("layer", sentence.layers)
+            found = f"{what}s {', '.join(there)}" if there else f"no {what}s"
+            expected = f"a {what} {column or name!r}, which the parser looks at"
+            raise CorpusError(found, expected, *sentence.place)
+
+
+def _guiding(sentence: Sentence, layer: str) -> HeadLayer:
+    if layer not in sentence.heads:
+        raise CorpusError("no tree that guides", f"a head layer {layer!r}, which the parser looks at", *sentence.place)
+    return sentence.heads[layer]
+
+
+def _relation(candidates: ArcCandidates) -> str:
+    return candidates[0].relation or _UNKNOWN if candidates is not None and len(candidates) == 1 else _UNKNOWN
+
+
+def _tag(candidates: Candidates) -> str:
+    return candidates[0] if candidates is not None and len(candidates) == 1 else _UNKNOWN
+
+
+def only_head(candidates: ArcCandidates) -> int:
+    """The one head that candidates leave, `ANY` where they leave all, or `SEVERAL`."""
+    if candidates is None:
+        return ANY
+    heads = {arc.head for arc in candidates}
+    if None in heads:
+        return ANY
+    return next(iter(heads)) or 0 if len(heads) == 1 else SEVERAL
+
+
+def _matrix(sentence: Sentence, layer: str, heads: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """What a sentence allows, by head and modifier; nothing where it allows everything or one head each."""
+    n = len(heads)
+    if (heads[1:] >= 0).all() or (heads == ANY).all():
+        return np.zeros(0, np.uint8)
+    allowed = np.ones((n, n), np.uint8)
+    for m in np.flatnonzero(heads != ANY).tolist():
+        allowed[:, m] = 0
+        allowed[[arc.head or 0 for arc in sentence.heads[layer][m - 1] or ()], m] = 1
+    allowed[:, 0] = 0
+    np.fill_diagonal(allowed, 0)
+    return allowed.reshape(-1)

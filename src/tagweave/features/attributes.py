@@ -1,0 +1,198 @@
+"""Features that the user brings: lists of attributes for every token, with values, as CRFsuite takes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate, repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.escapes import last_unescaped, unescape
+from tagweave.corpus.formats.attributes import ATTRIBUTES
+from tagweave.corpus.sentence import Sentence
+from tagweave.features.columns import FormColumns
+from tagweave.features.encoded import Encoded
+from tagweave.features.index import FeatureIndex
+from tagweave.features.rules import read_texts
+from tagweave.kernels import hashing
+
+Attributes = Iterable[str] | Mapping[str, Any]
+
+_PLAIN = {bool, int, float}  # they are known at once not to be nested
+
+
+class AttributeEncoder:
+    """Attribute names to features. A token's features are its attributes, whatever its neighbours are.
+
+    Args:
+        index: a frozen index; a growing one is made when left out.
+        names: the attributes that the index numbers, in its order.
+    """
+
+    def __init__(self, index: FeatureIndex | None = None, names: Sequence[str] = ()) -> None:
+        self.index = FeatureIndex() if index is None else index
+        self.names = list(names)
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AttributeEncoder:
+        """The frozen encoder of a model on disk, from what `arrays` kept.
+
+        Raises:
+            ValueError, RecursionError: something else than the names of attributes and their codes.
+        """
+        names = read_texts(arrays["index.attributes"], "index.attributes")
+        if len(names) != len(arrays["index.codes"]):
+            raise ValueError(f"found {len(names)} attributes, expected {len(arrays['index.codes'])}")
+        return cls(FeatureIndex.of_codes(arrays["index.codes"]), names)
+
+    @property
+    def windows(self) -> NDArray[np.int64]:
+        """int64[F]: every feature is seen by one token."""
+        return np.ones(len(self.index), np.int64)
+
+    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
+        """The sentences whose tokens are labelled: these."""
+        return sentences
+
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """The features of sentences with a column of attributes. One thread does it.
+
+        Raises:
+            CorpusError: no such column, or a value that is not a number.
+        """
+        weights = [sentence.weight for sentence in sentences]
+        return self.encode_attributes(
+            [[_parse(token, sentence) for token in _column(sentence)] for sentence in sentences], weights
+        )
+
+    def encode_attributes(
+        self, sentences: Sequence[Sequence[Attributes]], weights: Sequence[float] | None = None
+    ) -> Encoded:
+        """The features of tokens given as lists of attribute names, or as dicts from names to values.
+
+        In a dict a number (or bool) is the value of the attribute, a string is joined to its name (`name:string`),
+        and a nested dict or list is taken apart likewise.
+        """
+        names: list[str] = []
+        values: list[float] = []
+        ends = [0]
+        for sentence in sentences:
+            for token in sentence:
+                expand(token, names, values)
+                ends.append(len(names))
+        features = self._known(names) if self.index.frozen else self._numbered(names)
+        return _encoded(list(map(len, sentences)), ends, features, np.array(values, np.float64), weights)
+
+    def _known(self, names: list[str]) -> NDArray[np.int32]:
+        """The features of attributes by name, -1 for those that a frozen index does not have."""
+        return np.array(list(map(self.numbers.get, names, repeat(-1))), np.int32)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The attributes of a frozen index. Its codes would do, but hashing costs more than one sentence's scores."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    def _numbered(self, names: list[str]) -> NDArray[np.int32]:
+        """The features of attributes, new ones for those that are new."""
+        distinct: dict[str, int] = {}
+        order = np.fromiter((distinct.setdefault(name, len(distinct)) for name in names), np.int64, len(names))
+        codes = FormColumns(list(distinct)).form()
+        features = self.index.ids(codes[order] if len(order) else np.zeros(0, np.uint64))
+        self._remember(list(distinct), order, features)
+        return features
+
+    def _remember(self, names: list[str], order: NDArray[np.int64], features: NDArray[np.int32]) -> None:
+        """Keep the names of attributes that are new to the index."""
+        ids = np.full(len(names), -1, np.int64)
+        ids[order] = features
+        known = len(self.names)
+        self.names.extend([""] * (len(self.index) - known))
+        for at in np.flatnonzero(ids >= known):
+            self.names[ids[at]] = names[at]
+
+    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
+        """Stop growing; attributes that occurred less often are dropped, from `encoded` too."""
+        new = self.index.freeze(minimum_count)
+        if (new < 0).any():
+            self.names = [name for name, number in zip(self.names, new.tolist(), strict=True) if number >= 0]
+            hashing.renumber(encoded.kind_features, new)
+
+    def to_json(self) -> dict[str, Any]:
+        """A description, for the model's metadata."""
+        return {"attributes": True}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a model on disk keeps of the encoder."""
+        names = np.frombuffer(json.dumps(self.names).encode(), np.uint8)
+        return {"index.codes": self.index.codes(), "index.attributes": names}
+
+
+def expand(token: Attributes, names: list[str], values: list[float], prefix: str = "") -> None:
+    """Add attribute names and values of one token, nested ones joined by colons, as sklearn-crfsuite takes them."""
+    if not isinstance(token, dict | Mapping):  # that a dict is a mapping takes longer to find out
+        names.extend([f"{prefix}{name}" for name in token] if prefix else map(str, token))
+        values.extend([1.0] * (len(names) - len(values)))
+        return
+    for name, value in token.items():
+        kind = type(value)
+        if kind is str or isinstance(value, str):
+            names.append(f"{prefix}{name}:{value}")
+            values.append(1.0)
+        elif kind not in _PLAIN and isinstance(value, Iterable) and not isinstance(value, bytes):
+            expand(value, names, values, f"{prefix}{name}:")
+        else:
+            names.append(f"{prefix}{name}")
+            values.append(float(value))
+
+
+def _encoded(
+    lengths: list[int],
+    ends: list[int],
+    features: NDArray[np.int32],
+    values: NDArray[np.float64],
+    weights: Sequence[float] | None,
+) -> Encoded:
+    tokens = len(ends) - 1
+    return Encoded(
+        sentence_ptr=np.array([0, *accumulate(lengths)], np.int64),
+        kinds=np.arange(tokens, dtype=np.int32),
+        kind_ptr=np.array(ends, np.int64),
+        kind_features=features,
+        kind_values=np.zeros(0) if (values == 1).all() else values,
+        grams=np.zeros((tokens, 0), np.int32),
+        lead=0,
+        low=np.zeros(0, np.int64),
+        high=np.zeros(0, np.int64),
+        allow=np.zeros(tokens, np.int32),
+        doubt=np.zeros(0),
+        weights=np.ones(len(lengths)) if weights is None else np.array(weights, np.float64),
+    )
+
+
+def _column(sentence: Sentence) -> tuple[str, ...]:
+    if ATTRIBUTES not in sentence.columns:
+        raise CorpusError("no attributes", "a corpus of attribute lists, as the model was trained on", *sentence.place)
+    return sentence.columns[ATTRIBUTES]
+
+
+def _parse(token: str, sentence: Sentence) -> dict[str, float]:
+    """`name:value` items of one token; `\\:` and `\\\\` stand for the characters themselves."""
+    attributes: dict[str, float] = {}
+    for item in filter(None, token.split("\t")):
+        name, value = _split(item)
+        try:
+            attributes[name] = attributes.get(name, 0.0) + (float(value) if value else 1.0)
+        except ValueError as error:
+            raise CorpusError(f"value {value!r} of attribute {name!r}", "a number", *sentence.place) from error
+    return attributes
+
+
+def _split(item: str) -> tuple[str, str]:
+    """The name and the value of an item, at its last colon that is not escaped."""
+    at = last_unescaped(item, ":")
+    return (unescape(item, ":"), "") if at < 0 else (unescape(item[:at], ":"), item[at + 1 :])

@@ -1,0 +1,258 @@
+"""From sentences to integer arrays: templates evaluated over columns, grams looked up in the feature index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.features.columns import LIST_COLUMNS, FormColumns
+from tagweave.features.encoded import Encoded
+from tagweave.features.index import FeatureIndex
+from tagweave.features.lexicon import LEXICON_COLUMNS, LexiconColumns
+from tagweave.features.templates import Template, Templates, seed_of
+from tagweave.kernels import hashing
+
+Codes = NDArray[np.uint64]
+
+_BLOCK = 4096  # sentences hashed at a time, so that codes (8 bytes) are never all in memory beside ids (4 bytes)
+
+
+@dataclass(frozen=True)
+class _Tokens:
+    """The tokens of a corpus as numbers: which distinct form each has, and which distinct value of each user column."""
+
+    sentence_ptr: NDArray[np.int64]
+    forms: list[str]
+    columns: FormColumns
+    ids: NDArray[np.int32]
+    values: list[list[str]]
+
+
+class TemplateEncoder:
+    """Templates and their feature index.
+
+    Args:
+        templates: what features look at.
+        index: a frozen index; a growing one is made when left out.
+        lexicon: the words that templates over its columns look at.
+
+    Raises:
+        TemplateError: templates over the columns of a lexicon without words for them, or words without such templates.
+    """
+
+    def __init__(
+        self,
+        templates: Templates,
+        index: FeatureIndex | None = None,
+        lexicon: LexiconColumns | None = None,
+    ) -> None:
+        self.templates = templates
+        self.lexicon = LexiconColumns() if lexicon is None else lexicon
+        templates.check_lexicon(bool(self.lexicon.words))
+        self.index = FeatureIndex() if index is None else index
+        families = templates.families
+        self.lead = max([0, *(-family.low for family in families)])
+        self.trail = max([0, *(family.high for family in families)])
+        self.low = np.array([family.low for family in families], np.int64)
+        self.high = np.array([family.high for family in families], np.int64)
+
+    @property
+    def windows(self) -> NDArray[np.int64]:
+        """int64[F], how many tokens see each feature."""
+        return hashing.windows_of(self.index.codes())
+
+    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
+        """The sentences whose tokens are labelled: these."""
+        return sentences
+
+    def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
+        """The features of sentences, with no evidence: every token allows every label. One thread does it.
+
+        Raises:
+            CorpusError: a template asks for a column that a sentence does not have, or looks for the words of a lexicon
+                in tokens that are no characters.
+        """
+        tokens = self._tokens(sentences)
+        grams = self._grams(tokens)
+        kind_ptr, kind_codes = self._inside(tokens.columns)
+        features = self.index.ids(kind_codes)
+        if not self.index.frozen:
+            # the index saw the features of a form once, but they occur at each of its tokens
+            times = np.bincount(tokens.ids[0], minlength=len(tokens.forms))
+            self.index.count(features, np.repeat(times - 1, np.diff(kind_ptr)))
+        total = int(tokens.sentence_ptr[-1])
+        return Encoded(
+            sentence_ptr=tokens.sentence_ptr,
+            kinds=tokens.ids[0],
+            kind_ptr=kind_ptr,
+            kind_features=features,
+            kind_values=np.zeros(0),
+            grams=grams,
+            lead=self.lead,
+            low=self.low,
+            high=self.high,
+            allow=np.zeros(total, np.int32),
+            doubt=np.zeros(0),
+            weights=np.array([sentence.weight for sentence in sentences], np.float64),
+        )
+
+    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
+        """Stop growing; features that occurred less often than `minimum_count` are dropped, from `encoded` too."""
+        new = self.index.freeze(minimum_count)
+        if (new < 0).any():
+            hashing.renumber(encoded.grams.reshape(-1), new)
+            hashing.renumber(encoded.kind_features, new)
+
+    def _tokens(self, sentences: Sequence[Sentence]) -> _Tokens:
+        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+        ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        form_ids, forms = _number(chain.from_iterable(sentence.forms for sentence in sentences), int(ptr[-1]))
+        sources, values = [form_ids, _final(form_ids, ptr)], []
+        for name in self.templates.user_columns:
+            column_ids, distinct = _number(_column(sentences, name), int(ptr[-1]))
+            sources.append(column_ids)
+            values.append(distinct)
+        columns = FormColumns(forms)
+        sources += self._lexicon_sources(sentences, columns, form_ids, ptr)
+        return _Tokens(ptr, forms, columns, np.stack(sources), values)
+
+    def _lexicon_sources(
+        self,
+        sentences: Sequence[Sentence],
+        columns: FormColumns,
+        form_ids: NDArray[np.int32],
+        ptr: NDArray[np.int64],
+    ) -> list[NDArray[np.int32]]:
+        """Of every column of the lexicon that templates ask for, which entry of its table a token has."""
+        if not self.templates.lexicon_columns:
+            return []
+        if (columns.length != 1).any():
+            _raise_no_characters(sentences)
+        lengths = self.lexicon.lengths(columns.points[form_ids], ptr)
+        return [lengths[LEXICON_COLUMNS.index(name)] for name in self.templates.lexicon_columns]
+
+    def _grams(self, tokens: _Tokens) -> NDArray[np.int32]:
+        families = self.templates.families
+        extra = self.lead + self.trail
+        total = len(tokens.sentence_ptr) - 1
+        grams = np.empty((int(tokens.sentence_ptr[-1]) + total * extra, len(families)), np.int32)
+        if not families:
+            return grams
+        table, table_ptr, terms = self._terms(tokens)
+        seeds = np.array([family.seed for family in families], np.uint64)
+        reach = np.array([[family.low, family.high] for family in families], np.int64)
+        edge = np.array([self.lead, self.trail], np.int64)
+        for low in range(0, total, _BLOCK):
+            ptr = tokens.sentence_ptr[low : low + _BLOCK + 1]
+            first = ptr[0] + low * extra
+            codes = np.empty((ptr[-1] - ptr[0] + (len(ptr) - 1) * extra, len(families)), np.uint64)
+            hashing.hash_grams(tokens.ids, ptr, table, table_ptr, terms, seeds, reach, edge, codes)
+            grams[first : first + len(codes)] = self.index.ids(codes)
+        return grams
+
+    def _terms(self, tokens: _Tokens) -> tuple[Codes, NDArray[np.int64], NDArray[np.int64]]:
+        """The value tables of all columns that families use, and terms int64[K, J, 4] that point into them."""
+        families = self.templates.families
+        names = sorted({term.column for family in families for term in family.terms})
+        tables = [self._table(name, tokens) for name in names]
+        table_ptr = np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(np.int64)
+        terms = np.full((len(families), max(len(family.terms) for family in families), 4), -1, np.int64)
+        for k, family in enumerate(families):
+            for j, term in enumerate(family.terms):
+                terms[k, j] = names.index(term.column), self._source(term.column), term.offset, term.reach
+        return np.concatenate(tables), table_ptr, terms
+
+    def _source(self, column: str) -> int:
+        if column.startswith("user:"):
+            return 2 + self.templates.user_columns.index(column.removeprefix("user:"))
+        if column in LEXICON_COLUMNS:
+            return 2 + len(self.templates.user_columns) + self.templates.lexicon_columns.index(column)
+        return 1 if column == "final" else 0
+
+    def _table(self, column: str, tokens: _Tokens) -> Codes:
+        if column.startswith("user:"):
+            return FormColumns(tokens.values[self._source(column) - 2]).form()
+        if column in LEXICON_COLUMNS:
+            return self.lexicon.codes()
+        return tokens.columns.scalar(column)
+
+    def _inside(self, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
+        """The codes of all features of each form alone: ptr int64[V + 1] and codes, absent ones dropped."""
+        rows, codes = [], []
+        for template in self.templates.inside:
+            of_row, of_code = _inside_codes(template, columns)
+            rows.append(of_row[of_code != 0])
+            codes.append(of_code[of_code != 0])
+        forms = len(columns.length)
+        if not rows:
+            return np.zeros(forms + 1, np.int64), np.zeros(0, np.uint64)
+        all_rows, all_codes = np.concatenate(rows), np.concatenate(codes)
+        order = np.argsort(all_rows, kind="stable")
+        ptr = np.concatenate([[0], np.cumsum(np.bincount(all_rows, minlength=forms))]).astype(np.int64)
+        return ptr, all_codes[order]
+
+    def to_json(self) -> dict[str, Any]:
+        """The templates, for the model's metadata; the index is saved as an array of codes."""
+        return {"templates": list(self.templates.texts)}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a model on disk keeps of the encoder."""
+        return {"index.codes": self.index.codes(), **self.lexicon.arrays()}
+
+
+def _number(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
+    """int32[count], a number for each value, and the distinct values in the order of their numbers."""
+    numbers: dict[str, int] = {}
+    ids = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int32, count)
+    return ids, list(numbers)
+
+
+def _final(form_ids: NDArray[np.int32], ptr: NDArray[np.int64]) -> NDArray[np.int32]:
+    """For every token the form of the last token of its sentence."""
+    lengths = np.diff(ptr)
+    filled = lengths > 0
+    return np.repeat(form_ids[ptr[1:][filled] - 1], lengths[filled])
+
+
+def _column(sentences: Sequence[Sentence], name: str) -> Iterable[str]:
+    for sentence in sentences:
+        if name not in sentence.columns:
+            known = ", ".join(sorted(sentence.columns)) or "none"
+            raise CorpusError(f"columns {known}", f"a column {name!r}, which a template asks for", *sentence.place)
+        yield from sentence.columns[name]
+
+
+def _raise_no_characters(sentences: Sequence[Sentence]) -> NoReturn:
+    sentence, form = next((each, form) for each in sentences for form in each.forms if len(form) != 1)
+    expected = "characters, in which templates look for words of a lexicon"
+    raise CorpusError(f"the token {form!r}", expected, *sentence.place)
+
+
+def _inside_codes(template: Template, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
+    """The form and the code of every feature of a template that looks at the form alone; code 0 where absent."""
+    forms = len(columns.length)
+    rows = np.arange(forms)
+    lists = [term.column for term in template.terms if term.column in LIST_COLUMNS]
+    parts: list[Codes] = []
+    if lists:
+        ptr, codes = columns.listed(lists[0])
+        rows = np.repeat(rows, np.diff(ptr))
+        parts.append(codes)
+    parts += [columns.scalar(term.column)[rows] for term in template.terms if term.column not in LIST_COLUMNS]
+    return rows, _join(np.uint64(seed_of(str(template))), parts)
+
+
+def _join(seed: np.uint64, parts: list[Codes]) -> Codes:
+    """One code from a seed and the codes of the terms; 0 where any of them is 0."""
+    joined = np.empty(len(parts[0]), np.uint64)
+    points = np.stack(parts, axis=1)
+    starts = np.arange(len(points), dtype=np.int64) * len(parts)
+    hashing.hash_codes(points.reshape(-1), starts, len(parts), seed, 1, joined)
+    return joined

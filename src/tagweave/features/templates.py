@@ -1,0 +1,256 @@
+"""Feature templates: what a feature looks at, declared.
+
+A template is text: terms joined by blanks, each a column and an offset: `form[-1] form[0]` is the bigram of the word
+and the one before it; `form[0]==form[1]` is whether a token is repeated. Columns are derived from the form of a token
+(see `columns`), are columns of the corpus (`user:NAME`), or tell where words of a lexicon stand (see `lexicon`). A list
+column (`inner`, `repeat`) gives one feature per entry.
+
+Templates that are shifts of one another share their features: `form[-1]`, `form[0]`, `form[1]` are one *family*, a gram
+whose weights stand side by side for the three tokens that see it. Templates that look at nothing but the form of the
+token itself are evaluated once per word form, not once per token.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+
+from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
+from tagweave.features.lexicon import LEXICON_COLUMNS
+
+FARTHEST = 32
+"""The largest offset: what stands farther off says nothing of a token, and every sentence has anchors as far out."""
+MOST_TEMPLATES, MOST_TERMS = 1000, 32
+"""Of a model, and of a template."""
+WIDEST = 15
+"""The most tokens that see a gram: as many as its code can tell (`kernels.hashing`)."""
+OFFSET = r"\[(?P<offset>[+-]?\d{1,9})\]"
+"""How an offset is written."""
+_PLACE = r"(?P<column>[a-z_0-9]+|user:[^\[\]=\s]+)" + OFFSET
+_TERM = re.compile(_PLACE + r"(==(?P=column)\[(?P<other>[+-]?\d{1,9})\])?")
+
+
+class TemplateError(ValueError):
+    """A template that cannot be read, or that asks for what a template cannot do."""
+
+
+@dataclass(frozen=True, order=True)
+class Term:
+    """One column at one offset; with `reach`, whether it equals the same column `reach` tokens further on."""
+
+    column: str
+    offset: int
+    reach: int = 0
+
+    @property
+    def depends_on_form_only(self) -> bool:
+        """Whether the value is a function of the token's own form."""
+        of_form = self.column in SCALAR_COLUMNS or self.column in LIST_COLUMNS
+        return self.offset == self.reach == 0 and of_form and self.column != "final"
+
+    def __str__(self) -> str:
+        place = f"{self.column}[{self.offset}]"
+        return place + (f"=={self.column}[{self.offset + self.reach}]" if self.reach else "")
+
+
+@dataclass(frozen=True)
+class Template:
+    """Terms whose values together are one feature."""
+
+    terms: tuple[Term, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Template:
+        """Read `column[offset] column[offset] ...`, or `column[a]==column[b]` for a term.
+
+        Raises:
+            TemplateError: a term that is not of this form, too many, an unknown column, an offset beyond `FARTHEST`, or
+                a list column away from offset 0.
+        """
+        terms = []
+        for part in text.split():
+            match = _TERM.fullmatch(part)
+            if not match:
+                raise TemplateError(
+                    f"found {part!r} in template {text!r}, expected COLUMN[OFFSET] or COLUMN[OFFSET]==COLUMN[OFFSET]"
+                )
+            offset, other = (near(match[name] or match["offset"], text) for name in ("offset", "other"))
+            terms.append(Term(match["column"], offset, other - offset))
+        template = cls(tuple(terms))
+        template._check(text)
+        return template
+
+    def _check(self, text: str) -> None:
+        if not self.terms:
+            raise TemplateError("an empty template, expected COLUMN[OFFSET] ...")
+        check_terms(text)
+        known = {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS}
+        for term in self.terms:
+            if not term.column.startswith("user:") and term.column not in known:
+                raise TemplateError(f"unknown column {term.column!r} in {text!r}, expected {', '.join(sorted(known))}")
+        lists = [term for term in self.terms if term.column in LIST_COLUMNS]
+        if len(lists) > 1 or (lists and not self.inside_word):
+            raise TemplateError(f"{text!r}: a list column stands at offset 0, with no other list, within one word")
+
+    @property
+    def inside_word(self) -> bool:
+        """Whether the features depend on the word form alone."""
+        return all(term.depends_on_form_only for term in self.terms)
+
+    @property
+    def shift(self) -> int:
+        """The offset of the first term: the anchor of the gram."""
+        return min(term.offset for term in self.terms)
+
+    @property
+    def shape(self) -> tuple[Term, ...]:
+        """The terms relative to the anchor; equal for templates that are shifts of one another."""
+        return tuple(Term(term.column, term.offset - self.shift, term.reach) for term in self.terms)
+
+    def __str__(self) -> str:
+        return " ".join(str(term) for term in self.terms)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Templates that are shifts of one another over a gapless range of offsets.
+
+    Attributes:
+        terms: the terms relative to the anchor of the gram.
+        low, high: the smallest and largest offset of the anchor from the token that sees the gram.
+    """
+
+    terms: tuple[Term, ...]
+    low: int
+    high: int
+
+    @property
+    def window(self) -> int:
+        """How many tokens see a gram."""
+        return self.high - self.low + 1
+
+    @property
+    def seed(self) -> int:
+        """The hash seed: of the terms, so that the order of templates does not matter; two runs of one shape differ."""
+        return seed_of(f"{self.terms}{self.low}")
+
+
+def near(offset: str, text: str) -> int:
+    """An offset in a template as a number.
+
+    Raises:
+        TemplateError: it is larger than `FARTHEST`.
+    """
+    number = int(offset)
+    if abs(number) > FARTHEST:
+        raise TemplateError(f"found the offset {offset} in {text[:80]!r}, expected one from -{FARTHEST} to {FARTHEST}")
+    return number
+
+
+def check_terms(text: str) -> None:
+    """Nothing, if a template has not more than `MOST_TERMS`.
+
+    Raises:
+        TemplateError: it has.
+    """
+    if (count := len(text.split())) > MOST_TERMS:
+        raise TemplateError(f"found {count:,} terms in {text[:80]!r}, expected {MOST_TERMS} at most")
+
+
+def check_count(texts: tuple[str, ...]) -> None:
+    """Nothing, if there are not more than `MOST_TEMPLATES`.
+
+    Raises:
+        TemplateError: there are.
+    """
+    if len(texts) > MOST_TEMPLATES:
+        raise TemplateError(f"found {len(texts):,} templates, expected {MOST_TEMPLATES:,} at most")
+
+
+def seed_of(text: str) -> int:
+    """A 64-bit number that is a function of the text."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+@dataclass(frozen=True)
+class Templates:
+    """The templates of a model.
+
+    Attributes:
+        texts: the templates as written.
+    """
+
+    texts: tuple[str, ...]
+
+    @cached_property
+    def parsed(self) -> tuple[Template, ...]:
+        """The templates, in order, without repeats.
+
+        Raises:
+            TemplateError: as `Template.parse`; more than `MOST_TEMPLATES`.
+        """
+        check_count(self.texts)
+        return tuple(dict.fromkeys(Template.parse(text) for text in self.texts))
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """The families of all templates that look beyond the word form."""
+        shifts: dict[tuple[Term, ...], list[int]] = {}
+        for template in self.parsed:
+            if not template.inside_word or self._has_shifts(template):
+                shifts.setdefault(template.shape, []).append(template.shift)
+        return tuple(
+            Family(shape, run[0], run[-1]) for shape, offsets in shifts.items() for run in _runs(sorted(offsets))
+        )
+
+    @cached_property
+    def inside(self) -> tuple[Template, ...]:
+        """The templates that look at the word form alone."""
+        return tuple(template for template in self.parsed if template.inside_word and not self._has_shifts(template))
+
+    def _has_shifts(self, template: Template) -> bool:
+        return not self._beside.isdisjoint({(template.shape, -1), (template.shape, 1)})
+
+    @cached_property
+    def _beside(self) -> frozenset[tuple[tuple[Term, ...], int]]:
+        """The shapes of all templates, and where each stands."""
+        return frozenset((template.shape, template.shift) for template in self.parsed)
+
+    @cached_property
+    def user_columns(self) -> tuple[str, ...]:
+        """The names of the corpus columns that templates ask for, sorted."""
+        names = {term.column for template in self.parsed for term in template.terms}
+        return tuple(sorted(name.removeprefix("user:") for name in names if name.startswith("user:")))
+
+    @cached_property
+    def lexicon_columns(self) -> tuple[str, ...]:
+        """The columns of a lexicon that templates ask for, in the order of `LEXICON_COLUMNS`."""
+        names = {term.column for template in self.parsed for term in template.terms}
+        return tuple(name for name in LEXICON_COLUMNS if name in names)
+
+    def check_lexicon(self, given: bool) -> None:
+        """Nothing, if there is a lexicon, that is words of two characters or more, where templates look at one.
+
+        Raises:
+            TemplateError: templates without words, or words without templates.
+        """
+        if self.lexicon_columns and not given:
+            found = f"found templates over {', '.join(self.lexicon_columns)}"
+            raise TemplateError(f"{found}, expected a lexicon with words of two characters or more for them")
+        if given and not self.lexicon_columns:
+            raise TemplateError(
+                f"found a lexicon, expected templates that look at it, over {', '.join(LEXICON_COLUMNS)}"
+            )
+
+
+def _runs(offsets: list[int]) -> list[list[int]]:
+    """Rising offsets, cut where one is missing, and where a gram would be seen by too many tokens."""
+    runs = [[offsets[0]]]
+    for offset in offsets[1:]:
+        if offset == runs[-1][-1] + 1 and len(runs[-1]) < WIDEST:
+            runs[-1].append(offset)
+        else:
+            runs.append([offset])
+    return runs

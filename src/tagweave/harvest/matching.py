@@ -1,0 +1,142 @@
+"""Words of lexicons in raw text (liu-2014, section 2.1): forward and backward maximum matching, and their agreement.
+
+Forward maximum matching goes through a text from left to right and takes at each place the longest entry that begins
+there. Backward maximum matching is the same with text and entries reversed. Where both find the same word it is more
+certain than where only one does, and so it is where several lexicons agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.sentence import Candidates
+from tagweave.harvest.lexicon import Lexicon
+from tagweave.kernels.trie import Spans, Trie
+
+SCHEMES = ("agreement", "forward", "backward")
+"""Which maximum matching has to find a word; `agreement`: both."""
+AGREES = ("all", "any")
+"""How many of the lexicons have to find a word."""
+
+
+@dataclass(frozen=True)
+class LexiconMatcher:
+    """Finds the words of lexicons in text.
+
+    No word begins or ends inside a run of letters that have case (Latin, Greek, Cyrillic) and digits: `AI` is not in
+    `MAIL` nor in `AI5`. Words of other scripts are found anywhere.
+
+    Args:
+        lexicons: one or more.
+        scheme: one of `SCHEMES`.
+        minimum: entries of fewer characters are not used.
+        agree: one of `AGREES`. With `any`, words of different lexicons that overlap are left out.
+        phrases: entries of so many characters and more may be several words: where one begins and ends a word does,
+            but nothing is said of its inside, nor of its tags. `None`: every entry is one word.
+
+    Raises:
+        ValueError: an unknown scheme or agreement.
+    """
+
+    lexicons: tuple[Lexicon, ...]
+    scheme: str = "agreement"
+    minimum: int = 2
+    agree: str = "all"
+    phrases: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.scheme not in SCHEMES:
+            raise ValueError(f"unknown matching {self.scheme!r}, expected one of {', '.join(SCHEMES)}")
+        if self.agree not in AGREES:
+            raise ValueError(f"unknown agreement {self.agree!r}, expected one of {', '.join(AGREES)}")
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words of all lexicons; their places are the numbers of `Spans`."""
+        return tuple(dict.fromkeys(word for lexicon in self.lexicons for word in lexicon.words))
+
+    @cached_property
+    def has_tags(self) -> bool:
+        """Whether any lexicon has tags."""
+        return any(lexicon.has_tags for lexicon in self.lexicons)
+
+    @cached_property
+    def tags(self) -> tuple[Candidates, ...]:
+        """Per word its tags: where all lexicons have to agree, those that all of them allow, else those of any of them.
+
+        `None` where no lexicon gives tags, or they have none in common.
+        """
+        given: dict[str, tuple[tuple[str, ...], ...]] = {}
+        for lexicon in self.lexicons:
+            for word, candidates in zip(lexicon.words, lexicon.tags, strict=True):
+                if candidates is not None:
+                    given[word] = (*given.get(word, ()), candidates)
+        joined = cache(self._joined)  # a few sets, of very many words
+        return tuple(joined(given[word]) if word in given else None for word in self.words)
+
+    def is_phrase(self, spans: Spans) -> NDArray[np.bool_]:
+        """bool[K]: which of the spans may be several words."""
+        longest = np.inf if self.phrases is None else self.phrases - 1
+        return np.asarray(spans.stop - spans.start > longest)
+
+    def _joined(self, sets: Sequence[tuple[str, ...]]) -> Candidates:
+        named = dict.fromkeys(tag for candidates in sets for tag in candidates)
+        if self.agree == "all":
+            named = {tag: None for tag in named if all(tag in candidates for candidates in sets)}
+        return tuple(named) or None
+
+    @cached_property
+    def _tries(self) -> tuple[tuple[Trie | None, Trie | None], ...]:
+        """Of every lexicon the trie of its words and that of its words reversed, if needed."""
+        number = {word: i for i, word in enumerate(self.words)}
+        tries = []
+        for lexicon in self.lexicons:
+            words = [word for word in lexicon.words if len(word) >= self.minimum]
+            numbers = [number[word] for word in words]
+            forward = Trie(words, numbers) if self.scheme != "backward" else None
+            backward = Trie([word[::-1] for word in words], numbers) if self.scheme != "forward" else None
+            tries.append((forward, backward))
+        return tuple(tries)
+
+    def spans(self, points: NDArray[np.uint32]) -> Spans:
+        """The words in a text, which may be many lines: no word contains a line break."""
+        found = []
+        reverse = np.ascontiguousarray(points[::-1])
+        for forward, backward in self._tries:
+            sides = [forward.match(points)] if forward else []
+            sides += [_turned(backward.match(reverse), len(points))] if backward else []
+            found.append(common(sides))
+        return common(found) if self.agree == "all" else united(found)
+
+
+def _turned(spans: Spans, length: int) -> Spans:
+    """Spans of the reversed text as spans of the text."""
+    return Spans(length - spans.stop, length - spans.start, spans.word).only(slice(None, None, -1))
+
+
+def common(found: Sequence[Spans]) -> Spans:
+    """The spans that all have (liu-2014, 2.1: recognised as words by all methods)."""
+    first, *others = found
+    for other in others:
+        at = np.searchsorted(other.start, first.start)
+        at[at == len(other.start)] = 0
+        same = (other.start[at] == first.start) & (other.stop[at] == first.stop) if len(other.start) else at < 0
+        first = first.only(same)
+    return first
+
+
+def united(found: Iterable[Spans]) -> Spans:
+    """The spans that any has, without those that overlap another: they contradict each other."""
+    every = Spans(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+    _, first = np.unique(np.stack([every.start, every.stop]), axis=1, return_index=True)
+    every = every.only(first)
+    if not len(every.start):
+        return every
+    before = np.concatenate([[-1], np.maximum.accumulate(every.stop)[:-1]])
+    after = np.append(every.start[1:], every.stop[-1])
+    return every.only((every.start >= before) & (every.stop <= after))

@@ -1,0 +1,248 @@
+"""The coupled CRF of li-2015: one model of the tags of two guidelines or more, from corpora of which each has one.
+
+The labels are bundles of tags (section 3), and the model is the ordinary chain model over their views: one for each
+guideline (separate features) and the joint one (joint features),
+
+    score(x, [a, b]) = sum over positions of  joint . f(x, [a, b]) + first . f(x, a) + second . f(x, b)       (eq. 2)
+
+A tag of one guideline is evidence: the set of all its bundles (section 3.2). Nothing else is new: the loss, its
+gradient (eqs. 5 and 6) and the constrained decoding are those of any other evidence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.labels.bundles import bundle
+from tagweave.labels.mapping import TagMapping, annotated_twice, count_pairs
+from tagweave.labels.scheme import split_label
+from tagweave.labels.space import LabelSpace
+from tagweave.learning.loop import Schedule, Watcher
+from tagweave.models.chain import ChainModel
+from tagweave.models.tagger import Tagger
+from tagweave.training.fit import (
+    Announce,
+    Fitted,
+    Problem,
+    fit_problem,
+    label_space,
+    prepare,
+    prepare_corpora,
+    prepare_in,
+)
+from tagweave.training.pruning import Pruning, guidelines_of
+from tagweave.training.recipe import Recipe
+
+_RARE = 10_000  # tokens: pairs that meet less than once in so many are left out of the automatic mapping
+_RATE, _BATCH = 0.07, 4  # of AdaGrad for bundles: best on ZX's dev, beside PD, of rates 0.05 to 0.2 and batches 2 to 64
+_INITIAL = 1e-8  # with which those were chosen
+_CELLS = 20_000  # pairs of bundles a sentence of a batch at least: an update moves them all, however small the batch
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """What is coupled, and how tightly.
+
+    Attributes:
+        mappings: the tags that may be bundled (section 3.1); without one, all pairs. For labels of characters see
+            `over_labels`.
+        joint: whether bundles have weights of their own.
+        separate: whether the tags of each guideline have.
+
+    Raises:
+        ValueError: neither has.
+    """
+
+    mappings: tuple[TagMapping, ...] = ()
+    joint: bool = True
+    separate: bool = True
+
+    def __post_init__(self) -> None:
+        if not (self.joint or self.separate):
+            raise ValueError("found a coupling without weights, expected joint ones, separate ones, or both")
+
+
+def prepare_coupled(
+    corpora: Sequence[Corpus], recipe: Recipe, coupling: Coupling, pruning: Pruning | None = None
+) -> Problem:
+    """Encode corpora of several guidelines, and lay out the weights of a model of their bundles.
+
+    The guideline of the first corpus is the target: what a tagger gives unless another is asked for. A sentence may
+    have layers of several of the guidelines.
+
+    Args:
+        corpora: of two guidelines or more; pruned, those that `with_proposals` gave.
+        recipe: how.
+        coupling: what is bundled.
+        pruning: which bundles come into question where; all when left out.
+
+    Raises:
+        CorpusError: corpora of one guideline only, layers that exclude one another; and as `fit`.
+    """
+    prepared = prepare_corpora(corpora, recipe)
+    if len(guidelines_of(prepared)) == 1:
+        found = f"one guideline, {prepared[0].guideline!r}"
+        raise CorpusError(found, "corpora of two or more, to be coupled", corpora[0].path)
+    space = bundles_of(prepared, recipe, coupling.mappings)
+    weighted = [coupling.separate] * len(space.sides) + [coupling.joint]
+    return prepare_in(space, prepared, recipe, weighted, pruning.encoder(recipe, space) if pruning else None)
+
+
+def bundles_of(prepared: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping]) -> LabelSpace:
+    """The bundles of the labels that prepared corpora name. Raises as `bundle`."""
+    sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
+    sides = [(name, recipe.task.labels(label_space(sentences, name).names)) for name in guidelines_of(prepared)]
+    if recipe.task.name == "segtag":
+        mappings = [over_labels(mapping, dict(sides)) for mapping in mappings]
+    return bundle(sides, mappings)
+
+
+def fit_coupled(
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    coupling: Coupling,
+    dev: Corpus | None = None,
+    schedule: Schedule | None = None,
+    watcher: Watcher | None = None,
+    pruning: Pruning | None = None,
+) -> Fitted:
+    """Fit one model of all guidelines of the corpora.
+
+    Development data may be of any of them. Arguments and errors are those of `fit` and `prepare_coupled`.
+    """
+    problem = prepare_coupled(corpora, recipe, coupling, pruning)
+    return fit_problem(problem, for_bundles(recipe, len(problem.model.structure.space)), dev, schedule, watcher)
+
+
+def for_bundles(recipe: Recipe, bundles: int) -> Recipe:
+    """The recipe with AdaGrad's settings that suit so many bundles, where it leaves them to the program.
+
+    What one side says of the other begins as a guess of the model: large first steps settle it too soon. Many bundles
+    take larger batches, whose transitions are updated less often.
+    """
+    if recipe.learner != "adagrad":
+        return recipe
+    batch = max(_BATCH, bundles * bundles // _CELLS)
+    return replace(recipe, settings={"rate": _RATE, "batch": batch, "initial": _INITIAL, **recipe.settings})
+
+
+def automatic_mapping(model: ChainModel, corpora: Sequence[Corpus], minimum: int = 1, threads: int = 1) -> TagMapping:
+    """The tags that meet when a tagger of one guideline labels corpora of another (section 3.1), counted.
+
+    Of labels of characters that carry tags (`B-NN`) it is the tags alone, which meet at every character of a word.
+
+    Args:
+        model: of the one guideline.
+        corpora: of the other, in the tokens and labels of the model's task (`Task.prepare`).
+        minimum: pairs that meet less often are left out, but for the most frequent one of a tag.
+        threads: how many threads share the work.
+    """
+    guideline = corpora[0].guideline
+    tagger = Tagger(model, threads)
+    own = (sentence.with_layers_of([guideline]) for corpus in corpora for sentence in corpus.sentences)
+    counted = count_pairs(tagger.guideline, guideline, tagger.tag(own))
+    return (_of_tags(counted) if model.task == "segtag" else counted).at_least(minimum)
+
+
+def fit_mappings(
+    target_corpora: Sequence[Corpus],
+    source_corpora: Sequence[Corpus],
+    recipe: Recipe,
+    minimum: int | None = None,
+    dev: Corpus | None = None,
+    schedule: Schedule | None = None,
+    watcher: Watcher | None = None,
+    announce: Announce | None = None,
+) -> tuple[TagMapping, ...]:
+    """The automatic mapping of the target guideline and every other one, by a tagger of the target fitted for it.
+
+    The fit has a checkpoint of its own, the part `mapping` of the schedule, which stays: so a coupled fit that is
+    resumed has the same mapping. Remove it after that fit.
+
+    Args:
+        target_corpora: of one guideline.
+        source_corpora: of one other or several.
+        recipe: how the tagger is fitted; to all sentences, whatever its sample.
+        minimum: as of `often`.
+        dev: development data of the target guideline.
+        schedule: when the fit stops, and checkpoints.
+        watcher: is told of every iteration.
+        announce: is told of the tagger's problem before it is fitted.
+
+    Raises:
+        CorpusError: as `fit`, of the target corpora.
+        KeyboardInterrupt: the user stopped the fit.
+    """
+    recipe = replace(recipe, sample=())
+    problem = prepare(target_corpora, recipe)
+    if announce:
+        announce(problem)
+    fitted = fit_problem(problem, recipe, dev, (schedule or Schedule()).of_part("mapping"), watcher)
+    if fitted.outcome.interrupted:
+        raise KeyboardInterrupt
+    return mappings_by(fitted.model, [*target_corpora, *source_corpora], recipe, minimum)
+
+
+def mappings_by(
+    model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe, minimum: int | None = None
+) -> tuple[TagMapping, ...]:
+    """The automatic mapping of a tagger's guideline and every other one of the corpora; arguments as `fit_mappings`."""
+    target = Tagger(model).guideline
+    sources: dict[str, list[Corpus]] = {}
+    for corpus in corpora:
+        if corpus.guideline != target:
+            sources.setdefault(corpus.guideline, []).append(recipe.task.prepare(corpus))
+    counted = [automatic_mapping(model, own, threads=recipe.threads) for own in sources.values()]
+    return tuple(with_attested(often(each, minimum), corpora) for each in counted)
+
+
+def with_attested(mapping: TagMapping, corpora: Sequence[Corpus]) -> TagMapping:
+    """The mapping and the pairs of tags that stand at one token of the corpora: these are possible for certain.
+
+    Of a token with several candidates, all pairs are, unless the mapping has one of them already.
+    """
+    sentences = [sentence for corpus in corpora for sentence in corpus]
+    tokens = annotated_twice(mapping.first, mapping.second, sentences)
+    certain = {(a[0], b[0]): count for (a, b), count in tokens.items() if len(a) == len(b) == 1}
+    mapping = mapping.including(certain)
+    for (first, second), count in tokens.items():
+        pairs = dict.fromkeys(product(first, second), count)
+        if not pairs.keys() & mapping.pairs:
+            mapping = mapping.including(pairs)
+    return mapping
+
+
+def often(counted: TagMapping, minimum: int | None = None) -> TagMapping:
+    """The pairs of tags that met `minimum` times or more often, by default once in 10,000 tokens, and of every tag the
+    one that met most often."""
+    return counted.at_least(sum(counted.counts.values()) / _RARE if minimum is None else minimum)
+
+
+def _of_tags(mapping: TagMapping) -> TagMapping:
+    counts: Counter[tuple[str, str]] = Counter()
+    for (first, second), count in mapping.counts.items():
+        counts[split_label(first)[1], split_label(second)[1]] += count
+    return replace(mapping, counts=counts)
+
+
+def over_labels(mapping: TagMapping, sides: Mapping[str, Sequence[str]]) -> TagMapping:
+    """A mapping of tags as one of the labels of characters (`B-NN`) that carry them; pairs of labels stay beside it.
+
+    Nothing is required of the letters: words need not begin at the same places under both guidelines.
+
+    Args:
+        mapping: of tags, or of labels.
+        sides: the labels of every guideline.
+    """
+    if not {mapping.first, mapping.second} <= sides.keys():
+        return mapping
+    first, second = (sides[name] for name in (mapping.first, mapping.second))
+    tag = {label: split_label(label)[1] for label in (*first, *second)}
+    counts = {(a, b): mapping.counts.get((tag[a], tag[b]), 0) for a in first if tag[a] for b in second if tag[b]}
+    carried = {pair: count for pair, count in counts.items() if count}
+    return replace(mapping, counts={**mapping.counts, **carried})

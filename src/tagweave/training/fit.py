@@ -1,0 +1,408 @@
+"""An ordinary fit: corpora of one guideline to a chain model, by marginal likelihood or by the perceptron."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.features.attributes import AttributeEncoder
+from tagweave.features.doubt import token_doubt
+from tagweave.features.encoded import Encoded
+from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.evidence import OUTSIDE, allowed_sets
+from tagweave.kernels.blas import one_blas_thread
+from tagweave.labels.pieces import Spread
+from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.sets import ALL, LabelSets
+from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
+from tagweave.labels.words import WordCounter
+from tagweave.learning.loop import Outcome, Phase, Schedule, Watcher, train
+from tagweave.learning.trainer import Trainer
+from tagweave.models.chain import ChainModel
+from tagweave.models.guide import GuidedEncoder
+from tagweave.models.layout import Layout
+from tagweave.models.objective import ChainObjective
+from tagweave.models.pieces import PieceEncoder, of_pieces, piece_lengths
+from tagweave.models.proposal import ProposingEncoder
+from tagweave.models.rounding import rounded
+from tagweave.models.structure import ChainStructure
+from tagweave.training.consistency import check_consistent
+from tagweave.training.recipe import Recipe
+
+Floats = NDArray[Any]
+
+_MOSTLY = 0.5  # share of positions with one label below which training begins pointwise
+_STRANGE = 0.9  # share of unknown labels from which development data are of another guideline
+_SHOWN = 8  # labels in a message
+GrowingEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder | PieceEncoder
+"""The encoders whose index grows with the training data, and then freezes."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model and how its training went."""
+
+    model: ChainModel
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Training data made ready: everything that a trainer needs, nothing trained yet.
+
+    Attributes:
+        model: the model with its initial weights.
+        objective: the loss on the training data.
+        sets: the label sets of its evidence.
+    """
+
+    model: ChainModel
+    objective: ChainObjective
+    sets: LabelSets
+
+    @property
+    def starts_pointwise(self) -> bool:
+        """Whether a model of labels that depend on their neighbours should begin with one in which they do not."""
+        allow = self.objective.encoded.allow
+        views = self.model.structure.space.sides
+        known = np.any([self.sets.projected(view).sum(axis=1) == 1 for view in views], axis=0)[allow]
+        return self.model.structure.transitions and len(allow) > 0 and bool(known.mean() < _MOSTLY)
+
+    def pointwise(self) -> Problem:
+        """The same problem without the weights of transitions and edges, which stay as they are."""
+        structure = replace(self.model.structure, transitions=False, edges=False)
+        return Problem(replace(self.model, structure=structure), self.objective.with_structure(structure), self.sets)
+
+
+Announce = Callable[[Problem], None]
+"""Is told of a problem before it is fitted, where several are fitted in turn."""
+
+
+def fit(
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    dev: Corpus | None = None,
+    schedule: Schedule | None = None,
+    watcher: Watcher | None = None,
+    lexicon: Iterable[str] = (),
+) -> Fitted:
+    """Fit a model to corpora that share a guideline.
+
+    Args:
+        corpora: training data; positions may be full, ambiguous or unknown.
+        recipe: how.
+        dev: development data: the iteration that does best on it is kept, and training stops when it no longer
+            improves.
+        schedule: when training stops, and checkpoints.
+        watcher: is told of every iteration.
+        lexicon: words, for a recipe with templates over the columns of a lexicon; the model keeps them.
+
+    Raises:
+        TemplateError: such templates without words, or words without such templates.
+        CorpusError: no sentence, no label, corpora of different guidelines, or evidence that contradicts itself.
+        TrainingError: the learner diverged.
+    """
+    problem = prepare(corpora, recipe, encoder=recipe.encoder(lexicon))
+    return fit_problem(problem, recipe, dev, schedule, watcher)
+
+
+def fit_problem(
+    problem: Problem,
+    recipe: Recipe,
+    dev: Corpus | None = None,
+    schedule: Schedule | None = None,
+    watcher: Watcher | None = None,
+) -> Fitted:
+    """`fit` of a problem that `prepare` has made of the corpora; the recipe must be the same.
+
+    Where most positions have not one label, training begins with the weights of a pointwise model of the same data, and
+    goes on gently: the loss is not convex, and from zero it ends lower (tsuboi-2008, 5.1 and 5.2, too begins with a
+    model trained on less).
+
+    Raises:
+        CorpusError: development data without any position with one label.
+    """
+    evaluate = None if dev is None else dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
+    about, schedule = {"recipe": recipe.to_json()}, schedule or Schedule()
+    if not problem.starts_pointwise:
+        return learn(problem, recipe.trainer(), about, schedule, evaluate, watcher)
+    first = schedule.of_part("start")
+    if not schedule.can_resume:
+        start = watcher and Phase(watcher, "start: pointwise model")
+        fitted = learn(problem.pointwise(), recipe.trainer(), about, first, evaluate, start)
+        if fitted.outcome.interrupted:
+            return fitted
+        problem = replace(problem, model=replace(problem.model, weights=fitted.model.weights))
+    then = watcher and Phase(watcher, "then: whole model")
+    fitted = learn(problem, recipe.trainer().gentle(), about, schedule, evaluate, then)
+    if first.checkpoint and not fitted.outcome.interrupted:
+        first.checkpoint.unlink(missing_ok=True)
+    return fitted
+
+
+def learn(
+    problem: Problem,
+    trainer: Trainer,
+    about: dict[str, Any],
+    schedule: Schedule | None = None,
+    evaluate: Callable[[Floats], float] | None = None,
+    watcher: Watcher | None = None,
+) -> Fitted:
+    """Train the weights of a problem, and round them: scores are those of rounded weights, training goes on with exact
+    ones.
+
+    Args:
+        problem: the data, and the model with all weights 0.
+        trainer: the algorithm.
+        about: what the model tells of itself; the development score and the number of iterations are added.
+        schedule: when training stops, and checkpoints.
+        evaluate: the development score of weights, higher is better.
+        watcher: is told of every iteration.
+    """
+    model = problem.model
+    watched = evaluate and (lambda weights: evaluate(_kept(model, weights)))
+    with one_blas_thread():
+        outcome = train(trainer, problem.objective, model.weights, schedule or Schedule(), watched, watcher)
+    weights = _kept(model, np.asarray(outcome.weights, model.weights.dtype))
+    about = {**about, "dev_score": outcome.score, "iterations": outcome.iterations}
+    return Fitted(replace(model, weights=weights, about=about), outcome)
+
+
+def _kept(model: ChainModel, weights: Floats) -> Floats:
+    """The weights that the model is to have, which is what is measured: rounded, unless features have values.
+
+    A value can be of any size, and so can what is lost of its weight.
+    """
+    return weights if isinstance(model.encoder, AttributeEncoder) else rounded(weights)
+
+
+def prepare(
+    corpora: Sequence[Corpus], recipe: Recipe, names: Sequence[str] = (), encoder: GrowingEncoder | None = None
+) -> Problem:
+    """Encode corpora and lay the model's weights out. Raises as `fit`.
+
+    `names` are labels that the model has to know although the corpora may not name them; `encoder` is one of its own
+    kind, which has seen nothing yet.
+    """
+    prepared = prepare_corpora(corpora, recipe)
+    guideline = _one_guideline(prepared)
+    sentences = [sentence for corpus in prepared for sentence in corpus.sentences]
+    named = label_space(sentences, guideline, corpora[0].path).names
+    space = LabelSpace.plain(guideline, recipe.task.labels(sorted({*named, *names})))
+    return prepare_in(space, prepared, recipe, (True,), encoder)
+
+
+def prepare_corpora(corpora: Sequence[Corpus], recipe: Recipe) -> list[Corpus]:
+    """The corpora as sentences of the task's tokens. Raises CorpusError where there are none."""
+    if not corpora:
+        raise CorpusError("no corpus", "training data")
+    prepared = [recipe.task.prepare(corpus) for corpus in corpora]
+    if not any(prepared):
+        raise CorpusError("no sentence", "training data", corpora[0].path)
+    return prepared
+
+
+def prepare_in(
+    space: LabelSpace,
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    weighted: Sequence[bool],
+    encoder: GrowingEncoder | None = None,
+) -> Problem:
+    """Encode prepared corpora, whose layers are views of a label space, and lay the weights of these views out.
+
+    Args:
+        space: the labels.
+        corpora: what `prepare_corpora` gave.
+        recipe: how.
+        weighted: for each view whether it has weights.
+        encoder: features; one of the recipe's templates when left out.
+
+    Raises:
+        CorpusError: no evidence, or evidence that contradicts itself, or a sample of another number of corpora.
+    """
+    if recipe.sample and len(recipe.sample) != len(corpora):
+        found, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
+        raise CorpusError(found, expected)
+    sentences = [_weighted(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
+    scheme, sets = scheme_of(recipe, space), LabelSets(space)
+    encoder = encoder or recipe.encoder()
+    encoded = encoder.encode(sentences, recipe.threads)
+    encoder.freeze(encoded, recipe.minimum_count)
+    encoded = with_evidence(encoded, corpora, sets, scheme)
+    if not encoded.allow.any():
+        names = " ".join(space.names[:_SHOWN])
+        found = f"no evidence: every token allows every label ({names})"
+        raise CorpusError(found, "a corpus that tells labels from one another", corpora[0].path)
+    check_consistent(sentences, encoded.allow, encoded.doubt, sets.masks, scheme)
+    dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
+    layouts = tuple(
+        layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
+        for view, has_weights, all_pairs in zip(space.views, weighted, dense, strict=False)
+    )
+    structure = ChainStructure(space, layouts, scheme, recipe.transitions, recipe.edges)
+    of_corpus = np.repeat(np.arange(len(corpora), dtype=np.int32), [len(corpus) for corpus in corpora])
+    return lay_out(structure, encoder, encoded, sets, recipe, of_corpus)
+
+
+def layout_of(encoder: GrowingEncoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
+    """Weights of every feature for every tag of a view, or only for those that the evidence of `encoded` licenses."""
+    if dense:
+        return Layout.dense(encoder.windows, len(view.names))
+    return Layout.licensed(encoded, encoder.windows, sets.projected(view))
+
+
+def lay_out(
+    structure: ChainStructure,
+    encoder: GrowingEncoder,
+    encoded: Encoded,
+    sets: LabelSets,
+    recipe: Recipe,
+    of_corpus: NDArray[np.int32] | None = None,
+) -> Problem:
+    """A problem from its parts, whatever the features are: `encoder` is frozen, `encoded` carries its evidence."""
+    dtype = np.float32 if recipe.precision == "float32" else np.float64
+    coding = recipe.task.coding if recipe.task.of_characters else ""
+    model = ChainModel(structure, encoder, np.zeros(structure.size, dtype), recipe.task.name, coding)
+    objective = ChainObjective(structure, encoded, sets.masks, recipe.threads, dtype, of_corpus, recipe.sample)
+    return Problem(model, objective, sets)
+
+
+def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
+    """The encoded sentences of all corpora, with their label sets and how far each is believed."""
+    allow, doubt = evidence_of(corpora, sets, scheme)
+    return replace(encoded, allow=allow, doubt=doubt).in_scope(sets.masks)
+
+
+def evidence_of(
+    corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """int32[N], the label set of every token of all corpora, and its doubt as in `token_doubt`.
+
+    Evidence of confidence 0 is no evidence. Raises as `allowed_sets`.
+    """
+    allow = np.concatenate([allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora])
+    doubt = token_doubt([sentence for corpus in corpora for sentence in corpus.sentences])
+    if len(doubt):
+        allow[doubt >= 1] = ALL
+    return allow, doubt
+
+
+def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:
+    """The labels that the layer of a guideline names.
+
+    Raises:
+        CorpusError: it names none.
+    """
+    layers = [sentence.layers[guideline] for sentence in sentences if guideline in sentence.layers]
+    names = collect_names(layers)
+    if not names:
+        wild = any(is_wildcard(c) for layer in layers for candidates in layer for c in candidates or ())
+        found = "only wildcards" if wild else "no label"
+        raise CorpusError(f"{found} in layer {guideline!r}", "an annotated training corpus", path)
+    return LabelSpace.plain(guideline, names)
+
+
+def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:
+    """A function from weights to the score on development data.
+
+    It is the F measure of words where every character of `dev` has one label, else the share of the positions with one
+    label that the model gets right. A label that the model does not know counts as wrong. A wildcard is not one label,
+    nor is `O` where only some labels were looked for.
+
+    Raises:
+        CorpusError: another guideline than those of the model, or hardly any label that it knows.
+    """
+    layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in dev.sentences]
+    if dev.covered is not None:
+        layers = [tuple(None if OUTSIDE in (each or ()) else each for each in layer) for layer in layers]
+    sides = [view.guideline for view in model.structure.space.sides]
+    if dev.guideline not in sides:
+        found = f"development data of the guideline {dev.guideline!r}"
+        raise CorpusError(found, f"{' or '.join(map(repr, sides))}, of the model", dev.path)
+    _check_known(layers, model.structure.space.view(dev.guideline), dev.path)
+    tokens = model.encoder.tokens(dev.sentences, threads)
+    pieces = piece_lengths(tokens) if of_pieces(model) else None
+    return scorer(model, model.encoder.encode(tokens, threads), layers, dev.guideline, threads, dev.path, pieces)
+
+
+def _check_known(layers: Sequence[Layer], view: View, path: str) -> None:
+    """Refuse development data whose labels are nearly all unknown to a view of the model."""
+    named = (name for layer in layers for candidates in layer for name in candidates or ())
+    counts = Counter(name for name in named if not is_wildcard(name))
+    unknown = [name for name in counts if name not in view.number]
+    share = sum(counts[name] for name in unknown) / max(1, counts.total())
+    if share > _STRANGE:
+        names = " ".join(unknown[:_SHOWN])
+        found = f"labels that the model does not know at {100 * share:.1f} % of the positions ({names})"
+        raise CorpusError(found, f"development data of {view.guideline}: {' '.join(view.names[:_SHOWN])}", path)
+
+
+def scorer(
+    model: ChainModel,
+    encoded: Encoded,
+    layers: Sequence[Layer],
+    guideline: str,
+    threads: int = 1,
+    path: str = "",
+    pieces: NDArray[np.int64] | None = None,
+) -> Callable[[Floats], float]:
+    """As `dev_score`, for sentences that are encoded already, and their layers of a guideline.
+
+    Tokens may be pieces of so many characters, and the layers of characters: every character is scored.
+
+    Raises:
+        CorpusError: no position has one label.
+    """
+    view = model.structure.space.view(guideline)
+    numbers = dict(view.number)  # of the labels of the model, then of those that it lacks
+    gold = np.array([_one_label(candidates, numbers) for layer in layers for candidates in layer], np.int32)
+    known = gold >= 0
+    if not known.any():
+        raise CorpusError("no position with one label", "development data to measure by", path)
+    spread = None if pieces is None else Spread(view.names, model.coding, numbers, pieces)
+    ptr = encoded.sentence_ptr if spread is None else spread.begins[encoded.sentence_ptr]
+    counter = WordCounter(tuple(numbers), ptr) if model.coding and known.all() else None
+
+    def score(weights: Floats) -> float:
+        weighted = replace(model, weights=np.asarray(weights, model.weights.dtype))
+        with one_blas_thread():
+            system = view.projection[weighted.best(encoded, threads=threads)]
+        system = system if spread is None else spread.characters(system)
+        return counter.f_score(gold, system) if counter else float((system == gold)[known].mean())
+
+    return score
+
+
+def _one_label(candidates: Candidates, numbers: dict[str, int]) -> int:
+    """The number of the one label that a position allows, a new one for a new label; -1 where it allows others."""
+    if candidates is None or len(candidates) > 1 or (candidates[0] not in numbers and is_wildcard(candidates[0])):
+        return -1
+    return numbers.setdefault(candidates[0], len(numbers))
+
+
+def _one_guideline(corpora: Sequence[Corpus]) -> str:
+    guidelines = dict.fromkeys(corpus.guideline for corpus in corpora)
+    if len(guidelines) != 1:
+        raise CorpusError(f"corpora of the guidelines {', '.join(guidelines)}", "one guideline for an ordinary fit")
+    return next(iter(guidelines))
+
+
+def _weighted(sentence: Sentence, weight: float) -> Sentence:
+    return sentence if weight == 1 else replace(sentence, weight=sentence.weight * weight)
+
+
+def scheme_of(recipe: Recipe, space: LabelSpace) -> TransitionScheme:
+    """Which labels may follow which under the coding of the task."""
+    if not recipe.task.of_characters:
+        return TransitionScheme.free(len(space))
+    schemes = [TransitionScheme.of(recipe.task.coding, view.names) for view in space.sides]
+    return TransitionScheme.bundled(schemes, [view.projection for view in space.sides])

@@ -1,0 +1,218 @@
+"""The rivals of marginal likelihood on incomplete annotation, each a step before a fit (tsuboi-2008, 5.1 and 5.2).
+
+| name | ambiguous positions | unknown positions |
+|---|---|---|
+| `marginal` | as they are | as they are |
+| `random`, `first`, `frequent` | one candidate is chosen | as they are |
+| `discard` | sentences that have any are dropped | sentences that have any are dropped |
+| `argmax` | the most probable label of a model trained on what is complete | likewise |
+| `pointwise` | as they are | ignored: labels do not depend on their neighbours |
+
+Where most positions have not one label, `marginal` begins with the weights of the pointwise model
+(`fit.fit_problem`).
+
+A wildcard is a choice among labels, and so is `O` where only some labels were looked for. The sets over B, M, E, S of a
+corpus of characters are no choice: they say which boundaries are unknown, and stay as they are; its tags may be chosen.
+Only `first` heeds the order in which candidates were written.
+
+`argmax` trains its first model on the complete sentences or, where those are fewer than one in ten, pointwise on all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Candidates, Layer, Sentence, narrow
+from tagweave.features.evidence import OUTSIDE
+from tagweave.labels.coding import SEGMENTATION, to_characters
+from tagweave.labels.space import collect_names, is_wildcard
+from tagweave.learning.loop import Schedule, Watcher
+from tagweave.models.tagger import Tagger
+from tagweave.training.fit import Fitted, fit, fit_problem, prepare
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import TAGS, Task, segmentation_name
+
+STRATEGIES = ("marginal", "argmax", "pointwise", "random", "first", "frequent", "discard")
+"""What may be done with incomplete annotation; the first is the method, the others are its baselines."""
+
+Pick = Callable[[tuple[str, ...]], str]
+"""Takes one of the candidates of a position."""
+
+_ENOUGH = 0.1
+
+
+def fit_incomplete(
+    strategy: str,
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    dev: Corpus | None = None,
+    schedule: Schedule | None = None,
+    watcher: Watcher | None = None,
+    seed: int = 0,
+    lexicon: Sequence[str] = (),
+) -> Fitted:
+    """`fit`, after dealing with incomplete annotation by `strategy`.
+
+    Arguments are those of `fit`; `seed` is of the strategy `random`.
+
+    Raises:
+        ValueError: an unknown strategy.
+        CorpusError: as `fit`; or nothing is left after discarding.
+    """
+    corpora, recipe = treated(strategy, corpora, recipe, dev, schedule, seed, lexicon)
+    return fit(corpora, recipe, dev, schedule, watcher, lexicon)
+
+
+def treated(
+    strategy: str,
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    dev: Corpus | None = None,
+    schedule: Schedule | None = None,
+    seed: int = 0,
+    lexicon: Sequence[str] = (),
+) -> tuple[Sequence[Corpus], Recipe]:
+    """The corpora and the recipe with which `strategy` goes into an ordinary fit. Raises as `fit_incomplete`."""
+    if strategy not in STRATEGIES:
+        raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
+    if strategy == "pointwise":
+        recipe = replace(recipe, transitions=False, edges=False)
+    elif strategy == "argmax":
+        corpora = complete_by_argmax(corpora, recipe, dev, schedule, lexicon)
+    elif strategy == "discard":
+        corpora = [_some_left(discard(corpus, recipe.task)) for corpus in corpora]
+    elif strategy != "marginal":
+        corpora = [_chosen(corpus, strategy, seed) for corpus in corpora]
+    return corpora, recipe
+
+
+def is_complete(sentence: Sentence, guideline: str, covered: Sequence[str] | None = None) -> bool:
+    """Whether every position of the layer allows exactly one label; `covered` as in `Corpus`."""
+    layer = sentence.layers.get(guideline)
+    return layer is not None and all(each is not None and _is_one(each, covered) for each in set(layer))
+
+
+def _is_one(candidates: tuple[str, ...], covered: Sequence[str] | None) -> bool:
+    if len(candidates) > 1 or is_wildcard(candidates[0]):
+        return False
+    return covered is None or candidates[0] != OUTSIDE
+
+
+def discard(corpus: Corpus, task: Task | None = None) -> Corpus:
+    """The sentences whose annotation is complete, in the labels of the task where one is given."""
+    coded = corpus if task is None else task.prepare(corpus)
+    pairs = zip(corpus.sentences, coded.sentences, strict=True)
+    return corpus.with_sentences(
+        sentence for sentence, labels in pairs if is_complete(labels, coded.guideline, coded.covered)
+    )
+
+
+def choose(corpus: Corpus, pick: Pick) -> Corpus:
+    """Every set of candidates replaced by the one that `pick` takes; unknown positions stay unknown."""
+    guideline = corpus.guideline
+
+    def step(sentence: Sentence) -> Sentence:
+        if guideline not in sentence.layers:
+            return sentence
+        return sentence.with_layer(
+            guideline, narrow(sentence.layers[guideline], lambda candidates: (pick(candidates),))
+        )
+
+    return corpus.map(step)
+
+
+def choose_tags(corpus: Corpus, pick: Pick) -> Corpus:
+    """`choose` for the tags of a corpus of characters: once a word, as far as it is known where words begin."""
+
+    def step(sentence: Sentence) -> Sentence:
+        name = segmentation_name(sentence, corpus.guideline)
+        if name == TAGS or TAGS not in sentence.layers:
+            return sentence
+        tags, letters = sentence.layers[TAGS], sentence.layers.get(name, (None,) * len(sentence))
+        chosen: list[Candidates] = []
+        for t, (candidates, letter) in enumerate(zip(tags, letters, strict=True)):
+            goes_on = t > 0 and letter is not None and not set(letter) & set("BS") and candidates == tags[t - 1]
+            chosen.append(chosen[-1] if goes_on else candidates and (pick(candidates),))
+        return sentence.with_layer(TAGS, chosen)
+
+    return corpus.map(step)
+
+
+def _chosen(corpus: Corpus, strategy: str, seed: int) -> Corpus:
+    of_characters = corpus.unit == "character"
+    layer = TAGS if of_characters else corpus.guideline
+    layers = [sentence.layers[layer] for sentence in corpus.sentences if layer in sentence.layers]
+    return (choose_tags if of_characters else choose)(corpus, _CHOICES[strategy](layers, seed))
+
+
+def _random(_layers: Sequence[Layer], seed: int) -> Pick:
+    rng = np.random.default_rng(seed)
+    return lambda candidates: sorted(candidates)[int(rng.integers(len(candidates)))]
+
+
+def _first(_layers: Sequence[Layer], _seed: int) -> Pick:
+    return lambda candidates: candidates[0]
+
+
+def _frequent(layers: Sequence[Layer], _seed: int) -> Pick:
+    """The candidate that is most frequent where there is only one; of equal ones the first in the alphabet."""
+    counts = Counter(candidates[0] for layer in layers for candidates in layer if candidates and len(candidates) == 1)
+    return lambda candidates: max(sorted(candidates), key=lambda name: counts[name])
+
+
+_CHOICES = {"random": _random, "first": _first, "frequent": _frequent}
+
+
+def complete_by_argmax(
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    dev: Corpus | None,
+    schedule: Schedule | None,
+    lexicon: Sequence[str] = (),
+) -> list[Corpus]:
+    """Every position filled with its label in the best sequence that the annotation allows, under a first model.
+
+    Raises:
+        KeyboardInterrupt: the user stopped the training of the first model.
+    """
+    coded = [recipe.task.prepare(corpus) for corpus in corpora]
+    full = [discard(corpus, recipe.task) for corpus in corpora]
+    plain = replace(schedule, checkpoint=None) if schedule else None
+    if sum(map(len, full)) >= max(1, _ENOUGH * sum(map(len, corpora))):
+        names = collect_names([sentence.layers.get(each.guideline, ()) for each in coded for sentence in each])
+        problem = prepare([corpus for corpus in full if len(corpus)], recipe, names, recipe.encoder(lexicon))
+    else:
+        recipe = replace(recipe, transitions=False, edges=False)
+        problem = prepare(corpora, recipe, encoder=recipe.encoder(lexicon))
+    first = fit_problem(problem, recipe, dev, plain)
+    if first.outcome.interrupted:  # what the user wanted to stop is the whole of the training
+        raise KeyboardInterrupt
+    tagger = Tagger(first.model, recipe.threads)
+    return [_completed(tagger, corpus) for corpus in coded]
+
+
+def _completed(tagger: Tagger, coded: Corpus) -> Corpus:
+    """Every position filled in; coded characters as letters and tags, for `Task.prepare` to code them again."""
+    done = tagger.complete(coded)
+    return done if not tagger.model.coding else done.map(lambda sentence: _uncoded(sentence, tagger))
+
+
+def _uncoded(sentence: Sentence, tagger: Tagger) -> Sentence:
+    words = tagger.words(sentence)
+    layers = dict(to_characters(words, SEGMENTATION).layers)
+    if tagger.guideline in words.layers:
+        tags = words.layers[tagger.guideline]
+        layers[TAGS] = tuple(tag for form, tag in zip(words.forms, tags, strict=True) for _ in form)
+    return replace(sentence, layers=layers)
+
+
+def _some_left(corpus: Corpus) -> Corpus:
+    if not len(corpus):
+        raise CorpusError("no sentence whose annotation is complete", "some, to discard the others", corpus.path)
+    return corpus

@@ -1,0 +1,143 @@
+"""Jackknifing: the labels that a model gives to text which it has not been trained on, for all of the training text.
+
+What stands on the output of another model (stacking: sun-wan-2012, 4.4, "cross-validation"; re-training: 5) has to see
+in training what it will see later. A model labels its own training text far too well; so the text is cut into folds,
+and each fold is labelled by a model of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.labels.coding import SEGMENTATION, to_characters
+from tagweave.learning.loop import Schedule
+from tagweave.models.chain import ChainModel
+from tagweave.models.guide import guide_column, labels_of
+from tagweave.models.tagger import Tagger
+from tagweave.training.fit import fit, prepare_corpora
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import TAGS
+
+Progress = Callable[[int, int], None]
+"""Is told how many folds are done, and how many there are."""
+Told = Callable[[ChainModel, Sequence[Sentence], int], Sequence[tuple[str, ...]]]
+"""What a model tells of every token of some sentences, with so many threads."""
+
+Value = TypeVar("Value")
+
+
+class Member(NamedTuple):
+    """A sentence of several corpora: which corpus, and which sentence of it."""
+
+    corpus: int
+    sentence: int
+
+
+def labelled(model: ChainModel, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[str, ...]]:
+    """The labels of every sentence."""
+    tagger = Tagger(model, threads)
+    return [labels_of(sentence, tagger.guideline) for sentence in tagger.tag(sentences)]
+
+
+def jackknifed(
+    corpora: Sequence[Corpus],
+    recipe: Recipe,
+    folds: int = 10,
+    seed: int = 0,
+    progress: Progress | None = None,
+    schedule: Schedule | None = None,
+    column: str = "",
+    told: Told = labelled,
+) -> list[Corpus]:
+    """The corpora with a column of what models of the other folds tell: `guide:GUIDELINE`, of their labels.
+
+    Every sentence gets it, one without annotation as well; what the sentence's own annotation says has no part in it.
+    For tasks of characters the result is corpora of characters, which `Task.prepare` makes the same labels of.
+
+    Args:
+        corpora: of one guideline.
+        recipe: how the models are fitted.
+        folds: how many, over all corpora together; 10 in sun-wan-2012.
+        seed: which sentences are of one fold.
+        progress: is told of every fold that is done.
+        schedule: when each fit stops. Its checkpoint is not used: the same seed gives the same column again.
+        column: another name of the column.
+        told: what else a model tells than its labels.
+
+    Raises:
+        ValueError: fewer than 2 folds, or more than sentences.
+        CorpusError: as `fit`, of any fold's training data.
+        KeyboardInterrupt: the user stopped one of the fits.
+    """
+    coded = prepare_corpora(corpora, recipe)
+    fields: dict[Member, tuple[str, ...]] = {}
+    for number, held_out in enumerate(members(corpora, folds, seed), 1):
+        model = _model_without(held_out, corpora, recipe, schedule)
+        found = told(model, [coded[at.corpus][at.sentence] for at in held_out], recipe.threads)
+        fields.update(zip(held_out, found, strict=True))
+        if progress:
+            progress(number, folds)
+    column = column or guide_column(corpora[0].guideline)
+    tokens = [in_characters(corpus) for corpus in corpora] if recipe.task.of_characters else corpora
+    return [
+        corpus.with_sentences(sentence.with_column(column, fields[Member(c, s)]) for s, sentence in enumerate(corpus))
+        for c, corpus in enumerate(tokens)
+    ]
+
+
+def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Member]]:
+    """The sentences of every fold, in their order: shuffled by the seed, and dealt out one by one.
+
+    Raises:
+        ValueError: fewer than 2 folds, or more than sentences.
+    """
+    everyone = [Member(c, s) for c, corpus in enumerate(corpora) for s in range(len(corpus))]
+    if not 2 <= folds <= len(everyone):
+        raise ValueError(f"found {folds} folds, expected 2 to {len(everyone)}, the number of sentences")
+    order = np.random.default_rng(seed).permutation(len(everyone)).tolist()
+    return [[everyone[at] for at in sorted(order[fold::folds])] for fold in range(folds)]
+
+
+def _model_without(
+    held_out: Iterable[Member], corpora: Sequence[Corpus], recipe: Recipe, schedule: Schedule | None
+) -> ChainModel:
+    """A model of all sentences but these."""
+    away = set(held_out)
+    others = [
+        corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in away)
+        for c, corpus in enumerate(corpora)
+    ]
+    fitted = fit(others, recipe, schedule=replace(schedule or Schedule(), checkpoint=None))
+    if fitted.outcome.interrupted:  # what the user wanted to stop is the whole of the training
+        raise KeyboardInterrupt
+    return fitted.model
+
+
+def in_characters(corpus: Corpus) -> Corpus:
+    """A corpus of words as one of characters: boundaries in the layer `segmentation`, the words' tags in `tag`.
+
+    Unlike the labels of a task it can be given a column, and go through `Task.prepare` afterwards.
+    """
+    if corpus.unit == "character":
+        return corpus
+
+    def step(sentence: Sentence) -> Sentence:
+        characters = to_characters(sentence, SEGMENTATION)
+        if corpus.guideline in sentence.layers:
+            characters = characters.with_layer(TAGS, _spread(sentence.layers[corpus.guideline], sentence))
+        if sentence.confidence is None:
+            return characters
+        return replace(characters, confidence=_spread(sentence.confidence, sentence))
+
+    return replace(corpus.map(step), unit="character")
+
+
+def _spread(values: Iterable[Value], words: Sentence) -> tuple[Value, ...]:
+    """The value of each word at all of its characters."""
+    return tuple(value for value, form in zip(values, words.forms, strict=True) for _ in form)

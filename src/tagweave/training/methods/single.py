@@ -1,0 +1,51 @@
+"""The ordinary method: one model of corpora of one guideline; what they leave open stays open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from tagweave.training.methods.method import CHAIN, TREE, Method
+from tagweave.training.options import Options, option
+
+if TYPE_CHECKING:
+    from tagweave.training.job import Job
+
+Strategy = Literal["marginal", "argmax", "pointwise", "random", "first", "frequent", "discard"]
+
+
+@dataclass(frozen=True)
+class SingleOptions(Options):
+    """Options of the method `single`."""
+
+    incomplete: Strategy = option(
+        "marginal",
+        "What incomplete annotation means: marginal (all that it allows); the others are baselines.",
+        "STRATEGY",
+        structure=CHAIN,
+    )
+
+
+def _fit(job: Job[Any]) -> Any:
+    strategy = job.options(SingleOptions).incomplete
+    if strategy == "marginal":
+        return job.fit(job.data.corpora)
+    from tagweave.training.chain_job import ChainJob
+    from tagweave.training.incomplete import treated
+
+    assert isinstance(job, ChainJob)  # noqa: S101 - trees have the first strategy alone
+    words, plan = job.lexicons.words, job.plan
+    corpora, recipe = treated(strategy, job.data.corpora, job.recipe, job.dev, job.run.schedule, plan.seed, words)
+    return job.fit(corpora, recipe)
+
+
+METHOD = Method(
+    "single",
+    "one model of corpora of one guideline",
+    (CHAIN, TREE),
+    SingleOptions,
+    _fit,
+    samples=True,
+    has_lexicon=True,
+    several=False,
+)

@@ -1,0 +1,215 @@
+"""Chain models (tags, words, both) as a system whose annotation can be adapted: see `training/system.py`.
+
+A model is a `Fitted`; the annotation of a sentence is its labels, in the labels of the task. A transfer model is an
+ordinary model whose templates look at a column of guide labels, which every sentence has: gold, or another model's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.blocks import in_blocks
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Candidates as Allowed
+from tagweave.corpus.sentence import Layer, Sentence
+from tagweave.features.encoded import Encoded
+from tagweave.features.evidence import OUTSIDE, allowed_sets
+from tagweave.kernels.blas import one_blas_thread
+from tagweave.labels.coding import SEGMENTATION, as_layer, letters, to_words
+from tagweave.labels.sets import LabelSets
+from tagweave.labels.space import is_wildcard
+from tagweave.learning.loop import Schedule, Watcher
+from tagweave.models.chain import ChainModel
+from tagweave.models.guide import guide_column, labels_of, one_label_each
+from tagweave.models.tagger import Tagger
+from tagweave.training.fit import Announce, Fitted, dev_score, fit_problem, prepare
+from tagweave.training.guided import fit_guided, with_guide
+from tagweave.training.jackknife import in_characters, labelled
+from tagweave.training.recipe import Recipe
+from tagweave.training.system import Candidates, Parallel, Step
+from tagweave.training.task import TAGS, segmentation_name
+
+Labels = tuple[str, ...]
+Floats = NDArray[np.float64]
+
+_SHOWN = 4000  # sentences with guides that are encoded at a time
+_GUIDE = "other"
+"""What the guide column of a transfer model is called: it is a model of passage, which nobody sees."""
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """The system of chain models.
+
+    Attributes:
+        recipe: how every model is fitted, to all sentences: a sample is not heeded.
+        schedule: when each fit stops; each has a checkpoint of its own, the part `step-NUMBER`.
+        watcher: is told of every iteration.
+        announce: is told of every problem before it is fitted.
+    """
+
+    recipe: Recipe
+    schedule: Schedule = field(default_factory=Schedule)
+    watcher: Watcher | None = None
+    announce: Announce | None = None
+
+    def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> Fitted:
+        """An ordinary fit. Raises as `fit`, and KeyboardInterrupt if the user stopped it before the last step."""
+        return self._fit(corpora, self.recipe, dev, step)
+
+    def train_transfer(self, parallel: Sequence[Parallel[Labels]], dev: Parallel[Labels] | None, step: Step) -> Fitted:
+        """A fit with guide features. Raises as `train`."""
+        shown = [self._shown(each) for each in parallel]
+        return self._fit(shown, with_guide(self.recipe, _GUIDE), None if dev is None else self._shown(dev), step)
+
+    def train_guided(
+        self, guide: Fitted, parallel: Sequence[Parallel[Labels]], dev: Parallel[Labels] | None, step: Step
+    ) -> Fitted:
+        """A guided model (`fit_guided`): these labels take the place of its guide's, in training alone. Raises as
+        `train`."""
+        column = guide_column(guide.model.structure.space.views[0].guideline)
+        shown, shown_dev = [self._shown(each, column) for each in parallel], dev and self._shown(dev, column)
+        recipe, schedule = replace(self.recipe, sample=()), self.schedule.of_part(f"step-{step.number}")
+        return fit_guided(shown, guide.model, recipe, shown_dev, schedule, self.watcher, self.announce)
+
+    def annotate(self, model: Fitted, corpus: Corpus) -> list[Labels]:
+        """The labels of the text."""
+        return labelled(model.model, self.recipe.task.prepare(corpus).sentences, self.recipe.threads)
+
+    def given(self, model: Fitted, corpus: Corpus) -> list[Labels]:
+        """The labels that the corpus gives; where it leaves several, the best sequence among them."""
+        names = model.model.structure.space.views[0].number
+        prepared = self.recipe.task.prepare(corpus)
+        found = [one_label_each(each.layers.get(prepared.guideline), names) for each in prepared]
+        open_ones = [s for s, labels in zip(prepared, found, strict=True) if labels is None]
+        known = [_of_known_labels(sentence, prepared.guideline, names) for sentence in open_ones]
+        done = iter(Tagger(model.model, self.recipe.threads).complete(prepared.with_sentences(known)))
+        return [labels_of(next(done), prepared.guideline) if labels is None else labels for labels in found]
+
+    def transform(self, transfer: Fitted, text: Parallel[Labels]) -> list[Labels]:
+        """The labels of the text under the transfer model's guideline."""
+        shown = self.recipe.task.prepare(self._shown(text))
+        return labelled(transfer.model, shown.sentences, self.recipe.threads)
+
+    def candidates(self, transfer: Fitted, text: Parallel[Labels], k: int) -> list[Candidates[Labels]]:
+        """The k best label sequences; scores are log probabilities, of the perceptron distances from the best one."""
+        model, shown = transfer.model, self.recipe.task.prepare(self._shown(text)).sentences
+        names = model.structure.space.views[0].names
+        encoded = model.encoder.encode(shown, self.recipe.threads)
+        found: list[Candidates[Labels]] = []
+        with one_blas_thread():
+            total = self._total(model, encoded)
+            for i in range(len(shown)):
+                labels, scores = model.k_best(encoded, i, k)
+                named = [tuple(names[label] for label in row) for row in labels.tolist()]
+                found.append(Candidates(named, np.asarray(scores - total[i], np.float64)))
+        return found
+
+    def scores(self, transfer: Fitted, corpus: Corpus, guides: Sequence[Sequence[Labels]]) -> list[Floats]:
+        """log Z(x; labels that the corpus allows) - log Z(x), with each guide; of the perceptron, the same of the best
+        scores in place of log Z (its limit for large weights). What allows nothing has -inf."""
+        prepared = self.recipe.task.prepare(corpus)
+        shown = [
+            sentence.with_column(guide_column(_GUIDE), guide)
+            for sentence, own in zip(prepared, guides, strict=True)
+            for guide in own
+        ]
+        scores = [self._evidence_scores(transfer.model, block, prepared) for block in in_blocks(shown, _SHOWN)]
+        bounds = np.cumsum([0, *map(len, guides)]).tolist()
+        every = np.concatenate([np.zeros(0), *scores])
+        return [every[first:last] for first, last in pairwise(bounds)]
+
+    def annotated(self, corpus: Corpus, annotations: Sequence[Labels], guideline: str) -> Corpus:
+        """The text with these labels in place of the layer of its guideline; what was unknown is unknown."""
+        own = in_characters(corpus) if self.recipe.task.of_characters else corpus
+        relabelled = _relabelled_characters if self.recipe.task.of_characters else _relabelled_words
+        sentences = (relabelled(s, own, labels, guideline) for s, labels in zip(own, annotations, strict=True))
+        return replace(own, sentences=tuple(sentences), guideline=guideline, covered=None)
+
+    def score(self, model: Fitted, dev: Corpus) -> float:
+        """See `dev_score`."""
+        prepared = self.recipe.task.prepare(dev)
+        return dev_score(model.model, prepared, self.recipe.threads)(model.model.weights)
+
+    def _fit(self, corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, step: Step) -> Fitted:
+        recipe = replace(recipe, sample=())
+        problem = prepare(corpora, recipe)
+        if self.announce:
+            self.announce(problem)
+        fitted = fit_problem(problem, recipe, dev, self.schedule.of_part(f"step-{step.number}"), self.watcher)
+        if fitted.outcome.interrupted and not step.last:
+            raise KeyboardInterrupt
+        return fitted
+
+    def _shown(self, text: Parallel[Labels], column: str = guide_column(_GUIDE)) -> Corpus:
+        """The corpus with the column of guides, in tokens of the task."""
+        own = in_characters(text.corpus) if self.recipe.task.of_characters else text.corpus
+        return own.with_sentences(
+            sentence.with_column(column, guide) for sentence, guide in zip(own, text.guides, strict=True)
+        )
+
+    def _evidence_scores(self, model: ChainModel, block: Sequence[Sentence], corpus: Corpus) -> Floats:
+        sets = LabelSets(model.structure.space)
+        allow = allowed_sets(block, sets, model.structure.scheme, corpus.covered)
+        encoded = model.encoder.encode(block, self.recipe.threads).with_evidence(allow)
+        with one_blas_thread():
+            return self._total(model, encoded, sets.masks) - self._total(model, encoded)
+
+    def _total(self, model: ChainModel, encoded: Encoded, masks: NDArray[Any] | None = None) -> Floats:
+        """float64[S]: log Z of every sentence, or for a perceptron the score of its best sequence."""
+        if self.recipe.learner != "perceptron":
+            return model.marginals(encoded, masks, self.recipe.threads)[1]
+        labels = model.best(encoded, masks, self.recipe.threads)
+        totals = model.sequence_scores(encoded, np.maximum(labels, 0), self.recipe.threads)
+        if (nothing := labels < 0).any():
+            totals[np.searchsorted(encoded.sentence_ptr, np.flatnonzero(nothing), side="right") - 1] = -np.inf
+        return totals
+
+
+def _of_known_labels(sentence: Sentence, guideline: str, names: Any) -> Sentence:
+    """The sentence with positions that allow a label which the model does not know left open."""
+    layer = sentence.layers.get(guideline, (None,) * len(sentence))
+    known = [each if each and all(c in names or is_wildcard(c) for c in each) else None for each in layer]
+    return sentence.with_layer(guideline, known)
+
+
+def _relabelled_words(sentence: Sentence, own: Corpus, labels: Labels, guideline: str) -> Sentence:
+    layer = _where(_known(own), sentence.layers.get(own.guideline), labels)
+    return replace(sentence, layers={guideline: layer})
+
+
+def _relabelled_characters(sentence: Sentence, own: Corpus, labels: Labels, guideline: str) -> Sentence:
+    """Words in the layer `segmentation`, their tags in `tag`."""
+    words, tags = to_words(sentence.forms, labels)
+    spelled = [letter for word in words for letter in letters(len(word))]
+    spread = [tag for word, tag in zip(words, tags, strict=True) for _ in word]
+    segmentation = sentence.layers.get(segmentation_name(sentence, own.guideline))
+    layers = {SEGMENTATION: _where(_anything, segmentation, spelled)}
+    if any(tags):
+        layers[TAGS] = _where(_known(own), sentence.layers.get(TAGS), spread)
+    return replace(sentence, layers=layers)
+
+
+def _where(known: Callable[[Allowed], bool], given: Layer | None, labels: Sequence[str]) -> Layer:
+    """The labels where a layer knows something."""
+    layer = as_layer(labels)
+    if given is None:
+        return (None,) * len(layer)
+    return tuple(label if known(each) else None for label, each in zip(layer, given, strict=True))
+
+
+def _anything(candidates: Allowed) -> bool:
+    return candidates is not None
+
+
+def _known(corpus: Corpus) -> Callable[[Allowed], bool]:
+    """Whether a position of the corpus's layer says anything: `O` does not, where only some labels were looked for."""
+    if corpus.covered is None:
+        return _anything
+    return lambda candidates: candidates is not None and OUTSIDE not in candidates

@@ -1,0 +1,116 @@
+"""Tasks: what the tokens and the labels of a corpus are for a model.
+
+| task | tokens | labels |
+|---|---|---|
+| `tag` | the words of the corpus | the tags of its layer |
+| `segment` | characters | the words, in a word coding |
+| `segtag` | characters | the words and their tags, in a word coding |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.features.evidence import OUTSIDE
+from tagweave.labels.coding import CODINGS, LETTERS, SEGMENTATION, recode, to_characters
+from tagweave.labels.scheme import split_label
+
+TASKS = ("tag", "segment", "segtag")
+_ENDS = {"BMES": {"B": "E", "M": "BE", "E": "B"}, "BI": {"I": "B"}, "boundary": {"-": "|"}}
+"""Per coding, the letters that the words have in which a letter stands."""
+TAGS = "tag"
+"""The layer of a corpus of characters that gives the tags of its words."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task and, for characters, the word coding.
+
+    Raises:
+        ValueError: an unknown task or coding.
+    """
+
+    name: str = "tag"
+    coding: str = "BMES"
+
+    def __post_init__(self) -> None:
+        if self.name not in TASKS:
+            raise ValueError(f"unknown task {self.name!r}, expected one of {', '.join(TASKS)}")
+        if self.coding not in CODINGS:
+            raise ValueError(f"unknown coding {self.coding!r}, expected one of {', '.join(CODINGS)}")
+
+    @property
+    def of_characters(self) -> bool:
+        """Whether tokens are characters."""
+        return self.name != "tag"
+
+    def labels(self, names: Sequence[str]) -> tuple[str, ...]:
+        """`names`, those that corpora name, and the labels that a model needs beside them: for `tag` none.
+
+        A coding has all its letters, also one that the training data happens to lack: without S no sentence of one
+        character could be labelled, and without labels of type S the wildcard `S-*` would mean nothing. And where a
+        tag may stand in a word, it may stand at both its ends.
+        """
+        if not self.of_characters:
+            return tuple(names)
+        parts = [split_label(name) for name in names]
+        seen, kinds = {letter for letter, _ in parts}, sorted({kind for _, kind in parts})
+        more = [(letter, kind) for letter in LETTERS[self.coding] if letter not in seen for kind in kinds]
+        more += [(end, kind) for letter, kind in parts for end in _ENDS[self.coding].get(letter, "")]
+        return tuple(sorted({*names, *(f"{letter}-{kind}" if kind else letter for letter, kind in more)}))
+
+    def prepare(self, corpus: Corpus) -> Corpus:
+        """The corpus as sentences of the task's tokens, with its labels in the layer of its guideline.
+
+        Each character has the confidence of its word.
+
+        Raises:
+            CorpusError: a corpus of characters where words are needed, words without tags, or a segmentation in other
+                letters than B, M, E, S.
+        """
+        if not self.of_characters:
+            if corpus.unit == "character":
+                raise CorpusError("a corpus of characters", "words, for the task tag", corpus.path)
+            return corpus
+        convert = self._from_characters if corpus.unit == "character" else self._from_words
+        tag_layer = TAGS if corpus.unit == "character" else corpus.guideline
+        known = (_without_outside(sentence, tag_layer, corpus.covered) for sentence in corpus.sentences)
+        sentences = tuple(convert(sentence, corpus.guideline) for sentence in known)
+        return Corpus(sentences, corpus.guideline, "character", None, corpus.path, corpus.weight)
+
+    def _from_words(self, sentence: Sentence, guideline: str) -> Sentence:
+        if self.name == "segtag" and guideline not in sentence.layers:
+            raise CorpusError("words without tags", f"a layer {guideline!r}, for the task segtag", *sentence.place)
+        coded = to_characters(sentence, guideline, self.coding, guideline if self.name == "segtag" else None)
+        if sentence.confidence is None:
+            return coded
+        pairs = zip(sentence.forms, sentence.confidence, strict=True)
+        return replace(coded, confidence=tuple(believed for form, believed in pairs for _ in form))
+
+    def _from_characters(self, sentence: Sentence, guideline: str) -> Sentence:
+        segmentation = segmentation_name(sentence, guideline)
+        letters = sentence.layers.get(segmentation, (None,) * len(sentence))
+        if strange := sorted({letter for each in set(letters) for letter in each or ()} - set("BMES")):
+            found = f"the labels {', '.join(strange)} in layer {segmentation!r}"
+            raise CorpusError(found, "a segmentation in the letters B, M, E, S", *sentence.place)
+        source = sentence.with_layer(SEGMENTATION, letters)
+        coded = recode(source, guideline, self.coding, TAGS if self.name == "segtag" else None)
+        return replace(sentence, layers={guideline: coded.layers[guideline]}, heads={}, comments=(), extra_rows=())
+
+
+def segmentation_name(sentence: Sentence, guideline: str) -> str:
+    """The layer that segments a sentence of characters: the guideline's, or the format's usual one."""
+    is_own = guideline in sentence.layers and not (guideline == TAGS and SEGMENTATION in sentence.layers)
+    return guideline if is_own else SEGMENTATION
+
+
+def _without_outside(sentence: Sentence, layer: str, covered: Sequence[str] | None) -> Sentence:
+    """Where only some labels were looked for, `O` is not known to be the tag of a word: its tag is unknown."""
+    if covered is None or layer not in sentence.layers:
+        return sentence
+    known: list[Candidates] = [None if OUTSIDE in (each or ()) else each for each in sentence.layers[layer]]
+    return sentence.with_layer(layer, known)

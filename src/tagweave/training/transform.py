@@ -1,0 +1,301 @@
+"""Annotation adaptation: corpora of other guidelines become training data of the target guideline (jiang-2015, 4).
+
+A transfer model reads a text whose annotation under one guideline is given, and annotates it under another. It learns
+from parallel text: annotation of the target guideline, and of the source guideline as its guide. Parallel text is made
+by a model of the one guideline on a corpus of the other, whose own annotation never changes.
+
+    Model 2 (Algorithm 3)  source model ──annotates──> target corpus ──> transfer model ──relabels──> source corpus
+                           target corpus + relabelled source corpus ──> final model, an ordinary one
+    Model 3 (Algorithm 4)  both directions in rounds: what a round relabels is the guide of the next one's training;
+                           of the best candidates those are taken that lead back to the given annotation (predict-self)
+
+Model 1, a model that is guided for good, is `training/guided.py`. What a model and an annotation are is the `System`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.training.predict_self import PredictSelf, Ranking, rankings
+from tagweave.training.system import Annotation, Announce, Model, Parallel, Step, Steps, System
+
+ROUNDS = 5
+"""How many rounds at most: word segmentation is best at the fourth (5.3, Figure 11)."""
+
+
+def fit_transformed(
+    system: System[Model, Annotation],
+    targets: Sequence[Corpus],
+    sources: Sequence[Corpus],
+    dev: Corpus | None = None,
+    source_devs: Sequence[Corpus] = (),
+    announce: Announce | None = None,
+) -> Model:
+    """Model 2 (section 4.3, Algorithm 3): an ordinary model of the target corpora and the relabelled source corpora.
+
+    Args:
+        system: the kind of structure.
+        targets: corpora of the guideline that is wanted.
+        sources: of one other guideline or several; each has a source model and a transfer model of its own.
+        dev: development data of the target guideline.
+        source_devs: development data of source guidelines.
+        announce: is told of every step.
+
+    Raises:
+        CorpusError: no target corpus or no source corpus, a source of the target guideline; and as the system.
+        KeyboardInterrupt: the user stopped a step before the last.
+    """
+    groups = _by_guideline(targets, sources)
+    steps, target = Steps(2 * len(groups) + 1, announce), targets[0].guideline
+    merged = [*targets]
+    for guideline, corpora in groups.items():
+        source = system.train(corpora, _dev_of(guideline, source_devs), steps.next(f"source model of {guideline}"))
+        parallel = [Parallel(corpus, system.annotate(source, corpus)) for corpus in targets]
+        parallel_dev = Parallel(dev, system.annotate(source, dev)) if dev is not None else None
+        transfer = system.train_transfer(parallel, parallel_dev, steps.next(f"transfer model, {guideline} to {target}"))
+        for corpus in corpora:
+            relabelled = system.transform(transfer, Parallel(corpus, system.given(source, corpus)))
+            merged.append(system.annotated(corpus, relabelled, target))
+    return system.train(merged, dev, steps.next(f"final model of {target}", last=True))
+
+
+class Round(NamedTuple):
+    """What the final model of a round came to: the share of the way back, and the score on development data."""
+
+    number: int
+    share: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Iterated(Generic[Model]):
+    """The best model of all rounds.
+
+    Attributes:
+        model: the model.
+        best: its round.
+        rounds: all that were tried, in order.
+        interrupted: whether the user stopped it; there may have been better ones to come.
+    """
+
+    model: Model
+    best: Round
+    rounds: tuple[Round, ...]
+    interrupted: bool = False
+
+
+def fit_iterated(
+    system: System[Model, Annotation],
+    targets: Sequence[Corpus],
+    sources: Sequence[Corpus],
+    dev: Corpus,
+    predict_self: PredictSelf | None = None,
+    rounds: int = ROUNDS,
+    source_devs: Sequence[Corpus] = (),
+    announce: Announce | None = None,
+) -> Iterated[Model]:
+    """Model 3 (section 4.4, Algorithm 4): transformation both ways, round after round, until `dev` is no better.
+
+    Arguments and errors are those of `fit_transformed`. Development data of the source guidelines serves the models
+    that transform to them. One round with the share 0 alone comes to Model 2.
+
+    Raises:
+        ValueError: no round.
+        KeyboardInterrupt: the user stopped it before a first final model.
+    """
+    if rounds < 1:
+        raise ValueError(f"found {rounds} rounds, expected 1 or more")
+    groups, predict_self = _by_guideline(targets, sources), predict_self or PredictSelf()
+    steps = Steps(1 + len(groups) + rounds * (2 * len(groups) + len(predict_self.choices)), announce)
+    target = system.train(targets, dev, steps.next(f"target model of {targets[0].guideline}"))
+    pairs = [
+        _begin(system, (target, targets, dev), (name, corpora, _dev_of(name, source_devs)), steps)
+        for name, corpora in groups.items()
+    ]
+    best: tuple[Round, Model] | None = None
+    tried: list[Round] = []
+    try:
+        for number in range(1, rounds + 1):
+            found = _round(system, number, pairs, dev, predict_self, steps)
+            tried += [each for each, _ in found]
+            top = max(found, key=lambda each: each[0].score)
+            if best and top[0].score <= best[0].score:
+                break
+            best = top
+    except KeyboardInterrupt:
+        if not best:
+            raise
+        return Iterated(best[1], best[0], tuple(tried), interrupted=True)
+    assert best is not None  # noqa: S101 - there is a round
+    return Iterated(best[1], best[0], tuple(tried))
+
+
+@dataclass
+class _Text(Generic[Annotation]):
+    """A corpus with its own annotation, which stays, and one of the other guideline, which every round betters.
+
+    A guide is `None` where the way back did not lead to the own annotation.
+    """
+
+    corpus: Corpus
+    given: Sequence[Annotation]
+    guides: Sequence[Annotation | None]
+
+    def parallel(self) -> Parallel[Annotation]:
+        kept = [(each, guide) for each, guide in zip(self.corpus, self.guides, strict=True) if guide is not None]
+        return Parallel(self.corpus.with_sentences(each for each, _ in kept), [guide for _, guide in kept])
+
+
+@dataclass
+class _Side(Generic[Annotation]):
+    """All text of one of two guidelines."""
+
+    guideline: str
+    texts: list[_Text[Annotation]]
+    dev: _Text[Annotation] | None = None
+
+
+@dataclass
+class _Pair(Generic[Annotation]):
+    """The target guideline and one source guideline."""
+
+    target: _Side[Annotation]
+    source: _Side[Annotation]
+
+
+def _begin(
+    system: System[Model, Annotation],
+    target: tuple[Model, Sequence[Corpus], Corpus],
+    source: tuple[str, Sequence[Corpus], Corpus | None],
+    steps: Steps,
+) -> _Pair[Annotation]:
+    """The first parallel text: each side's is annotated by the other's model (Algorithm 4, lines 2 to 5)."""
+    guideline, corpora, source_dev = source
+    model = system.train(corpora, source_dev, steps.next(f"source model of {guideline}"))
+    own, targets, dev = target
+
+    def side(corpora: Sequence[Corpus], dev: Corpus | None, own: Model, other: Model) -> _Side[Annotation]:
+        def text(corpus: Corpus) -> _Text[Annotation]:
+            return _Text(corpus, system.given(own, corpus), system.annotate(other, corpus))
+
+        return _Side(corpora[0].guideline, [*map(text, corpora)], None if dev is None else text(dev))
+
+    return _Pair(side(targets, dev, own, model), side(corpora, source_dev, model, own))
+
+
+def _round(
+    system: System[Model, Annotation],
+    number: int,
+    pairs: Sequence[_Pair[Annotation]],
+    dev: Corpus,
+    predict_self: PredictSelf,
+    steps: Steps,
+) -> list[tuple[Round, Model]]:
+    """One round: transfer models both ways, a final model for every share, and the guides of the next round."""
+    target = pairs[0].target
+    prefix = f"round {number}: "
+    relabellings = []
+    for pair in pairs:
+        models = [
+            _learn(system, to, steps.next(f"{prefix}transfer model, {guide.guideline} to {to.guideline}"))
+            for to, guide in ((pair.target, pair.source), (pair.source, pair.target))
+        ]
+        relabellings.append(_Relabelling(system, pair, models[0], models[1], predict_self))
+    found: list[tuple[Round, Model]] = []
+    merged_before: list[Corpus] = []
+    for share in predict_self.choices:
+        way = f", way back {share:g}" if len(predict_self.choices) > 1 else ""
+        step = steps.next(f"{prefix}final model of {target.guideline}{way}")
+        merged = [text.corpus for text in target.texts]
+        for relabelling in relabellings:
+            merged += relabelling.training_data(share)
+        is_new = merged != merged_before  # another share may choose the same candidates
+        model = system.train(merged, dev, step) if is_new else found[-1][1]
+        merged_before = merged
+        found.append((Round(number, share, system.score(model, dev)), model))
+    share = max(found, key=lambda each: each[0].score)[0].share
+    for relabelling in relabellings:
+        relabelling.guide_next(share)
+    return found
+
+
+def _learn(system: System[Model, Annotation], to: _Side[Annotation], step: Step) -> Model:
+    dev = to.dev.parallel() if to.dev else None
+    return system.train_transfer([text.parallel() for text in to.texts], dev, step)
+
+
+@dataclass
+class _Relabelling(Generic[Model, Annotation]):
+    """All text of two guidelines under the other one, by the transfer models of a round, as shares ask for it.
+
+    Attributes:
+        system: the kind of structure.
+        pair: the text.
+        forward: to the target guideline.
+        backward: to the source guideline.
+        predict_self: how the way back chooses.
+        ranked: of every text (by its identity) the candidates that some share may take; each side's are found once.
+    """
+
+    system: System[Model, Annotation]
+    pair: _Pair[Annotation]
+    forward: Model
+    backward: Model
+    predict_self: PredictSelf
+    ranked: dict[int, list[Ranking[Annotation]]] = field(default_factory=dict)
+
+    def training_data(self, share: float) -> list[Corpus]:
+        """The source corpora under the target guideline."""
+        found = []
+        for text in self.pair.source.texts:
+            chosen = self._chosen(text, self.forward, self.backward, share)
+            relabelled = _Text(text.corpus, text.given, chosen).parallel()
+            found.append(self.system.annotated(relabelled.corpus, relabelled.guides, self.pair.target.guideline))
+        return found
+
+    def guide_next(self, share: float) -> None:
+        """What was transformed guides the next round (Algorithm 4, lines 9 and 10); of `dev` the best is taken."""
+        for side, there, back in (
+            (self.pair.source, self.forward, self.backward),
+            (self.pair.target, self.backward, self.forward),
+        ):
+            for text in side.texts:
+                text.guides = self._chosen(text, there, back, share)
+            if side.dev:
+                side.dev.guides = self.system.transform(there, Parallel(side.dev.corpus, side.dev.given))
+
+    def _chosen(self, text: _Text[Annotation], there: Model, back: Model, share: float) -> list[Annotation | None]:
+        """The annotation of every sentence under the other guideline."""
+        if not any(self.predict_self.choices):
+            best = self.system.transform(there, Parallel(text.corpus, text.given))
+            return self._led_back(text, best, back) if self.predict_self.filter else [*best]
+        if id(text) not in self.ranked:
+            self.ranked[id(text)] = rankings(self.system, there, back, text.corpus, text.given, self.predict_self.k)
+        return [ranking.best(share) for ranking in self.ranked[id(text)]]
+
+    def _led_back(self, text: _Text[Annotation], best: list[Annotation], back: Model) -> list[Annotation | None]:
+        """Predict-self filtering."""
+        returned = self.system.transform(back, Parallel(text.corpus, best))
+        return [y if again == own else None for y, again, own in zip(best, returned, text.given, strict=True)]
+
+
+def _by_guideline(targets: Sequence[Corpus], sources: Iterable[Corpus]) -> dict[str, list[Corpus]]:
+    """The source corpora of every guideline, in order."""
+    groups: dict[str, list[Corpus]] = {}
+    for corpus in sources:
+        groups.setdefault(corpus.guideline, []).append(corpus)
+    if not targets or not groups:
+        raise CorpusError("no corpus", "training data of the target guideline and of another one")
+    for corpus in targets:
+        if corpus.guideline in groups:
+            expected = "another guideline than that of the source (corpora can be named: NAME=FILE)"
+            raise CorpusError(f"a target corpus of the guideline {corpus.guideline!r}", expected, corpus.path)
+    return groups
+
+
+def _dev_of(guideline: str, devs: Iterable[Corpus]) -> Corpus | None:
+    return next((each for each in devs if each.guideline == guideline), None)

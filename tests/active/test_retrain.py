@@ -1,0 +1,120 @@
+"""Training again with what an annotator marked: recipes, treatments, and rounds of more and more words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tagweave.active.annotator import Annotator
+from tagweave.active.choice import occurrences
+from tagweave.active.retrain import TREATMENTS, completed, recipe_of, retrained
+from tagweave.active.rounds import Rounds
+from tagweave.corpus import sample
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import load
+from tagweave.features.presets import PRESETS
+from tagweave.learning.loop import Schedule
+from tagweave.models.chain import ChainModel
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
+
+WORDS = ("我们", "昨天", "今天", "学校", "老师", "的", "图书馆", "大学", "在")
+RECIPE = Recipe(Task("segment"), settings={"seed": 3})
+
+
+def some(name: str, size: int) -> Corpus:
+    corpus = load(f"g={sample.path(name)}")
+    return corpus.with_sentences(corpus.sentences[:size])
+
+
+@pytest.fixture(scope="module")
+def source() -> Corpus:
+    return some("pd.txt", 30)
+
+
+@pytest.fixture(scope="module")
+def model(source: Corpus) -> ChainModel:
+    return fit([source], RECIPE, schedule=Schedule(2)).model
+
+
+@pytest.fixture(scope="module")
+def annotated() -> Corpus:
+    annotator = Annotator.of(some("ctb.txt", 15))
+    return annotator.annotated(occurrences(annotator.sentences, WORDS), "g")
+
+
+@pytest.mark.parametrize("coding", ["BMES", "BI", "boundary"])
+def test_what_is_marked_stays_and_the_rest_is_filled_in(source: Corpus, annotated: Corpus, coding: str) -> None:
+    recipe = replace(RECIPE, task=Task("segment", coding))
+    model = fit([source], recipe, schedule=Schedule(2)).model
+    whole = completed(model, annotated, recipe)
+    assert whole.unit == "word" and whole.guideline == "g"
+    pairs = list(zip(annotated, Task("segment").prepare(whole), strict=True))
+    assert pairs
+    for partial, full in pairs:
+        assert partial.forms == full.forms
+        for allowed, chosen in zip(partial.layers["segmentation"], full.layers["g"], strict=True):
+            assert chosen is not None and len(chosen) == 1
+            assert allowed is None or chosen[0] in allowed
+
+
+def test_treatments_train_different_models(model: ChainModel, source: Corpus, annotated: Corpus) -> None:
+    models = {name: retrained(name, model, source, annotated, RECIPE, schedule=Schedule(2)) for name in TREATMENTS}
+    assert {name: each.structure.transitions for name, each in models.items()} == {
+        "marginal": True,
+        "argmax": True,
+        "pointwise": False,
+    }
+    first, second = models["marginal"].weights, models["argmax"].weights
+    assert first.shape == second.shape and not (first == second).all()
+
+
+def test_without_annotation_it_is_the_model_of_the_source(model: ChainModel, source: Corpus) -> None:
+    nothing = Corpus((), "g", "character")
+    again = retrained("marginal", model, source, nothing, recipe_of(model), schedule=Schedule(2))
+    assert (again.weights == model.weights).all()
+
+
+def test_an_unknown_treatment(model: ChainModel, source: Corpus, annotated: Corpus) -> None:
+    with pytest.raises(ValueError, match="unknown treatment 'first', expected one of marginal, argmax, pointwise"):
+        retrained("first", model, source, annotated, RECIPE)
+
+
+def test_the_recipe_of_a_model_is_that_of_its_training(model: ChainModel) -> None:
+    found = recipe_of(model)
+    assert found.templates == RECIPE.chosen_templates()
+    assert replace(found, templates=None) == RECIPE
+    assert recipe_of(model, seed=9, threads=2).settings == {"seed": 9}
+    assert recipe_of(model, threads=2).threads == 2
+
+
+@pytest.mark.parametrize("about", [{}, {"recipe": "?"}, {"recipe": {}}, {"recipe": {"task": {"colour": 1}}}])
+def test_a_model_that_does_not_tell_its_recipe(model: ChainModel, about: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="expected one of `tagweave train`"):
+        recipe_of(replace(model, about=about))
+
+
+def test_more_words_are_the_same_words_and_more(model: ChainModel, source: Corpus) -> None:
+    rounds = Rounds(model, source, Annotator.of(some("ctb.txt", 15)), WORDS, RECIPE)
+    sizes = [rounds.questions("entropy", words) for words in (0, 2, 4, 1000)]
+    assert [marked for _, marked in sizes[:3]] == [0, 2, 4]
+    assert sizes[0] == (0, 0) and sizes[3] == (len(rounds.ranked("entropy")[1]), rounds.ranked("entropy")[1].sum())
+    assert len(rounds.annotated("entropy", 0)) == 0
+    few, more = (rounds.annotated("entropy", words).sentences for words in (2, 4))
+    known = {s.place: s.layers["segmentation"] for s in more}
+    for sentence in few:
+        for before, after in zip(sentence.layers["segmentation"], known[sentence.place], strict=True):
+            assert before is None or (after is not None and set(after) <= set(before))
+    assert rounds.annotated("entropy", 2).guideline == source.guideline
+
+
+@pytest.mark.parametrize("treatment", TREATMENTS)
+def test_words_of_a_lexicon_come_from_the_model(source: Corpus, annotated: Corpus, treatment: str) -> None:
+    recipe = replace(RECIPE, templates=PRESETS["liu-2014-lexicon"])
+    model = fit([source], recipe, schedule=Schedule(2), lexicon=WORDS).model
+    again = retrained(treatment, model, source, annotated, recipe_of(model), schedule=Schedule(2))
+    assert again.encoder.lexicon.words == model.encoder.lexicon.words == tuple(sorted(w for w in WORDS if len(w) > 1))
+    plain = retrained(treatment, model, source, annotated, RECIPE, schedule=Schedule(1))
+    assert plain.encoder.lexicon.words == ()

@@ -1,0 +1,107 @@
+"""What is found, as partial annotation: what the sentences allow, and that it survives KyTea's format."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.corpus import text_blocks
+from tagweave.corpus.formats import kytea
+from tagweave.harvest.annotation import annotated, annotated_corpus
+from tagweave.harvest.lexicon import parse
+from tagweave.harvest.matching import LexiconMatcher
+
+
+def layers(line: str, *entries: str, minimum: int = 2):
+    ((sentence, _),) = annotated([line], LexiconMatcher((parse(entries),), minimum=minimum))
+    return sentence.layers
+
+
+def marked(lines, *entries: str, minimum: int = 2) -> list[str]:
+    stream = io.StringIO()
+    matcher = LexiconMatcher((parse(entries),), minimum=minimum)
+    kytea.write((sentence for sentence, _ in annotated(lines, matcher)), stream)
+    return stream.getvalue().splitlines()
+
+
+def test_a_word_is_settled_and_narrows_its_neighbours():
+    expected = (("B", "S"), ("E", "S"), ("B",), ("M",), ("E",), ("B", "S"), None, ("E", "S"))
+    assert layers("他在图书馆看书吧", "图书馆")["segmentation"] == expected
+
+
+def test_words_side_by_side_and_at_both_ends():
+    assert marked(["甲乙丙丁", "甲乙戊丙丁"], "甲乙", "丙丁") == ["甲-乙|丙-丁", "甲-乙|戊|丙-丁"]
+    assert layers("甲", "甲", minimum=1)["segmentation"] == (("S",),)
+
+
+def test_tags_stand_at_every_character_of_a_word():
+    assert layers("去开会了", "开会\tn|v", "了")["tag"] == (None, ("n", "v"), ("n", "v"), None)
+    assert "tag" not in layers("去开会了", "开会")
+
+
+def test_of_a_phrase_only_the_ends_are_known():
+    matcher = LexiconMatcher((parse(["图书馆\tn", "开会\tv", "去"]),), minimum=1, phrases=3)
+    ((sentence, words),) = annotated(["去图书馆开会"], matcher)
+    assert sentence.layers["segmentation"] == (("S",), ("B", "S"), None, ("E", "S"), ("B",), ("E",))
+    assert sentence.layers["tag"] == (None, None, None, None, ("v",), ("v",))
+    assert words == 3
+
+
+@given(st.text("甲乙丙", max_size=12), st.integers(1, 5))
+def test_phrases_leave_open_what_words_settle_and_nothing_else(line, phrases):
+    entries = parse(["甲乙", "乙丙甲", "丙甲乙甲", "丙"])
+    settled, opened = (
+        next(annotated([line], LexiconMatcher((entries,), minimum=1, phrases=each))).sentence.layers["segmentation"]
+        for each in (None, phrases)
+    )
+    every = {"B", "M", "E", "S"}
+    for at, (strict, free) in enumerate(zip(settled, opened, strict=True)):
+        assert set(strict or every) <= set(free or every), at
+    assert phrases <= 4 or settled == opened
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("我 们开会", "我|们|开-会"),
+        ("  开会　我们\t", "开-会|我 们"),
+        ("开 会", "开|会"),
+        ("我|们-开会", r"我 \| 们 \-|开-会"),
+        ("", ""),
+        (" \t", ""),
+    ],
+)
+def test_blanks_are_boundaries_and_no_characters(line, expected):
+    assert marked([line], "开会") == [expected]
+    tagged = marked([line], "开会\tv")
+    assert tagged == [expected.replace("开-会", "开-会/v")]
+
+
+@given(st.lists(st.text("甲乙丙 /-|a", max_size=12), max_size=8), st.integers(1, 20))
+def test_lines_stay_lines_whatever_the_blocks(lines, size):
+    entries = ["甲乙\tN", "乙丙", "丙\tV|N", "a/"]
+    whole = marked(lines, *entries, minimum=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_blocks, "_CHARACTERS", size)
+        assert marked(lines, *entries, minimum=1) == whole
+    assert len(whole) == len(lines)
+    matcher = LexiconMatcher((parse(entries),), minimum=1)
+    for line, text, (sentence, words) in zip(lines, whole, annotated(lines, matcher), strict=True):
+        assert "".join(sentence.forms) == line.replace(" ", "")
+        (again,) = kytea.read([text])
+        assert (again.forms, again.layers) == (sentence.forms, sentence.layers)
+        assert words >= sum(candidates is not None for candidates in sentence.layers["tag"]) / 2
+
+
+def test_a_corpus_of_the_lines_with_words():
+    corpus = annotated_corpus(["好", "开会", "", "去开会"], LexiconMatcher((parse(["开会"]),)), "a.raw")
+    assert (corpus.guideline, corpus.unit, corpus.path) == ("segmentation", "character", "a.raw")
+    assert [tuple(sentence.place) for sentence in corpus] == [("a.raw", 2), ("a.raw", 4)]
+
+
+def test_the_number_of_words_of_every_line():
+    found = annotated(["开会开会", "开", "会开会"], LexiconMatcher((parse(["开会"]),)))
+    assert [words for _, words in found] == [2, 0, 1]

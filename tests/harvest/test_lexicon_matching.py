@@ -1,0 +1,156 @@
+"""Maximum matching: compared with matching by hand, on texts and lexicons that are hard for it."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.harvest.lexicon import parse
+from tagweave.harvest.matching import LexiconMatcher, common, united
+from tagweave.kernels.trie import Spans, Trie, code_points, run_characters
+
+ALPHABET = "甲乙丙aB1\n"
+words = st.lists(st.text(ALPHABET.strip(), min_size=1, max_size=4), max_size=12, unique=True)
+texts = st.text(ALPHABET, max_size=30)
+
+
+def in_run(text: str, at: int) -> bool:
+    return 0 < at < len(text) and all(c.isascii() and c.isalnum() for c in text[at - 1 : at + 1])
+
+
+def naive_forward(text: str, entries: set[str]) -> list[tuple[int, int]]:
+    found, i = [], 0
+    while i < len(text):
+        stops = [j for j in range(len(text), i, -1) if text[i:j] in entries and not in_run(text, i)]
+        stop = next((j for j in stops if not in_run(text, j)), None)
+        if stop is None:
+            i += 1
+        else:
+            found.append((i, stop))
+            i = stop
+    return found
+
+
+def naive_backward(text: str, entries: set[str]) -> list[tuple[int, int]]:
+    turned = naive_forward(text[::-1], {word[::-1] for word in entries})
+    return [(len(text) - stop, len(text) - start) for start, stop in reversed(turned)]
+
+
+def naive(text: str, entries: set[str], scheme: str) -> list[tuple[int, int]]:
+    forward, backward = naive_forward(text, entries), naive_backward(text, entries)
+    return {"forward": forward, "backward": backward, "agreement": sorted({*forward} & {*backward})}[scheme]
+
+
+def pairs(spans: Spans) -> list[tuple[int, int]]:
+    return list(zip(spans.start.tolist(), spans.stop.tolist(), strict=True))
+
+
+def spans_of(*spans: tuple[int, int]) -> Spans:
+    start, stop = (np.array([span[side] for span in spans], np.int64) for side in (0, 1))
+    return Spans(start, stop, np.zeros(len(spans), np.int32))
+
+
+@given(words, texts, st.sampled_from(["forward", "backward", "agreement"]), st.integers(1, 3))
+def test_matching_is_that_by_hand(entries, text, scheme, minimum):
+    matcher = LexiconMatcher((parse(entries),), scheme, minimum)
+    spans = matcher.spans(code_points(text))
+    assert pairs(spans) == naive(text, {word for word in entries if len(word) >= minimum}, scheme)
+    assert [matcher.words[word] for word in spans.word.tolist()] == [text[i:j] for i, j in pairs(spans)]
+
+
+@given(st.lists(words, min_size=1, max_size=3), texts, st.sampled_from(["all", "any"]))
+def test_agreement_of_lexicons_is_that_by_hand(lexicons, text, agree):
+    matcher = LexiconMatcher(tuple(map(parse, lexicons)), "agreement", 1, agree)
+    sets = [{*naive(text, {*entries}, "agreement")} for entries in lexicons]
+    found = set.intersection(*sets) if agree == "all" else set.union(*sets)
+    clashing = {a for a, b in product(found, found) if a != b and a[0] < b[1] and b[0] < a[1]}
+    spans = matcher.spans(code_points(text))
+    assert pairs(spans) == sorted(found - clashing)
+    assert [matcher.words[word] for word in spans.word.tolist()] == [text[i:j] for i, j in pairs(spans)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("MAIL", []),
+        ("AI", [(0, 2)]),
+        ("用AI做", [(1, 3)]),
+        ("AI-AI", [(0, 2), (3, 5)]),
+        ("AI5", []),
+        ("ＡＩAI", []),
+        ("éAI", []),
+        ("AI\u0301", []),
+        ("AI AI", [(0, 2), (3, 5)]),
+    ],
+)
+def test_no_word_is_cut_out_of_a_run_of_letters(text, found):
+    for scheme in ("forward", "backward"):
+        assert pairs(LexiconMatcher((parse(["AI"]),), scheme).spans(code_points(text))) == found
+
+
+def test_a_shorter_entry_is_found_where_the_longest_would_cut_a_run():
+    matcher = LexiconMatcher((parse(["用车", "用车A"]),), "forward")
+    assert pairs(matcher.spans(code_points("用车AB用车A"))) == [(0, 2), (4, 7)]
+
+
+def test_the_schemes_differ_where_entries_overlap():
+    lexicon = parse(["研究", "研究生", "生命", "命"])
+    points = code_points("研究生命")
+    assert [pairs(LexiconMatcher((lexicon,), scheme).spans(points)) for scheme in ("forward", "backward")] == [
+        [(0, 3)],
+        [(0, 2), (2, 4)],
+    ]
+    assert pairs(LexiconMatcher((lexicon,)).spans(points)) == []
+
+
+def test_characters_outside_the_basic_plane_and_lone_surrogates():
+    matcher = LexiconMatcher((parse(["𠮷野", "野家"]),), "forward")
+    assert pairs(matcher.spans(code_points("\ud800𠮷野家\U0010ffff"))) == [(1, 3)]
+
+
+@pytest.mark.parametrize("text", ["", "甲", "甲甲"])
+@pytest.mark.parametrize("agree", ["all", "any"])
+def test_no_word_and_no_text(text, agree):
+    for lexicons in ([[]], [["乙乙"]], [["甲甲甲"], []]):
+        matcher = LexiconMatcher(tuple(map(parse, lexicons)), agree=agree)
+        assert pairs(matcher.spans(code_points(text))) == []
+
+
+def test_tags_of_several_lexicons():
+    lexicons = tuple(map(parse, (["a\tN|V", "b\tN", "c"], ["b\tV", "a\tV|X", "c\tN", "d"])))
+    every, some = LexiconMatcher(lexicons), LexiconMatcher(lexicons, agree="any")
+    assert every.words == some.words == ("a", "b", "c", "d")
+    assert every.tags == (("V",), None, ("N",), None)
+    assert some.tags == (("N", "V", "X"), ("N", "V"), ("N",), None)
+    assert every.has_tags and not LexiconMatcher((parse(["a"]),)).has_tags
+
+
+def test_what_all_have_and_what_any_has():
+    one, two = spans_of((0, 2), (3, 5), (7, 9)), spans_of((0, 2), (3, 6), (9, 11))
+    assert pairs(common([one, two])) == [(0, 2)]
+    assert pairs(united([one, two])) == [(0, 2), (7, 9), (9, 11)]
+    assert pairs(united([spans_of((0, 9)), spans_of((1, 2)), spans_of((5, 6), (9, 10))])) == [(9, 10)]
+    assert pairs(common([one, spans_of()])) == pairs(common([spans_of(), one])) == []
+
+
+def test_unknown_names():
+    for names in ({"scheme": "both"}, {"agree": "most"}):
+        with pytest.raises(ValueError, match="unknown"):
+            LexiconMatcher((), **names)
+
+
+def test_the_trie_shares_prefixes():
+    trie = Trie(["甲乙", "甲", "甲丙", "乙"], [5, 6, 7, 8])
+    assert (len(trie.label), trie.root[ord("甲")], trie.root[ord("乙")]) == (4, 1, 0)
+    assert trie.word.tolist() == [8, 6, 7, 5]  # 丙 is before 乙 in order of code points
+    assert trie.child.tolist() == [2, 2, 4, 4, 4]
+
+
+def test_which_characters_make_runs():
+    table = run_characters()
+    assert [bool(table[ord(c)]) for c in "aZéЖ1９Ａ\u0301"] == [True] * 8
+    assert not any(table[ord(c)] for c in "一々ーのé"[:4] + " -。ไ")

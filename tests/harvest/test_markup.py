@@ -1,0 +1,242 @@
+"""Natural annotation: blocks with spans become sentences with the boundaries that the spans tell of."""
+
+from __future__ import annotations
+
+import io
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.corpus.formats import kytea
+from tagweave.harvest.block import Block, Mark, blocks, is_chinese
+from tagweave.harvest.markup import Harvest, boundaries
+from tagweave.harvest.sentences import sentences
+
+OPEN, CLOSE, END = Mark.OPEN, Mark.CLOSE, Mark.END
+
+
+def written(found):
+    stream = io.StringIO()
+    kytea.write(found, stream)
+    return stream.getvalue().splitlines()
+
+
+def harvested(*found, **options):
+    return written(Harvest(**options).of(found))
+
+
+# Blocks
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        (["他在", OPEN, "北京", CLOSE, "住"], [Block("他在北京住", ((2, 4),))]),
+        (["一", END, END, " \n", END, "二"], [Block("一"), Block("二")]),
+        ([OPEN, "一", OPEN, "二", CLOSE, CLOSE], [Block("一二", ((0, 2), (1, 2)))]),
+        ([OPEN, OPEN, "一二", CLOSE, CLOSE], [Block("一二", ((0, 2),))]),
+        ([OPEN, "一", END, "二", CLOSE, "三"], [Block("一"), Block("二三")]),
+        ([CLOSE, "一", OPEN], [Block("一")]),
+        ([OPEN, "", CLOSE, "一", OPEN, " ", CLOSE], [Block("一")]),
+        (["看", OPEN, "《红楼梦》", CLOSE], [Block("看《红楼梦》", ((2, 5),))]),
+        ([OPEN, "。！", CLOSE], [Block("。！")]),
+    ],
+)
+def test_events_become_blocks(events, expected):
+    assert list(blocks(events)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (" 使用 Vue 组件 ", "使用Vue组件"),
+        ("two\n  words", "two words"),
+        ("two\nwords", "two words"),
+        ("一行\n二行", "一行二行"),
+        ("a \u200b b\u00a0c", "a b c"),
+        ("第 1 章", "第1章"),
+        ("end . Next", "end.Next"),
+        ("零\u200b宽\ufeff、\ud800半\x00个", "零宽、半个"),
+    ],
+)
+def test_blanks_are_typography_beside_chinese_and_separate_other_words(text, expected):
+    (block,) = blocks([text])
+    assert block.text == expected
+
+
+def test_spans_stay_on_their_text_where_blanks_go():
+    (block,) = blocks(["请 用 ", OPEN, " React 组件 ", CLOSE, " 和  ", OPEN, "two  words", CLOSE, " 吧"])
+    assert [block.text[start:stop] for start, stop in block.spans] == ["React组件", "two words"]
+
+
+pieces = st.lists(st.one_of(st.text("一二三a1 。\n", max_size=4), st.sampled_from(list(Mark))), max_size=30)
+
+
+@given(pieces)
+def test_blocks_keep_all_but_blanks_and_spans_lie_inside(events):
+    found = list(blocks(events))
+    text = "".join(event for event in events if isinstance(event, str))
+    assert "".join(block.text for block in found).replace(" ", "") == "".join(text.split())
+    for block in found:
+        assert block.text and block.text == block.text.strip()
+        assert list(block.spans) == sorted(set(block.spans))
+        for start, stop in block.spans:
+            assert 0 <= start < stop <= len(block.text)
+            assert block.text[start].isalnum() and block.text[stop - 1].isalnum()
+
+
+@pytest.mark.parametrize("character", "一龥々〇㐀豈𠀀")
+def test_chinese_characters(character):
+    assert is_chinese(character)
+
+
+@pytest.mark.parametrize("character", "aＡ1１。 あア한é")
+def test_other_characters(character):
+    assert not is_chinese(character)
+
+
+# Sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("一。二！三", ["一。", "二！", "三"]),
+        ("他说：“好。”然后走了。", ["他说：“好。”", "然后走了。"]),
+        ("真的？！（是。）好……了", ["真的？！", "（是。）", "好……", "了"]),
+        ("3.14、版本2.0", ["3.14、版本2.0"]),
+        ("。", ["。"]),
+    ],
+)
+def test_sentences_end_after_their_marks_and_closing_quotes(text, expected):
+    assert [sentence.text for sentence in sentences(Block(text))] == expected
+
+
+def test_spans_move_with_their_sentences():
+    block = Block("一二。三四。五", ((0, 2), (1, 5), (3, 5), (6, 7)))
+    assert list(sentences(block)) == [Block("一二。", ((0, 2),)), Block("三四。", ((0, 2),)), Block("五", ((0, 1),))]
+
+
+@given(st.text("一二。！”a", min_size=1, max_size=20), st.data())
+def test_sentences_are_the_block_and_keep_the_spans_that_one_of_them_holds(text, data):
+    bounds = st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text))).filter(lambda span: span[0] < span[1])
+    spans = tuple(sorted(data.draw(st.sets(bounds, max_size=6))))
+    found, expected, begin = list(sentences(Block(text, spans))), [], 0
+    assert "".join(sentence.text for sentence in found) == text
+    for sentence in found:
+        end = begin + len(sentence.text)
+        expected.append(tuple((a - begin, b - begin) for a, b in spans if begin <= a and b <= end))
+        begin = end
+    assert [sentence.spans for sentence in found] == expected
+
+
+# Boundaries
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "expected"),
+    [
+        ("是旅游业的", [(1, 4)], "|  |"),  # liu-2014, Figure 2b: the sides, nothing inside
+        ("主要是旅游和", [(3, 5)], "  |-|"),  # section 5.2: two characters are a word
+        ("在京住", [(1, 2)], "||"),
+        ("旅游业", [(0, 3)], "  "),
+        ("旅游", [(0, 2)], "-"),
+        ("用Vue吧", [(1, 4)], "    "),  # no evidence from English
+        ("用Vue组件吧", [(1, 6)], "     |"),  # of a mixed span, only the side of the Chinese character
+        ("用组件A吧", [(1, 4)], "|   "),
+        ("有12个", [(1, 3)], "   "),
+        ("中华人民", [(0, 2), (2, 4)], "-|-"),
+        ("中华人民", [(0, 2), (1, 3)], "  |"),  # they contradict each other twice: nothing is known there
+        ("中华人民", [(0, 4), (1, 3)], "|-|"),
+    ],
+)
+def test_what_spans_tell(text, spans, expected):
+    assert "".join(boundaries(Block(text, tuple(sorted(spans))))) == expected
+
+
+def test_two_characters_may_be_left_free():
+    assert boundaries(Block("在北京住", ((1, 3),)), words_of_two=False) == ["|", " ", "|"]
+
+
+@given(st.text("一二三a1。", min_size=1, max_size=12), st.data())
+def test_boundaries_against_a_plain_reading_of_the_rules(text, data):
+    bounds = st.tuples(st.integers(0, len(text) - 1), st.integers(1, len(text))).filter(lambda span: span[0] < span[1])
+    spans = tuple(sorted(data.draw(st.sets(bounds, max_size=4))))
+    known = boundaries(Block(text, spans))
+    assert len(known) == len(text) - 1
+    for place, mark in enumerate(known):
+        begins = any(a == place + 1 and text[a] in "一二三" for a, _ in spans)
+        ends = any(b == place + 1 and text[place] in "一二三" for _, b in spans)
+        joined = (place, place + 2) in spans and set(text[place : place + 2]) <= set("一二三")
+        assert mark == {(True, False): "|", (False, True): "-"}.get((begins or ends, joined), " ")
+
+
+# Harvest
+
+
+def test_sentences_of_characters_with_partial_evidence():
+    (sentence,) = Harvest().of([Block("主要是旅游和", ((3, 5),))], "page.md")
+    assert sentence.forms == tuple("主要是旅游和")
+    layer = [None if c is None else set(c) for c in sentence.layers["segmentation"]]
+    assert layer == [{"B", "S"}, None, {"E", "S"}, {"B"}, {"E"}, {"S"}]
+    assert sentence.place.path == "page.md"
+
+
+def test_sentences_without_evidence_are_left_out_unless_all_are_wanted():
+    found = Block("好。在北京住。", ((3, 5),)), Block("用Vue吧", ((1, 4),))
+    assert harvested(*found) == ["在|北-京|住 。"]
+    assert harvested(*found, everything=True) == ["好 。", "在|北-京|住 。", "用 V-u-e 吧"]
+
+
+def test_each_text_comes_once_and_the_first_with_evidence_counts():
+    plain, marked, other = Block("在北京住"), Block("在北京住", ((1, 3),)), Block("在北京住", ((0, 1),))
+    assert harvested(plain, marked, other, marked) == ["在|北-京|住"]
+
+
+def test_a_blank_between_words_is_a_boundary_and_no_character():
+    assert harvested(Block("在VS Code里写代码", ((8, 9), (10, 12)))) == ["在 V-S|C-o-d-e|里|写|代-码"]
+    assert harvested(Block("用VS Code", ((1, 8),)), everything=True) == ["用 V-S|C-o-d-e"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("在Vue3里", "在|V-u-e 3|里"),
+        ("在１９98年里", "在|１-９-9-8 年|里"),
+        ("在a1里", "在|a 1|里"),
+        ("在Ａbé里", "在|Ａ-b-é|里"),
+        ("在カタ里", "在|カ タ|里"),
+    ],
+)
+def test_runs_of_letters_and_of_digits_are_not_segmented(text, expected):
+    assert harvested(Block(text, ((0, 1), (len(text) - 1, len(text))))) == [expected]
+
+
+def test_runs_alone_are_no_evidence():
+    assert harvested(Block("用Vue吧", ((1, 4),))) == []
+
+
+def test_counts():
+    harvest = Harvest()
+    found = [
+        Block("在北京住。他是好人。", ((1, 3), (6, 7), (7, 9))),
+        Block("用Vue", ((1, 4),)),
+        Block("在北京住。", ((1, 3),)),
+    ]
+    assert len(list(harvest.of(found))) == 2
+    assert (harvest.sentences, harvest.spans, harvest.spans_of_two, harvest.known) == (2, 3, 2, 7)
+
+
+def test_what_is_written_is_read_again():
+    random_numbers = random.Random(0)
+    found = []
+    for _ in range(200):
+        text = "".join(random_numbers.choices("一二三四a|-/ \\&?。", k=12))
+        spans = {tuple(sorted(random_numbers.sample(range(13), 2))) for _ in range(3)}
+        found.append(Block(text.replace(" ", "一"), tuple(sorted(spans))))
+    made = list(Harvest().of(found))
+    read = list(kytea.read(written(made)))
+    assert len(made) > 100
+    assert [(s.forms, s.layers["segmentation"]) for s in read] == [(s.forms, s.layers["segmentation"]) for s in made]

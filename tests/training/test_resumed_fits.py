@@ -1,0 +1,73 @@
+"""A fit that is stopped after any iteration and resumed gives the weights of one that was not, with the real loss."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.learning.loop import Iteration, Schedule
+from tagweave.training.fit import Fitted, fit, prepare
+from tagweave.training.recipe import LEARNERS, Recipe
+from tagweave.training.task import Task
+
+ITERATIONS = 4
+
+
+def corpus(*texts: str) -> Corpus:
+    """`form/TAG`s; `?` is unknown."""
+    pairs = [[token.rsplit("/", 1) for token in text.split()] for text in texts]
+    layers = [tuple(None if tag == "?" else tuple(tag.split("|")) for _, tag in row) for row in pairs]
+    forms = [tuple(form for form, _ in row) for row in pairs]
+    return Corpus(tuple(Sentence(f, {"g": layer}) for f, layer in zip(forms, layers, strict=True)), "g")
+
+
+KNOWN = corpus("ab/N cde/V f/O", "ab/V|N f/N", "cde/O ab/? cde/V", "f/V ab/N", "f/O cde/N|V")
+UNKNOWN = corpus("ab/N cde/? f/?", "ab/? f/N ab/?", "cde/? ab/? cde/V", "f/V ab/? f/?")
+DEV = corpus("ab/N f/V cde/O", "f/N ab/V")
+
+
+class Impatient:
+    """Presses Ctrl-C when it has been told of so many iterations."""
+
+    def __init__(self, patience: int) -> None:
+        self.patience = patience
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        self.patience -= 1
+        if self.patience == 0:
+            raise KeyboardInterrupt
+
+
+def assert_same(one: Fitted, other: Fitted) -> None:
+    assert one.model.weights.any()
+    assert (one.model.weights == other.model.weights).all()
+    assert one.outcome.score == other.outcome.score
+    assert one.outcome.iterations == other.outcome.iterations
+
+
+@pytest.mark.parametrize("dev", [None, DEV], ids=["last", "best"])
+@pytest.mark.parametrize("task", ["tag", "segtag"])
+@pytest.mark.parametrize("train", [KNOWN, UNKNOWN], ids=["known", "unknown"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_stopped_and_resumed(learner: str, train: Corpus, task: str, dev: Corpus | None, tmp_path: Path) -> None:
+    recipe = Recipe(Task(task), learner=learner, settings={"rate": 0.1} if learner == "sgd" else {})
+    whole = fit([train], recipe, dev, Schedule(ITERATIONS))
+    for stop in range(1, 2 * ITERATIONS):
+        schedule = Schedule(ITERATIONS, checkpoint=tmp_path / f"{stop}", run="run")
+        stopped = fit([train], recipe, dev, schedule, Impatient(stop))
+        if not stopped.outcome.interrupted:
+            assert_same(stopped, whole)
+            break
+        again = Schedule(ITERATIONS, checkpoint=tmp_path / f"{stop}", resume=True, run="run")
+        assert_same(fit([train], recipe, dev, again), whole)
+    else:
+        assert stop == 2 * ITERATIONS - 1
+
+
+def test_what_mostly_is_unknown_starts_pointwise() -> None:
+    assert [prepare([each], Recipe()).starts_pointwise for each in (KNOWN, UNKNOWN)] == [False, True]
+    both = Corpus(KNOWN.sentences + tuple(Sentence(s.forms) for s in UNKNOWN.sentences * 3), "g")
+    assert not prepare([both], Recipe()).starts_pointwise  # sentences that say nothing have no vote
