@@ -21,7 +21,8 @@ from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.presets import PRESETS
 from tagweave.labels.words import WordCounter
 from tagweave.learning.loop import Schedule
-from tagweave.training.fit import dev_score, fit, prepare
+from tagweave.training.dev_score import dev_score
+from tagweave.training.fit import fit, prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 

@@ -18,7 +18,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.features.presets import PRESETS
 from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import Fitted, dev_score, learn, prepare
+from tagweave.training.dev_score import dev_score
+from tagweave.training.fit import Fitted, learn, prepare
 from tagweave.training.incomplete import discard, fit_incomplete
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task

@@ -25,7 +25,7 @@ from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import dev_score
+from tagweave.training.dev_score import dev_score
 from tagweave.training.task import Task as Coding
 
 GUIDELINE = "ctb"

@@ -15,7 +15,8 @@ from tagweave.corpus.sentence import Layer, Place, Sentence
 from tagweave.learning.loop import Iteration, Schedule, TrainingError
 from tagweave.learning.online import AdaGrad
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import dev_score, fit, fit_problem, label_space, learn, prepare
+from tagweave.training.dev_score import dev_score
+from tagweave.training.fit import fit, fit_problem, label_space, learn, prepare
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task
 

@@ -22,7 +22,8 @@ from tagweave.models.guide import guide_column
 from tagweave.models.pieces import PieceEncoder, of_pieces
 from tagweave.models.tagger import Tagger
 from tagweave.training import subword
-from tagweave.training.fit import Fitted, dev_score, fit
+from tagweave.training.dev_score import dev_score
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.jackknife import labelled, members
 from tagweave.training.recipe import Recipe
 from tagweave.training.sample import by_words

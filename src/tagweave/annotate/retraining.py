@@ -22,7 +22,7 @@ from tagweave.corpus.load import load
 from tagweave.models.chain import ChainModel
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import dev_score
+from tagweave.training.dev_score import dev_score
 from tagweave.training.task import Task as Coding
 
 _PAGE = 100  # tasks that are ranked at a time: annotators wait for no longer transaction

@@ -198,7 +198,7 @@ class ChainCRF(Estimator):
         Raises:
             ValueError: no position has one label.
         """
-        from tagweave.training.fit import scorer
+        from tagweave.training.dev_score import scorer
 
         sentences, encoded = self._encoded(X)
         layers = layers_of(y, [len(sentence) for sentence in sentences])

@@ -30,7 +30,8 @@ from tagweave.models.emission import ViewEmission
 from tagweave.models.layout import Layout
 from tagweave.models.objective import chunk_bounds
 from tagweave.models.structure import ChainStructure
-from tagweave.training.fit import Fitted, Problem, lay_out, layout_of, learn, scorer
+from tagweave.training.dev_score import scorer
+from tagweave.training.fit import Fitted, Problem, lay_out, layout_of, learn
 from tagweave.training.recipe import Recipe
 
 _LEARNER = ("c1", "c2", "num_memories", "epsilon", "period", "delta")

@@ -28,7 +28,8 @@ from tagweave.learning.loop import Schedule, Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import guide_column, labels_of, one_label_each
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import Announce, Fitted, dev_score, fit_problem, prepare
+from tagweave.training.dev_score import dev_score
+from tagweave.training.fit import Announce, Fitted, fit_problem, prepare
 from tagweave.training.guided import fit_guided, with_guide
 from tagweave.training.jackknife import in_characters, labelled
 from tagweave.training.recipe import Recipe

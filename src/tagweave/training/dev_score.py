@@ -1,0 +1,106 @@
+"""The score of weights on development data, by which the best iteration is chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Candidates, Layer
+from tagweave.features.encoded import Encoded
+from tagweave.features.evidence import OUTSIDE
+from tagweave.kernels.blas import one_blas_thread
+from tagweave.labels.pieces import Spread
+from tagweave.labels.space import View, is_wildcard
+from tagweave.labels.words import WordCounter
+from tagweave.models.chain import ChainModel
+from tagweave.models.pieces import of_pieces, piece_lengths
+
+Floats = NDArray[Any]
+
+_STRANGE = 0.9  # share of unknown labels from which development data are of another guideline
+_SHOWN = 8  # labels in a message
+
+
+def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:
+    """A function from weights to the score on development data.
+
+    It is the F measure of words where every character of `dev` has one label, else the share of the positions with one
+    label that the model gets right. A label that the model does not know counts as wrong. A wildcard is not one label,
+    nor is `O` where only some labels were looked for.
+
+    Raises:
+        CorpusError: another guideline than those of the model, or hardly any label that it knows.
+    """
+    layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in dev.sentences]
+    if dev.covered is not None:
+        layers = [tuple(None if OUTSIDE in (each or ()) else each for each in layer) for layer in layers]
+    sides = [view.guideline for view in model.structure.space.sides]
+    if dev.guideline not in sides:
+        found = f"development data of the guideline {dev.guideline!r}"
+        raise CorpusError(found, f"{' or '.join(map(repr, sides))}, of the model", dev.path)
+    _check_known(layers, model.structure.space.view(dev.guideline), dev.path)
+    tokens = model.encoder.tokens(dev.sentences, threads)
+    pieces = piece_lengths(tokens) if of_pieces(model) else None
+    return scorer(model, model.encoder.encode(tokens, threads), layers, dev.guideline, threads, dev.path, pieces)
+
+
+def _check_known(layers: Sequence[Layer], view: View, path: str) -> None:
+    """Refuse development data whose labels are nearly all unknown to a view of the model."""
+    named = (name for layer in layers for candidates in layer for name in candidates or ())
+    counts = Counter(name for name in named if not is_wildcard(name))
+    unknown = [name for name in counts if name not in view.number]
+    share = sum(counts[name] for name in unknown) / max(1, counts.total())
+    if share > _STRANGE:
+        names = " ".join(unknown[:_SHOWN])
+        found = f"labels that the model does not know at {100 * share:.1f} % of the positions ({names})"
+        raise CorpusError(found, f"development data of {view.guideline}: {' '.join(view.names[:_SHOWN])}", path)
+
+
+def scorer(
+    model: ChainModel,
+    encoded: Encoded,
+    layers: Sequence[Layer],
+    guideline: str,
+    threads: int = 1,
+    path: str = "",
+    pieces: NDArray[np.int64] | None = None,
+) -> Callable[[Floats], float]:
+    """As `dev_score`, for sentences that are encoded already, and their layers of a guideline.
+
+    Tokens may be pieces of so many characters, and the layers of characters: every character is scored.
+
+    Raises:
+        CorpusError: no position has one label.
+    """
+    view = model.structure.space.view(guideline)
+    numbers = dict(view.number)  # of the labels of the model, then of those that it lacks
+    gold = np.array([_one_label(candidates, numbers) for layer in layers for candidates in layer], np.int32)
+    known = gold >= 0
+    if not known.any():
+        raise CorpusError("no position with one label", "development data to measure by", path)
+    spread = None if pieces is None else Spread(view.names, model.coding, numbers, pieces)
+    ptr = encoded.sentence_ptr if spread is None else spread.begins[encoded.sentence_ptr]
+    counter = WordCounter(tuple(numbers), ptr) if model.coding and known.all() else None
+
+    def score(weights: Floats) -> float:
+        weighted = replace(model, weights=np.asarray(weights, model.weights.dtype))
+        with one_blas_thread():
+            system = view.projection[weighted.best(encoded, threads=threads)]
+        system = system if spread is None else spread.characters(system)
+        return counter.f_score(gold, system) if counter else float((system == gold)[known].mean())
+
+    return score
+
+
+def _one_label(candidates: Candidates, numbers: dict[str, int]) -> int:
+    """The number of the one label that a position allows, a new one for a new label; -1 where it allows others."""
+    if candidates is None or len(candidates) > 1 or (candidates[0] not in numbers and is_wildcard(candidates[0])):
+        return -1
+    return numbers.setdefault(candidates[0], len(numbers))
