@@ -11,6 +11,7 @@ from model_files import contents, corpora_of, write
 
 from tagweave.learning.loop import Outcome
 from tagweave.models.storage import describe_model
+from tagweave.training import comparison
 from tagweave.training.comparison import better
 
 RIGHT = ["a/X b/Y c/Z", "b/Y a/X", "c/Z c/Z b/Y a/X", "a/X c/Z"] * 3
@@ -58,6 +59,15 @@ class Fitted:
     outcome: Outcome
 
 
+@pytest.fixture
+def _fakes(monkeypatch):
+    """Methods that ask the job itself."""
+    method = SimpleNamespace(fit=Fake.fitted, check=Fake.check)
+    monkeypatch.setattr(comparison, "METHODS", {"single": method, "merged": method})
+    monkeypatch.setattr(comparison, "_alone", Fake.alone)
+
+
+@pytest.mark.usefixtures("_fakes")
 @pytest.mark.parametrize("asked", [False, True])
 @pytest.mark.parametrize(("plain", "adapted"), [(0.8, 0.9), (0.8, 0.8), (0.9, 0.8)])
 def test_the_better_one_is_kept_unless_the_method_was_asked_for(plain, adapted, asked):
@@ -71,11 +81,13 @@ def test_the_better_one_is_kept_unless_the_method_was_asked_for(plain, adapted, 
     assert any("plain model is kept" in line for line in told) == (plain > adapted and not asked)
 
 
+@pytest.mark.usefixtures("_fakes")
 def test_a_run_that_was_stopped_goes_on_whatever_is_kept():
     kept = better(Fake({"single": 0.9, "merged": 0.8}, stopped=True))
     assert kept.fitted.name == "single" and kept.fitted.outcome.interrupted
 
 
+@pytest.mark.usefixtures("_fakes")
 def test_where_nothing_can_be_compared_it_is_said():
     job = Fake({"merged": 0.5}, incomparable="no --dev")
     assert better(job).fitted.name == "merged" and job.order == ["merged"]

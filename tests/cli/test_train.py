@@ -18,7 +18,8 @@ from tagweave.training.coupled import Coupling, prepare_coupled
 from tagweave.training.fit import prepare
 from tagweave.training.incomplete import treated
 from tagweave.training.methods.single import SingleOptions
-from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan import CorpusReference
+from tagweave.training.plan_json import read_plan
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.summary import estimated_bytes, peak_bytes, summary
 from tagweave.training.task import Task
@@ -51,7 +52,7 @@ def test_the_model_tells_what_it_was_made_of(run, corpora, tmp_path):
     train, dev, model = corpora / "train.txt", corpora / "dev.txt", tmp_path / "m"
     run("train", f"ctb={train}", "--dev", dev, "-o", model, *RUN, "--seed", 7, "--set", "rate=0.2")
     told = about(model)
-    plan = TrainingPlan.from_json(told["plan"])
+    plan = read_plan(told["plan"])
     assert plan.target == (CorpusReference(str(train), digest(str(train)), 60, guideline="ctb"),)
     assert plan.dev.sha256 == digest(str(dev)) and 0 < told["dev_score"] < 1
     assert told["recipe"]["settings"] == {"seed": 7, "rate": 0.2}

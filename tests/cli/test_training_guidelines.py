@@ -10,7 +10,7 @@ from model_files import write
 from tagweave.corpus.errors import CorpusError
 from tagweave.training.corpora import read_corpus
 from tagweave.training.errors import PlanError
-from tagweave.training.guidelines import training_data
+from tagweave.training.guidelines import development_data, training_data, unknown_labels
 from tagweave.training.methods import METHODS
 
 
@@ -133,7 +133,7 @@ def test_a_layer_in_the_way_of_a_name(files, tmp_path):
 
 def dev_name(told, training, dev):
     first, file = (read_corpus(str(each), "tag", None) for each in (training, dev))
-    return told.of_target(file, first).guideline
+    return development_data(told, file, first).guideline
 
 
 def test_development_data_without_a_name_are_of_the_target(files):
@@ -180,11 +180,11 @@ def test_development_data_of_another_field_are_refused(files, tmp_path, name):
 def test_labels_of_development_data_that_training_lacks_are_told_where_they_are_many(files, tmp_path):
     told = data([files.a], [files.c])
     strange = write(tmp_path / "dev.txt", ["x/N y/V z/N x/Q y/R z/R v"])
-    file = told.of_target(read_corpus(str(strange), "tag", None), read_corpus(str(files.a), "tag", None))
-    assert told.unknown_labels(file) == [
+    file = development_data(told, read_corpus(str(strange), "tag", None), read_corpus(str(files.a), "tag", None))
+    assert unknown_labels(told, file) == [
         f"{strange}: the training corpora lack labels at 50.0 % of its positions, which count as wrong: R Q"
     ]
-    assert told.unknown_labels(told.files[0]) == []
+    assert unknown_labels(told, told.files[0]) == []
 
 
 def test_what_is_assumed_of_a_format_is_told(tmp_path):

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from tagweave.training.errors import PlanError
+from tagweave.training.method_options import typed
 from tagweave.training.methods import METHODS
 from tagweave.training.methods.coupled import CoupledOptions
 from tagweave.training.methods.iterate import IterateOptions
 from tagweave.training.options import Options
 from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, TrainingPlan
-from tagweave.training.resolve import typed
+from tagweave.training.plan_json import read_plan
 
 PLAN = TrainingPlan(
     (CorpusReference("a b.txt", "0" * 64, 7, None, "g", None, 2.0, "all"),),
@@ -32,13 +33,13 @@ PLAN = TrainingPlan(
 def test_a_plan_survives_json(plan: TrainingPlan) -> None:
     values = json.loads(json.dumps(plan.to_json()))
     assert values["schema"] == SCHEMA
-    assert TrainingPlan.from_json(values) == plan
+    assert read_plan(values) == plan
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_options_of_every_method_survive_json(method: str) -> None:
     plan = TrainingPlan(method=method, options=METHODS[method].options())
-    assert TrainingPlan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+    assert read_plan(json.loads(json.dumps(plan.to_json()))) == plan
 
 
 @pytest.mark.parametrize(
@@ -57,13 +58,13 @@ def test_options_of_every_method_survive_json(method: str) -> None:
 )
 def test_what_is_no_plan_is_refused(change: dict[str, Any], expected: str) -> None:
     with pytest.raises(PlanError, match=expected):
-        TrainingPlan.from_json({**PLAN.to_json(), **change})
+        read_plan({**PLAN.to_json(), **change})
 
 
 @pytest.mark.parametrize("values", [None, 3, [], "plan"])
 def test_other_json_is_refused(values: object) -> None:
     with pytest.raises(PlanError, match="expected a plan: an object"):
-        TrainingPlan.from_json(values)
+        read_plan(values)
 
 
 def test_more_rounds_leave_the_identity_as_it_is() -> None:

@@ -11,6 +11,7 @@ from tagweave.cli.errors import OptionError, as_option_error
 
 if TYPE_CHECKING:
     from tagweave.training.plan import TrainingPlan
+    from tagweave.training.plan_json import read_plan
 
 
 def learner_settings(learner: str, texts: Sequence[str]) -> dict[str, int | float]:
@@ -121,10 +122,9 @@ def plan_in(path: str) -> TrainingPlan:
     from pathlib import Path
 
     from tagweave.training.errors import PlanError
-    from tagweave.training.plan import TrainingPlan
 
     try:
-        return TrainingPlan.from_json(json.loads(Path(path).read_text(encoding="utf-8")))
+        return read_plan(json.loads(Path(path).read_text(encoding="utf-8")))
     except (ValueError, PlanError) as error:
         raise OptionError(f"{path}: {error}") from error
 

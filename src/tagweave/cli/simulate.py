@@ -58,7 +58,7 @@ def simulate(
     from tagweave.learning.loop import Schedule
     from tagweave.models.storage import load_model
     from tagweave.training.corpora import read_corpus
-    from tagweave.training.guidelines import training_data
+    from tagweave.training.guidelines import development_data, training_data
 
     sizes = _sizes(numbers)
     choices, treatments = _names(choice, CHOICES, "choice"), _names(treatment, TREATMENTS, "treatment")
@@ -70,7 +70,7 @@ def simulate(
     first, target = read_corpus(train, "segment", format), read_corpus(gold, "segment", format).corpus
     source, held_out = first.corpus, None
     if dev:
-        held_out = training_data([first], [], None).of_target(read_corpus(dev, "segment", format), first).corpus
+        held_out = development_data(training_data([first], [], None), read_corpus(dev, "segment", format), first).corpus
     schedule = Schedule(iterations, patience)
     listed = read(words).words
     rounds = Rounds(base, source, Annotator.of(target), listed, recipe, held_out, schedule, context, seed)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tagweave.learning.progress import Lines
-from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan_json import read_plan
 from tagweave.training.resolve import job_of
 from tagweave.training.run import Run
 from tagweave.training.train import train
@@ -24,7 +24,7 @@ from tagweave.training.train import train
 def main(words: Sequence[str]) -> None:
     """Train and save."""
     plan, model, *annotated = words
-    chosen = TrainingPlan.from_json(json.loads(Path(plan).read_text(encoding="utf-8")))
+    chosen = read_plan(json.loads(Path(plan).read_text(encoding="utf-8")))
     for path in annotated:
         chosen = replace(chosen, target=(*chosen.target[:-1], replace(chosen.target[-1], path=path)))
     run = Run(watcher=Lines(sys.stderr), tell=lambda line: print(line, file=sys.stderr, flush=True))

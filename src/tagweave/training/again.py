@@ -12,6 +12,7 @@ from tagweave.corpus.load import load, parse_argument
 from tagweave.training.errors import PlanError
 from tagweave.training.methods import METHODS, SINGLE
 from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan_json import read_plan
 
 
 def plan_of(about: dict[str, Any]) -> TrainingPlan:
@@ -22,7 +23,7 @@ def plan_of(about: dict[str, Any]) -> TrainingPlan:
     """
     if "plan" not in about:
         raise PlanError("found a model that does not tell its plan, expected one of `tagweave train`")
-    return TrainingPlan.from_json(about["plan"])
+    return read_plan(about["plan"])
 
 
 def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotated: CorpusReference) -> TrainingPlan:

@@ -16,7 +16,6 @@ from tagweave.training.errors import as_plan_error
 from tagweave.training.fit import Fitted, Problem, fit_problem, prepare
 from tagweave.training.guided import fit_stages
 from tagweave.training.job import Job
-from tagweave.training.methods import SINGLE
 from tagweave.training.recipe import Recipe
 from tagweave.training.sequences import Sequences
 from tagweave.training.summary import sample_line, summary, weights_by_view
@@ -62,7 +61,7 @@ class ChainJob(Job[Fitted]):
     def fit_problem(self, problem: Problem, corpora: Sequence[Corpus], recipe: Recipe) -> Fitted:
         """Tell of a problem, and fit it."""
         self.announce(problem)
-        if recipe.sample or self.method != SINGLE:
+        if recipe.sample or len(self.data.guidelines) > 1:
             self.run.tell(sample_line(corpora, recipe.sample))
         return fit_problem(problem, recipe, self.dev, self.run.schedule, self.run.watcher)
 

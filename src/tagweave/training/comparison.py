@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tagweave.training.methods import METHODS, SINGLE
+
 if TYPE_CHECKING:
     from tagweave.training.job import Job
 
@@ -29,21 +31,19 @@ def better(job: Job[Any]) -> Kept:
     Raises:
         KeyboardInterrupt: the user stopped it before the model itself was begun.
     """
-    from tagweave.training.methods import METHODS
-
     tell, data = job.run.tell, job.data
     METHODS[job.method].check(job)
     if why := job.incomparable:
-        fitted = job.fitted()
+        fitted = METHODS[job.method].fit(job)
         if data.has_sources:
             tell(f"{why}: nothing tells whether the sources made the model better or worse than one of TRAIN alone")
         return Kept(job, fitted, {})
-    alone = job.alone()
+    alone = _alone(job)
     tell(f"first a plain model of {data.target}, of TRAIN alone, to compare with")
-    plain = alone.fitted()
+    plain = METHODS[alone.method].fit(alone)
     if plain.outcome.interrupted:
         raise KeyboardInterrupt
-    fitted = job.beside(plain).fitted()
+    fitted = METHODS[job.method].fit(job.beside(plain))
     if fitted.outcome.score is None:  # interrupted in the first iteration
         return Kept(job, fitted, {})
     method = "with the sources" if job.method == alone.method else job.method
@@ -57,3 +57,10 @@ def better(job: Job[Any]) -> Kept:
     tell(f"the plain model is kept: the sources made it worse (--method {job.method} would keep the other)")
     outcome = replace(plain.outcome, interrupted=fitted.outcome.interrupted)
     return Kept(alone, replace(plain, outcome=outcome), scores)
+
+
+def _alone(job: Job[Any]) -> Job[Any]:
+    """The job that makes a plain model of the target corpora."""
+    target = tuple(replace(each, sample=None) for each in job.plan.target)
+    plan = replace(job.plan, target=target, sources=(), method=SINGLE, options=METHODS[SINGLE].options())
+    return replace(job, plan=plan, data=job.data.alone(SINGLE), run=job.run.part(PLAIN), balances=False)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.training.corpora import CorpusFile
+from tagweave.training.data import TrainingData
 from tagweave.training.errors import PlanError
 from tagweave.training.methods import COUPLED, METHODS, SINGLE
 from tagweave.training.task import TAGS
@@ -29,98 +30,6 @@ _MANY = 0.01  # share of positions with labels that training lacks, from which t
 _SHOWN = 8  # labels in a line
 
 _HOW = "corpora can be named: GUIDELINE=FILE"
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """Corpora and what is done with them.
-
-    Attributes:
-        files: in the order of the arguments; the first is of the target guideline.
-        method: one of `METHODS`.
-        own: how many of the files are no `--source`: TRAIN.
-        is_asked_for: whether the user named the method.
-        notes: what was taken for granted, to be told.
-    """
-
-    files: tuple[CorpusFile, ...]
-    method: str
-    own: int = 1
-    is_asked_for: bool = False
-    notes: tuple[str, ...] = ()
-
-    @property
-    def target(self) -> str:
-        """The target guideline."""
-        return self.files[0].guideline
-
-    @property
-    def guidelines(self) -> tuple[str, ...]:
-        """All guidelines, the target first."""
-        return tuple(dict.fromkeys(file.guideline for file in self.files))
-
-    @property
-    def corpora(self) -> list[Corpus]:
-        """All corpora."""
-        return [file.corpus for file in self.files]
-
-    @property
-    def targets(self) -> list[Corpus]:
-        """The corpora of the target guideline."""
-        return [corpus for corpus in self.corpora if corpus.guideline == self.target]
-
-    @property
-    def sources(self) -> list[Corpus]:
-        """The corpora of other guidelines."""
-        return [corpus for corpus in self.corpora if corpus.guideline != self.target]
-
-    @property
-    def has_sources(self) -> bool:
-        """Whether there is any `--source`."""
-        return self.own < len(self.files)
-
-    @property
-    def alone(self) -> TrainingData:
-        """TRAIN alone, for an ordinary model."""
-        return replace(self, files=self.files[: self.own], method=SINGLE)
-
-    def incomparable(self, dev: Corpus | None) -> str:
-        """Why a model is not held against one of TRAIN alone: no source, or development data that cannot tell; or
-        ""."""
-        if not self.has_sources:
-            return "no --source"
-        if dev is None:
-            return "no --dev"
-        return "" if dev.guideline == self.target else f"--dev of {dev.guideline}, not {self.target}"
-
-    def of_target(self, dev: CorpusFile, training: CorpusFile) -> CorpusFile:
-        """Development data, under the name of a guideline of the model; those that name none are of the target.
-
-        Args:
-            dev: as it was read.
-            training: the first training corpus, as it was read.
-
-        Raises:
-            PlanError: a guideline that is none of the model's, or another field of CoNLL-U than the target's.
-        """
-        known = self.guidelines if self.method == COUPLED else (self.target,)
-        if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
-            if {dev.corpus.layer, training.corpus.layer} != {UPOS, XPOS}:
-                return dev.called(self.target)
-        elif dev.guideline in known:
-            return dev
-        raise _other_development_data(dev, known, training)
-
-    def unknown_labels(self, dev: CorpusFile) -> list[str]:
-        """A line, if many positions of development data have labels that no corpus of their guideline has."""
-        known = {tag for corpus in self.corpora if corpus.guideline == dev.guideline for tag in _tags(corpus)}
-        tags = _tags(dev.corpus)
-        unknown = [tag for tag, _ in tags.most_common() if tag not in known]
-        share = sum(tags[tag] for tag in unknown) / max(tags.total(), 1)
-        if share < _MANY:
-            return []
-        lacking = f"the training corpora lack labels at {100 * share:.1f} % of its positions, which count as wrong"
-        return [f"{dev.corpus.path}: {lacking}: {' '.join(unknown[:_SHOWN])}"]
 
 
 def training_data(
@@ -153,6 +62,38 @@ def training_data(
         data = TrainingData(_told_apart(training, sources, foreign), chosen, len(training), method is not None)
         _check_several(data)
     return replace(data, notes=_said(data, training, sources, method))
+
+
+def development_data(data: TrainingData, dev: CorpusFile, training: CorpusFile) -> CorpusFile:
+    """Development data, under the name of a guideline of the model; those that name none are of the target.
+
+    Args:
+        data: the training corpora.
+        dev: as it was read.
+        training: the first training corpus, as it was read.
+
+    Raises:
+        PlanError: a guideline that is none of the model's, or another field of CoNLL-U than the target's.
+    """
+    known = data.guidelines if data.method == COUPLED else (data.target,)
+    if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
+        if {dev.corpus.layer, training.corpus.layer} != {UPOS, XPOS}:
+            return dev.called(data.target)
+    elif dev.guideline in known:
+        return dev
+    raise _other_development_data(dev, known, training)
+
+
+def unknown_labels(data: TrainingData, dev: CorpusFile) -> list[str]:
+    """A line, if many positions of development data have labels that no corpus of their guideline has."""
+    known = {tag for corpus in data.corpora if corpus.guideline == dev.guideline for tag in _tags(corpus)}
+    tags = _tags(dev.corpus)
+    unknown = [tag for tag, _ in tags.most_common() if tag not in known]
+    share = sum(tags[tag] for tag in unknown) / max(tags.total(), 1)
+    if share < _MANY:
+        return []
+    lacking = f"the training corpora lack labels at {100 * share:.1f} % of its positions, which count as wrong"
+    return [f"{dev.corpus.path}: {lacking}: {' '.join(unknown[:_SHOWN])}"]
 
 
 def _check_several(data: TrainingData) -> None:

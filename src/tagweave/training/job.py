@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from tagweave.training.comparison import PLAIN
 from tagweave.training.lexicons import LexiconFiles
 from tagweave.training.options import Options
 from tagweave.training.run import Run
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tagweave.corpus.corpus import Corpus
-    from tagweave.training.guidelines import TrainingData
+    from tagweave.training.data import TrainingData
     from tagweave.training.plan import TrainingPlan
 
 Trained = TypeVar("Trained")
@@ -34,6 +33,7 @@ class Job(ABC, Generic[Trained]):
         dev: development data.
         lexicons: whose words are features.
         run: when training stops, and who is told.
+        balances: whether an iteration visits no more of a source than of the target, where the plan does not say.
         plain: the model of the target corpora alone, if there is one.
     """
 
@@ -42,6 +42,7 @@ class Job(ABC, Generic[Trained]):
     dev: Corpus | None = None
     lexicons: LexiconFiles = field(default_factory=LexiconFiles)
     run: Run = field(default_factory=Run)
+    balances: bool = False
     plain: Trained | None = None
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
@@ -55,31 +56,10 @@ class Job(ABC, Generic[Trained]):
         assert self.plan.method is not None  # noqa: S101 - as above
         return self.plan.method
 
-    def fitted(self) -> Trained:
-        """The model of the method.
-
-        Raises:
-            CorpusError, TrainingError, MappingError, PlanError: as the method.
-            KeyboardInterrupt: the user stopped it before the model itself was begun.
-        """
-        from tagweave.training.methods import METHODS
-
-        found: Trained = METHODS[self.method].fit(self)
-        return found
-
     @property
     def incomparable(self) -> str:
         """Why the model is not held against one of the target corpora alone; "" where it is."""
         return self.options(Options).why_incomparable or self.data.incomparable(self.dev)
-
-    def alone(self) -> Self:
-        """The job that makes an ordinary model of the target corpora."""
-        from tagweave.training.methods import METHODS, SINGLE
-
-        target = tuple(replace(each, sample=None) for each in self.plan.target)
-        options = METHODS[SINGLE].options()
-        plan = replace(self.plan, target=target, sources=(), method=SINGLE, options=options)
-        return replace(self, plan=plan, data=self.data.alone, run=self.run.part(PLAIN))
 
     def beside(self, plain: Trained) -> Self:
         """The same job, after that of the plain model."""
@@ -99,7 +79,6 @@ class Job(ABC, Generic[Trained]):
         many that it has about as many words: on ZX and People's Daily better than three times as many, as in li-2015
         (5.1, where sentences of both are equally long).
         """
-        from tagweave.training.methods import METHODS
         from tagweave.training.sample import IN_BATCHES, by_words
 
         numbers, sizes = [each.sample for each in self.plan.corpora], [len(each) for each in self.data.corpora]
@@ -107,7 +86,7 @@ class Job(ABC, Generic[Trained]):
             return tuple(
                 number if isinstance(number, int) else size for number, size in zip(numbers, sizes, strict=True)
             )
-        if self.plan.learner not in IN_BATCHES or not METHODS[self.method].balances:
+        if self.plan.learner not in IN_BATCHES or not self.balances:
             return ()
         data, usual = self.data, by_words(self.data.targets, self.data.sources)
         of_target, of_source = iter(usual[: len(data.targets)]), iter(usual[len(data.targets) :])

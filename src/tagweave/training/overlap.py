@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tagweave.training.corpora import PARSE
-from tagweave.training.guidelines import TrainingData
+from tagweave.training.data import TrainingData
 from tagweave.training.methods import COUPLED
 from tagweave.training.methods.merged import METHOD as MERGED
 from tagweave.training.parsing import tag_layers

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
-
-from tagweave.training.errors import PlanError
 
 SCHEMA = 1
 """The version of the JSON form of plans."""
@@ -118,52 +116,3 @@ class TrainingPlan:
     def to_json(self) -> dict[str, Any]:
         """The plan as JSON has it, with its schema."""
         return {"schema": SCHEMA, **json.loads(json.dumps(asdict(self)))}
-
-    @classmethod
-    def from_json(cls, values: object) -> TrainingPlan:
-        """The plan that `to_json` gave, or that somebody wrote.
-
-        Raises:
-            PlanError: another schema, a field that there is not, or a value of another type, by its place.
-        """
-        from msgspec import ValidationError, convert
-
-        from tagweave.training.methods import METHODS
-        from tagweave.training.resolve import typed
-
-        if not isinstance(values, dict):
-            raise PlanError(f"found {type(values).__name__}, expected a plan: an object")
-        values = dict(values)
-        if (schema := values.pop("schema", SCHEMA)) != SCHEMA:
-            raise PlanError(f"found a plan of schema {schema!r}, expected {SCHEMA}")
-        options, method = values.pop("options", None), values.get("method")
-        try:
-            _check_names(cls, values, "plan")
-            plan = convert(values, cls)
-        except ValidationError as error:
-            raise PlanError(f"found a plan that cannot be read: {error}") from error
-        if options is None or method not in METHODS:
-            return replace(plan, options=options)
-        return replace(plan, options=typed(METHODS[method], options))
-
-
-def _check_names(kind: type, values: object, where: str) -> None:
-    """Raise unless an object, and those within it, have no other fields than a class and those of its fields."""
-    known = [each.name for each in fields(kind)]
-    if not isinstance(values, dict):
-        raise PlanError(f"{where}: found {type(values).__name__}, expected an object")
-    for name, value in values.items():
-        if name not in known:
-            raise PlanError(f"{where}: found the field {name!r}, expected {', '.join(known)}")
-        inner = _OBJECTS.get(name)
-        for each in value if isinstance(value, list) else [value]:
-            if inner is not None and each is not None:
-                _check_names(inner, each, f"{where}.{name}")
-
-
-_OBJECTS: dict[str, type] = {
-    "target": CorpusReference,
-    "sources": CorpusReference,
-    "dev": CorpusReference,
-    "lexicons": FileReference,
-}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.training.corpora import CorpusFile
-from tagweave.training.guidelines import TrainingData
+from tagweave.training.data import TrainingData
 from tagweave.training.incomplete import is_complete
 from tagweave.training.task import TASKS
 

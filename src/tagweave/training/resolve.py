@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from tagweave.training.errors import PlanError, as_plan_error
+from tagweave.training.method_options import check_known, typed, with_option
 from tagweave.training.methods import METHODS, SINGLE, serving, usual
-from tagweave.training.methods.method import CHAIN, TREE, Method
-from tagweave.training.options import Options, choices
+from tagweave.training.methods.method import CHAIN, TREE
+from tagweave.training.options import Options
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
 if TYPE_CHECKING:
     from tagweave.training.corpora import CorpusFile
-    from tagweave.training.guidelines import TrainingData
+    from tagweave.training.data import TrainingData
     from tagweave.training.job import Job
     from tagweave.training.lexicons import LexiconFiles
     from tagweave.training.run import Run
@@ -62,7 +63,14 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[
     for note in notes:
         run.tell(note)
     schedule = replace(run.schedule, iterations=plan.iterations, patience=plan.patience)
-    job = _job_class(plan)(plan, data, dev.corpus if dev else None, lexicons, replace(run, schedule=schedule))
+    job = _job_class(plan)(
+        plan,
+        data,
+        dev.corpus if dev else None,
+        lexicons,
+        replace(run, schedule=schedule),
+        METHODS[data.method].balances,
+    )
     identity = run_identity(data.files, dev, *job.identity())
     return replace(job, run=replace(run, schedule=replace(schedule, run=identity)))
 
@@ -126,13 +134,7 @@ def _of_chains_alone(options: Options | Mapping[str, Any] | None) -> list[str]:
     else:
         values = dict(options)
     of_chains = {f.name for m in METHODS.values() for f in fields(m.options) if f.metadata["structure"] == CHAIN}
-    return [name for name in values if name in of_chains or not _with_option(name, TREE)]
-
-
-def _with_option(name: str, structure: str = "") -> list[str]:
-    """The methods that have an option."""
-    methods = [METHODS[each] for each in (serving(structure) if structure else METHODS)]
-    return [each.name for each in methods if name in [field.name for field in fields(each.options)]]
+    return [name for name in values if name in of_chains or not with_option(name, TREE)]
 
 
 def _check_values(plan: TrainingPlan) -> None:
@@ -146,28 +148,6 @@ def _check_values(plan: TrainingPlan) -> None:
         if values.keys() <= {field.name for field in fields(method.options)}:
             typed(method, values)
             return
-
-
-def typed(method: Method, values: Mapping[str, Any]) -> Options:
-    """The options of a method from plain values.
-
-    Raises:
-        PlanError: an option of other methods, or a value that it cannot have.
-    """
-    from msgspec import ValidationError, convert
-
-    kinds = get_type_hints(method.options)
-    for name, value in values.items():
-        if name not in kinds:
-            expected = " or ".join(_with_option(name)) or f"one of {', '.join(kinds)}"
-            raise PlanError(f"found --{name.replace('_', '-')} with the method {method.name}, expected {expected}")
-        if value is not None and (names := choices(kinds[name])):
-            check_known(name, value, names)
-    try:
-        with as_plan_error():
-            return convert(dict(values), method.options)
-    except ValidationError as error:
-        raise PlanError(f"the method {method.name}: {error}") from error
 
 
 def _templates(plan: TrainingPlan) -> tuple[str, ...]:
@@ -191,13 +171,13 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
 
 def _data(plan: TrainingPlan, corpora: Corpora) -> tuple[TrainingData, CorpusFile | None]:
     """The training corpora under the names of their guidelines, and development data."""
-    from tagweave.training.guidelines import training_data
+    from tagweave.training.guidelines import development_data, training_data
     from tagweave.training.repeated import without_repeated
 
     own, files = len(plan.target), list(corpora.training)
     data = training_data(files[:own], files[own:], plan.method, usual(STRUCTURES[plan.task]))
     data = without_repeated(data, plan.task)
-    return data, data.of_target(corpora.dev, files[0]) if corpora.dev else None
+    return data, development_data(data, corpora.dev, files[0]) if corpora.dev else None
 
 
 def _with_method(plan: TrainingPlan, data: TrainingData) -> TrainingPlan:
@@ -245,13 +225,13 @@ def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
 
 def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> list[str]:
     """What is told of the corpora."""
-    from tagweave.training.guidelines import left_out
+    from tagweave.training.guidelines import left_out, unknown_labels
     from tagweave.training.overlap import overlap_lines
 
     files = [*data.files, *([dev] if dev else [])]
     notes = [*left_out(files), *(file.note for file in files if file.note)]
     if dev and plan.task != "segment":
-        notes += data.unknown_labels(dev)
+        notes += unknown_labels(data, dev)
     return [*notes, *overlap_lines(data, plan.task)]
 
 
@@ -263,13 +243,3 @@ def _job_class(plan: TrainingPlan) -> type[Job[Any]]:
     from tagweave.training.chain_job import ChainJob
 
     return ChainJob
-
-
-def check_known(what: str, name: str, known: Sequence[str]) -> None:
-    """Raise unless a name is known.
-
-    Raises:
-        PlanError: it is not.
-    """
-    if name not in known:
-        raise PlanError(f"unknown {what} {name!r}, expected one of {', '.join(known)}")

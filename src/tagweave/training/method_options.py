@@ -1,0 +1,50 @@
+"""Options of methods from plain values, as JSON and keyword arguments have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+from tagweave.training.errors import PlanError, as_plan_error
+from tagweave.training.methods import METHODS, serving
+from tagweave.training.methods.method import Method
+from tagweave.training.options import Options, choices
+
+
+def typed(method: Method, values: Mapping[str, Any]) -> Options:
+    """The options of a method from plain values.
+
+    Raises:
+        PlanError: an option of other methods, or a value that it cannot have.
+    """
+    from msgspec import ValidationError, convert
+
+    kinds = get_type_hints(method.options)
+    for name, value in values.items():
+        if name not in kinds:
+            expected = " or ".join(with_option(name)) or f"one of {', '.join(kinds)}"
+            raise PlanError(f"found --{name.replace('_', '-')} with the method {method.name}, expected {expected}")
+        if value is not None and (names := choices(kinds[name])):
+            check_known(name, value, names)
+    try:
+        with as_plan_error():
+            return convert(dict(values), method.options)
+    except ValidationError as error:
+        raise PlanError(f"the method {method.name}: {error}") from error
+
+
+def with_option(name: str, structure: str = "") -> list[str]:
+    """The methods that have an option."""
+    methods = [METHODS[each] for each in (serving(structure) if structure else METHODS)]
+    return [each.name for each in methods if name in [field.name for field in fields(each.options)]]
+
+
+def check_known(what: str, name: str, known: Sequence[str]) -> None:
+    """Raise unless a name is known.
+
+    Raises:
+        PlanError: it is not.
+    """
+    if name not in known:
+        raise PlanError(f"unknown {what} {name!r}, expected one of {', '.join(known)}")
