@@ -16,6 +16,7 @@ from reproductions.jiang_2015.methods import (
     way_back,
 )
 from reproductions.jiang_2015.wording import WORDINGS
+from reproductions.lab.figures import series as with_seeds
 from reproductions.lab.run import Named
 from tagweave.evaluation.plots import Series, bar, curve
 
@@ -32,7 +33,7 @@ def draw(summary: dict[str, Any], folder: Path) -> list[str]:
 def _models(setting: dict[str, Any], folder: Path, score: str) -> list[str]:
     parts = ("dev", "test")
     methods = [method for method in (*TIMED, CONVERSION) if method.name in setting["methods"]]
-    series = {method.name: _series([_scores(setting, method)[part] for part in parts]) for method in methods}
+    series = {method.name: with_seeds([_scores(setting, method)[part] for part in parts]) for method in methods}
     name = f"jiang-2015-{setting['name']}.png"
     bar(folder / name, parts, series, score=score, title=setting["title"])
     return [name]
@@ -43,7 +44,7 @@ def _predict_self(setting: dict[str, Any], folder: Path, score: str) -> list[str
     names = [f"jiang-2015-{setting['name']}-{what}.png" for what in ("lambda", "rounds")]
 
     def on_dev(methods: Sequence[Named]) -> Series:
-        return _series([_scores(setting, method)["dev"] for method in methods])
+        return with_seeds([_scores(setting, method)["dev"] for method in methods])
 
     levels = {"filtering": FILTERED, "Model 1": MODEL_1, "baseline": BASELINE}
     by_lambda = {"re-estimation": on_dev([way_back(share) for share in ways_back])}
@@ -62,7 +63,7 @@ def _by_size(summary: dict[str, Any], folder: Path, score: str) -> str:
     settings = summary["settings"]
     sizes = [setting["sizes"]["target"]["train"][0] for setting in settings]
     series = {
-        method: _series([setting["methods"][method]["scores"]["test"] for setting in settings])
+        method: with_seeds([setting["methods"][method]["scores"]["test"] for setting in settings])
         for method in settings[0]["methods"]
     }
     name = f"jiang-2015-{summary['part']}.png"
@@ -74,9 +75,3 @@ def _by_size(summary: dict[str, Any], folder: Path, score: str) -> str:
 def _scores(setting: dict[str, Any], method: Named) -> dict[str, Any]:
     scores: dict[str, Any] = setting["methods"][method.name]["scores"]
     return scores
-
-
-def _series(scores: Sequence[dict[str, Any]]) -> Series:
-    """The mean over the seeds, and how far the farthest seed is from it."""
-    farthest = [max(abs(value - each["mean"]) for value in each["values"]) for each in scores]
-    return Series([each["mean"] for each in scores], farthest)

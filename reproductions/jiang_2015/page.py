@@ -17,7 +17,18 @@ from reproductions.jiang_2015.methods import (
     Method,
 )
 from reproductions.jiang_2015.wording import WORDINGS, Wording
-from reproductions.lab.page import findings, number_range, opening, significance, table
+from reproductions.lab.page import (
+    FARTHEST,
+    early_stopping,
+    findings,
+    number_range,
+    opening,
+    plots_below,
+    score,
+    significance,
+    sizes,
+    table,
+)
 
 _TITLES = {
     "models": "Tables 6, 8 and 12",
@@ -108,26 +119,18 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
         yield from findings(setting["findings"])
     if part.endswith("sizes"):
         yield from _gains(summary["settings"], _TITLES[part])
-    if plots:
-        yield "\n## Plots\n"
-        yield "Error bars reach as far as the seed that is farthest from the mean.\n"
-        yield from (f"![{plot}]({plot})" for plot in plots)
+    yield from plots_below(plots, FARTHEST)
 
 
 def _setup(summary: dict[str, Any], words: Wording) -> Iterator[str]:
-    iterations, patience = summary["settings"][0]["schedule"]
-    yield (
-        f"- Every training: at most {iterations} iterations, the one that is best on development data, stopped after"
-        f" {patience} without a better one."
-    )
+    yield early_stopping(summary["settings"][0]["schedule"])
     yield f"- Scores are {words.score}, x 100, means over the seeds; in brackets each seed. {words.seed}"
     yield significance(summary["trials"])
 
 
 def _sizes(setting: dict[str, Any]) -> Iterator[str]:
-    for side, sizes in setting["sizes"].items():
-        told = "; ".join(f"{name} {a:,} sentences, {b:,} words" for name, (a, b) in sizes.items())
-        yield f"- {side.capitalize()}: {told}."
+    for side, parts in setting["sizes"].items():
+        yield f"- {side.capitalize()}: {sizes(parts)}."
     recipe = dict(setting["recipe"])
     learner, more = recipe.pop("learner"), {key: recipe.pop(key) for key in ("guide features",) if key in recipe}
     settings = "".join(f", {name} {value}" for name, value in recipe.items())
@@ -160,7 +163,7 @@ def _opposite(methods: dict[str, Any], words: Wording) -> Iterator[str]:
     rows = []
     for method in (BASELINE, SOURCE):
         scores, printed = methods[method.name]["scores"], words.opposite_paper.get(method.name, ())
-        rows.append([method.name, _score(scores["test"]), _score(scores["source test"]), *printed])
+        rows.append([method.name, score(scores["test"]), score(scores["source test"]), *printed])
     yield from table(["model", "target test", "source test", *words.opposite_heads], rows)
 
 
@@ -169,7 +172,7 @@ def _models(setting: dict[str, Any], words: Wording) -> Iterator[str]:
     rows, decoding = [], setting["decoding"]
     for name, printed in words.models_paper.items():
         found, times = setting["methods"][name], decoding["seconds"][name]
-        scores = [_score(found["scores"][part]) for part in ("dev", "test")]
+        scores = [score(found["scores"][part]) for part in ("dev", "test")]
         tests = [_test(found["against"].get(each.name, {}).get("test")) for each in (BASELINE, MODEL_1)]
         speed = decoding["length"] / np.mean(times)
         rows.append([name, _way(found), *scores, *tests, f"{np.mean(times):.3f}", f"{speed:,.0f}", *printed])
@@ -211,7 +214,7 @@ def _scores(title: str, methods: dict[str, Any], references: Sequence[Method]) -
     yield f"### {title}\n"
     rows = []
     for name, found in methods.items():
-        scores = [_score(found["scores"][part]) for part in ("dev", "test")]
+        scores = [score(found["scores"][part]) for part in ("dev", "test")]
         beside = [
             _test(found["against"].get(each.name, {}).get(part)) for each in references for part in ("dev", "test")
         ]
@@ -225,7 +228,7 @@ def _labelled(methods: dict[str, Any]) -> Iterator[str]:
     yield "### Heads with their relations, subtypes and all\n"
     rows = []
     for name, found in methods.items():
-        scores = [_score(found["scores"][f"{part} LAS"]) for part in ("dev", "test")]
+        scores = [score(found["scores"][f"{part} LAS"]) for part in ("dev", "test")]
         tests = [_test(found["against"].get(each.name, {}).get("test LAS")) for each in (BASELINE, MODEL_1)]
         rows.append([name, *scores, *tests])
     yield from table(["method", "dev LAS", "test LAS", "test to baseline, p", "test to Model 1, p"], rows)
@@ -252,7 +255,7 @@ def _gains(settings: Sequence[dict[str, Any]], figure: str) -> Iterator[str]:
         rows.append(
             [
                 f"{setting['sizes']['target']['train'][0]:,}",
-                _score(setting["methods"][BASELINE.name]["scores"]["test"]),
+                score(setting["methods"][BASELINE.name]["scores"]["test"]),
                 *(_test(found["against"][BASELINE.name]["test"]) for found in methods),
             ]
         )
@@ -266,10 +269,6 @@ def _way(found: Mapping[str, Any]) -> str:
         return "-"
     ways = zip(found["round"], found["way back"], strict=True)
     return "; ".join(dict.fromkeys(f"{number}, {share:g}" for number, share in ways))
-
-
-def _score(found: Mapping[str, Any]) -> str:
-    return f"**{found['mean']:.2f}** ({', '.join(f'{value:.2f}' for value in found['values'])})"
 
 
 def _test(test: Mapping[str, Any] | None) -> str:

@@ -10,24 +10,19 @@ from reproductions.jiang_2015.methods import BASELINE, DECODING, MODEL_1, MODEL_
 from reproductions.jiang_2015.pair import Pair
 from reproductions.jiang_2015.paper import FINDINGS
 from reproductions.jiang_2015.recall import LEAST_SHARE, by_kind
-from reproductions.lab.comparison import TRIALS, Measured, against, judged
+from reproductions.lab.comparison import TRIALS, Measured, judged
 from reproductions.lab.run import Run, Setting
+from reproductions.lab.summary import of_methods, of_run
 
 REFERENCES = (BASELINE, MODEL_1, MODEL_2)
 """The methods that every other one is tested against."""
+COURSE = ("weights", "seconds", "history", "round", "way back", "sentences")
 Rivals = Setting[Pair, Method]
 
 
 def summary(run: Run[Pair, Method], command: str, trials: int = TRIALS) -> dict[str, Any]:
-    """The numbers of a part; `command` is how to have them again."""
-    return {
-        "command": command,
-        "part": run.part,
-        "structure": run.settings[0].draw(0).structure.name,
-        "seeds": run.seeds,
-        "trials": trials,
-        "settings": [_of_setting(run, setting, trials) for setting in run.settings],
-    }
+    """As `reproductions.lab.study.Study.summary`."""
+    return of_run(run, command, trials, _of_setting, structure=run.settings[0].draw(0).structure.name)
 
 
 def _of_setting(run: Run[Pair, Method], setting: Rivals, trials: int) -> dict[str, Any]:
@@ -42,14 +37,7 @@ def _of_setting(run: Run[Pair, Method], setting: Rivals, trials: int) -> dict[st
         "notes": list(pair.notes),
         "ways": [list(pair.ways_back), pair.rounds],
         "schedule": [pair.schedule.iterations, pair.schedule.patience],
-        "methods": {
-            method.name: {
-                **_course(run, setting, method),
-                "scores": {measure: each.to_json() for measure, each in found[method.name].items()},
-                "against": against(method.name, found, REFERENCES, trials, _of_target),
-            }
-            for method in methods
-        },
+        "methods": of_methods(run, setting, found, lambda _: REFERENCES, trials, COURSE, _of_target),
         "findings": judged(FINDINGS[run.part], found, trials),
         **(_of_models(run, setting) if DECODING in setting.methods else {}),
     }
@@ -71,12 +59,6 @@ def measures(run: Run[Pair, Method], setting: Rivals, method: Method) -> dict[st
 
 def _of_target(measure: str) -> bool:
     return not measure.startswith("source")
-
-
-def _course(run: Run[Pair, Method], setting: Rivals, method: Method) -> dict[str, Any]:
-    results = run.of(setting, method)
-    keys = ("weights", "seconds", "history", "round", "way back", "sentences")
-    return {key: [result[key] for result in results] for key in keys if key in results[0]}
 
 
 def _of_models(run: Run[Pair, Method], setting: Rivals) -> dict[str, Any]:

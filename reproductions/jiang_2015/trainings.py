@@ -11,6 +11,7 @@ from typing import Any
 from reproductions.jiang_2015.structure import Annotation, Fitted, Lines, Model, Structure
 from reproductions.jiang_2015.structure import digest as digest_of_lines
 from reproductions.lab.cache import Cache, Result
+from reproductions.lab.cell import finished
 from reproductions.lab.corpora import digest
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
@@ -90,9 +91,7 @@ class Training:
     @cached_property
     def _fitted(self) -> tuple[Fitted, Result]:
         begin = time.perf_counter()
-        fitted = self.fit()
-        if fitted.outcome.interrupted:
-            raise KeyboardInterrupt
+        fitted = finished(self.fit())
         history = [iteration.score for iteration in fitted.outcome.history]
         seconds = round(time.perf_counter() - begin, 2)
         return fitted, {**self.structure.sizes(fitted.model), "history": history, "seconds": seconds}

@@ -71,7 +71,7 @@ def there(folder: Path) -> Path:
         CorpusError: it is not there.
     """
     if not folder.is_dir():
-        expected = "train, dev and test of that corpus; --corpora names the folder of all, --quick takes the sample"
+        expected = "train, dev and test; TAGWEAVE_CORPORA names the folder of all corpora, --quick takes the sample"
         raise CorpusError("no such folder", expected, str(folder))
     return folder
 

@@ -37,6 +37,54 @@ def opening(title: str, command: str) -> Iterator[str]:
     yield "Every number down to the discussion is of that run, or from the paper where it says so.\n"
 
 
+def plots_below(plots: Iterable[str], note: str = "") -> Iterator[str]:
+    """The plots of a page, which are its last section."""
+    if plots := list(plots):
+        yield "\n## Plots\n"
+        yield from [f"{note}\n"] if note else []
+        yield from (f"![{plot}]({plot})" for plot in plots)
+
+
+FARTHEST = "Error bars reach as far as the seed that is farthest from the mean."
+
+
+def sizes(found: Mapping[str, Sequence[int]]) -> str:
+    """How many sentences and words each corpus has."""
+    return "; ".join(f"{name} {a:,} sentences, {b:,} words" for name, (a, b) in found.items())
+
+
+def training(recipe: Mapping[str, Any]) -> str:
+    """The learner of a recipe with its settings, and its iterations."""
+    told = ", ".join(f"{name} {value}" for name, value in recipe.items() if name not in ("learner", "iterations"))
+    learner = f"{recipe['learner']}{f' ({told})' if told else ''}"
+    return f"- Every training: {learner}, {recipe['iterations']} iterations; the last one is kept."
+
+
+def early_stopping(budget: Sequence[int], dev: str = "development data", learner: str = "") -> str:
+    """How long models are trained."""
+    return (
+        f"- Every training: {learner}at most {budget[0]} iterations, the one that is best on {dev}, stopped after"
+        f" {budget[1]} without a better one."
+    )
+
+
+def values(found: Iterable[float], digits: int = 2) -> str:
+    """Those of all seeds."""
+    return ", ".join(f"{value:.{digits}f}" for value in found)
+
+
+def score(found: Mapping[str, Any]) -> str:
+    """The mean, and in brackets each seed."""
+    return f"**{found['mean']:.2f}** ({values(found['values'])})"
+
+
+def test(found: Mapping[str, Any] | None) -> list[str]:
+    """Two cells: a difference, and p over all seeds, in brackets of each."""
+    if not found:
+        return ["-", "-"]
+    return [f"{found['difference']:+.2f}", f"{found['p_all']:.4f} ({values(found['p'], 4)})"]
+
+
 def significance(trials: int) -> str:
     """How the p of a page are computed."""
     return (

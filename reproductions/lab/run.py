@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from reproductions.lab.cache import Result
 
@@ -65,6 +65,11 @@ class Run(Generic[Data, Method]):
     def of(self, setting: Setting[Data, Method], method: Method) -> list[Result]:
         """The results of all seeds."""
         return [self.results[setting.name, method.name, seed] for seed in range(self.seeds)]
+
+    def columns(self, setting: Setting[Data, Method], method: Method, keys: Sequence[str]) -> dict[str, list[Any]]:
+        """Under each key that results have, those of all seeds."""
+        results = self.of(setting, method)
+        return {key: [result[key] for result in results] for key in keys if key in results[0]}
 
 
 def run(

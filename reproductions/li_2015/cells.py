@@ -1,19 +1,17 @@
-"""The cells of the experiments: one training run each.
-
-A cell keeps what the model says of development and test data, not scores: so the measures may change without training
-again. No text of a corpus is stored, only tags.
-"""
+"""The cells of the experiments: one training run each. No text of a corpus is stored, only tags."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from reproductions.lab.cache import Cache, Result
+from reproductions.lab import cell as lab
+from reproductions.lab.cache import Result
+from reproductions.lab.cell import costs, finished
 from reproductions.li_2015.mappings import mappings
 from reproductions.li_2015.methods import BASELINE, COUPLED, Method
 from reproductions.li_2015.pair import Pair, with_layers
@@ -24,7 +22,6 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.presets import PRESETS
 from tagweave.labels.coding import as_layer
 from tagweave.labels.mapping import TagMapping
-from tagweave.learning.loop import Watcher
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import labels_of
 from tagweave.models.tagger import Tagger
@@ -39,44 +36,19 @@ _BATCH = {"batch": 16}
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One training run.
+class Cell(lab.Cell[Pair, Method]):
+    """A method on a pair.
 
-    Attributes:
-        pair, method: from what, and how.
-        seed: of the order of sentences, and of Algorithm 1's draws.
-        cache: where results are kept.
-        threads: of the training.
-        watcher: is told of every iteration.
+    Its result has `score` (on dev, of the chosen iteration), `history` (of every iteration), `labels` and `weights`
+    (how many), `seconds`; `dev` and `test`, the tags of every sentence as one string. That of the baseline also has
+    `certainty` (of every token of the test data, the probability of its most probable tag) and `pairs` (tags that meet
+    when it labels the source corpus, with counts); that of the coupled model `converted`, the target tags of the
+    source corpus, and `confidence`, how sure they are.
     """
-
-    pair: Pair
-    method: Method
-    seed: int
-    cache: Cache
-    threads: int = 1
-    watcher: Watcher | None = None
-
-    def result(self) -> Result:
-        """The result from the cache or, where it is not there, from a run.
-
-        Returns:
-            `score` (on dev, of the chosen iteration), `history` (that of every iteration), `labels` and `weights` (how
-            many), `seconds`; `dev` and `test`, the tags of every sentence as one string; of the baseline also
-            `certainty` (of every token of the test data, the probability of its most probable tag) and `pairs` (tags
-            that meet when it labels the source corpus, with counts); of the coupled model `converted`, the target tags
-            of the source corpus, and `confidence`, how sure they are.
-
-        Raises:
-            CorpusError: a damaged file in the cache; and as `fit`.
-            KeyboardInterrupt: the user stopped the training.
-        """
-        name = f"{self.pair.name} {self.method.name} {self.seed}"
-        return self.cache.result(name, self.description(), self.run)
 
     def description(self) -> Result:
         """What the result depends on."""
-        pair, schedule = self.pair, self.pair.schedule
+        pair, schedule = self.data, self.data.schedule
         return {
             "version": __version__,
             "pair": pair.name,
@@ -88,18 +60,14 @@ class Cell:
         }
 
     def run(self) -> Result:
-        """Train, and label. Returns and raises as `result`."""
-        begin, target = time.perf_counter(), self.pair.target
-        fitted = self._fit()
-        if fitted.outcome.interrupted:
-            raise KeyboardInterrupt
+        """Train, and label."""
+        begin, target = time.perf_counter(), self.data.target
+        fitted = finished(self._fit())
         model = fitted.model
         return {
             "score": fitted.outcome.score,
             "history": [iteration.score for iteration in fitted.outcome.history],
-            "labels": len(model.structure.space),
-            "weights": len(model.weights),
-            "seconds": round(time.perf_counter() - begin, 2),
+            **costs(fitted, time.perf_counter() - begin),
             "dev": self._labelled(model, target.dev),
             "test": self._labelled(model, target.test),
             **self._more(model),
@@ -107,13 +75,13 @@ class Cell:
 
     def _more(self, model: ChainModel) -> dict[str, Any]:
         """What other cells need of this one."""
-        source = self.pair.source.train
+        source = self.data.source.train
         if self.method == BASELINE:
             counts = automatic_mapping(model, [source], threads=self.threads).counts
             pairs = [[a, b, count] for (a, b), count in counts.items()]
-            return {"certainty": certainties(model, self.pair.target.test, self.threads), "pairs": pairs}
+            return {"certainty": certainties(model, self.data.target.test, self.threads), "pairs": pairs}
         if self.method == COUPLED:
-            converted = self._converted(model, replace(source, guideline=self.pair.target.train.guideline))
+            converted = self._converted(model, replace(source, guideline=self.data.target.train.guideline))
             confidence = [np.round(sentence.confidence or (), 4).tolist() for sentence in converted]
             return {"converted": _tags(converted), "confidence": confidence}
         return {}
@@ -123,11 +91,11 @@ class Cell:
 
     def _converted(self, model: ChainModel, corpus: Corpus) -> Corpus:
         """The corpus with the tags of its guideline, given all other layers."""
-        source = self.pair.source.train
+        source = self.data.source.train
         return convert(model, shown(corpus, source.guideline, tags_of(source)), corpus.guideline, self.threads)
 
     def _fit(self) -> Fitted:
-        target, source, schedule = self.pair.target, self.pair.source, self.pair.schedule
+        target, source, schedule = self.data.target, self.data.source, self.data.schedule
         dev, recipe, watcher = with_layers(target.dev, target.dev.guideline), self.recipe(), self.watcher
         both = [target.train, source.train]
         alone = replace(recipe, sample=())
@@ -156,16 +124,16 @@ class Cell:
 
     def recipe(self) -> Recipe:
         """The features of li-2015, Table 1, AdaGrad, and the sentences that an iteration visits."""
-        sample = self.pair.sample
+        sample = self.data.sample
         if self.method.source_sentences:
-            sample = (len(self.pair.target.train), min(self.method.source_sentences, len(self.pair.source.train)))
+            sample = (len(self.data.target.train), min(self.method.source_sentences, len(self.data.source.train)))
         settings = {"seed": self.seed, "initial": 1e-8, **({} if self.method.system == "coupled" else _BATCH)}
         return Recipe(templates=PRESETS["li-2015"], settings=settings, sample=sample, threads=self.threads)
 
     def coupling(self) -> Coupling:
         """The mapping function, in which the baseline of the same seed has a part, and the kinds of weights."""
         pairs = replace(self, method=BASELINE).result()["pairs"]
-        names = self.pair.target.train.guideline, self.pair.source.train.guideline
+        names = self.data.target.train.guideline, self.data.source.train.guideline
         counted = TagMapping(*names, {(a, b): count for a, b, count in pairs})
         return Coupling(mappings(self.method.mapping, counted), self.method.joint, self.method.separate)
 
@@ -175,7 +143,7 @@ class Cell:
         Taken for certain, tags of which that model is not sure spoil what is learned from them.
         """
         told = replace(self, method=COUPLED).result()
-        guideline, source = self.pair.target.train.guideline, self.pair.source.train
+        guideline, source = self.data.target.train.guideline, self.data.source.train
         sentences = (
             replace(sentence, layers={guideline: as_layer(line.split(" "))}, confidence=tuple(confidence))
             for sentence, line, confidence in zip(source, told["converted"], told["confidence"], strict=True)
@@ -188,9 +156,7 @@ def _tags(corpus: Corpus) -> list[str]:
     return [" ".join(labels_of(sentence, corpus.guideline)) for sentence in corpus]
 
 
-def cells(cache: Cache, threads: int, watcher: Watcher | None) -> Callable[[Pair, Method, int], Result]:
-    """What gives the result of a method on the corpora of a seed."""
-    return lambda pair, method, seed: Cell(pair, method, seed, cache, threads, watcher).result()
+cells = lab.cells_of(Cell)
 
 
 def certainties(model: ChainModel, corpus: Corpus, threads: int = 1) -> list[list[float]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from reproductions.lab.figures import with_deviations
 from reproductions.li_2015.paper import TABLES
 from reproductions.li_2015.scores import HARD
 from tagweave.evaluation.plots import Series, bar, curve
@@ -47,10 +48,7 @@ def _bars(summary: dict[str, Any], folder: Path) -> str:
     measure = HARD if summary["part"] == "conversion" else "test"
     settings = summary["settings"]
     series = {
-        name: Series(
-            [setting["methods"][name]["accuracy"][measure]["mean"] for setting in settings],
-            [setting["methods"][name]["accuracy"][measure]["deviation"] for setting in settings],
-        )
+        name: with_deviations([setting["methods"][name]["scores"][measure] for setting in settings])
         for name in (method.name for method in TABLES[summary["part"]][0].methods)
     }
     file = f"li-2015-{summary['part']}.png"

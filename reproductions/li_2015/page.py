@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reproductions.lab.page import cost, findings, number_range, opening, significance, table
+from reproductions.lab.page import (
+    cost,
+    early_stopping,
+    findings,
+    number_range,
+    opening,
+    plots_below,
+    significance,
+    sizes,
+    table,
+    test,
+    values,
+)
 from reproductions.li_2015.paper import TABLES, Printed, Table
 from reproductions.li_2015.scores import HARD, SHARE
 
@@ -69,17 +81,11 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
                 yield from _table(each, setting, measure)
         yield from findings(setting["findings"])
         yield from cost(setting["methods"])
-    if plots:
-        yield "\n## Plots\n"
-        yield from (f"![{plot}]({plot})" for plot in plots)
+    yield from plots_below(plots)
 
 
 def _setup(summary: dict[str, Any]) -> Iterator[str]:
-    iterations, patience = summary["settings"][0]["budget"]
-    yield (
-        f"- Every training: AdaGrad, at most {iterations} iterations, the one that is best on dev, stopped after"
-        f" {patience} without a better one."
-    )
+    yield early_stopping(summary["settings"][0]["budget"], "dev", "AdaGrad, ")
     yield (
         "- Scores are accuracies x 100, means over the seeds; in brackets each seed. A seed draws the order of"
         " sentences and what Algorithm 1 draws."
@@ -89,8 +95,7 @@ def _setup(summary: dict[str, Any]) -> Iterator[str]:
 
 def _sizes(setting: dict[str, Any]) -> Iterator[str]:
     for side, parts in setting["sizes"].items():
-        told = "; ".join(f"{name} {a:,} sentences, {b:,} words" for name, (a, b) in parts.items())
-        yield f"- {side.capitalize()}: {told}."
+        yield f"- {side.capitalize()}: {sizes(parts)}."
     if setting["sample"]:
         yield "- An iteration visits N' = {:,} sentences of the target and M' = {:,} of the source.".format(
             *setting["sample"]
@@ -101,7 +106,7 @@ def _sizes(setting: dict[str, Any]) -> Iterator[str]:
 def _measures(setting: dict[str, Any]) -> list[str]:
     """The measures of the test data."""
     first = next(iter(setting["methods"].values()))
-    return [name for name in first["accuracy"] if name != "dev"]
+    return [name for name in first["scores"] if name != "dev"]
 
 
 def _table(each: Table, setting: dict[str, Any], measure: str) -> Iterator[str]:
@@ -124,16 +129,12 @@ def _has(each: Table, name: str) -> bool:
 
 
 def _row(name: str, found: dict[str, Any], measure: str, references: Sequence[str]) -> list[str]:
-    accuracy = found["accuracy"]
-    ours = accuracy[measure]
-    values = ", ".join(f"{value:.2f}" for value in ours["values"])
-    means = f"{accuracy['dev']['mean']:.2f}", f"**{ours['mean']:.2f}**"
-    cells = [name, number_range(found["labels"]), *means, f"({values})"]
-    for reference in references:
-        test = found["against"].get(reference, {}).get(measure)
-        each = ", ".join(f"{p:.4f}" for p in test["p"]) if test else ""
-        cells += [f"{test['difference']:+.2f}", f"{test['p_all']:.4f} ({each})"] if test else ["-", "-"]
-    return cells
+    scores = found["scores"]
+    ours = scores[measure]
+    means = f"{scores['dev']['mean']:.2f}", f"**{ours['mean']:.2f}**"
+    tests = [found["against"].get(reference, {}).get(measure) for reference in references]
+    cells = [name, number_range(found["labels"]), *means, f"({values(ours['values'])})"]
+    return [*cells, *(cell for each in tests for cell in test(each))]
 
 
 def _paper(printed: Printed) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from reproductions.lab.comparison import TRIALS, Measures, against, judged
+from reproductions.lab.comparison import TRIALS, judged
 from reproductions.lab.run import Run, Setting
+from reproductions.lab.summary import of_methods, of_run
 from reproductions.li_2015.measures import measures
 from reproductions.li_2015.methods import BASELINE, TWO_STAGE, Method
 from reproductions.li_2015.pair import Pair
@@ -17,44 +17,22 @@ REFERENCES = (BASELINE, TWO_STAGE)
 
 
 def summary(run: Run[Pair, Method], command: str, trials: int = TRIALS) -> dict[str, Any]:
-    """The numbers of a part; `command` is how to have them again."""
-    return {
-        "command": command,
-        "part": run.part,
-        "seeds": run.seeds,
-        "trials": trials,
-        "settings": [_of_setting(run, setting, trials) for setting in run.settings],
-    }
+    """As `reproductions.lab.study.Study.summary`."""
+    return of_run(run, command, trials, _of_setting)
 
 
 def _of_setting(run: Run[Pair, Method], setting: Setting[Pair, Method], trials: int) -> dict[str, Any]:
     pair = setting.draw(0)
     found = {method.name: measures(run, setting, method) for method in setting.methods}
+    source = {part: size for part, size in pair.source.sizes().items() if part != "test"}
     return {
         "name": setting.name,
         "title": setting.title,
-        "sizes": {"target": pair.target.sizes(), "source": _without_test(pair.source.sizes())},
+        "sizes": {"target": pair.target.sizes(), "source": source},
         "sample": list(pair.sample),
         "budget": [pair.schedule.iterations, pair.schedule.patience],
-        "methods": {
-            method.name: {**_costs(run, setting, method), **_scores(method, found, trials)}
-            for method in setting.methods
-        },
+        "methods": of_methods(
+            run, setting, found, lambda _: REFERENCES, trials, wanted=lambda measure: measure != "dev"
+        ),
         "findings": judged(FINDINGS[run.part], found, trials),
     }
-
-
-def _costs(run: Run[Pair, Method], setting: Setting[Pair, Method], method: Method) -> dict[str, Any]:
-    results = run.of(setting, method)
-    return {key: [result[key] for result in results] for key in ("labels", "weights", "seconds", "history")}
-
-
-def _scores(method: Method, found: Mapping[str, Measures], trials: int) -> dict[str, Any]:
-    return {
-        "accuracy": {measure: each.to_json() for measure, each in found[method.name].items()},
-        "against": against(method.name, found, REFERENCES, trials, lambda measure: measure != "dev"),
-    }
-
-
-def _without_test(sizes: dict[str, list[int]]) -> dict[str, list[int]]:
-    return {part: size for part, size in sizes.items() if part != "test"}

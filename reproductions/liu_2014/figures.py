@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from reproductions.lab.figures import series as with_seeds
 from reproductions.liu_2014.paper import TABLES, Table
-from tagweave.evaluation.plots import Series, bar, curve
+from tagweave.evaluation.plots import bar, curve
 
 _FIGURES = {"raw-text": ("Figure 3", "dev"), "natural": ("Figure 4", "test")}
 _SCORES = {"": "F of words", " OOV": "recall of unknown words"}
@@ -30,7 +30,7 @@ def _curve(figure: Table, setting: dict[str, Any], measure: str, folder: Path) -
     title, part, ending = figure.title.partition(":")[0], *measure.partition(" OOV")[:2]
     found = [setting["methods"][method.name] for method in figure.methods]
     sizes = [float(np.mean(each["sentences"])) for each in found]
-    series = {f"{_SCORES[ending]} on {part}": _series([each["scores"][measure] for each in found])}
+    series = {f"{_SCORES[ending]} on {part}": with_seeds([each["scores"][measure] for each in found])}
     name = f"liu-2014-{title.lower().replace(' ', '-')}-{setting['name']}{'-oov' if ending else ''}.png"
     title = f"{title}: {setting['title']}"
     curve(folder / name, sizes, series, score=_SCORES[ending], axis="partially annotated sentences", title=title)
@@ -41,14 +41,9 @@ def _bars(summary: dict[str, Any], folder: Path) -> str:
     (setting,) = summary["settings"]
     measures = [f"test{ending}" for ending in _SCORES]
     series = {
-        name: _series([found["scores"][measure] for measure in measures]) for name, found in setting["methods"].items()
+        name: with_seeds([found["scores"][measure] for measure in measures])
+        for name, found in setting["methods"].items()
     }
     name = f"liu-2014-{summary['part']}.png"
     bar(folder / name, list(_SCORES.values()), series, score="x 100, on test", title=setting["title"])
     return name
-
-
-def _series(scores: Sequence[dict[str, Any]]) -> Series:
-    """The mean over the seeds, and how far the farthest seed is from it."""
-    farthest = [max(abs(value - each["mean"]) for value in each["values"]) for each in scores]
-    return Series([each["mean"] for each in scores], farthest)

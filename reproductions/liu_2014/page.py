@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from reproductions.lab.page import cost, findings, number_range, opening, significance, table
+from reproductions.lab.page import (
+    FARTHEST,
+    cost,
+    findings,
+    number_range,
+    opening,
+    plots_below,
+    score,
+    significance,
+    sizes,
+    table,
+    test,
+    training,
+)
 from reproductions.liu_2014.paper import TABLES, Table
 
 _TITLES = {"lexicon": "Table 4", "raw-text": "Figure 3", "natural": "Tables 5 to 7 and Figure 4"}
@@ -64,17 +77,11 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
                 yield from _differences(each, setting)
         yield from findings(setting["findings"])
         yield from cost(setting["methods"])
-    if plots:
-        yield "\n## Plots\n"
-        yield "Error bars reach as far as the seed that is farthest from the mean.\n"
-        yield from (f"![{plot}]({plot})" for plot in plots)
+    yield from plots_below(plots, FARTHEST)
 
 
 def _setup(summary: dict[str, Any]) -> Iterator[str]:
-    recipe = dict(summary["settings"][0]["recipe"])
-    learner, iterations = recipe.pop("learner"), recipe.pop("iterations")
-    told = ", ".join(f"{name} {value}" for name, value in recipe.items())
-    yield f"- Every training: {learner}{f' ({told})' if told else ''}, {iterations} iterations; the last one is kept."
+    yield training(summary["settings"][0]["recipe"])
     yield (
         "- F of words and OOV, the recall of words that the source corpus lacks, x 100, means over the seeds; in"
         " brackets each seed. A seed draws the order of sentences, and what is drawn of them."
@@ -84,8 +91,7 @@ def _setup(summary: dict[str, Any]) -> Iterator[str]:
 
 
 def _sizes(setting: dict[str, Any]) -> Iterator[str]:
-    told = "; ".join(f"{name} {a:,} sentences, {b:,} words" for name, (a, b) in setting["sizes"].items())
-    yield f"- Fully annotated: {told}."
+    yield f"- Fully annotated: {sizes(setting['sizes'])}."
     yield f"- Raw sentences of the target domain: {setting['raw']:,}; words of its lexicon: {setting['lexicon']:,}."
     if setting["natural"][0]:
         yield "- Pages: {:,} sentences with {:,} marked spans.".format(*setting["natural"])
@@ -100,17 +106,13 @@ def _scores(each: Table, setting: dict[str, Any]) -> Iterator[str]:
     for method in each.methods:
         found = setting["methods"][method.name]
         row = [method.name, number_range(found["sentences"]), number_range(found["marked"])]
-        row += [_score(found["scores"][name]) for name in measures]
+        row += [score(found["scores"][name]) for name in measures]
         rows.append([*row, *each.printed.get(method.name, ("-",) * len(each.head))])
     yield from table([*head, *(f"paper: {name}" for name in each.head)], rows)
 
 
 def _measure(name: str) -> str:
     return name if name.endswith("OOV") else f"{name} F"
-
-
-def _score(found: dict[str, Any]) -> str:
-    return f"**{found['mean']:.2f}** ({', '.join(f'{value:.2f}' for value in found['values'])})"
 
 
 def _differences(each: Table, setting: dict[str, Any]) -> Iterator[str]:
@@ -120,10 +122,6 @@ def _differences(each: Table, setting: dict[str, Any]) -> Iterator[str]:
         above = {other.name for other in each.methods[:number]}
         for reference, tests in setting["methods"][method.name]["against"].items():
             if reference in above:
-                rows.append([method.name, reference, *(cell for test in tests.values() for cell in _test(test))])
+                rows.append([method.name, reference, *(cell for each in tests.values() for cell in test(each))])
     measures = [_measure(name) for name in next(iter(setting["methods"].values()))["scores"]]
     yield from table(["method", "beside", *(cell for name in measures for cell in (name, "p"))], rows)
-
-
-def _test(test: dict[str, Any]) -> tuple[str, str]:
-    return f"{test['difference']:+.2f}", f"{test['p_all']:.4f} ({', '.join(f'{p:.4f}' for p in test['p'])})"

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from reproductions.lab.comparison import TRIALS, Measured, against, judged
+from reproductions.lab.comparison import TRIALS, Measured, judged
 from reproductions.lab.run import Run, Setting
+from reproductions.lab.summary import COSTS, of_methods, of_run
 from reproductions.lab.words import unknown_counts, word_counts
 from reproductions.liu_2014.domain import Domain
 from reproductions.liu_2014.methods import BASELINE, COLUMNS, LEXICON, PHRASES, RANDOM, Method
@@ -17,19 +18,14 @@ from tagweave.evaluation.score import f_of_counts, share_of_counts
 
 REFERENCES = (BASELINE, COLUMNS, LEXICON, PHRASES, RANDOM)
 """The methods that every other one that comes after them is tested against."""
+KEPT = ("sentences", "marked", *COSTS)
 OOV = " OOV"
 """What the names of measures of unknown words end in; the others are F of words."""
 
 
 def summary(run: Run[Domain, Method], command: str, trials: int = TRIALS) -> dict[str, Any]:
-    """The numbers of a part; `command` is how to have them again."""
-    return {
-        "command": command,
-        "part": run.part,
-        "seeds": run.seeds,
-        "trials": trials,
-        "settings": [_of_setting(run, setting, trials) for setting in run.settings],
-    }
+    """As `reproductions.lab.study.Study.summary`."""
+    return of_run(run, command, trials, _of_setting)
 
 
 def _of_setting(run: Run[Domain, Method], setting: Setting[Domain, Method], trials: int) -> dict[str, Any]:
@@ -44,14 +40,7 @@ def _of_setting(run: Run[Domain, Method], setting: Setting[Domain, Method], tria
         "lexicon": len(domain.lexicon),
         "natural": [len(domain.natural.corpus), domain.natural.spans_of(domain.natural.corpus)],
         "recipe": {"learner": recipe.learner, **recipe.settings, "iterations": domain.schedule.iterations},
-        "methods": {
-            method.name: {
-                **_costs(run, setting, method),
-                "scores": {measure: each.to_json() for measure, each in found[method.name].items()},
-                "against": against(method.name, found, _before(method, setting.methods), trials),
-            }
-            for method in setting.methods
-        },
+        "methods": of_methods(run, setting, found, lambda method: _before(method, setting.methods), trials, KEPT),
         "findings": judged(FINDINGS[run.part], found, trials),
     }
 
@@ -70,8 +59,3 @@ def measures(run: Run[Domain, Method], setting: Setting[Domain, Method], method:
         found[part] = Measured(np.stack(words), f_of_counts)
         found[part + OOV] = Measured(np.stack(unknown), share_of_counts)
     return found
-
-
-def _costs(run: Run[Domain, Method], setting: Setting[Domain, Method], method: Method) -> dict[str, Any]:
-    kept = ("sentences", "marked", "labels", "weights", "seconds", "history")
-    return {key: [result[key] for result in run.of(setting, method)] for key in kept}

@@ -1,4 +1,4 @@
-"""One method: `tagweave train` in a process of its own, then the model in another one, timed."""
+"""One method: a training in a process of its own, then the model in another one, timed."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from reproductions.lab.cache import Result
 from reproductions.lab.corpora import ROOT
 from tagweave.corpus import sample
+from tagweave.training.plan import CorpusReference, TrainingPlan
 
 TARGET, SOURCE = "ctb", "pd"
 """The guidelines."""
 ITERATIONS = 2
 """Of a quick run, and of the one beforehand in which code is compiled."""
-_PROGRAM = "from tagweave.cli.main import main; main()"
 
 
 class FailedError(Exception):
@@ -51,19 +52,19 @@ class Cell:
     Attributes:
         name: of the method.
         files: the corpora.
-        options: of `tagweave train`; with a `--method` among them it is given the source as well.
+        fields: of the plan; with a `method` among them it is given the source as well.
         iterations: `None`: as many as usual.
     """
 
     name: str
     files: Files
-    options: tuple[str, ...]
+    fields: Mapping[str, Any]
     iterations: int | None = None
 
     def description(self) -> dict[str, Any]:
         """What the result depends on, other than the package itself."""
         texts = [hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in self.files.paths()]
-        return {"name": self.name, "options": self.options, "iterations": self.iterations, "texts": texts}
+        return {"name": self.name, "options": words(self.fields), "iterations": self.iterations, "texts": texts}
 
     def run(self) -> Result:
         """Train and label.
@@ -77,8 +78,8 @@ class Cell:
         """
         with tempfile.TemporaryDirectory() as folder:
             model = Path(folder) / "model"
-            _timed(_train(self.options, _sample(Path(folder)), Path(folder) / "first", ITERATIONS))  # compiles
-            found = _timed(_train(self.options, self.files, model, self.iterations))
+            _timed(_train(_plan(self.fields, _sample(), ITERATIONS), Path(folder) / "first"))  # compiles
+            found = _timed(_train(_plan(self.fields, self.files, self.iterations), model))
             label = [sys.executable, "-m", "reproductions.methods.label", str(model)]
             labelled = _timed([*label, str(self.files.dev), str(self.files.test)])
             told: Result = json.loads(labelled["output"])
@@ -86,17 +87,32 @@ class Cell:
             return {**used, "size": model.stat().st_size, "megabytes of tagging": labelled["megabytes"], **told}
 
 
-def _sample(folder: Path) -> Files:
+def words(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The options of `tagweave train` that stand for fields of a plan."""
+    options = {**fields, **fields.get("options", {})}
+    options.pop("options", None)
+    told = ([f"--{name}", *([] if value is True else [str(value)])] for name, value in options.items())
+    return tuple(chain.from_iterable(told))
+
+
+def _sample() -> Files:
     target, source = (sample.path(name) for name in ("ctb.txt", "pd.txt"))
     return Files("sample", target, target, target, source)
 
 
-def _train(options: Sequence[str], files: Files, model: Path, iterations: int | None) -> list[str]:
-    """The command line of a training run."""
-    source = ["--source", f"{SOURCE}={files.source}"] if "--method" in options else []
-    words = ["train", f"{TARGET}={files.train}", "-o", str(model), "--task", "segtag", "--dev", str(files.dev)]
-    words += ["--iterations", str(iterations)] if iterations else []
-    return [sys.executable, "-c", _PROGRAM, *words, *options, *source]
+def _plan(fields: Mapping[str, Any], files: Files, iterations: int | None) -> TrainingPlan:
+    """What is trained."""
+    target = CorpusReference.of(f"{TARGET}={files.train}")
+    sources = (CorpusReference.of(f"{SOURCE}={files.source}"),) if "method" in fields else ()
+    dev = CorpusReference.of(str(files.dev))
+    return TrainingPlan((target,), sources, dev, task="segtag", iterations=iterations, **fields)
+
+
+def _train(plan: TrainingPlan, model: Path) -> list[str]:
+    """The command of a training run; the plan is written beside the model."""
+    path = model.with_suffix(".plan")
+    path.write_text(json.dumps(plan.to_json()), encoding="utf-8")
+    return [sys.executable, "-m", "tagweave.training", str(path), str(model)]
 
 
 def _timed(command: Sequence[str]) -> dict[str, Any]:

@@ -11,25 +11,26 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.corpora import ROOT, corpora_folder
 from reproductions.lab.page import write_page
-from reproductions.methods.cell import ITERATIONS, Cell, FailedError, Files
+from reproductions.methods.cell import ITERATIONS, Cell, FailedError, Files, words
 from reproductions.methods.page import lines, summary
 from tagweave.corpus import sample
 
-METHODS: dict[str, tuple[str, ...]] = {
-    "ordinary": (),
-    "ordinary, perceptron": ("--learner", "perceptron"),
-    "merged": ("--method", "merged"),
-    "guided": ("--method", "stacked"),
-    "subword": ("--method", "subword"),
-    "transform": ("--method", "transform"),
-    "iterate": ("--method", "iterate", "--rounds", "1"),
-    "subword, retrained": ("--method", "subword", "--retrain", "--folds", "2"),
+METHODS: dict[str, dict[str, Any]] = {
+    "ordinary": {},
+    "ordinary, perceptron": {"learner": "perceptron"},
+    "merged": {"method": "merged"},
+    "guided": {"method": "stacked"},
+    "subword": {"method": "subword"},
+    "transform": {"method": "transform"},
+    "iterate": {"method": "iterate", "options": {"rounds": 1}},
+    "subword, retrained": {"method": "subword", "options": {"retrain": True, "folds": 2}},
 }
-"""The options of `tagweave train`, all others as they are when left out. A `--method` is given the source, too.
+"""Fields of the plan, all others as they are when left out. A `method` is given the source, too.
 
 The quick ones come first. Rounds and folds are fewer than usual: all of them would take hours.
 """
@@ -78,7 +79,7 @@ def results(files: Files, cache: Cache, only: Sequence[str], iterations: int | N
     return found
 
 
-def main(words: Sequence[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m reproductions methods", description=__doc__)
     parser.add_argument("--cache", type=Path, required=True, help="folder of results; a second command goes on")
@@ -86,10 +87,10 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--lines", type=int, help="at most so many training sentences of either corpus (default: all)")
     parser.add_argument("--quick", action="store_true", help="the bundled sample and two passes, to see that it works")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page and JSON")
-    options = parser.parse_args(words)
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         files = corpora(options.quick, options.lines, Path(folder))
         found = results(files, Cache(options.cache), options.only or (), ITERATIONS if options.quick else None)
-        command = shlex.join(["python", "-m", "reproductions", "methods", *words])
-        told = summary(files, {name: METHODS[name] for name in found}, found)
+        command = shlex.join(["python", "-m", "reproductions", "methods", *arguments])
+        told = summary(files, {name: words(METHODS[name]) for name in found}, found)
     write_page(options.out, "methods", told, lines(told, command))

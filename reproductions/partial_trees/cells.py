@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from reproductions.lab.cache import Cache, Result
+from reproductions.lab.cell import finished
 from reproductions.partial_trees.local import fit_local
 from reproductions.partial_trees.settings import (
     DISCARD,
@@ -119,9 +120,7 @@ class Cells:
             before = first.seconds
         self._warm_up(given, method, corpus)
         begin = time.process_time()
-        fitted = self._fit(corpus, given.bank.parts.dev, method, seed, given.bank.schedule, self.watcher)
-        if fitted.outcome.interrupted:
-            raise KeyboardInterrupt
+        fitted = finished(self._fit(corpus, given.bank.parts.dev, method, seed, given.bank.schedule, self.watcher))
         return Trained(fitted, corpus, known, before + time.process_time() - begin)
 
     def _warm_up(self, given: Partial, method: Method, corpus: Corpus) -> None:

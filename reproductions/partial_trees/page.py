@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from reproductions.lab.page import number_range, opening, significance, table
+from reproductions.lab.figures import with_deviations
+from reproductions.lab.page import number_range, opening, score, significance, table, test
 from reproductions.partial_trees.scores import NO_PUNCTUATION
 from reproductions.partial_trees.settings import MARGINAL
-from tagweave.evaluation.plots import Series, curve
+from tagweave.evaluation.plots import curve
 
 _METHODS = (
     "- Methods: `marginal` learns from the known heads alone, by the likelihood of all projective trees that have them."
@@ -80,20 +81,12 @@ def _scores(setting: dict[str, Any]) -> Iterator[str]:
 
 def _row(name: str, found: dict[str, Any]) -> list[str]:
     scores = found["scores"]
-    test = found["against"].get(MARGINAL.name, {}).get("test")
-    beside = ["-", "-"]
-    if test:
-        each = ", ".join(f"{p:.4f}" for p in test["p"])
-        beside = [f"{test['difference']:+.2f}", f"{test['p_all']:.4f} ({each})"]
+    beside = test(found["against"].get(MARGINAL.name, {}).get("test"))
     right = "-" if found["filled"][0] is None else f"{100 * np.mean(found['filled']):.2f}"
     iterations = number_range([len(history) for history in found["history"]])
-    cells = [name, number_range(found["sentences"]), f"{scores['dev']['mean']:.2f}", _score(scores["test"])]
+    cells = [name, number_range(found["sentences"]), f"{scores['dev']['mean']:.2f}", score(scores["test"])]
     cells += [f"{scores[NO_PUNCTUATION]['mean']:.2f}", *beside, right, iterations]
     return [*cells, f"{np.mean(found['seconds']):.0f}"]
-
-
-def _score(score: dict[str, Any]) -> str:
-    return f"**{score['mean']:.2f}** ({', '.join(f'{value:.2f}' for value in score['values'])})"
 
 
 def _findings(found: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -114,15 +107,11 @@ def draw(summary: dict[str, Any], folder: Path) -> list[str]:
 
 def _plot(way: str, settings: Sequence[dict[str, Any]], full: dict[str, Any], data: str, folder: Path) -> str:
     series = {
-        name: _series([setting["methods"][name]["scores"]["test"] for setting in settings])
+        name: with_deviations([setting["methods"][name]["scores"]["test"] for setting in settings])
         for name in settings[0]["methods"]
     }
-    series["all heads, marginal"] = _series([full["methods"][MARGINAL.name]["scores"]["test"]] * len(settings))
+    series["all heads, marginal"] = with_deviations([full["methods"][MARGINAL.name]["scores"]["test"]] * len(settings))
     name = f"partial-trees-{way}.png"
     shares = [100 * setting["share"] for setting in settings]
     curve(folder / name, shares, series, score="UAS, test", axis="heads that are known, %", title=f"{data}: {way}")
     return name
-
-
-def _series(scores: Sequence[dict[str, Any]]) -> Series:
-    return Series([each["mean"] for each in scores], [each["deviation"] for each in scores])

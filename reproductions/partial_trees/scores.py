@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from reproductions.lab.comparison import TRIALS, Finding, Measured, against, judged
+from reproductions.lab.comparison import TRIALS, Finding, Measured, judged
 from reproductions.lab.run import Run, Setting
+from reproductions.lab.summary import of_methods, of_run
 from reproductions.partial_trees.settings import (
     ARGMAX,
     ARGMAX_OF_MARGINAL,
@@ -38,37 +39,28 @@ _COURSE = ("history", "seconds", "sentences", "known", "unused", "filled")
 
 
 def summary(run: Run[Partial, Method], command: str, trials: int = TRIALS) -> dict[str, Any]:
-    """All numbers of the page; `command` is how to have them again."""
+    """As `reproductions.lab.study.Study.summary`."""
     bank = run.settings[0].draw(0).bank
-    return {
-        "command": command,
-        "part": run.part,
-        "seeds": run.seeds,
-        "trials": trials,
-        "data": bank.name,
-        "sizes": bank.parts.sizes(),
-        "schedule": [bank.schedule.iterations, bank.schedule.patience],
-        "whole": max(setting.draw(0).whole for setting in run.settings),
-        "settings": [_of_setting(run, setting, trials) for setting in run.settings],
-    }
+    return of_run(
+        run,
+        command,
+        trials,
+        _of_setting,
+        data=bank.name,
+        sizes=bank.parts.sizes(),
+        schedule=[bank.schedule.iterations, bank.schedule.patience],
+        whole=max(setting.draw(0).whole for setting in run.settings),
+    )
 
 
 def _of_setting(run: Run[Partial, Method], setting: Setting[Partial, Method], trials: int) -> dict[str, Any]:
     given = setting.draw(0)
-    results = {method.name: run.of(setting, method) for method in setting.methods}
-    found = {name: measures(given, each) for name, each in results.items()}
+    found = {method.name: measures(given, run.of(setting, method)) for method in setting.methods}
     return {
         "name": setting.name,
         "title": setting.title,
         "share": given.share,
-        "methods": {
-            name: {
-                **{key: [result[key] for result in own] for key in _COURSE},
-                "scores": {measure: each.to_json() for measure, each in found[name].items()},
-                "against": against(name, found, [MARGINAL], trials),
-            }
-            for name, own in results.items()
-        },
+        "methods": of_methods(run, setting, found, lambda _: [MARGINAL], trials, _COURSE),
         "findings": judged(FINDINGS, found, trials) if given.share < 1 else [],
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -27,6 +27,10 @@ from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
 from tagweave.training.task import Task as Coding
+from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.resolve import job_of
+from tagweave.training.run import Run
+from tagweave.training.train import train
 
 GUIDELINE = "ctb"
 PASSWORD = "correct horse"  # noqa: S105  # of everybody here
@@ -55,7 +59,6 @@ NOTES = {
 }
 _LEARN, _RAW, _GOLD = slice(0, 12), slice(12, 112), slice(112, 120)
 _SHARE, _ROUNDS, _ANSWERS = 0.4, 4, 200
-_COMMAND = (sys.executable, "-c", "from tagweave.cli.main import main; main()", "train")
 
 
 @dataclass
@@ -114,9 +117,9 @@ def _plan(folder: Path, url: str) -> retraining.Plan:
     corpus = _corpus()
     for name, part in {"learn": _LEARN, "raw": _RAW, "gold": _GOLD}.items():
         save(corpus.with_sentences(corpus.sentences[part]), str(folder / f"{name}.conllu"))
-    known = f"{GUIDELINE}={folder / 'learn.conllu'}"
-    options = ("--iterations", "5", "-o", MODEL)
-    command = (*_COMMAND, known, f"{GUIDELINE}={ANNOTATED}", *options)
+    plan = folder / "plan.json"
+    plan.write_text(json.dumps(_training(folder, "annotated.conllu").to_json()), encoding="utf-8")
+    command = (sys.executable, "-m", "tagweave.training", str(plan), MODEL, ANNOTATED)
     return retraining.Plan(url, GUIDELINE, command, str(folder), dev=f"{GUIDELINE}={sample.path('both.tsv')}#ctb")
 
 
@@ -135,17 +138,21 @@ def _ask(store: Store, plan: retraining.Plan) -> None:
 
 def _ask_for_words(store: Store, plan: retraining.Plan) -> None:
     """The occurrences of words that a segmenter doubts."""
-    tagger = Tagger(load_model(_trained(plan, "segmenter", "--task", "segment")))
+    tagger = Tagger(load_model(_trained(plan, "segmenter", "segment")))
     raw = load(f"{GUIDELINE}={Path(plan.folder) / 'raw.conllu'}")
     intake.put_words(store, raw, tagger, WORDS, most=12)
 
 
-def _trained(plan: retraining.Plan, name: str, *options: str) -> Path:
+def _training(folder: Path, *more: str, task: str = "tag") -> TrainingPlan:
+    """Training on what is known from the start, and on more files."""
+    files = [CorpusReference.of(f"{GUIDELINE}={folder / name}") for name in ("learn.conllu", *more)]
+    return TrainingPlan(tuple(files), task=task, iterations=5)
+
+
+def _trained(plan: retraining.Plan, name: str, task: str = "tag") -> Path:
     """A model of what is known from the start."""
     path = Path(plan.folder) / f"{name}.safetensors"
-    known = f"{GUIDELINE}={Path(plan.folder) / 'learn.conllu'}"
-    command = (*_COMMAND, known, "--iterations", "5", "-o", str(path), *options)
-    subprocess.run(command, check=True, capture_output=True)
+    train(job_of(_training(Path(plan.folder), task=task), Run())).save(path)
     return path
 
 

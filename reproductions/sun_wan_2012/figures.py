@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from reproductions.lab.figures import series as with_seeds
 from reproductions.sun_wan_2012.methods import (
     AGAIN,
     CHARACTERS,
@@ -17,7 +18,7 @@ from reproductions.sun_wan_2012.methods import (
     with_source,
     with_target,
 )
-from tagweave.evaluation.plots import Series, bar, curve
+from tagweave.evaluation.plots import bar, curve
 
 _SCORE = "F of words with tags"
 
@@ -33,7 +34,7 @@ def draw(summary: dict[str, Any], folder: Path) -> list[str]:
 
 def _bars(part: str, setting: dict[str, Any], folder: Path) -> str:
     gold = list(next(iter(setting["methods"].values()))["scores"])
-    series = {name: _series([found["scores"][each] for each in gold]) for name, found in setting["methods"].items()}
+    series = {name: with_seeds([found["scores"][each] for each in gold]) for name, found in setting["methods"].items()}
     name = f"sun-wan-2012-{part}-{setting['name']}.png"
     bar(folder / name, gold, series, score=_SCORE, title=setting["title"])
     return name
@@ -44,7 +45,7 @@ def _retrained(setting: dict[str, Any], folder: Path) -> str:
     ways = {"all": AGAIN, "sampled": tuple(map(sampled, AGAIN))}
     scores = {name: found["scores"] for name, found in setting["methods"].items()}
     series = {
-        f"{way}, {gold}": _series([scores[method.name][gold] for method in methods])
+        f"{way}, {gold}": with_seeds([scores[method.name][gold] for method in methods])
         for gold in scores[CHARACTERS.name]
         for way, methods in ways.items()
     }
@@ -72,16 +73,10 @@ def _curve(
     setting: dict[str, Any], rivals: dict[str, list[Method]], corpus: str, sizes: list[float], folder: Path
 ) -> str:
     series = {
-        name: _series([setting["methods"][method.name]["scores"]["dev"] for method in methods])
+        name: with_seeds([setting["methods"][method.name]["scores"]["dev"] for method in methods])
         for name, methods in rivals.items()
     }
     name = f"sun-wan-2012-learning-curve-{corpus}.png"
     title = f"Table 3: {setting['title']}, development data"
     curve(folder / name, sizes, series, score=_SCORE, axis=f"{corpus} sentences", title=title)
     return name
-
-
-def _series(scores: list[dict[str, Any]]) -> Series:
-    """The mean over the seeds, and how far the farthest seed is from it."""
-    farthest = [max(abs(value - each["mean"]) for value in each["values"]) for each in scores]
-    return Series([each["mean"] for each in scores], farthest)

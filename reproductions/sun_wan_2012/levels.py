@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from reproductions.lab.cache import Result
+from reproductions.lab.cell import costs, finished
 from reproductions.lab.tagged_words import Labels, answer
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -74,17 +75,13 @@ def trained(train: Callable[[], Fitted], shown: Callable[[], Shown], threads: in
     Raises:
         KeyboardInterrupt: the user stopped the training.
     """
-    fitted = train()
-    if fitted.outcome.interrupted:
-        raise KeyboardInterrupt
+    fitted = finished(train())
     model, begin = fitted.model, time.perf_counter()
     found = {name: answers(model, text, columns, threads) for name, (text, columns) in shown().items()}
     seconds = fitted.outcome.history[-1].seconds + time.perf_counter() - begin
     return {
-        "labels": len(model.structure.space),
-        "weights": len(model.weights),
         "history": [iteration.loss for iteration in fitted.outcome.history],
-        "seconds": round(seconds, 2),
+        **costs(fitted, seconds),
         **found,
     }
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from reproductions.lab.page import cost, findings, opening, significance, table
+from reproductions.lab.page import (
+    FARTHEST,
+    cost,
+    findings,
+    opening,
+    plots_below,
+    score,
+    significance,
+    sizes,
+    table,
+    test,
+    training,
+)
 from reproductions.sun_wan_2012.methods import TIMES
 from reproductions.sun_wan_2012.paper import TABLES, Table
 
@@ -71,19 +83,12 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
         yield from findings(setting["findings"])
         yield from cost(setting["methods"])
         yield "The last training of each row alone; the taggers below it are shared between rows.\n"
-    if plots:
-        yield "\n## Plots\n"
-        yield "Error bars reach as far as the seed that is farthest from the mean.\n"
-        yield from (f"![{plot}]({plot})" for plot in plots)
+    yield from plots_below(plots, FARTHEST)
 
 
 def _setup(setting: dict[str, Any], trials: int) -> Iterator[str]:
-    recipe = dict(setting["recipe"])
-    learner, iterations = recipe.pop("learner"), recipe.pop("iterations")
-    told = ", ".join(f"{name} {value}" for name, value in recipe.items())
-    sizes = "; ".join(f"{name} {a:,} sentences, {b:,} words" for name, (a, b) in setting["sizes"].items())
-    yield f"- {sizes}."
-    yield f"- Every training: {learner}{f' ({told})' if told else ''}, {iterations} iterations; the last one is kept."
+    yield f"- {sizes(setting['sizes'])}."
+    yield training(setting["recipe"])
     yield "- Folds of the jackknife: {} of the target corpus, {} where the source is trained on, too.".format(
         *setting["folds"]
     )
@@ -99,13 +104,7 @@ def _scores(each: Table, setting: dict[str, Any]) -> Iterator[str]:
     rows = []
     for method in each.methods:
         found = setting["methods"][method.name]["scores"][each.gold]
-        values = ", ".join(f"{value:.2f}" for value in found["values"])
-        row = [
-            method.name,
-            f"{found['precision']:.2f}",
-            f"{found['recall']:.2f}",
-            f"**{found['mean']:.2f}** ({values})",
-        ]
+        row = [method.name, f"{found['precision']:.2f}", f"{found['recall']:.2f}", score(found)]
         rows.append([*row, *each.printed.get(method.name, ("-",) * 3)])
     yield from table(["method", "P", "R", "F", "paper: P", "paper: R", "paper: F"], rows)
 
@@ -116,7 +115,5 @@ def _differences(each: Table, setting: dict[str, Any]) -> Iterator[str]:
     for method in each.methods:
         for reference, tests in setting["methods"][method.name]["against"].items():
             if reference in shown:
-                test = tests[each.gold]
-                p = ", ".join(f"{p:.4f}" for p in test["p"])
-                rows.append([method.name, reference, f"{test['difference']:+.2f}", f"{test['p_all']:.4f} ({p})"])
+                rows.append([method.name, reference, *test(tests[each.gold])])
     yield from table(["method", "beside", f"F on {each.gold}", "p"], rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from reproductions.lab.page import findings, opening, significance, table
+from reproductions.lab.page import findings, opening, plots_below, significance, table
 from reproductions.tsuboi_2008.methods import PROPOSED, SOURCE
 from reproductions.tsuboi_2008.paper import SIZES, SOURCE_F, TERMS
 
@@ -65,9 +65,7 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     yield from _against(summary)
     yield from findings(summary["findings"])
     yield from _cost(summary)
-    if plots:
-        yield "\n## Plots\n"
-        yield from (f"![{plot}]({plot})" for plot in plots)
+    yield from plots_below(plots)
 
 
 def _setup(summary: dict[str, Any]) -> Iterator[str]:

@@ -13,7 +13,7 @@ import pytest
 from reproductions.lab.cache import Cache
 from reproductions.methods import cell as of_cell
 from reproductions.methods import study
-from reproductions.methods.cell import Cell, FailedError, Files, _timed, _train
+from reproductions.methods.cell import Cell, FailedError, Files, _plan, _timed, _train, words
 from reproductions.methods.label import RUNS, told
 from reproductions.methods.page import CHOICE, counts, lines, summary
 from reproductions.methods.study import METHODS, corpora, main, results
@@ -63,23 +63,25 @@ def result(output: list[str], seconds: float = 60.0) -> dict:
 # which methods
 
 
-def test_every_method_of_the_command_has_a_row():
-    named = {options[options.index("--method") + 1] for options in METHODS.values() if "--method" in options}
+def test_every_method_has_a_row():
+    named = {fields["method"] for fields in METHODS.values() if "method" in fields}
     assert named | {"ordinary", "coupled"} == set(ALL)  # which is left out, and the page says so
 
 
-def test_only_named_methods_are_given_the_source(files, tmp_path):
-    for options in METHODS.values():
-        command = _train(options, files, tmp_path / "model", 2)
-        assert (f"pd={files.source}" in command) == ("--method" in options)
-        assert f"ctb={files.train}" in command
-        iterations = options[options.index("--iterations") + 1] if "--iterations" in options else "2"
-        assert command[len(command) - command[::-1].index("--iterations")] == iterations  # the last one counts
-        assert "--threads" not in command  # one, unless something else is asked for
+def test_only_named_methods_are_given_the_source(files):
+    for fields in METHODS.values():
+        plan = _plan(fields, files, 2)
+        assert [each.argument for each in plan.sources] == [f"pd={files.source}"] * ("method" in fields)
+        assert [each.argument for each in plan.target] == [f"ctb={files.train}"]
+        assert (plan.iterations, plan.threads, plan.task) == (2, 1, "segtag")
 
 
-def test_iterations_are_the_usual_ones_unless_it_is_quick(files, tmp_path):
-    assert "--iterations" not in _train((), files, tmp_path / "model", None)
+def test_iterations_are_the_usual_ones_unless_it_is_quick(files):
+    assert _plan({}, files, None).iterations is None
+
+
+def test_a_page_shows_the_options_of_the_command():
+    assert words(METHODS["subword, retrained"]) == ("--method", "subword", "--retrain", "--folds", "2")
 
 
 # the corpora
@@ -160,7 +162,7 @@ def page(gold_files):
     """The summary of three methods and one that failed."""
     found = {"ordinary": result(CUT), "guided": result(RIGHT), "merged": result(UNTAGGED_RIGHT, 90)}
     found["iterate"] = {"failed": "out of memory"}
-    return summary(gold_files, METHODS, found, trials=200)
+    return summary(gold_files, {name: words(METHODS[name]) for name in METHODS}, found, trials=200)
 
 
 def test_the_best_method_is_that_of_tagged_words_on_test(page):
@@ -213,7 +215,9 @@ def test_the_page_tells_of_fewer_rounds_and_folds(page):
 
 
 def test_a_page_where_everything_failed(gold_files):
-    told_of = summary(gold_files, METHODS, {"ordinary": {"failed": "no"}}, trials=10)
+    told_of = summary(
+        gold_files, {name: words(METHODS[name]) for name in METHODS}, {"ordinary": {"failed": "no"}}, trials=10
+    )
     assert told_of["best"] is None
     assert "ordinary failed: no" in "\n".join(lines(told_of, "COMMAND"))
 
@@ -240,7 +244,7 @@ def test_a_process_that_fails_says_why():
 def test_a_description_tells_methods_and_texts_apart(files):
     cell = Cell("guided", files, METHODS["guided"])
     other = replace(files, train=files.dev)
-    several = [cell, replace(cell, name="x"), replace(cell, options=()), replace(cell, iterations=3)]
+    several = [cell, replace(cell, name="x"), replace(cell, fields={}), replace(cell, iterations=3)]
     several.append(replace(cell, files=other))
     assert len({json.dumps(each.description()) for each in several}) == len(several)
     moved = replace(files, train=shutil.copy(files.train, files.train.with_name("moved.txt")))
@@ -288,7 +292,7 @@ def test_a_method_that_fails_does_not_stop_others_and_is_tried_again(files, tmp_
 @pytest.fixture(scope="module")
 def cell_result(files):
     """A run of one cell."""
-    return Cell("ordinary", files, (), 2).run()
+    return Cell("ordinary", files, {}, 2).run()
 
 
 def test_a_cell_trains_and_labels(cell_result):
@@ -302,7 +306,7 @@ def test_a_cell_trains_and_labels(cell_result):
 
 def test_labels_are_those_of_the_tagger(files, tmp_path):
     model = tmp_path / "model"
-    _timed(_train((), files, model, 2))
+    _timed(_train(_plan({}, files, 2), model))
     found = told(str(model), str(files.dev), str(files.test))
     tagger = Tagger(load_model(model))
     texts = ["".join(word.split("_")[0] for word in line.split()) for line in files.test.read_text().splitlines()]
