@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from reproductions.lab.figures import with_deviations
-from reproductions.li_2015.paper import TABLES
+from reproductions.lab.paper import paper
 from reproductions.li_2015.scores import HARD
 from tagweave.evaluation.plots import Series, bar, curve
 
@@ -29,7 +29,7 @@ def draw(summary: dict[str, Any], folder: Path) -> list[str]:
 def _curves(summary: dict[str, Any], folder: Path) -> str:
     """The accuracy on dev of every iteration; a curve ends where the training of a seed ended."""
     title, name = _CURVES[summary["part"]]
-    (figure,) = (each for each in TABLES[summary["part"]] if each.title.startswith(title))
+    (figure,) = (each for each in paper("li_2015").tables[summary["part"]] if each.title.startswith(title))
     (setting,) = summary["settings"]
     means = {method.name: _mean(setting["methods"][method.name]["history"]) for method in figure.methods}
     longest = max(map(len, means.values()))
@@ -49,7 +49,7 @@ def _bars(summary: dict[str, Any], folder: Path) -> str:
     settings = summary["settings"]
     series = {
         name: with_deviations([setting["methods"][name]["scores"][measure] for setting in settings])
-        for name in (method.name for method in TABLES[summary["part"]][0].methods)
+        for name in (method.name for method in paper("li_2015").tables[summary["part"]][0].methods)
     }
     file = f"li-2015-{summary['part']}.png"
     bar(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from reproductions.lab.page import (
@@ -18,7 +18,7 @@ from reproductions.lab.page import (
     test,
     values,
 )
-from reproductions.li_2015.paper import TABLES, Printed, Table
+from reproductions.lab.paper import Table, paper
 from reproductions.li_2015.scores import HARD, SHARE
 
 _TITLES = {
@@ -76,7 +76,7 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     for setting in summary["settings"]:
         yield f"\n## {setting['title']}\n"
         yield from _sizes(setting)
-        for each in TABLES[summary["part"]]:
+        for each in paper("li_2015").tables[summary["part"]]:
             for measure in _measures(setting):
                 yield from _table(each, setting, measure)
         yield from findings(setting["findings"])
@@ -113,14 +113,14 @@ def _table(each: Table, setting: dict[str, Any], measure: str) -> Iterator[str]:
     several = len(_measures(setting)) > 1
     yield f"### {each.title}{', ' + _MEASURES[measure] if several else ''}\n"
     references = [name for name in next(iter(reversed(setting["methods"].values())))["against"] if _has(each, name)]
-    printed: Mapping[str, Printed] = {} if several and measure != HARD else each.printed
+    printed = {} if several and measure != HARD else each.printed
     head = ["method", "labels", "dev", measure, "seeds", *(f"difference to {name} | p" for name in references)]
     if printed:
         head += ["paper: labels", "paper: dev", "paper: test"]
     rows = []
     for method in each.methods:
         row = _row(method.name, setting["methods"][method.name], measure, references)
-        rows.append([*row, *_paper(printed.get(method.name, Printed()))] if printed else row)
+        rows.append([*row, *printed.get(method.name, ("-",) * 3)] if printed else row)
     yield from table(" | ".join(head).split(" | "), rows)
 
 
@@ -135,8 +135,3 @@ def _row(name: str, found: dict[str, Any], measure: str, references: Sequence[st
     tests = [found["against"].get(reference, {}).get(measure) for reference in references]
     cells = [name, number_range(found["labels"]), *means, f"({values(ours['values'])})"]
     return [*cells, *(cell for each in tests for cell in test(each))]
-
-
-def _paper(printed: Printed) -> list[str]:
-    scores = ["-" if value is None else f"{value:.2f}" for value in (printed.dev, printed.test)]
-    return ["-" if printed.labels is None else f"{printed.labels:,}", *scores]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from reproductions.lab.comparison import TRIALS, judged
+from reproductions.lab.paper import paper
 from reproductions.lab.run import Run, Setting
 from reproductions.lab.summary import of_methods, of_run
 from reproductions.li_2015.measures import measures
 from reproductions.li_2015.methods import BASELINE, TWO_STAGE, Method
 from reproductions.li_2015.pair import Pair
-from reproductions.li_2015.paper import FINDINGS
 
 REFERENCES = (BASELINE, TWO_STAGE)
 """The methods that every other one is tested against."""
@@ -34,5 +34,5 @@ def _of_setting(run: Run[Pair, Method], setting: Setting[Pair, Method], trials: 
         "methods": of_methods(
             run, setting, found, lambda _: REFERENCES, trials, wanted=lambda measure: measure != "dev"
         ),
-        "findings": judged(FINDINGS[run.part], found, trials),
+        "findings": judged(paper("li_2015").findings[run.part], found, trials),
     }

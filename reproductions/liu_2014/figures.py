@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from reproductions.lab.figures import series as with_seeds
-from reproductions.liu_2014.paper import TABLES, Table
+from reproductions.lab.paper import Table, paper
 from tagweave.evaluation.plots import bar, curve
 
 _FIGURES = {"raw-text": ("Figure 3", "dev"), "natural": ("Figure 4", "test")}
@@ -20,7 +20,7 @@ def draw(summary: dict[str, Any], folder: Path) -> list[str]:
     if summary["part"] not in _FIGURES:
         return [_bars(summary, folder)]
     title, part = _FIGURES[summary["part"]]
-    (figure,) = (each for each in TABLES[summary["part"]] if each.title.startswith(title))
+    (figure,) = (each for each in paper("liu_2014").tables[summary["part"]] if each.title.startswith(title))
     chosen = [setting for setting in summary["settings"] if setting["name"] in figure.settings]
     return [_curve(figure, setting, part + ending, folder) for setting in chosen for ending in _SCORES]
 

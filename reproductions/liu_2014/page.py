@@ -19,7 +19,7 @@ from reproductions.lab.page import (
     test,
     training,
 )
-from reproductions.liu_2014.paper import TABLES, Table
+from reproductions.lab.paper import Table, paper
 
 _TITLES = {"lexicon": "Table 4", "raw-text": "Figure 3", "natural": "Tables 5 to 7 and Figure 4"}
 _LEXICON = (
@@ -71,7 +71,7 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     for setting in summary["settings"]:
         yield f"\n## {setting['title']}\n"
         yield from _sizes(setting)
-        for each in TABLES[summary["part"]]:
+        for each in paper("liu_2014").tables[summary["part"]]:
             if setting["name"] in each.settings:
                 yield from _scores(each, setting)
                 yield from _differences(each, setting)

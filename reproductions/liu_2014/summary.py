@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from reproductions.lab.comparison import TRIALS, Measured, judged
+from reproductions.lab.paper import paper
 from reproductions.lab.run import Run, Setting
 from reproductions.lab.summary import COSTS, of_methods, of_run
 from reproductions.lab.words import unknown_counts, word_counts
 from reproductions.liu_2014.domain import Domain
 from reproductions.liu_2014.methods import BASELINE, COLUMNS, LEXICON, PHRASES, RANDOM, Method
-from reproductions.liu_2014.paper import FINDINGS
 from tagweave.evaluation.score import f_of_counts, share_of_counts
 
 REFERENCES = (BASELINE, COLUMNS, LEXICON, PHRASES, RANDOM)
@@ -41,7 +41,7 @@ def _of_setting(run: Run[Domain, Method], setting: Setting[Domain, Method], tria
         "natural": [len(domain.natural.corpus), domain.natural.spans_of(domain.natural.corpus)],
         "recipe": {"learner": recipe.learner, **recipe.settings, "iterations": domain.schedule.iterations},
         "methods": of_methods(run, setting, found, lambda method: _before(method, setting.methods), trials, KEPT),
-        "findings": judged(FINDINGS[run.part], found, trials),
+        "findings": judged(paper("liu_2014").findings[run.part], found, trials),
     }
 
 

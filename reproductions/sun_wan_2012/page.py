@@ -18,8 +18,8 @@ from reproductions.lab.page import (
     test,
     training,
 )
+from reproductions.lab.paper import Table, paper
 from reproductions.sun_wan_2012.methods import TIMES
-from reproductions.sun_wan_2012.paper import TABLES, Table
 
 _TITLES = {
     "stacking": "Tables 2 and 6: stacking",
@@ -76,7 +76,7 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     for setting in summary["settings"]:
         yield f"\n## {setting['title']}\n"
         yield from _setup(setting, summary["trials"])
-        for each in TABLES[part]:
+        for each in paper("sun_wan_2012").tables[part]:
             if each.gold in setting["sizes"]:
                 yield from _scores(each, setting)
                 yield from _differences(each, setting)

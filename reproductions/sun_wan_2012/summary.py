@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from reproductions.lab.comparison import TRIALS, Measured, judged
+from reproductions.lab.paper import paper
 from reproductions.lab.run import Run, Setting
 from reproductions.lab.summary import of_methods, of_run
 from reproductions.lab.tagged_words import tagged_counts
 from reproductions.sun_wan_2012.methods import CHARACTERS, PIECES, Method
 from reproductions.sun_wan_2012.pair import Pair
-from reproductions.sun_wan_2012.paper import FINDINGS
 from tagweave.evaluation.score import Counts, f_of_counts
 
 
@@ -38,7 +38,7 @@ def _of_setting(run: Run[Pair, Method], setting: Setting[Pair, Method], trials: 
             method.name: {**methods[method.name], "shares": [method.target, method.source]}
             for method in setting.methods
         },
-        "findings": judged(FINDINGS[run.part], found, trials),
+        "findings": judged(paper("sun_wan_2012").findings[run.part], found, trials),
     }
 
 

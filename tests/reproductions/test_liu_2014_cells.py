@@ -31,7 +31,6 @@ from reproductions.liu_2014.methods import (
     natural_share,
 )
 from reproductions.liu_2014.pages import Pages, harvested, raw_text
-from reproductions.liu_2014.paper import FINDINGS, TABLES
 from reproductions.liu_2014.partial import KINDS, Partial, partial
 from reproductions.liu_2014.settings import PARTS, RECIPE
 from tagweave.corpus.corpus import Corpus
@@ -183,21 +182,6 @@ def test_the_sample_serves_every_part(part: str) -> None:
         if setting.name != "pages":
             assert not texts[-1] & set(domain.raw)
         assert domain.recipe == RECIPE
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_pages_show_the_methods_that_run(part: str) -> None:
-    settings = PARTS[part](None)
-    methods = {method for setting in settings for method in setting.methods}
-    for setting in settings:
-        shown = {m for table in TABLES[part] if setting.name in table.settings for m in table.methods}
-        assert shown == set(setting.methods)
-        assert len({method.name for method in setting.methods}) == len(setting.methods)
-    for table in TABLES[part]:
-        assert table.printed.keys() <= {method.name for method in table.methods}
-        assert {len(cells) for cells in table.printed.values()} <= {len(table.head)}
-    for finding in FINDINGS[part]:
-        assert {finding.first, finding.second} <= methods
 
 
 def test_the_last_share_is_everything() -> None:

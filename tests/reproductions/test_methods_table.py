@@ -207,11 +207,11 @@ def test_the_page_tells_of_command_corpora_and_failure(page):
 
 def test_the_page_tells_of_fewer_rounds_and_folds(page):
     text = "\n".join(lines(page, "COMMAND"))
-    for option in ("--rounds", "--folds"):
-        (value,) = {each[each.index(option) + 1] for each in METHODS.values() if option in each}
-        assert f"`{option} {value}`" in text
+    for option in ("rounds", "folds"):
+        (value,) = {each["options"][option] for each in METHODS.values() if option in each.get("options", {})}
+        assert f"`--{option} {value}`" in text
     assert "`coupled` is left out" in text
-    assert not any("coupled" in each for each in METHODS.values())
+    assert not any(each.get("method") == "coupled" for each in METHODS.values())
 
 
 def test_a_page_where_everything_failed(gold_files):

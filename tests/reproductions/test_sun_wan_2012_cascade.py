@@ -41,7 +41,6 @@ from reproductions.sun_wan_2012.methods import (
     with_target,
 )
 from reproductions.sun_wan_2012.pair import Pair
-from reproductions.sun_wan_2012.paper import FINDINGS, TABLES
 from reproductions.sun_wan_2012.parallel import halves, read_twice
 from reproductions.sun_wan_2012.settings import PARTS, RECIPE
 from tagweave.corpus.corpus import Corpus
@@ -373,31 +372,3 @@ def test_units_of_real_text(real_corpora: Path) -> None:
     first, second = (settings[0].draw(seed) for seed in (0, 1))
     assert first.digests["given"] == second.digests["given"]
     assert first.digests["target"] != second.digests["target"]
-
-
-# the parts
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_pages_show_the_methods_that_run(part: str) -> None:
-    for setting in PARTS[part](None):
-        shown = {method for each in TABLES[part] for method in each.methods if each.gold in setting.draw(0).gold}
-        assert shown == set(setting.methods)
-        assert len({method.name for method in setting.methods}) == len(setting.methods)
-        assert all({each.first, each.second} <= shown for each in FINDINGS[part])
-    for table in TABLES[part]:
-        assert table.printed.keys() <= {method.name for method in table.methods}
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_findings_have_the_differences_of_the_tables(part: str) -> None:
-    """The paper's differences are those of the F that it prints."""
-    for each in FINDINGS[part]:
-        printed = [table.printed for table in TABLES[part] if table.gold == each.measure]
-        known = {name: row[2] for rows in printed for name, row in rows.items()}
-        names = each.first.name, each.second.name
-        if each.difference is not None and all(name in known for name in names):
-            assert each.difference == pytest.approx(float(known[names[0]]) - float(known[names[1]]), abs=0.006)
-            assert each.sign in (0, 1 if each.difference > 0 else -1)
-        elif each.difference is not None:
-            pytest.fail(f"{each.text}: not in the tables")
