@@ -26,10 +26,10 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
-from tagweave.training.task import Task as Coding
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
 from tagweave.training.run import Run
+from tagweave.training.task import Task as Coding
 from tagweave.training.train import train
 
 GUIDELINE = "ctb"
