@@ -65,7 +65,7 @@ def result(output: list[str], seconds: float = 60.0) -> dict:
 
 def test_every_method_has_a_row():
     named = {fields["method"] for fields in METHODS.values() if "method" in fields}
-    assert named | {"ordinary", "coupled"} == set(ALL)  # which is left out, and the page says so
+    assert named | {"single", "coupled"} == set(ALL)  # which is left out, and the page says so
 
 
 def test_only_named_methods_are_given_the_source(files):
