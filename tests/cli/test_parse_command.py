@@ -119,7 +119,7 @@ def test_circles_are_named(trees: Path, run: Run) -> None:
     [
         (
             ("--method", "coupled"),
-            "unknown method 'coupled', expected one of ordinary, guided, merged,",
+            "unknown method 'coupled', expected one of single, stacked, merged,",
         ),
         (("--guide", "joined"), "--guide with the task parse"),
         (("--method", "merged"), "expected --source of another guideline, for --method merged"),
