@@ -18,10 +18,11 @@ from rich.progress import Progress
 from reproductions.annotation_value.rounds import CHOICES, METHODS, Data, Pool, rounds
 from reproductions.lab.comparison import LEVEL, Measured, compare
 from reproductions.lab.corpora import ROOT, corpora_folder, cut
+from reproductions.lab.figures import with_deviations
 from reproductions.lab.page import opening, significance, table, write_page
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
-from tagweave.evaluation.plots import Series, curve
+from tagweave.evaluation.plots import curve
 from tagweave.evaluation.score import share_of_counts
 
 NAME = "annotation-value"
@@ -145,8 +146,7 @@ def draw(summary: dict[str, Any], path: Path) -> None:
     for method in dict.fromkeys(cell["method"] for cell in summary["cells"]):
         for choice in CHOICES:
             own = [cell["scores"][choice] for cell in summary["cells"] if cell["method"] == method]
-            values, errors = ([each[name] for each in own] for name in ("mean", "deviation"))
-            series[f"{method}, {choice}"] = Series(values, errors)
+            series[f"{method}, {choice}"] = with_deviations(own)
     curve(path, positions, series, score="accuracy on test x 100", axis="answers", title=summary["data"])
 
 

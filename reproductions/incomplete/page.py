@@ -11,10 +11,10 @@ import numpy as np
 from reproductions.incomplete.run import LEARNER, Run
 from reproductions.incomplete.scores import REFERENCES, Scores, choice_precision, compare, scorer
 from reproductions.incomplete.settings import DISCARD, MARGINAL, Setting
-from reproductions.lab.page import write_page
+from reproductions.lab.comparison import LEVEL
+from reproductions.lab.figures import with_deviations
+from reproductions.lab.page import plots_below, sizes, table, values, write_page
 from tagweave.evaluation.plots import Series, bar
-
-LEVEL = 0.05
 
 
 def write(run: Run, folder: Path, name: str, command: str, trials: int = 10_000) -> None:
@@ -98,16 +98,15 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
         yield from _more(setting)
         yield from _choices(setting)
         yield from _verdict(setting)
-    yield "\n## Plots\n"
-    yield from (f"![{plot}]({plot})" for plot in plots)
+    yield from plots_below(plots)
     yield "\nBars are means over the seeds, error bars standard deviations; `discard` is left out.\n"
     yield from _learner(summary)
 
 
 def _setup(summary: dict[str, Any]) -> Iterator[str]:
-    sizes = "; ".join(f"{name} {a:,} sentences, {b:,} words" for name, (a, b) in summary["sizes"].items())
     budget = summary["budget"]
-    yield f"- Data: {summary['data']}: {sizes}. What is taken away is taken from the training part only."
+    data = f"{summary['data']}: {sizes(summary['sizes'])}"
+    yield f"- Data: {data}. What is taken away is taken from the training part only."
     yield (
         f"- Every training run: AdaGrad, at most {budget['iterations']} passes, the pass that is best on dev, stopped"
         f" after {budget['patience']} passes without a better one. A method of two models has this budget for each."
@@ -145,13 +144,12 @@ def _more(setting: dict[str, Any]) -> Iterator[str]:
     names = _names(setting, tested=False)
     if not names:
         return
-    yield "| method | " + " | ".join(names) + " |"
-    yield "|" + "---|" * (len(names) + 1)
+    rows = []
     for method in setting["methods"]:
         found = [method["measures"].get(name) for name in names]
-        cells = [f"{row['mean']:.2f} {_list(row['values'])}" if row else "-" for row in found]
-        yield f"| {method['name']} | {' | '.join(cells)} |"
-    yield ""
+        cells = [f"{row['mean']:.2f} ({values(row['values'])})" if row else "-" for row in found]
+        rows.append([method["name"], *cells])
+    yield from table(["method", *names], rows)
 
 
 def _choices(setting: dict[str, Any]) -> Iterator[str]:
@@ -165,11 +163,7 @@ def _table(setting: dict[str, Any], measure: str) -> Iterator[str]:
     references = [name for name in REFERENCES if any(name == method["name"] for method in setting["methods"])]
     others = [f"p against `{name}`" for name in references[1:]]
     head = ["method", "dev", measure, "seeds", "difference", "p of each seed", "p over all seeds", *others]
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
-    for method in setting["methods"]:
-        yield "| " + " | ".join(_row(method, measure, references)) + " |"
-    yield ""
+    yield from table(head, [_row(method, measure, references) for method in setting["methods"]])
 
 
 def _row(method: dict[str, Any], measure: str, references: Sequence[str]) -> list[str]:
@@ -177,14 +171,15 @@ def _row(method: dict[str, Any], measure: str, references: Sequence[str]) -> lis
     if found is None:
         return [method["name"], "nothing left", *["-"] * (4 + len(references))]
     against = found["against"]
-    cells = [method["name"], f"{np.mean(method['dev']):.2f}", f"**{found['mean']:.2f}**", _list(found["values"])]
+    cells = [
+        method["name"],
+        f"{np.mean(method['dev']):.2f}",
+        f"**{found['mean']:.2f}**",
+        f"({values(found['values'])})",
+    ]
     first = against.get(references[0])
-    cells += [f"{first['difference']:+.2f}", ", ".join(map(_p, first["p"])), _p(first["p_all"])] if first else ["-"] * 3
+    cells += [f"{first['difference']:+.2f}", values(first["p"], 4), _p(first["p_all"])] if first else ["-"] * 3
     return cells + [_p(against[name]["p_all"]) if name in against else "-" for name in references[1:]]
-
-
-def _list(values: Sequence[float]) -> str:
-    return "(" + ", ".join(f"{value:.2f}" for value in values) + ")"
 
 
 def _p(value: float) -> str:
@@ -217,14 +212,14 @@ def _learner(summary: dict[str, Any]) -> Iterator[str]:
         return
     yield "\n## Learner settings\n\nDev scores of seed 0, and the settings taken.\n"
     tried = [", ".join(f"{k} {v}" for k, v in settings.items()) or "defaults" for settings in LEARNER[:count]]
-    yield "| setting | method | " + " | ".join(tried) + " | taken |"
-    yield "|" + "---|" * (len(tried) + 3)
+    rows = []
     for setting in summary["settings"]:
         for method in setting["methods"]:
             scores = ["-" if value is None else f"{value:.2f}" for value in method["learner_dev"]]
             nothing = all(value is None for value in method["learner_dev"])
             taken = "-" if nothing else tried[LEARNER.index(method["learner"])]
-            yield f"| {setting['name']} | {method['name']} | {' | '.join(scores)} | {taken} |"
+            rows.append([setting["name"], method["name"], *scores, taken])
+    yield from table(["setting", "method", *tried, "taken"], rows)[:-1]
 
 
 def draw(summary: dict[str, Any], folder: Path, name: str) -> Iterator[str]:
@@ -249,8 +244,4 @@ def _series(settings: Sequence[dict[str, Any]], measure: str) -> dict[str, Serie
         for method in setting["methods"]:
             if measure in method["measures"] and method["name"] != DISCARD.name:
                 rows.setdefault(method["name"], []).append(method["measures"][measure])
-    return {
-        name: Series([row["mean"] for row in found], [row["deviation"] for row in found])
-        for name, found in rows.items()
-        if len(found) == len(settings)
-    }
+    return {name: with_deviations(found) for name, found in rows.items() if len(found) == len(settings)}

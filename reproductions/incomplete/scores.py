@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from reproductions.incomplete.cells import Data
 from reproductions.incomplete.settings import MARGINAL, MARGINAL_BOUNDARIES, WARM, Setting, ambiguous_forms
+from reproductions.lab.words import cut_words
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.accuracy import accuracy, average_precision_of_ambiguous_words
 from tagweave.evaluation.score import Metric, f_of_counts, ratio, share_of_counts
@@ -142,15 +143,10 @@ def right_words(gold: Corpus, system: Corpus, words: frozenset[str]) -> tuple[ND
 
 def segmentation_scores(gold: Sequence[Segmentation], output: Sequence[str], words: frozenset[str]) -> Scores:
     """F, and the recall of words that are not in the text of the training corpus."""
-    system = [_cut("".join(sentence.forms), line) for sentence, line in zip(gold, output, strict=True)]
+    system = cut_words(gold, output)
     found = word_scores(gold, system, words)
     recall = found.oov.value if found.oov else float("nan")
     return {"F": Scored(100 * found.words.f, found.counts, f_of_counts), "OOV recall": Scored(100 * recall)}
-
-
-def _cut(text: str, lengths: str) -> Segmentation:
-    ends = np.cumsum([int(length) for length in lengths.split()])
-    return Segmentation(tuple(text[start:end] for start, end in zip([0, *ends], ends, strict=False)))
 
 
 def compare(ours: Sequence[Scored], theirs: Sequence[Scored], trials: int) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from reproductions.lab.page import (
     early_stopping,
     findings,
     number_range,
-    opening,
+    of_paper,
     plots_below,
     score,
     significance,
@@ -108,15 +108,14 @@ _NOTES = {
 def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     """The page, line by line."""
     part, words = summary["part"], WORDINGS[summary["structure"]]
-    yield from opening(f"Jiang et al. (2015): {_TITLES[part]}", summary["command"])
-    for note in _NOTES[part]:
-        yield f"{note}\n"
-    yield from _setup(summary, words)
-    for setting in summary["settings"]:
-        yield f"\n## {setting['title']}\n"
+    title = f"Jiang et al. (2015): {_TITLES[part]}"
+
+    def of_setting(setting: dict[str, Any]) -> Iterator[str]:
         yield from _sizes(setting)
         yield from _of_part(part, setting, words)
         yield from findings(setting["findings"])
+
+    yield from of_paper(title, summary, _NOTES[part], _setup(summary, words), of_setting)
     if part.endswith("sizes"):
         yield from _gains(summary["settings"], _TITLES[part])
     yield from plots_below(plots, FARTHEST)

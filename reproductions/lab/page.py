@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +83,22 @@ def test(found: Mapping[str, Any] | None) -> list[str]:
     if not found:
         return ["-", "-"]
     return [f"{found['difference']:+.2f}", f"{found['p_all']:.4f} ({values(found['p'], 4)})"]
+
+
+def of_paper(
+    title: str,
+    summary: Mapping[str, Any],
+    notes: Iterable[str],
+    setup: Iterable[str],
+    of_setting: Callable[[dict[str, Any]], Iterable[str]],
+) -> Iterator[str]:
+    """The page of a part: notes, how models were trained, and for every setting its tables and what was found."""
+    yield from opening(title, summary["command"])
+    yield from (f"{note}\n" for note in notes)
+    yield from setup
+    for setting in summary["settings"]:
+        yield f"\n## {setting['title']}\n"
+        yield from of_setting(setting)
 
 
 def significance(trials: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -38,7 +38,7 @@ def word_counts(gold: Corpus, output: Sequence[str]) -> Counts:
     Raises:
         ValueError: lengths of other sentences.
     """
-    return word_scores([Segmentation(sentence.forms) for sentence in gold], _cut(gold, output)).counts
+    return word_scores([Segmentation(sentence.forms) for sentence in gold], cut_words(gold, output)).counts
 
 
 def unknown_counts(gold: Corpus, output: Sequence[str], known: frozenset[str]) -> Counts:
@@ -46,11 +46,11 @@ def unknown_counts(gold: Corpus, output: Sequence[str], known: frozenset[str]) -
     unknown = [
         Segmentation(sentence.forms, certain=tuple(form not in known for form in sentence.forms)) for sentence in gold
     ]  # what is not certain is not scored
-    counts: NDArray[np.int64] = word_scores(unknown, _cut(gold, output)).counts
+    counts: NDArray[np.int64] = word_scores(unknown, cut_words(gold, output)).counts
     return counts[:, :2]
 
 
-def _cut(gold: Corpus, output: Sequence[str]) -> list[Segmentation]:
+def cut_words(gold: Iterable[Sentence | Segmentation], output: Sequence[str]) -> list[Segmentation]:
     """The text of the gold standard in words of these lengths."""
     return [Segmentation(_words("".join(sentence.forms), line)) for sentence, line in zip(gold, output, strict=True)]
 

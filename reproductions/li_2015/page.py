@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from reproductions.lab.page import (
@@ -10,7 +11,7 @@ from reproductions.lab.page import (
     early_stopping,
     findings,
     number_range,
-    opening,
+    of_paper,
     plots_below,
     significance,
     sizes,
@@ -69,19 +70,19 @@ _MEASURES = {"test": "all tokens", HARD: f"the {SHARE:.0%} of the tokens of whic
 
 def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     """The page, line by line."""
-    yield from opening(f"Li et al. (2015): {_TITLES[summary['part']]}", summary["command"])
-    for note in _NOTES[summary["part"]]:
-        yield f"{note}\n"
-    yield from _setup(summary)
-    for setting in summary["settings"]:
-        yield f"\n## {setting['title']}\n"
-        yield from _sizes(setting)
-        for each in paper("li_2015").tables[summary["part"]]:
-            for measure in _measures(setting):
-                yield from _table(each, setting, measure)
-        yield from findings(setting["findings"])
-        yield from cost(setting["methods"])
+    part = summary["part"]
+    title = f"Li et al. (2015): {_TITLES[part]}"
+    yield from of_paper(title, summary, _NOTES[part], _setup(summary), partial(_of_setting, part))
     yield from plots_below(plots)
+
+
+def _of_setting(part: str, setting: dict[str, Any]) -> Iterator[str]:
+    yield from _sizes(setting)
+    for each in paper("li_2015").tables[part]:
+        for measure in _measures(setting):
+            yield from _table(each, setting, measure)
+    yield from findings(setting["findings"])
+    yield from cost(setting["methods"])
 
 
 def _setup(summary: dict[str, Any]) -> Iterator[str]:

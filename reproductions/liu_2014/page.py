@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from reproductions.lab.page import (
@@ -10,7 +11,7 @@ from reproductions.lab.page import (
     cost,
     findings,
     number_range,
-    opening,
+    of_paper,
     plots_below,
     score,
     significance,
@@ -64,20 +65,20 @@ _NOTES = {
 
 def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     """The page, line by line."""
-    yield from opening(f"Liu et al. (2014): {_TITLES[summary['part']]}", summary["command"])
-    for note in _NOTES[summary["part"]]:
-        yield f"{note}\n"
-    yield from _setup(summary)
-    for setting in summary["settings"]:
-        yield f"\n## {setting['title']}\n"
-        yield from _sizes(setting)
-        for each in paper("liu_2014").tables[summary["part"]]:
-            if setting["name"] in each.settings:
-                yield from _scores(each, setting)
-                yield from _differences(each, setting)
-        yield from findings(setting["findings"])
-        yield from cost(setting["methods"])
+    part = summary["part"]
+    title = f"Liu et al. (2014): {_TITLES[part]}"
+    yield from of_paper(title, summary, _NOTES[part], _setup(summary), partial(_of_setting, part))
     yield from plots_below(plots, FARTHEST)
+
+
+def _of_setting(part: str, setting: dict[str, Any]) -> Iterator[str]:
+    yield from _sizes(setting)
+    for each in paper("liu_2014").tables[part]:
+        if setting["name"] in each.settings:
+            yield from _scores(each, setting)
+            yield from _differences(each, setting)
+    yield from findings(setting["findings"])
+    yield from cost(setting["methods"])
 
 
 def _setup(summary: dict[str, Any]) -> Iterator[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from reproductions.lab.page import (
     FARTHEST,
     cost,
     findings,
-    opening,
+    of_paper,
     plots_below,
     score,
     significance,
@@ -69,21 +70,20 @@ _NOTES = {
 
 def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     """The page, line by line."""
-    part = summary["part"]
-    yield from opening(f"Sun and Wan (2012): {_TITLES[part]}", summary["command"])
-    for note in _NOTES[part]:
-        yield f"{note}\n"
-    for setting in summary["settings"]:
-        yield f"\n## {setting['title']}\n"
-        yield from _setup(setting, summary["trials"])
-        for each in paper("sun_wan_2012").tables[part]:
-            if each.gold in setting["sizes"]:
-                yield from _scores(each, setting)
-                yield from _differences(each, setting)
-        yield from findings(setting["findings"])
-        yield from cost(setting["methods"])
-        yield "The last training of each row alone; the taggers below it are shared between rows.\n"
+    title = f"Sun and Wan (2012): {_TITLES[summary['part']]}"
+    yield from of_paper(title, summary, _NOTES[summary["part"]], (), partial(_of_setting, summary))
     yield from plots_below(plots, FARTHEST)
+
+
+def _of_setting(summary: dict[str, Any], setting: dict[str, Any]) -> Iterator[str]:
+    yield from _setup(setting, summary["trials"])
+    for each in paper("sun_wan_2012").tables[summary["part"]]:
+        if each.gold in setting["sizes"]:
+            yield from _scores(each, setting)
+            yield from _differences(each, setting)
+    yield from findings(setting["findings"])
+    yield from cost(setting["methods"])
+    yield "The last training of each row alone; the taggers below it are shared between rows.\n"
 
 
 def _setup(setting: dict[str, Any], trials: int) -> Iterator[str]:
