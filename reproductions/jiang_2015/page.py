@@ -17,18 +17,7 @@ from reproductions.jiang_2015.methods import (
     Method,
 )
 from reproductions.jiang_2015.wording import WORDINGS, Wording
-from reproductions.lab.page import (
-    FARTHEST,
-    early_stopping,
-    findings,
-    number_range,
-    of_paper,
-    plots_below,
-    score,
-    significance,
-    sizes,
-    table,
-)
+from reproductions.lab import page as lab
 
 _TITLES = {
     "models": "Tables 6, 8 and 12",
@@ -113,23 +102,23 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     def of_setting(setting: dict[str, Any]) -> Iterator[str]:
         yield from _sizes(setting)
         yield from _of_part(part, setting, words)
-        yield from findings(setting["findings"])
+        yield from lab.findings(setting["findings"])
 
-    yield from of_paper(title, summary, _NOTES[part], _setup(summary, words), of_setting)
+    yield from lab.of_paper(title, summary, _NOTES[part], _setup(summary, words), of_setting)
     if part.endswith("sizes"):
         yield from _gains(summary["settings"], _TITLES[part])
-    yield from plots_below(plots, FARTHEST)
+    yield from lab.plots_below(plots, lab.FARTHEST)
 
 
 def _setup(summary: dict[str, Any], words: Wording) -> Iterator[str]:
-    yield early_stopping(summary["settings"][0]["schedule"])
+    yield lab.early_stopping(summary["settings"][0]["schedule"])
     yield f"- Scores are {words.score}, x 100, means over the seeds; in brackets each seed. {words.seed}"
-    yield significance(summary["trials"])
+    yield lab.significance(summary["trials"])
 
 
 def _sizes(setting: dict[str, Any]) -> Iterator[str]:
     for side, parts in setting["sizes"].items():
-        yield f"- {side.capitalize()}: {sizes(parts)}."
+        yield f"- {side.capitalize()}: {lab.sizes(parts)}."
     recipe = dict(setting["recipe"])
     learner, more = recipe.pop("learner"), {key: recipe.pop(key) for key in ("guide features",) if key in recipe}
     settings = "".join(f", {name} {value}" for name, value in recipe.items())
@@ -162,8 +151,8 @@ def _opposite(methods: dict[str, Any], words: Wording) -> Iterator[str]:
     rows = []
     for method in (BASELINE, SOURCE):
         scores, printed = methods[method.name]["scores"], words.opposite_paper.get(method.name, ())
-        rows.append([method.name, score(scores["test"]), score(scores["source test"]), *printed])
-    yield from table(["model", "target test", "source test", *words.opposite_heads], rows)
+        rows.append([method.name, lab.score(scores["test"]), lab.score(scores["source test"]), *printed])
+    yield from lab.table(["model", "target test", "source test", *words.opposite_heads], rows)
 
 
 def _models(setting: dict[str, Any], words: Wording) -> Iterator[str]:
@@ -171,12 +160,12 @@ def _models(setting: dict[str, Any], words: Wording) -> Iterator[str]:
     rows, decoding = [], setting["decoding"]
     for name, printed in words.models_paper.items():
         found, times = setting["methods"][name], decoding["seconds"][name]
-        scores = [score(found["scores"][part]) for part in ("dev", "test")]
+        scores = [lab.score(found["scores"][part]) for part in ("dev", "test")]
         tests = [_test(found["against"].get(each.name, {}).get("test")) for each in (BASELINE, MODEL_1)]
         speed = decoding["length"] / np.mean(times)
         rows.append([name, _way(found), *scores, *tests, f"{np.mean(times):.3f}", f"{speed:,.0f}", *printed])
     head = ["method", "rounds, lambda", "dev", "test", "to baseline, p", "to Model 1, p", "seconds"]
-    yield from table([*head, f"{decoding['unit']}/s", *words.models_heads], rows)
+    yield from lab.table([*head, f"{decoding['unit']}/s", *words.models_heads], rows)
     yield (
         f"Seconds: of the {decoding['length']:,} {decoding['unit']} of the test data, {words.decoding}; one thread, the"
         " models in turn in one process, the best of several; means over the seeds.\n"
@@ -201,7 +190,7 @@ def _kinds(found: Mapping[str, Any], words: Wording) -> Iterator[str]:
         trend = "↑" if each["second"] > each["first"] else "↓"
         printed = words.kinds_paper.get(each["tag"], ("-",) * len(words.kinds_heads))
         rows.append([each["tag"], *numbers, trend, *printed])
-    yield from table([words.kind, "share", "baseline", "Model 3", "trend", *words.kinds_heads], rows)
+    yield from lab.table([words.kind, "share", "baseline", "Model 3", "trend", *words.kinds_heads], rows)
     least, change = found["least share"], found["least change"]
     yield (
         f"{words.kind.capitalize()}s of more than {least:g} % of the {words.item} whose recall changes by more than"
@@ -213,24 +202,24 @@ def _scores(title: str, methods: dict[str, Any], references: Sequence[Method]) -
     yield f"### {title}\n"
     rows = []
     for name, found in methods.items():
-        scores = [score(found["scores"][part]) for part in ("dev", "test")]
+        scores = [lab.score(found["scores"][part]) for part in ("dev", "test")]
         beside = [
             _test(found["against"].get(each.name, {}).get(part)) for each in references for part in ("dev", "test")
         ]
-        used = number_range(found["sentences"]) if "sentences" in found else "-"
+        used = lab.number_range(found["sentences"]) if "sentences" in found else "-"
         rows.append([name, _way(found), used, *scores, *beside])
     tests = [f"{part} to {each.name}, p" for each in references for part in ("dev", "test")]
-    yield from table(["method", "rounds, lambda", "source sentences", "dev", "test", *tests], rows)
+    yield from lab.table(["method", "rounds, lambda", "source sentences", "dev", "test", *tests], rows)
 
 
 def _labelled(methods: dict[str, Any]) -> Iterator[str]:
     yield "### Heads with their relations, subtypes and all\n"
     rows = []
     for name, found in methods.items():
-        scores = [score(found["scores"][f"{part} LAS"]) for part in ("dev", "test")]
+        scores = [lab.score(found["scores"][f"{part} LAS"]) for part in ("dev", "test")]
         tests = [_test(found["against"].get(each.name, {}).get("test LAS")) for each in (BASELINE, MODEL_1)]
         rows.append([name, *scores, *tests])
-    yield from table(["method", "dev LAS", "test LAS", "test to baseline, p", "test to Model 1, p"], rows)
+    yield from lab.table(["method", "dev LAS", "test LAS", "test to baseline, p", "test to Model 1, p"], rows)
 
 
 def _conversions(methods: dict[str, Any]) -> Iterator[str]:
@@ -254,12 +243,12 @@ def _gains(settings: Sequence[dict[str, Any]], figure: str) -> Iterator[str]:
         rows.append(
             [
                 f"{setting['sizes']['target']['train'][0]:,}",
-                score(setting["methods"][BASELINE.name]["scores"]["test"]),
+                lab.score(setting["methods"][BASELINE.name]["scores"]["test"]),
                 *(_test(found["against"][BASELINE.name]["test"]) for found in methods),
             ]
         )
     names = [name for name in settings[0]["methods"] if name != BASELINE.name]
-    yield from table(["sentences", BASELINE.name, *(f"{name} to it, p" for name in names)], rows)
+    yield from lab.table(["sentences", BASELINE.name, *(f"{name} to it, p" for name in names)], rows)
 
 
 def _way(found: Mapping[str, Any]) -> str:

@@ -6,19 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from reproductions.lab.page import (
-    cost,
-    early_stopping,
-    findings,
-    number_range,
-    of_paper,
-    plots_below,
-    significance,
-    sizes,
-    table,
-    test,
-    values,
-)
+from reproductions.lab import page as lab
 from reproductions.lab.paper import Table, paper
 from reproductions.li_2015.scores import HARD, SHARE
 
@@ -72,8 +60,8 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     """The page, line by line."""
     part = summary["part"]
     title = f"Li et al. (2015): {_TITLES[part]}"
-    yield from of_paper(title, summary, _NOTES[part], _setup(summary), partial(_of_setting, part))
-    yield from plots_below(plots)
+    yield from lab.of_paper(title, summary, _NOTES[part], _setup(summary), partial(_of_setting, part))
+    yield from lab.plots_below(plots)
 
 
 def _of_setting(part: str, setting: dict[str, Any]) -> Iterator[str]:
@@ -81,22 +69,22 @@ def _of_setting(part: str, setting: dict[str, Any]) -> Iterator[str]:
     for each in paper("li_2015").tables[part]:
         for measure in _measures(setting):
             yield from _table(each, setting, measure)
-    yield from findings(setting["findings"])
-    yield from cost(setting["methods"])
+    yield from lab.findings(setting["findings"])
+    yield from lab.cost(setting["methods"])
 
 
 def _setup(summary: dict[str, Any]) -> Iterator[str]:
-    yield early_stopping(summary["settings"][0]["budget"], "dev", "AdaGrad, ")
+    yield lab.early_stopping(summary["settings"][0]["budget"], "dev", "AdaGrad, ")
     yield (
         "- Scores are accuracies x 100, means over the seeds; in brackets each seed. A seed draws the order of"
         " sentences and what Algorithm 1 draws."
     )
-    yield significance(summary["trials"])
+    yield lab.significance(summary["trials"])
 
 
 def _sizes(setting: dict[str, Any]) -> Iterator[str]:
     for side, parts in setting["sizes"].items():
-        yield f"- {side.capitalize()}: {sizes(parts)}."
+        yield f"- {side.capitalize()}: {lab.sizes(parts)}."
     if setting["sample"]:
         yield "- An iteration visits N' = {:,} sentences of the target and M' = {:,} of the source.".format(
             *setting["sample"]
@@ -122,7 +110,7 @@ def _table(each: Table, setting: dict[str, Any], measure: str) -> Iterator[str]:
     for method in each.methods:
         row = _row(method.name, setting["methods"][method.name], measure, references)
         rows.append([*row, *printed.get(method.name, ("-",) * 3)] if printed else row)
-    yield from table(" | ".join(head).split(" | "), rows)
+    yield from lab.table(" | ".join(head).split(" | "), rows)
 
 
 def _has(each: Table, name: str) -> bool:
@@ -134,5 +122,5 @@ def _row(name: str, found: dict[str, Any], measure: str, references: Sequence[st
     ours = scores[measure]
     means = f"{scores['dev']['mean']:.2f}", f"**{ours['mean']:.2f}**"
     tests = [found["against"].get(reference, {}).get(measure) for reference in references]
-    cells = [name, number_range(found["labels"]), *means, f"({values(ours['values'])})"]
-    return [*cells, *(cell for each in tests for cell in test(each))]
+    cells = [name, lab.number_range(found["labels"]), *means, f"({lab.values(ours['values'])})"]
+    return [*cells, *(cell for each in tests for cell in lab.test(each))]

@@ -6,20 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from reproductions.lab.page import (
-    FARTHEST,
-    cost,
-    findings,
-    number_range,
-    of_paper,
-    plots_below,
-    score,
-    significance,
-    sizes,
-    table,
-    test,
-    training,
-)
+from reproductions.lab import page as lab
 from reproductions.lab.paper import Table, paper
 
 _TITLES = {"lexicon": "Table 4", "raw-text": "Figure 3", "natural": "Tables 5 to 7 and Figure 4"}
@@ -67,8 +54,8 @@ def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     """The page, line by line."""
     part = summary["part"]
     title = f"Liu et al. (2014): {_TITLES[part]}"
-    yield from of_paper(title, summary, _NOTES[part], _setup(summary), partial(_of_setting, part))
-    yield from plots_below(plots, FARTHEST)
+    yield from lab.of_paper(title, summary, _NOTES[part], _setup(summary), partial(_of_setting, part))
+    yield from lab.plots_below(plots, lab.FARTHEST)
 
 
 def _of_setting(part: str, setting: dict[str, Any]) -> Iterator[str]:
@@ -77,22 +64,22 @@ def _of_setting(part: str, setting: dict[str, Any]) -> Iterator[str]:
         if setting["name"] in each.settings:
             yield from _scores(each, setting)
             yield from _differences(each, setting)
-    yield from findings(setting["findings"])
-    yield from cost(setting["methods"])
+    yield from lab.findings(setting["findings"])
+    yield from lab.cost(setting["methods"])
 
 
 def _setup(summary: dict[str, Any]) -> Iterator[str]:
-    yield training(summary["settings"][0]["recipe"])
+    yield lab.training(summary["settings"][0]["recipe"])
     yield (
         "- F of words and OOV, the recall of words that the source corpus lacks, x 100, means over the seeds; in"
         " brackets each seed. A seed draws the order of sentences, and what is drawn of them."
     )
     yield "- Sentences: partially annotated ones; marked: words of the lexicon found in them, or spans of markup."
-    yield significance(summary["trials"])
+    yield lab.significance(summary["trials"])
 
 
 def _sizes(setting: dict[str, Any]) -> Iterator[str]:
-    yield f"- Fully annotated: {sizes(setting['sizes'])}."
+    yield f"- Fully annotated: {lab.sizes(setting['sizes'])}."
     yield f"- Raw sentences of the target domain: {setting['raw']:,}; words of its lexicon: {setting['lexicon']:,}."
     if setting["natural"][0]:
         yield "- Pages: {:,} sentences with {:,} marked spans.".format(*setting["natural"])
@@ -106,10 +93,10 @@ def _scores(each: Table, setting: dict[str, Any]) -> Iterator[str]:
     rows = []
     for method in each.methods:
         found = setting["methods"][method.name]
-        row = [method.name, number_range(found["sentences"]), number_range(found["marked"])]
-        row += [score(found["scores"][name]) for name in measures]
+        row = [method.name, lab.number_range(found["sentences"]), lab.number_range(found["marked"])]
+        row += [lab.score(found["scores"][name]) for name in measures]
         rows.append([*row, *each.printed.get(method.name, ("-",) * len(each.head))])
-    yield from table([*head, *(f"paper: {name}" for name in each.head)], rows)
+    yield from lab.table([*head, *(f"paper: {name}" for name in each.head)], rows)
 
 
 def _measure(name: str) -> str:
@@ -123,6 +110,6 @@ def _differences(each: Table, setting: dict[str, Any]) -> Iterator[str]:
         above = {other.name for other in each.methods[:number]}
         for reference, tests in setting["methods"][method.name]["against"].items():
             if reference in above:
-                rows.append([method.name, reference, *(cell for each in tests.values() for cell in test(each))])
+                rows.append([method.name, reference, *(cell for each in tests.values() for cell in lab.test(each))])
     measures = [_measure(name) for name in next(iter(setting["methods"].values()))["scores"]]
-    yield from table(["method", "beside", *(cell for name in measures for cell in (name, "p"))], rows)
+    yield from lab.table(["method", "beside", *(cell for name in measures for cell in (name, "p"))], rows)

@@ -6,19 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from reproductions.lab.page import (
-    FARTHEST,
-    cost,
-    findings,
-    of_paper,
-    plots_below,
-    score,
-    significance,
-    sizes,
-    table,
-    test,
-    training,
-)
+from reproductions.lab import page as lab
 from reproductions.lab.paper import Table, paper
 from reproductions.sun_wan_2012.methods import TIMES
 
@@ -71,8 +59,8 @@ _NOTES = {
 def lines(summary: dict[str, Any], plots: Sequence[str]) -> Iterator[str]:
     """The page, line by line."""
     title = f"Sun and Wan (2012): {_TITLES[summary['part']]}"
-    yield from of_paper(title, summary, _NOTES[summary["part"]], (), partial(_of_setting, summary))
-    yield from plots_below(plots, FARTHEST)
+    yield from lab.of_paper(title, summary, _NOTES[summary["part"]], (), partial(_of_setting, summary))
+    yield from lab.plots_below(plots, lab.FARTHEST)
 
 
 def _of_setting(summary: dict[str, Any], setting: dict[str, Any]) -> Iterator[str]:
@@ -81,14 +69,14 @@ def _of_setting(summary: dict[str, Any], setting: dict[str, Any]) -> Iterator[st
         if each.gold in setting["sizes"]:
             yield from _scores(each, setting)
             yield from _differences(each, setting)
-    yield from findings(setting["findings"])
-    yield from cost(setting["methods"])
+    yield from lab.findings(setting["findings"])
+    yield from lab.cost(setting["methods"])
     yield "The last training of each row alone; the taggers below it are shared between rows.\n"
 
 
 def _setup(setting: dict[str, Any], trials: int) -> Iterator[str]:
-    yield f"- {sizes(setting['sizes'])}."
-    yield training(setting["recipe"])
+    yield f"- {lab.sizes(setting['sizes'])}."
+    yield lab.training(setting["recipe"])
     yield "- Folds of the jackknife: {} of the target corpus, {} where the source is trained on, too.".format(
         *setting["folds"]
     )
@@ -96,7 +84,7 @@ def _setup(setting: dict[str, Any], trials: int) -> Iterator[str]:
         "- P, R and F of words, x 100; a word is right with its tag only. Means over the seeds; in brackets each seed."
         " A seed draws the order of sentences and the folds."
     )
-    yield f"{significance(trials)}\n"
+    yield f"{lab.significance(trials)}\n"
 
 
 def _scores(each: Table, setting: dict[str, Any]) -> Iterator[str]:
@@ -104,9 +92,9 @@ def _scores(each: Table, setting: dict[str, Any]) -> Iterator[str]:
     rows = []
     for method in each.methods:
         found = setting["methods"][method.name]["scores"][each.gold]
-        row = [method.name, f"{found['precision']:.2f}", f"{found['recall']:.2f}", score(found)]
+        row = [method.name, f"{found['precision']:.2f}", f"{found['recall']:.2f}", lab.score(found)]
         rows.append([*row, *each.printed.get(method.name, ("-",) * 3)])
-    yield from table(["method", "P", "R", "F", "paper: P", "paper: R", "paper: F"], rows)
+    yield from lab.table(["method", "P", "R", "F", "paper: P", "paper: R", "paper: F"], rows)
 
 
 def _differences(each: Table, setting: dict[str, Any]) -> Iterator[str]:
@@ -115,5 +103,5 @@ def _differences(each: Table, setting: dict[str, Any]) -> Iterator[str]:
     for method in each.methods:
         for reference, tests in setting["methods"][method.name]["against"].items():
             if reference in shown:
-                rows.append([method.name, reference, *test(tests[each.gold])])
-    yield from table(["method", "beside", f"F on {each.gold}", "p"], rows)
+                rows.append([method.name, reference, *lab.test(tests[each.gold])])
+    yield from lab.table(["method", "beside", f"F on {each.gold}", "p"], rows)
