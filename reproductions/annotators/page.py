@@ -18,7 +18,6 @@ _NUMBERS = {"accuracy": "right {:.1%} of the time", "odds": "odds {:.1f} times t
 
 def write(summary: dict[str, Any], folder: Path) -> None:
     """Write `annotators.json` and `annotators.md` into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
     write_page(folder, "annotators", summary, lines(summary))
 
 

@@ -21,6 +21,7 @@ def write_page(folder: Path, name: str, summary: dict[str, Any], lines: Iterable
     Raises:
         OSError: a file cannot be written.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     with written(str(folder / f"{name}.json")) as stream:
         stream.write(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
     page = folder / f"{name}.md"
