@@ -9,8 +9,9 @@ from pathlib import Path
 
 
 def names() -> list[str]:
-    """The studies: every folder beside this file that has a module `study`."""
-    return sorted(path.parent.name.replace("_", "-") for path in Path(__file__).parent.glob("*/study.py"))
+    """The studies: every folder beside this file that has a module `study`, but the lab."""
+    folders = (path.parent.name for path in Path(__file__).parent.glob("*/study.py"))
+    return sorted(name.replace("_", "-") for name in folders if name != "lab")
 
 
 def main(words: Sequence[str] | None = None) -> None:

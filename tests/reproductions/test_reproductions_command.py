@@ -19,6 +19,7 @@ def test_the_list_has_a_line_for_every_study(capsys: pytest.CaptureFixture[str])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == names()
     assert {"li-2015", "missing-columns"} <= set(names())
+    assert "lab" not in names()
     assert all(len(line.split()) > 3 for line in lines)
 
 
