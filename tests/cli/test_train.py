@@ -256,3 +256,17 @@ def test_strategies_in_two_steps_are_those_in_one(corpora):
 def test_a_recipe_knows_its_precisions():
     with pytest.raises(ValueError, match="unknown precision 'float16', expected 'float32' or 'float64'"):
         Recipe(Task(), precision="float16")
+
+
+def test_a_plan_is_carried_out_and_goes_on_from_a_model(run, corpora, tmp_path):
+    words = ("train", f"ctb={corpora / 'train.txt'}", "--iterations", 1, "--set", "rate=0.2", "-o", tmp_path / "m")
+    run(*words)
+    (tmp_path / "plan.json").write_text(run(*words[:-2], "--print-plan").stdout, "utf-8")
+    run("train", "--plan", tmp_path / "plan.json", "-o", tmp_path / "planned")
+    run("train", "--like", tmp_path / "m", f"ctb={corpora / 'train.txt'}", "-o", tmp_path / "like")
+    assert contents(tmp_path / "m") == contents(tmp_path / "planned") == contents(tmp_path / "like")
+    refused = run("train", "--plan", tmp_path / "plan.json", "--seed", 3, "-o", tmp_path / "n", code=2)
+    assert "found --seed with --plan, expected it in the plan" in refused.stderr
+    (tmp_path / "bad.json").write_text('{"colour": 1}', "utf-8")
+    refused = run("train", "--plan", tmp_path / "bad.json", "-o", tmp_path / "n", code=2)
+    assert "bad.json: plan: found the field 'colour', expected target" in refused.stderr

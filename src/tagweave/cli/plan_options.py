@@ -11,7 +11,6 @@ from tagweave.cli.errors import OptionError, as_option_error
 
 if TYPE_CHECKING:
     from tagweave.training.plan import TrainingPlan
-    from tagweave.training.plan_json import read_plan
 
 
 def learner_settings(learner: str, texts: Sequence[str]) -> dict[str, int | float]:
@@ -122,6 +121,7 @@ def plan_in(path: str) -> TrainingPlan:
     from pathlib import Path
 
     from tagweave.training.errors import PlanError
+    from tagweave.training.plan_json import read_plan
 
     try:
         return read_plan(json.loads(Path(path).read_text(encoding="utf-8")))
