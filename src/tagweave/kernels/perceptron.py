@@ -103,10 +103,13 @@ class Moves(NamedTuple):
 class Room(NamedTuple):
     """What the kernel writes to: made by NumPy, since every array that a kernel makes takes long to compile.
 
+    `views` is how many of the views that are passed count: there are three at least, whatever the model, so that one
+    compiled kernel serves a model of one guideline and of two.
     `scores`, `again` and `of_view` have a cell for every tag, or label, of the longest sentence. `best` and `target`
     int32[n] and `mistaken` bool[S] are those of all tokens and sentences of the call.
     """
 
+    views: int
     now: Scores
     moves: Moves
     scores: NDArray[Any]
@@ -118,14 +121,15 @@ class Room(NamedTuple):
 
 
 @inner
-def _sum_transitions(views, base, now):
+def _sum_transitions(views, base, room):
     """Set the transition scores to the sums over all views."""
-    score, transposed, _, start, end = now
+    score, transposed, bounds, start, end = room.now
     for i in range(_U(score.shape[0])):
         start[i], end[i] = base.start[i], base.end[i]
         for j in range(_U(score.shape[1])):
             score[i, j] = base.score[i, j]
-    for view in views:
+    for v in range(room.views):
+        view = views[v]
         if base.has_pairs and view.whole:
             for i in range(_U(score.shape[0])):
                 for j in range(_U(score.shape[1])):
@@ -139,15 +143,16 @@ def _sum_transitions(views, base, now):
     for i in range(_U(score.shape[0])):
         for j in range(_U(score.shape[1])):
             transposed[j, i] = score[i, j]
-    decode.row_bounds(transposed, now.bounds)
+    decode.row_bounds(transposed, bounds)
 
 
 @inner
-def _score(views, e, s, scores, room):
+def _score(views, count, e, s, scores, room):
     """Set scores [n, Y] to the emission scores of sentence s, -inf out of scope. room: n cells for every tag."""
     kinds = e.kinds[e.ptr[s] : e.ptr[s + 1]]
     first = True
-    for view in views:
+    for v in range(count):
+        view = views[v]
         n, tags = scores.shape[0], view.weights.start.shape[0]
         own = scores if first and view.whole else room[: n * tags].reshape(n, tags)
         emission.kind_scores(
@@ -303,7 +308,7 @@ def _decode(views, e, s, room, best, target):
     now, n, labels = room.now, best.shape[0], room.now.start.shape[0]
     scores, again = room.scores[: n * labels].reshape(n, labels), room.again[: n * labels].reshape(n, labels)
     allow = e.allow[e.ptr[s] : e.ptr[s + 1]]
-    _score(views, e, s, scores, room.of_view)
+    _score(views, room.views, e, s, scores, room.of_view)
     is_one = _is_one_sequence(allow, e.only)
     if not is_one:
         for i in range(_U(n * labels)):
@@ -330,7 +335,7 @@ def correct(views, base, e, first, last, batch, step, room):
     for low in range(first, last, batch):
         high = min(last, low + batch)
         if has_moved:
-            _sum_transitions(views, base, room.now)
+            _sum_transitions(views, base, room)
         has_moved = False
         for s in range(low, high):
             room.mistaken[s - first] = False
@@ -343,8 +348,8 @@ def correct(views, base, e, first, last, batch, step, room):
         for s in range(low, high):
             if room.mistaken[s - first]:
                 here, end = e.ptr[s] - origin, e.ptr[s + 1] - origin
-                for view in views:
-                    _move_sentence(view, base, e, s, room.best[here:end], room.target[here:end], step, room.moves)
+                for v in range(room.views):
+                    _move_sentence(views[v], base, e, s, room.best[here:end], room.target[here:end], step, room.moves)
                 mistakes, has_moved = mistakes + 1, True
         step += 1
     return mistakes, -1

@@ -146,7 +146,7 @@ class ChainObjective:
         views = perceptron.views(self.structure, weights, totals)
         base = perceptron.transitions(self.structure, self.dtype)
         sentences = perceptron.sentences(self.encoded, self.masks, self._only)
-        room = perceptron.room(views, base, sentences, first, last)
+        room = perceptron.room(views, len(self.structure.weighted), base, sentences, first, last)
         mistakes, impossible = correct(views, base, sentences, first, last, batch, step, room)
         if impossible >= 0:
             raise ContradictionError(

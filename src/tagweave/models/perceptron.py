@@ -13,9 +13,12 @@ from tagweave.models.structure import ChainStructure, ViewWeights
 
 Floats = NDArray[Any]
 
+_VIEWS = 3  # that the kernel is given at least
+
 
 def views(structure: ChainStructure, weights: Floats, totals: Floats) -> tuple[kernels.View, ...]:
-    """The views that have weights, that of whole labels first, with arrays of the same types."""
+    """The views that have weights, that of whole labels first, with arrays of the same types; the first one again,
+    where there are fewer than two guidelines and the bundles of both have."""
     ptr = np.result_type(*(layout.ptr for _, layout in structure.weighted))
     cell = np.result_type(*(layout.cell for _, layout in structure.weighted))
     found = []
@@ -34,7 +37,8 @@ def views(structure: ChainStructure, weights: Floats, totals: Floats) -> tuple[k
                 pairs,
             )
         )
-    return tuple(sorted(found, key=lambda view: not view.whole))
+    found.sort(key=lambda view: not view.whole)
+    return (*found, *[found[0]] * (_VIEWS - len(found)))
 
 
 def _parts(weights: ViewWeights) -> kernels.Weights:
@@ -73,9 +77,14 @@ def sentences(encoded: Encoded, masks: Floats, only: NDArray[np.int32]) -> kerne
 
 
 def room(
-    views: tuple[kernels.View, ...], base: kernels.Transitions, e: kernels.Sentences, first: int, last: int
+    views: tuple[kernels.View, ...],
+    count: int,
+    base: kernels.Transitions,
+    e: kernels.Sentences,
+    first: int,
+    last: int,
 ) -> kernels.Room:
-    """Room for steps over sentences first .. last - 1."""
+    """Room for steps over sentences first .. last - 1, with so many of the views."""
     labels, dtype, bounds = len(base.start), base.score.dtype, e.ptr[first : last + 1]
     tokens = slice(bounds[0], bounds[-1])
     features = np.concatenate([[0], np.cumsum(np.diff(e.kind_ptr)[e.kinds[tokens]] + int((e.high - e.low + 1).sum()))])
@@ -86,4 +95,4 @@ def room(
     moves = kernels.Moves(np.empty(2 * most, np.int64), np.empty(2 * most))
     best, target = np.empty((2, len(e.kinds[tokens])), np.int32)
     scores, again, of_view = np.empty((3, cells), dtype)
-    return kernels.Room(now, moves, scores, again, of_view, best, target, np.zeros(last - first, np.bool_))
+    return kernels.Room(count, now, moves, scores, again, of_view, best, target, np.zeros(last - first, np.bool_))
