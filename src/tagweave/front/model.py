@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from tagweave.models.ranking import Ranked
     from tagweave.training.plan import TrainingPlan
     from tagweave.training.train import Training
-
-Given = TypeVar("Given")
 
 
 @dataclass
@@ -291,10 +289,9 @@ class Segmenter(_OfLabels):
         """Every line as a sentence of words, with tags if the model has any."""
         from tagweave.harvest.runs import without_blanks
         from tagweave.labels.coding import SEGMENTATION
-        from tagweave.training.task import Task
 
         cut = tuple(without_blanks(Sentence(tuple(line))) for line in lines)
-        coded = Task(self.chain.task, self.chain.coding).prepare(Corpus(cut, SEGMENTATION, "character"))
+        coded = _in_tokens(self.chain, Corpus(cut, SEGMENTATION, "character"))
         own = self._tagger.guideline
         evidence = coded.map(lambda s: replace(s, layers={own: s.layers[SEGMENTATION]}))
         return [self._tagger.words(s) for s in self._tagger.complete(replace(evidence, guideline=own))]

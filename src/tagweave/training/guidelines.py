@@ -40,7 +40,7 @@ def training_data(
     Args:
         training: corpora of the target guideline.
         sources: those of `--source`.
-        method: what the user asked for; `None`: the usual one for several guidelines, else `ordinary`.
+        method: what the user asked for; `None`: the usual one for several guidelines, else `single`.
         usual: that is it.
 
     Raises:

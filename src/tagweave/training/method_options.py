@@ -36,8 +36,8 @@ def typed(method: Method, values: Mapping[str, Any]) -> Options:
 
 def with_option(name: str, structure: str = "") -> list[str]:
     """The methods that have an option."""
-    methods = [METHODS[each] for each in (serving(structure) if structure else METHODS)]
-    return [each.name for each in methods if name in [field.name for field in fields(each.options)]]
+    methods = serving(structure) if structure else METHODS
+    return [each for each in methods if name in [field.name for field in fields(METHODS[each].options)]]
 
 
 def check_known(what: str, name: str, known: Sequence[str]) -> None:

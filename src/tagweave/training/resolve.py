@@ -59,8 +59,7 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[
     data, dev = _data(plan, corpora or read(plan))
     plan = replace(_with_method(plan, data), **_references(plan, data, dev, lexicons))
     _check_sample(plan, data)
-    notes = [*data.notes, *_notes(plan, data, dev)]
-    for note in notes:
+    for note in (*data.notes, *_notes(plan, data, dev)):
         run.tell(note)
     schedule = replace(run.schedule, iterations=plan.iterations, patience=plan.patience)
     job = _job_class(plan)(
@@ -99,9 +98,7 @@ def _checked(plan: TrainingPlan) -> TrainingPlan:
         _check_tree(plan)
     elif plan.drop_columns is not None:
         raise PlanError("found --drop-columns without the task parse, expected it with --task parse")
-    if not isinstance(plan.options, Options):
-        _check_values(plan)
-    return replace(plan, templates=_templates(plan))
+    return replace(plan, options=_options(plan), templates=_templates(plan))
 
 
 def _check_settings(plan: TrainingPlan) -> None:
@@ -137,17 +134,18 @@ def _of_chains_alone(options: Options | Mapping[str, Any] | None) -> list[str]:
     return [name for name in values if name in of_chains or not with_option(name, TREE)]
 
 
-def _check_values(plan: TrainingPlan) -> None:
-    """Raise where the options of a method that is not known yet, or their values, are those of no method."""
-    values = plan.options or {}
-    assert isinstance(values, Mapping)  # noqa: S101 - asked for those
+def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
+    """The options of the method; plain values where it is not known yet, which are checked as those of some method."""
+    values: Options | Mapping[str, Any] = plan.options or {}
+    if isinstance(values, Options):
+        return values
     if plan.method:
-        typed(METHODS[plan.method], values)
-        return
+        return typed(METHODS[plan.method], values)
     for method in METHODS.values():
         if values.keys() <= {field.name for field in fields(method.options)}:
             typed(method, values)
-            return
+            break
+    return values
 
 
 def _templates(plan: TrainingPlan) -> tuple[str, ...]:
@@ -186,7 +184,7 @@ def _with_method(plan: TrainingPlan, data: TrainingData) -> TrainingPlan:
     if plan.lexicons and not method.has_lexicon:
         expected = " or ".join(each.name for each in METHODS.values() if each.has_lexicon)
         raise PlanError(f"found --lexicon with the method {method.name}, expected {expected}")
-    options = plan.options if isinstance(plan.options, Options) else typed(method, plan.options or {})
+    options = plan.options if isinstance(plan.options, Options) else typed(method, plan.options)
     return replace(plan, method=method.name, options=options.for_task(plan.task))
 
 
