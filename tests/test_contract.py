@@ -32,11 +32,11 @@ from tagweave.learning.loop import Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.objective import ChainObjective
 from tagweave.models.tagger import Tagger
+from tagweave.training.chain_system import ChainSystem
 from tagweave.training.coupled import Coupling, prepare_coupled
 from tagweave.training.fit import Fitted, Problem, fit, learn, prepare
 from tagweave.training.incomplete import STRATEGIES, fit_incomplete, treated
 from tagweave.training.recipe import LEARNERS, Recipe
-from tagweave.training.sequences import Sequences
 from tagweave.training.subword import fit_pieces, prepare_pieces
 from tagweave.training.task import TASKS, Task
 from tagweave.training.transform import fit_transformed
@@ -546,7 +546,7 @@ def renamed(corpus: Corpus, guideline: str) -> Corpus:
 @pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
 def test_a_source_that_is_relabelled_tells_nothing_where_it_knows_nothing(task: str, kind: str) -> None:
     """And the target neither, whatever evidence both have."""
-    system, known = Sequences(recipe_of(task), SHORT), corpora_of(task, kind)
+    system, known = ChainSystem(recipe_of(task), SHORT), corpora_of(task, kind)
     sources, nothing = [renamed(corpus, "h") for corpus in known], unknown(task, known[0])
     one = fit_transformed(system, known, sources)
     assert_same(one, fit_transformed(system, [*known, nothing], [*sources, renamed(nothing, "h")]))

@@ -32,7 +32,7 @@ from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser
 from tagweave.training.recipe import LEARNERS
 from tagweave.training.transform import fit_transformed
-from tagweave.training.trees import Trees
+from tagweave.training.tree_system import TreeSystem
 from treebank import treebank
 
 SHORT = Schedule(iterations=3)
@@ -245,7 +245,7 @@ def renamed(corpus: Corpus, guideline: str) -> Corpus:
 @pytest.mark.parametrize("kind", EVIDENCE)
 def test_a_treebank_that_is_relabelled_tells_nothing_where_it_knows_nothing(kind: str, learner: str) -> None:
     """And the target neither, whatever evidence both have."""
-    system, own, nothing = Trees(recipe_of(learner), SHORT), EVIDENCE[kind], unknown()
+    system, own, nothing = TreeSystem(recipe_of(learner), SHORT), EVIDENCE[kind], unknown()
     sources = [renamed(EVIDENCE["partial"], "ud")]
     one = fit_transformed(system, [own], sources)
     assert_same(one, fit_transformed(system, [own, nothing], [*sources, renamed(nothing, "ud")]))

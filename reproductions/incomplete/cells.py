@@ -150,14 +150,14 @@ def fit_marginal(corpus: Corpus, recipe: Recipe, dev: Corpus, schedule: Schedule
     """Marginal likelihood from zero weights or, if `warm`, from those of the point-wise classifier.
 
     The loss is not convex; tsuboi-2008 (5.1, 5.2) too begins at the optimum of a model trained on less. From there it
-    goes on gently, as `fit` does where few positions have one label.
+    goes on with smaller steps, as `fit` does where few positions have one label.
     """
     problem = prepare([corpus], recipe)
     evaluate = dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
     if warm:
         first = learn(problem.pointwise(), recipe.trainer(), {}, schedule, evaluate)
         problem = replace(problem, model=replace(problem.model, weights=first.model.weights))
-    return learn(problem, recipe.trainer().gentle() if warm else recipe.trainer(), {}, schedule, evaluate)
+    return learn(problem, recipe.trainer().fine_tuning() if warm else recipe.trainer(), {}, schedule, evaluate)
 
 
 def label(fitted: Fitted, test: Corpus, threads: int = 1) -> list[str]:

@@ -12,7 +12,7 @@ from reproductions.jiang_2015.pair import Pair
 from reproductions.jiang_2015.trainings import Training, Trainings
 from reproductions.lab.cache import Cache, Result
 from tagweave import __version__
-from tagweave.learning.loop import Watcher
+from tagweave.learning.loop import Callback
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Cells:
 
     cache: Cache
     threads: int
-    watcher: Watcher | None
+    callback: Callback | None
     _last: Adaptation | None = None
 
     def __call__(self, pair: Pair, method: Method, seed: int) -> Result:
@@ -108,11 +108,11 @@ class Cells:
     def _adaptation(self, pair: Pair, seed: int) -> Adaptation:
         last = self._last
         if last is None or last.trainings.seed != seed or last.pair is not pair:
-            trainings = Trainings(pair.structure, pair.schedule, seed, self.cache, self.threads, self.watcher)
+            trainings = Trainings(pair.structure, pair.schedule, seed, self.cache, self.threads, self.callback)
             self._last = last = Adaptation(pair, trainings)
         return last
 
 
-def cells(cache: Cache, threads: int, watcher: Watcher | None) -> Callable[[Pair, Method, int], Result]:
+def cells(cache: Cache, threads: int, callback: Callback | None) -> Callable[[Pair, Method, int], Result]:
     """As `reproductions.lab.study.Study.cells`."""
-    return Cells(cache, threads, watcher)
+    return Cells(cache, threads, callback)

@@ -15,7 +15,7 @@ from reproductions.lab.cell import finished
 from reproductions.lab.corpora import digest
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.training.predict_self import BEST, Ranking, rankings
 from tagweave.training.system import Parallel, Step, System
 
@@ -163,7 +163,7 @@ class Trainings:
         seed: of the order of sentences.
         cache: where results are kept.
         threads: of the trainings.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
     """
 
     structure: Structure
@@ -171,14 +171,14 @@ class Trainings:
     seed: int
     cache: Cache
     threads: int = 1
-    watcher: Watcher | None = None
+    callback: Callback | None = None
 
     def ordinary(self, name: str, corpora: Sequence[Corpus], dev: Corpus) -> Training:
         """A model of corpora of one guideline."""
         return self._training(
             name,
             {"corpora": [digest(corpus) for corpus in corpora], "dev": digest(dev)},
-            lambda: self._structure.fit(corpora, dev, self.schedule, self.watcher),
+            lambda: self._structure.fit(corpora, dev, self.schedule, self.callback),
         )
 
     def guided(self, name: str, guide: Training, corpus: Corpus, dev: Corpus) -> Training:
@@ -186,7 +186,7 @@ class Trainings:
         return self._training(
             name,
             {"corpora": [digest(corpus)], "dev": digest(dev), "guide": guide.description},
-            lambda: self._structure.fit_guided(corpus, guide.model, dev, self.schedule, self.watcher),
+            lambda: self._structure.fit_guided(corpus, guide.model, dev, self.schedule, self.callback),
         )
 
     def transfer(self, name: str, side: Side) -> Training:
@@ -203,7 +203,7 @@ class Trainings:
         return Transformed.of(found["target"]), Transformed.of(found["source"])
 
     def _both_ways(self, target: Side, source: Side) -> Result:
-        system = self._structure.system(self.schedule, self.watcher)
+        system = self._structure.system(self.schedule, self.callback)
         forward, backward = map(self._transfer, (target, source))
         return {
             "target": _transformed(system, target, backward, forward).to_json(),
@@ -212,7 +212,7 @@ class Trainings:
 
     def _transfer(self, side: Side) -> Fitted:
         train, dev = side.guided()
-        fitted: Fitted = self._structure.system(self.schedule, self.watcher).train_transfer(
+        fitted: Fitted = self._structure.system(self.schedule, self.callback).train_transfer(
             [train], dev, Step(1, 2, "transfer model")
         )
         return fitted

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc
-from tagweave.training.trees import Tree
+from tagweave.training.tree_system import Tree
 
 
 def of_corpus(corpus: Corpus) -> list[str]:

@@ -16,14 +16,14 @@ from reproductions.lab.cache import Result
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import share_of_counts
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_storage import load_parser, save_parser
-from tagweave.training import trees as systems
+from tagweave.training import tree_system as systems
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, tag_layers
-from tagweave.training.trees import Tree
+from tagweave.training.tree_system import Tree
 
 
 @dataclass(frozen=True)
@@ -60,20 +60,20 @@ class Trees:
         return {"learner": self.recipe.learner, "rows of weights": 1 << self.recipe.bits, **self.recipe.settings}
 
     def fit(
-        self, corpora: Sequence[Corpus], dev: Corpus, schedule: Schedule, watcher: Watcher | None = None
+        self, corpora: Sequence[Corpus], dev: Corpus, schedule: Schedule, callback: Callback | None = None
     ) -> FittedParser:
         """An ordinary parser."""
-        return fit_parser(corpora, self.recipe, dev, schedule, watcher)
+        return fit_parser(corpora, self.recipe, dev, schedule, callback)
 
     def fit_guided(
-        self, corpus: Corpus, guide: TreeModel, dev: Corpus, schedule: Schedule, watcher: Watcher | None = None
+        self, corpus: Corpus, guide: TreeModel, dev: Corpus, schedule: Schedule, callback: Callback | None = None
     ) -> FittedParser:
         """A parser with a guide."""
-        return fit_guided_parser([corpus], guide, self.recipe, dev, schedule, watcher)
+        return fit_guided_parser([corpus], guide, self.recipe, dev, schedule, callback)
 
-    def system(self, schedule: Schedule, watcher: Watcher | None = None) -> systems.Trees:
+    def system(self, schedule: Schedule, callback: Callback | None = None) -> systems.TreeSystem:
         """Parsers."""
-        return systems.Trees(self.recipe, schedule, watcher)
+        return systems.TreeSystem(self.recipe, schedule, callback)
 
     def sizes(self, model: TreeModel) -> Result:
         """Relations and weights."""

@@ -17,14 +17,14 @@ from reproductions.lab.words import segmented, word_counts
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import f_of_counts
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tagger import Tagger
+from tagweave.training.chain_system import ChainSystem, Labels
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided
 from tagweave.training.recipe import Recipe
-from tagweave.training.sequences import Labels, Sequences
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,21 @@ class Words:
         """The learner, its settings, and the kind of guide features."""
         return {"learner": self.recipe.learner, "guide features": self.recipe.guide, **self.recipe.settings}
 
-    def fit(self, corpora: Sequence[Corpus], dev: Corpus, schedule: Schedule, watcher: Watcher | None = None) -> Fitted:
+    def fit(
+        self, corpora: Sequence[Corpus], dev: Corpus, schedule: Schedule, callback: Callback | None = None
+    ) -> Fitted:
         """An ordinary segmenter."""
-        return fit(corpora, self.recipe, dev, schedule, watcher)
+        return fit(corpora, self.recipe, dev, schedule, callback)
 
     def fit_guided(
-        self, corpus: Corpus, guide: ChainModel, dev: Corpus, schedule: Schedule, watcher: Watcher | None = None
+        self, corpus: Corpus, guide: ChainModel, dev: Corpus, schedule: Schedule, callback: Callback | None = None
     ) -> Fitted:
         """A segmenter with a guide."""
-        return fit_guided([corpus], guide, self.recipe, dev, schedule, watcher)
+        return fit_guided([corpus], guide, self.recipe, dev, schedule, callback)
 
-    def system(self, schedule: Schedule, watcher: Watcher | None = None) -> Sequences:
+    def system(self, schedule: Schedule, callback: Callback | None = None) -> ChainSystem:
         """Chains."""
-        return Sequences(self.recipe, schedule, watcher)
+        return ChainSystem(self.recipe, schedule, callback)
 
     def sizes(self, model: ChainModel) -> Result:
         """Labels and weights."""

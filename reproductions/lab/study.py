@@ -12,7 +12,7 @@ from reproductions.lab.cache import Cache, Result
 from reproductions.lab.comparison import TRIALS
 from reproductions.lab.page import write_page
 from reproductions.lab.run import Data, Method, Run, Say, Setting, run, silent
-from tagweave.learning.loop import Watcher
+from tagweave.learning.loop import Callback
 
 Summary = dict[str, Any]
 """The numbers of a part, as JSON holds them; `part` is its name."""
@@ -30,7 +30,7 @@ class Study(Generic[Data, Method]):
         name: its short name, with which all files begin.
         parts: by its name what gives the settings of a part, on the corpora of a folder or, without one, on the bundled
             sample.
-        cells: with a cache, a number of threads and a watcher, what gives the result of a method on the corpora of a
+        cells: with a cache, a number of threads and a callback, what gives the result of a method on the corpora of a
             seed, from the cache or from a training.
         summary: the numbers of a part, told the command and how many trials a test of significance has.
         lines: its page.
@@ -39,7 +39,7 @@ class Study(Generic[Data, Method]):
 
     name: str
     parts: Mapping[str, Callable[[Path | None], list[Setting[Data, Method]]]]
-    cells: Callable[[Cache, int, Watcher | None], Callable[[Data, Method, int], Result]]
+    cells: Callable[[Cache, int, Callback | None], Callable[[Data, Method, int], Result]]
     summary: Callable[[Run[Data, Method], str, int], Summary]
     lines: Lines
     draw: Draw
@@ -54,7 +54,7 @@ class Study(Generic[Data, Method]):
         command: str,
         threads: int = 1,
         say: Say = silent,
-        watcher: Watcher | None = None,
+        callback: Callback | None = None,
         trials: int = TRIALS,
     ) -> Iterator[Path]:
         """Run parts of the experiments, and give the page of each when it is written.
@@ -71,7 +71,7 @@ class Study(Generic[Data, Method]):
             command: how to have the page again.
             threads: of every training.
             say: is told of every cell, before it runs.
-            watcher: is told of every iteration.
+            callback: is told of every iteration.
             trials: of the significance tests.
 
         Raises:
@@ -80,7 +80,7 @@ class Study(Generic[Data, Method]):
             KeyboardInterrupt: the user stopped a training.
         """
         every = {part: self.parts[part](corpora) for part in parts}  # a corpus that is missing is told at once
-        cell = self.cells(Cache(cache), threads, watcher)
+        cell = self.cells(Cache(cache), threads, callback)
         runs = (run(part, settings, seeds, cell, say) for part, settings in every.items())
         found = (self.summary(each, command, trials) for each in runs)
         yield from pages(self.name, found, out, self.lines, self.draw, say)

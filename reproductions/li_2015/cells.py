@@ -96,22 +96,22 @@ class Cell(lab.Cell[Pair, Method]):
 
     def _fit(self) -> Fitted:
         target, source, schedule = self.data.target, self.data.source, self.data.schedule
-        dev, recipe, watcher = with_layers(target.dev, target.dev.guideline), self.recipe(), self.watcher
+        dev, recipe, callback = with_layers(target.dev, target.dev.guideline), self.recipe(), self.callback
         both = [target.train, source.train]
         alone = replace(recipe, sample=())
         match self.method.system:
             case "baseline":
-                return fit([target.train], alone, dev, schedule, watcher)
+                return fit([target.train], alone, dev, schedule, callback)
             case "merged":
-                return fit(merged([target.train], [source.train]), recipe, dev, schedule, watcher)
+                return fit(merged([target.train], [source.train]), recipe, dev, schedule, callback)
             case "two-stage":
                 source_dev = with_layers(source.dev, source.dev.guideline)
-                return fit_stages([target.train], [source.train], alone, dev, schedule, watcher, source_dev)
+                return fit_stages([target.train], [source.train], alone, dev, schedule, callback, source_dev)
             case "coupled":
                 corpora, pruning = self._pruned(both, recipe)
-                return fit_coupled(corpora, recipe, self.coupling(), dev, schedule, watcher, pruning)
+                return fit_coupled(corpora, recipe, self.coupling(), dev, schedule, callback, pruning)
             case "converted":
-                return fit([target.train, self.converted()], recipe, dev, schedule, watcher)
+                return fit([target.train, self.converted()], recipe, dev, schedule, callback)
         raise ValueError(f"unknown system {self.method.system!r}")
 
     def _pruned(self, corpora: list[Corpus], recipe: Recipe) -> tuple[list[Corpus], Pruning | None]:

@@ -80,7 +80,7 @@ class Cell(lab.Cell[Domain, Method]):
     def _fit(self) -> Fitted:
         corpora = [self.data.train, *(each.corpus for each in self.partial if len(each.corpus))]
         lexicon = self.data.listed if self.method.columns else ()
-        return fit(corpora, self.recipe(), None, self.data.schedule, self.watcher, lexicon)
+        return fit(corpora, self.recipe(), None, self.data.schedule, self.callback, lexicon)
 
 
 cells = lab.cells_of(Cell)

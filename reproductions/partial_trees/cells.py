@@ -25,7 +25,7 @@ from reproductions.partial_trees.settings import (
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import ratio
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.parser import Parser
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser
 
@@ -55,7 +55,7 @@ class Cells:
 
     cache: Cache
     threads: int = 1
-    watcher: Watcher | None = None
+    callback: Callback | None = None
     _held: dict[str, tuple[Result, Trained]] = field(default_factory=dict)
     _warm: set[Method] = field(default_factory=set)
 
@@ -120,7 +120,7 @@ class Cells:
             before = first.seconds
         self._warm_up(given, method, corpus)
         begin = time.process_time()
-        fitted = finished(self._fit(corpus, given.bank.parts.dev, method, seed, given.bank.schedule, self.watcher))
+        fitted = finished(self._fit(corpus, given.bank.parts.dev, method, seed, given.bank.schedule, self.callback))
         return Trained(fitted, corpus, known, before + time.process_time() - begin)
 
     def _warm_up(self, given: Partial, method: Method, corpus: Corpus) -> None:

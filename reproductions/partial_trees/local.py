@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.arcs import encode_arcs
 from tagweave.features.ragged import pointers
-from tagweave.learning.loop import Schedule, Watcher, train
+from tagweave.learning.loop import Callback, Schedule, train
 from tagweave.models.arc_features import ArcBatch, ArcFeatures
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
@@ -57,7 +57,7 @@ def _add_decisions(scores: Floats, difference: Floats, heads: NDArray[np.int32])
 
 
 def fit_local(
-    corpus: Corpus, recipe: ParserRecipe, dev: Corpus, schedule: Schedule, watcher: Watcher | None = None
+    corpus: Corpus, recipe: ParserRecipe, dev: Corpus, schedule: Schedule, callback: Callback | None = None
 ) -> FittedParser:
     """As `tagweave.training.parsing.fit_parser` where trees have no relations, with the loss above."""
     templates = usual_templates(corpus.sentences)
@@ -65,5 +65,5 @@ def fit_local(
     objective = LocalObjective(features, encode_arcs(corpus.sentences, templates, corpus.guideline))
     model = TreeModel(features, np.zeros(features.size, np.float32), guideline=corpus.guideline)
     evaluate = DevScore(model, dev, recipe.threads)
-    outcome = train(recipe.trainer(), objective, model.weights, schedule, evaluate, watcher)
+    outcome = train(recipe.trainer(), objective, model.weights, schedule, evaluate, callback)
     return FittedParser(replace(model, weights=outcome.weights), outcome, lifted=0, unused=0)

@@ -43,7 +43,7 @@ def main(words: Sequence[str]) -> None:
             options.out,
             command,
             say=_say,
-            watcher=Lines(sys.stderr),
+            callback=Lines(sys.stderr),
         ):
             print(page)
     except CorpusError as error:

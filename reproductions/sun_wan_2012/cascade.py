@@ -28,7 +28,7 @@ from reproductions.sun_wan_2012.methods import Method
 from reproductions.sun_wan_2012.pair import Pair
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Watcher
+from tagweave.learning.loop import Callback
 from tagweave.training.fit import Fitted
 from tagweave.training.jackknife import Member, members
 from tagweave.training.sample import by_words
@@ -46,7 +46,7 @@ class Cascade:
         seed: of the order of sentences, of folds, and of what is drawn.
         cache: where results are kept.
         threads: of every training.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
         target_share, source_share: of the training sentences.
         times: of what is relabelled, as in `Method`.
     """
@@ -55,7 +55,7 @@ class Cascade:
     seed: int
     cache: Cache
     threads: int = 1
-    watcher: Watcher | None = None
+    callback: Callback | None = None
     target_share: float = 1.0
     source_share: float = 1.0
     times: float = 0.0
@@ -230,7 +230,7 @@ class Cascade:
     def _trainer(self) -> Trainer:
         recipe = self.pair.recipe
         recipe = replace(recipe, settings={**recipe.settings, "seed": self.seed}, threads=self.threads)
-        return Trainer(recipe, self.pair.schedule, self.watcher)
+        return Trainer(recipe, self.pair.schedule, self.callback)
 
     def _sample(self, corpora: Sequence[Corpus]) -> Sample:
         return by_words(corpora[:1], corpora[1:], self.times) if self.times and len(corpora) > 1 else ()
@@ -273,6 +273,6 @@ class Cascade:
         }
 
 
-def cells(cache: Cache, threads: int, watcher: Watcher | None) -> Callable[[Pair, Method, int], Result]:
+def cells(cache: Cache, threads: int, callback: Callback | None) -> Callable[[Pair, Method, int], Result]:
     """As `reproductions.lab.study.Study.cells`."""
-    return lambda pair, method, seed: Cascade(pair, seed, cache, threads, watcher).result(method)
+    return lambda pair, method, seed: Cascade(pair, seed, cache, threads, callback).result(method)

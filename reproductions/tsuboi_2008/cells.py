@@ -15,7 +15,7 @@ from reproductions.tsuboi_2008.domain import Domain
 from reproductions.tsuboi_2008.methods import Method
 from reproductions.tsuboi_2008.trial import Trial
 from tagweave import __version__
-from tagweave.learning.loop import Watcher
+from tagweave.learning.loop import Callback
 
 
 @dataclass
@@ -25,12 +25,12 @@ class Cells:
     Attributes:
         cache: where results are kept.
         threads: of every training.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
     """
 
     cache: Cache
     threads: int = 1
-    watcher: Watcher | None = None
+    callback: Callback | None = None
     _trial: Trial | None = field(default=None, repr=False)  # the last: many cells have one model of A and one ranking
 
     def result(self, domain: Domain, method: Method, seed: int) -> Result:
@@ -64,13 +64,13 @@ class Cells:
 
     def _of(self, domain: Domain, seed: int) -> Trial:
         if self._trial is None or self._trial.domain is not domain or self._trial.seed != seed:
-            self._trial = Trial(domain, seed, self.threads, self.watcher)
+            self._trial = Trial(domain, seed, self.threads, self.callback)
         return self._trial
 
 
-def cells(cache: Cache, threads: int, watcher: Watcher | None) -> Callable[[Domain, Method, int], Result]:
+def cells(cache: Cache, threads: int, callback: Callback | None) -> Callable[[Domain, Method, int], Result]:
     """As `reproductions.lab.study.Study.cells`."""
-    return Cells(cache, threads, watcher).result
+    return Cells(cache, threads, callback).result
 
 
 def description(domain: Domain, method: Method, seed: int) -> Result:

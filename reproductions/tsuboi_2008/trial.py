@@ -13,7 +13,7 @@ from tagweave.active.retrain import retrained
 from tagweave.active.rounds import Rounds
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.presets import PRESETS
-from tagweave.learning.loop import Watcher
+from tagweave.learning.loop import Callback
 from tagweave.models.chain import ChainModel
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
@@ -28,13 +28,13 @@ class Trial:
         domain: the corpora.
         seed: of the order of sentences, and of the choice `random`.
         threads: of every training.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
     """
 
     domain: Domain
     seed: int
     threads: int = 1
-    watcher: Watcher | None = None
+    callback: Callback | None = None
 
     def model(self, method: Method) -> ChainModel:
         """The model of a method.
@@ -43,13 +43,13 @@ class Trial:
             KeyboardInterrupt: the user stopped the training.
         """
         if method.choice:
-            return self.rounds.trained(method.choice, method.treatment, method.size, self.watcher)
+            return self.rounds.trained(method.choice, method.treatment, method.size, self.callback)
         base, recipe = (self.featured, self._featuring) if method.features else (self.base, self._recipe)
         if method.treatment == "marginal" and not method.everything:
             return base
         domain = self.domain
         asked = domain.asked if method.everything else Corpus((), domain.source.guideline)
-        given = recipe, domain.dev, domain.schedule, self.watcher
+        given = recipe, domain.dev, domain.schedule, self.callback
         return retrained(method.treatment, base, domain.source, asked, *given)
 
     def questions(self, method: Method) -> tuple[int, int]:
@@ -75,7 +75,7 @@ class Trial:
 
     def _of_source(self, recipe: Recipe, words: Sequence[str] = ()) -> ChainModel:
         domain = self.domain
-        fitted = fit([domain.source], recipe, domain.dev, domain.schedule, self.watcher, words)
+        fitted = fit([domain.source], recipe, domain.dev, domain.schedule, self.callback, words)
         if fitted.outcome.interrupted:
             raise KeyboardInterrupt
         return fitted.model

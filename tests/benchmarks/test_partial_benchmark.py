@@ -99,7 +99,7 @@ def test_unknown_positions_are_learnt_from(folder: Path) -> None:
         assert 0.3 < found["f"] < 1
         assert 0 <= found["oov"] < 1
         assert found["features"] > 0 and found["train"] >= found["iteration"] > 0
-        assert found["iterations"] == (3 if learner == "lbfgs" else AdaGrad.passes)
+        assert found["iterations"] == (3 if learner == "lbfgs" else AdaGrad.epochs)
     again = tagweave(folder, "partial", "lbfgs", 3, 2)
     assert again["weights"] == tagweave(folder, "partial", "lbfgs", 3, 1)["weights"]
 

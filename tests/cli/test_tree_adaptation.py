@@ -26,7 +26,7 @@ from tagweave.training.guided_rounds import fit_guided_in_rounds
 from tagweave.training.parsing import ParserRecipe, fit_parser, usual_templates
 from tagweave.training.predict_self import PredictSelf
 from tagweave.training.transform import fit_iterated, fit_transformed
-from tagweave.training.trees import Trees
+from tagweave.training.tree_system import TreeSystem
 from treebank import conllu, treebank, with_evidence
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def test_guided_is_that_of_the_library(train: Train, files: Path, tmp_path: Path
 def test_guided_in_rounds_is_that_of_the_library(train: Train, files: Path, tmp_path: Path, run: Run) -> None:
     model, lines = train("--method", "stacked", "--rounds", 2)
     targets, sources, dev = corpora(files)
-    system = Trees(recipe_for(targets, sources), Schedule(3))
+    system = TreeSystem(recipe_for(targets, sources), Schedule(3))
     expected = fit_guided_in_rounds(system, targets, sources, dev, 2).model
     np.testing.assert_array_equal(model.weights, expected.weights)
     assert expected.guide is not None
@@ -146,7 +146,7 @@ def test_merged_learns_from_both(train: Train, files: Path) -> None:
 def test_transform_is_that_of_the_library(train: Train, files: Path, tmp_path: Path) -> None:
     model, lines = train("--method", "transform")
     targets, sources, dev = corpora(files)
-    system = Trees(recipe_for(targets, sources), Schedule(3))
+    system = TreeSystem(recipe_for(targets, sources), Schedule(3))
     expected = fit_transformed(system, targets, sources, dev).model
     np.testing.assert_array_equal(model.weights, expected.weights)
     assert steps(lines) == ["1/3 source model of ud", "2/3 transfer model, ud to head", "3/3 final model of head"]
@@ -159,7 +159,7 @@ def test_transform_is_that_of_the_library(train: Train, files: Path, tmp_path: P
 def test_iterate_is_that_of_the_library(train: Train, files: Path, tmp_path: Path, run: Run) -> None:
     model, lines = train("--method", "iterate", "--rounds", 1, "--predict-self", "0,0.5")
     targets, sources, dev = corpora(files)
-    system = Trees(recipe_for(targets, sources), Schedule(3))
+    system = TreeSystem(recipe_for(targets, sources), Schedule(3))
     found = fit_iterated(system, targets, sources, dev, PredictSelf((0.0, 0.5)), 1)
     np.testing.assert_array_equal(model.weights, found.model.model.weights)
     assert steps(lines)[:3] == [

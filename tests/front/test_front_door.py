@@ -19,7 +19,7 @@ class Quiet:
     def iteration(self, *_: object) -> None: ...
 
 
-QUIET: dict[str, Any] = {"iterations": 3, "watcher": Quiet()}
+QUIET: dict[str, Any] = {"iterations": 3, "callback": Quiet()}
 WORDS = ["他", "在", "看", "书"]
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tagweave.features.rules import ArrayRule
 from tagweave.learning.loop import Iteration, Schedule, train
-from tagweave.learning.progress import JsonLines, Lines, Watchers, logged, plain_line, shown, told
+from tagweave.learning.progress import Callbacks, JsonLines, Lines, logged, plain_line, shown, told
 from tagweave.learning.trainer import State, StateRules
 
 FIRST = Iteration(1, 1234.5678, 0.5, True, 1.25)
@@ -39,25 +39,25 @@ def test_an_iteration_that_takes_long_is_told_of_ever_more_seldom():
     stream = io.StringIO()
     lines = Lines(stream)
     for seconds in range(1, 50):
-        lines.passing(1, seconds / 50, seconds)
+        lines.within_iteration(1, seconds / 50, seconds)
     lines.iteration(FIRST, 9)
-    lines.passing(2, 0.5, 12)
+    lines.within_iteration(2, 0.5, 12)
     told = [f"{at * 2} % of iteration 1 after {at} s" for at in (10, 20, 40)]
     assert stream.getvalue().splitlines() == [*told, plain_line(FIRST, 9), "50 % of iteration 2 after 12 s"]
 
 
 def test_a_console_that_is_no_terminal_gets_lines():
     stream = io.StringIO()
-    with shown(Console(file=stream)) as watcher:
-        watcher.iteration(FIRST, 9)
+    with shown(Console(file=stream)) as callback:
+        callback.iteration(FIRST, 9)
         assert stream.getvalue() == plain_line(FIRST, 9) + "\n"
 
 
 def test_a_terminal_gets_a_bar_with_the_best_score_so_far():
     stream = io.StringIO()
-    with shown(Console(file=stream, force_terminal=True, width=120)) as watcher:
-        watcher.iteration(FIRST, 9)
-        watcher.iteration(SECOND, 9)
+    with shown(Console(file=stream, force_terminal=True, width=120)) as callback:
+        callback.iteration(FIRST, 9)
+        callback.iteration(SECOND, 9)
     text = stream.getvalue()
     assert "2/9" in text and "loss 12  dev 0.2500  best 0.5000" in text
     assert "iteration 1/9" not in text
@@ -80,14 +80,14 @@ def test_json_lines_are_json():
 def test_a_log_can_be_followed_and_goes_on_where_training_does(tmp_path):
     file = tmp_path / "log"
     for resume, expected in ((True, 1), (True, 2), (False, 1)):
-        with logged(file, resume) as watcher:
-            watcher.iteration(FIRST, 9)
+        with logged(file, resume) as callback:
+            callback.iteration(FIRST, 9)
             assert len(file.read_text("utf-8").splitlines()) == expected
 
 
 def test_several_watchers_are_told_in_order():
     streams = io.StringIO()
-    Watchers([Lines(streams), JsonLines(streams)]).iteration(FIRST, 9)
+    Callbacks([Lines(streams), JsonLines(streams)]).iteration(FIRST, 9)
     first, second = streams.getvalue().splitlines()
     assert first == plain_line(FIRST, 9) and json.loads(second)["number"] == 1
 
@@ -112,10 +112,10 @@ class Counting:
 def test_training_tells_watchers_every_iteration_and_counts_those_before_a_resumption(tmp_path):
     stream = io.StringIO()
     schedule = Schedule(2, checkpoint=tmp_path / "c", resume=True)
-    first = train(Counting(), None, np.zeros(1), schedule, watcher=Lines(stream))
+    first = train(Counting(), None, np.zeros(1), schedule, callback=Lines(stream))
     assert first.iterations == len(first.history) == 2
     later = train(
-        Counting(), None, np.zeros(1), Schedule(5, checkpoint=tmp_path / "c", resume=True), watcher=Lines(stream)
+        Counting(), None, np.zeros(1), Schedule(5, checkpoint=tmp_path / "c", resume=True), callback=Lines(stream)
     )
     assert later.iterations == 5 and len(later.history) == 3
     numbers = [line.split()[1] for line in stream.getvalue().splitlines()]

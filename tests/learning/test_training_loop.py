@@ -26,7 +26,7 @@ class Counting:
 
     passes = 30
 
-    def gentle(self) -> Counting:
+    def fine_tuning(self) -> Counting:
         return self
 
     events: dict[int, Any] = field(default_factory=dict)

@@ -39,9 +39,9 @@ class Cell(NamedTuple):
     data: Any
     method: Any
 
-    def result(self, folder: Path, threads: int = 1, watcher: Any = None) -> dict[str, Any]:
+    def result(self, folder: Path, threads: int = 1, callback: Any = None) -> dict[str, Any]:
         """From a cache or from a training."""
-        return self.experiments.cells(Cache(folder), threads, watcher)(self.data, self.method, 0)
+        return self.experiments.cells(Cache(folder), threads, callback)(self.data, self.method, 0)
 
 
 @pytest.fixture(params=CELLS, ids=lambda each: each[0].name)
@@ -63,7 +63,7 @@ class Stopping:
 
 def test_it_is_trained_once_and_keeps_no_text(cell: Cell, tmp_path: Path) -> None:
     first = cell.result(tmp_path)
-    assert cell.result(tmp_path, threads=2, watcher=Stopping(AssertionError)) == first
+    assert cell.result(tmp_path, threads=2, callback=Stopping(AssertionError)) == first
     texts = [path.read_text("utf-8") for path in tmp_path.glob("*.json")]
     assert texts
     assert not any(ord(character) > 0x2000 for text in texts for character in text)
@@ -71,7 +71,7 @@ def test_it_is_trained_once_and_keeps_no_text(cell: Cell, tmp_path: Path) -> Non
 
 def test_an_interrupted_training_is_not_kept(cell: Cell, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        cell.result(tmp_path, watcher=Stopping(KeyboardInterrupt))
+        cell.result(tmp_path, callback=Stopping(KeyboardInterrupt))
     assert list(tmp_path.iterdir()) == []
 
 

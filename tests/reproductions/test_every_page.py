@@ -121,7 +121,7 @@ class Impatient:
 )
 def test_a_second_run_trains_nothing(experiments: Study[Any, Any], part: str, tmp_path: Path) -> None:
     first = settled(experiments, part, tmp_path)
-    assert settled(experiments, part, tmp_path, watcher=Impatient()) == first
+    assert settled(experiments, part, tmp_path, callback=Impatient()) == first
 
 
 def test_without_matplotlib_there_are_no_plots(

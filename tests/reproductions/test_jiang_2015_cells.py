@@ -39,10 +39,10 @@ from reproductions.lab.words import segmented
 from tagweave.corpus.errors import CorpusError
 from tagweave.learning.loop import Iteration
 from tagweave.models.storage import load_model
+from tagweave.training.chain_system import ChainSystem
 from tagweave.training.fit import Fitted
 from tagweave.training.guided import fit_stages
 from tagweave.training.predict_self import PredictSelf
-from tagweave.training.sequences import Sequences
 from tagweave.training.transform import fit_iterated, fit_transformed
 
 LEARNERS = tuple(RECIPES)
@@ -64,7 +64,7 @@ def adaptation(pair: Pair, cache: Cache, seed: int = 0) -> Adaptation:
     return Adaptation(pair, Trainings(pair.structure, pair.schedule, seed, cache))
 
 
-def system(pair: Pair) -> Sequences:
+def system(pair: Pair) -> ChainSystem:
     structure = pair.structure.of_seed(0)
     assert isinstance(structure, Words)
     return structure.system(pair.schedule)

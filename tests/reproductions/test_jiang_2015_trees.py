@@ -27,7 +27,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.evaluation.attachment import attachment
-from tagweave.training import trees as systems
+from tagweave.training import tree_system as systems
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.guided_rounds import fit_guided_in_rounds
 from tagweave.training.parsing import FittedParser, fit_parser
@@ -259,11 +259,11 @@ def test_rounds_of_conversion_are_those_of_the_library(
     pair = pair_of("parsing-french")
     guiding = []
 
-    def recorded(system: systems.Trees, guide: FittedParser, parallel: Any, dev: Any, step: Step) -> FittedParser:
+    def recorded(system: systems.TreeSystem, guide: FittedParser, parallel: Any, dev: Any, step: Step) -> FittedParser:
         guiding.extend([*parallel, dev])
         return guide
 
-    monkeypatch.setattr(systems.Trees, "train_guided", recorded)
+    monkeypatch.setattr(systems.TreeSystem, "train_guided", recorded)
     system, target, source = structure(pair).system(pair.schedule), pair.target, pair.source
     fit_guided_in_rounds(system, [target.train], [source.train], target.dev, rounds, source.dev)
     before = adaptation(pair, cache).round(rounds - 1, 0.0).target

@@ -177,15 +177,15 @@ def test_cells_of_a_domain_share_the_model_of_a(domain: Domain, tmp_path: Path) 
         def iteration(self, iteration: Iteration, limit: int) -> None:
             self.iterations += 1
 
-    watcher = Counter()
-    own = Cells(Cache(tmp_path), watcher=watcher)
+    callback = Counter()
+    own = Cells(Cache(tmp_path), callback=callback)
     own.result(domain, SOURCE, 0)
-    begun = watcher.iterations
+    begun = callback.iterations
     own.result(domain, PROPOSED.at(5), 0)
     assert begun > 0
-    assert watcher.iterations <= 2 * begun
+    assert callback.iterations <= 2 * begun
     own.result(domain, SOURCE, 1)
-    assert watcher.iterations >= 2 * begun
+    assert callback.iterations >= 2 * begun
 
 
 def test_what_a_result_depends_on(domain: Domain) -> None:

@@ -283,12 +283,12 @@ class Impatient:
 def test_the_tagger_of_the_mapping_is_stopped_and_resumed(tmp_path: Path) -> None:
     schedule = Schedule(5, checkpoint=tmp_path / "c", run="run")
     with pytest.raises(KeyboardInterrupt):
-        fit_mappings([CTB], [PD], RECIPE, schedule=schedule, watcher=Impatient())
+        fit_mappings([CTB], [PD], RECIPE, schedule=schedule, callback=Impatient())
     assert [file.name for file in tmp_path.iterdir()] == ["c.mapping"]
     resumed = fit_mappings([CTB], [PD], RECIPE, schedule=replace(schedule, resume=True))
     assert resumed == fit_mappings([CTB], [PD], RECIPE, schedule=Schedule(5))
     again = Impatient()
-    assert fit_mappings([CTB], [PD], RECIPE, schedule=replace(schedule, resume=True), watcher=again) == resumed
+    assert fit_mappings([CTB], [PD], RECIPE, schedule=replace(schedule, resume=True), callback=again) == resumed
     assert again.told == 0
 
 

@@ -282,12 +282,12 @@ def test_the_best_iteration_is_kept() -> None:
 def test_the_watcher_hears_of_it() -> None:
     heard: list[Iteration] = []
 
-    class Watcher:
+    class Callback:
         def iteration(self, iteration: Iteration, limit: int) -> None:
             heard.append(iteration)
             assert limit == 4
 
-    fitted = fit([TRAIN], Recipe(), schedule=SHORT, watcher=Watcher())
+    fitted = fit([TRAIN], Recipe(), schedule=SHORT, callback=Callback())
     assert heard == fitted.outcome.history
     assert len(heard) == 4
 
@@ -321,7 +321,7 @@ def test_training_begins_pointwise_where_most_positions_have_not_one_label() -> 
     first = learn(problem.pointwise(), Recipe().trainer(), {}, SHORT).model.weights
     assert np.array_equal(problem.objective.structure.split(first)[0].transition, np.zeros((3, 3)))
     warm = replace(problem, model=replace(problem.model, weights=first))
-    again = learn(warm, Recipe().trainer().gentle(), {}, SHORT).model.weights
+    again = learn(warm, Recipe().trainer().fine_tuning(), {}, SHORT).model.weights
     assert np.array_equal(fitted.model.weights, again)
 
 
@@ -349,4 +349,4 @@ def test_a_pointwise_start_is_resumed_too(tmp_path: Path, stopped_after: int) ->
 
 
 def test_without_development_data_a_learner_knows_how_long() -> None:
-    assert fit([TRAIN], Recipe()).outcome.iterations == AdaGrad.passes
+    assert fit([TRAIN], Recipe()).outcome.iterations == AdaGrad.epochs

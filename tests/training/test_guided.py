@@ -194,12 +194,12 @@ def test_training_never_sees_gold_labels_of_the_source() -> None:
 def test_a_guide_of_the_target_guideline_would_tell_the_answer(source: Corpus) -> None:
     heard: list[Iteration] = []
 
-    class Watcher:
+    class Callback:
         def iteration(self, iteration: Iteration, limit: int) -> None:
             heard.append(iteration)
 
     with pytest.raises(CorpusError, match="g: found a target corpus of the guideline 'g', expected another guideline"):
-        fit_stages([SOURCE, TARGET], [source], RECIPE, schedule=SHORT, watcher=Watcher())
+        fit_stages([SOURCE, TARGET], [source], RECIPE, schedule=SHORT, callback=Callback())
     assert not heard
     with pytest.raises(CorpusError, match="found a target corpus of the guideline 'g'"):
         fit_guided([TARGET], fit([TARGET], RECIPE, schedule=SHORT).model, RECIPE)

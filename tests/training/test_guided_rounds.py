@@ -17,23 +17,23 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.learning.loop import Schedule, Silence
+from tagweave.training.chain_system import ChainSystem
 from tagweave.training.fit import Fitted
 from tagweave.training.guided import fit_stages
 from tagweave.training.guided_rounds import fit_guided_in_rounds
 from tagweave.training.parsing import FittedParser, ParserRecipe
 from tagweave.training.recipe import Recipe
-from tagweave.training.sequences import Sequences
 from tagweave.training.system import Parallel, Step
-from tagweave.training.trees import Trees
+from tagweave.training.tree_system import TreeSystem
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.form[0]"))
 TWICE = invented.treebank(60)
 UNSEEN = invented.treebank(30, seed=1)
 
 
-def system_of(**more: Any) -> Trees:
+def system_of(**more: Any) -> TreeSystem:
     recipe = ParserRecipe(TEMPLATES, settings={"seed": 0}, bits=12)
-    return Trees(recipe, Schedule(iterations=3), **more)
+    return TreeSystem(recipe, Schedule(iterations=3), **more)
 
 
 def part(corpus: Corpus, start: int, stop: int) -> Corpus:
@@ -85,11 +85,11 @@ def test_what_guides_is_made_of_gold_trees(monkeypatch: pytest.MonkeyPatch) -> N
     """The text is the target's as it was; what is open in its trees is filled in before they are transformed."""
     given: list[Parallel[Any]] = []
 
-    def recorded(system: Trees, guide: FittedParser, parallel: Any, dev: Any, step: Step) -> FittedParser:
+    def recorded(system: TreeSystem, guide: FittedParser, parallel: Any, dev: Any, step: Step) -> FittedParser:
         given.extend(parallel)
         return guide
 
-    monkeypatch.setattr(Trees, "train_guided", recorded)
+    monkeypatch.setattr(TreeSystem, "train_guided", recorded)
 
     def opened(sentence: Sentence) -> Sentence:
         return replace(sentence, heads={"function": (None, *sentence.heads["function"][1:])})
@@ -114,7 +114,7 @@ def test_a_step_that_is_stopped_stops_all() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fit_guided_in_rounds(system_of(watcher=Stopping()), [TARGET], [SOURCE])
+        fit_guided_in_rounds(system_of(callback=Stopping()), [TARGET], [SOURCE])
 
 
 def test_what_cannot_be_done_is_refused() -> None:
@@ -146,7 +146,7 @@ def test_a_tagger_that_learned_from_right_labels_trusts_those_that_it_is_given()
         same = [a == b for x, y in pairs for a, b in zip(x.layers["lower"], y.layers["lower"], strict=True)]
         return sum(same) / len(same)
 
-    system = Sequences(Recipe(), Schedule(iterations=6))
+    system = ChainSystem(Recipe(), Schedule(iterations=6))
     guide = system.train([source], None, Step(1, 2, "guide"))
     labels = [tuple(c[0].upper() for c in sentence.layers["lower"] if c) for sentence in target]
     fitted = system.train_guided(guide, [Parallel(target, labels)], None, Step(2, 2, "stacked", last=True))

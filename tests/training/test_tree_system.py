@@ -26,7 +26,7 @@ from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, us
 from tagweave.training.predict_self import PredictSelf, rankings
 from tagweave.training.system import Parallel, Step
 from tagweave.training.transform import fit_iterated, fit_transformed
-from tagweave.training.trees import Tree, Trees
+from tagweave.training.tree_system import Tree, TreeSystem
 from treebank import treebank
 
 STEP = Step(1, 1, "test", last=True)
@@ -35,9 +35,9 @@ TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "m.form[0]", "h.form[0]"))
 SHORT = Schedule(iterations=3)
 
 
-def system_of(learner: str = "adagrad", **more: Any) -> Trees:
+def system_of(learner: str = "adagrad", **more: Any) -> TreeSystem:
     recipe = ParserRecipe(TEMPLATES, learner, {"seed": 0}, bits=10, precision="float64")
-    return Trees(recipe, more.pop("schedule", SHORT), **more)
+    return TreeSystem(recipe, more.pop("schedule", SHORT), **more)
 
 
 # Guideline B is a function of A: a determiner is the head of its noun, not its modifier.
@@ -88,7 +88,7 @@ def uas(found: list[Tree], gold: Corpus) -> float:
 
 
 @cache
-def transfer_of(learner: str) -> tuple[Trees, FittedParser, Parallel[Tree]]:
+def transfer_of(learner: str) -> tuple[TreeSystem, FittedParser, Parallel[Tree]]:
     """A transfer model from A to B, and text of B with trees of A; some are ambiguous, some unknown."""
     system = system_of(learner)
     source, target = corpora(6, 3)
@@ -221,7 +221,7 @@ def test_merged_treebanks_have_one_guideline() -> None:
 
 def test_shared_templates_look_at_what_all_have() -> None:
     with pytest.raises(ValueError, match="found a recipe without templates"):
-        Trees(ParserRecipe())
+        TreeSystem(ParserRecipe())
     one = [s.with_column("feats", ["A=b"] * len(s)) for s in treebank(3)]
     other = [s.with_column("feats", ["_"] * len(s)) for s in treebank(3)]
     assert "user:feats" in usual_templates(one + other).columns
@@ -258,7 +258,7 @@ def test_an_interrupt_is_passed_on_before_the_last_step(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     told: list[int] = []
-    system = system_of(watcher=Stop(), announce=lambda each: told.append(len(each)))
+    system = system_of(callback=Stop(), announce=lambda each: told.append(len(each)))
     (_, target), (source, _) = corpora(8, 1), corpora(12, 2)
     with pytest.raises(KeyboardInterrupt):
         fit_transformed(system, [target], [source])
@@ -295,7 +295,7 @@ def test_adaptation_beats_the_target_alone() -> None:
     source, (_, target), (_, test) = attached(600, 1)[0], attached(25, 2), attached(100, 3)
     dev = attached(30, 4)[1]
     recipe, schedule = ParserRecipe(FREE, settings={"seed": 0}, bits=12), Schedule(iterations=8)
-    system = Trees(recipe, schedule)
+    system = TreeSystem(recipe, schedule)
 
     def score(fitted: FittedParser) -> float:
         return uas(system.annotate(fitted, test), test)

@@ -16,7 +16,7 @@ from dataclasses import replace
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import fit
@@ -53,7 +53,7 @@ def retrained(
     recipe: Recipe,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
 ) -> ChainModel:
     """A model of the source corpus and of partially annotated sentences of characters.
 
@@ -63,7 +63,7 @@ def retrained(
         source: the corpus of the source domain.
         annotated: of characters, under the guideline of `source`; may be empty.
         recipe: how.
-        dev, schedule, watcher: as for `fit`.
+        dev, schedule, callback: as for `fit`.
 
     Raises:
         ValueError: an unknown treatment.
@@ -77,7 +77,7 @@ def retrained(
         _, recipe = treated("pointwise", corpora, recipe)
     elif treatment == "argmax":
         corpora = [source, *(completed(model, corpus, recipe) for corpus in corpora[1:])]
-    fitted = fit(corpora, recipe, dev, schedule, watcher, _words(model, recipe))
+    fitted = fit(corpora, recipe, dev, schedule, callback, _words(model, recipe))
     if fitted.outcome.interrupted:
         raise KeyboardInterrupt
     return fitted.model

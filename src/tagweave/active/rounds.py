@@ -12,7 +12,7 @@ from tagweave.active.annotator import Annotator, until_words
 from tagweave.active.choice import Occurrences, most_doubtful
 from tagweave.active.retrain import retrained
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.training.recipe import Recipe
 
@@ -63,7 +63,7 @@ class Rounds:
         found = self.ranked(choice)[0].only(slice(self.questions(choice, words)[0]))
         return self.annotator.annotated(found, self.source.guideline)
 
-    def trained(self, choice: str, treatment: str, words: int, watcher: Watcher | None = None) -> ChainModel:
+    def trained(self, choice: str, treatment: str, words: int, callback: Callback | None = None) -> ChainModel:
         """A model of the source and of these sentences. Raises as `retrained`."""
         marked = self.annotated(choice, words)
-        return retrained(treatment, self.model, self.source, marked, self.recipe, self.dev, self.schedule, watcher)
+        return retrained(treatment, self.model, self.source, marked, self.recipe, self.dev, self.schedule, callback)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from tagweave.learning.loop import Watcher
+    from tagweave.learning.loop import Callback
 
 Item = TypeVar("Item")
 
@@ -34,13 +34,13 @@ def counted(items: Iterable[Item], what: str, console: Console | None = None) ->
 
 
 @contextmanager
-def watched(log: str | None, goes_on: bool) -> Iterator[Watcher]:
+def watched(log: str | None, goes_on: bool) -> Iterator[Callback]:
     """What shows the iterations of training, on standard error and in a log, which goes on if the run does."""
     from rich.console import Console as StandardConsole
 
-    from tagweave.learning.progress import Watchers, logged, shown
+    from tagweave.learning.progress import Callbacks, logged, shown
 
     with ExitStack() as stack:
-        watchers = [stack.enter_context(logged(Path(log), goes_on))] if log else []
-        watchers.append(stack.enter_context(shown(StandardConsole(stderr=True))))
-        yield Watchers(watchers)
+        callbacks = [stack.enter_context(logged(Path(log), goes_on))] if log else []
+        callbacks.append(stack.enter_context(shown(StandardConsole(stderr=True))))
+        yield Callbacks(callbacks)

@@ -155,8 +155,8 @@ def _train(plan: TrainingPlan, model: Path, resume: bool, log: str | None) -> No
     if (old := checkpoints.found()) and not resume:
         say(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
     try:
-        with watched(log, resume) as watcher:
-            training = carry_out(replace(job, run=replace(job.run, watcher=watcher)))
+        with watched(log, resume) as callback:
+            training = carry_out(replace(job, run=replace(job.run, callback=callback)))
     except KeyboardInterrupt:
         if not checkpoints.found():
             raise

@@ -112,13 +112,13 @@ class UntilSettled:
     delta: float = 1e-5
 
     @property
-    def passes(self) -> int:
+    def epochs(self) -> int:
         """The trainer's own."""
-        return self.trainer.passes
+        return self.trainer.epochs
 
-    def gentle(self) -> UntilSettled:
-        """The gentle trainer, stopped likewise."""
-        return replace(self, trainer=self.trainer.gentle())
+    def fine_tuning(self) -> UntilSettled:
+        """The trainer for fine-tuning, stopped likewise."""
+        return replace(self, trainer=self.trainer.fine_tuning())
 
     def start(self, objective: Objective, weights: Floats) -> State:
         """The trainer's own start, and room for the last losses."""

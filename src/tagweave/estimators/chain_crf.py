@@ -299,7 +299,7 @@ class ChainCRF(Estimator):
 class _Printer:
     """Prints every iteration."""
 
-    def iteration(self, iteration: Iteration, limit: int) -> None:  # a `Watcher`; the limit may be out of sight
+    def iteration(self, iteration: Iteration, limit: int) -> None:  # a `Callback`; the limit may be out of sight
         score = "" if iteration.score is None else f", development score {iteration.score:.4f}"
         print(f"iteration {iteration.number}: loss {iteration.loss:.6f}{score}, {iteration.seconds:.1f} s")
 

@@ -25,7 +25,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.emission import ViewEmission
 from tagweave.models.layout import Layout
 from tagweave.models.objective import chunk_bounds
@@ -54,7 +54,7 @@ class Sequences:
 
 
 def fit_sequences(
-    train: Sequences, dev: Sequences | None, parameters: Mapping[str, Any], watcher: Watcher | None
+    train: Sequences, dev: Sequences | None, parameters: Mapping[str, Any], callback: Callback | None
 ) -> Fitted:
     """Fit a model.
 
@@ -62,7 +62,7 @@ def fit_sequences(
         train: training data.
         dev: development data, or `None`.
         parameters: those of `ChainCRF`.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
 
     Raises:
         ValueError: parameters that do not fit together, no sentence, or no label.
@@ -86,7 +86,7 @@ def fit_sequences(
         None if dev is None else scorer(problem.model, encode(problem.model, dev.sentences), dev.layers, GUIDELINE)
     )
     schedule = Schedule(_iterations(algorithm, parameters["max_iterations"]), parameters["period"] or PERIOD)
-    return learn(problem, trainer, {}, schedule, evaluate, watcher)
+    return learn(problem, trainer, {}, schedule, evaluate, callback)
 
 
 def _iterations(algorithm: Algorithm, limit: int | None) -> int:

@@ -14,7 +14,7 @@ from tagweave.training.errors import PlanError
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
 if TYPE_CHECKING:
-    from tagweave.learning.loop import Watcher
+    from tagweave.learning.loop import Callback
     from tagweave.training.corpora import CorpusFile
 
 Source = Corpus | str | PathLike[str]
@@ -29,7 +29,7 @@ def train(
     method: str | None = None,
     weights: Sequence[float] | None = None,
     sample: Sequence[int | str] | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     **settings: Any,
 ) -> Model:
     """Train a model: the one that `tagweave train` makes of the same corpora and options, to the last bit.
@@ -43,7 +43,7 @@ def train(
         method: how corpora are combined; by default `coupled` (parsers: `guided`) with sources of another guideline.
         weights: how often a sentence of each corpus counts, the target's first.
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
-        watcher: is told of every iteration; `None`: lines on standard error.
+        callback: is told of every iteration; `None`: lines on standard error.
         settings: fields of `TrainingPlan` (`learner`, `settings`, `iterations`, `seed`, `threads`, `templates`,
             `lexicons` ...), and options of the method (`mapping`, `rounds`, `folds` ...).
 
@@ -71,7 +71,7 @@ def train(
         method=method,
         **_fields(settings),
     )
-    run = Run(watcher=watcher or Lines(sys.stderr), tell=_told if watcher is None else lambda line: None)
+    run = Run(callback=callback or Lines(sys.stderr), tell=_told if callback is None else lambda line: None)
     return of_training(carry_out(job_of(plan, run, Corpora(files, dev_file))))
 
 

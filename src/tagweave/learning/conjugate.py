@@ -24,12 +24,12 @@ class ConjugateGradient:
         tolerance: converged when the largest entry of the gradient is below it.
     """
 
-    passes: ClassVar[int] = 20
+    epochs: ClassVar[int] = 20
     c2: float = 1.0
     restart: int = 10
     tolerance: float = 1e-2
 
-    def gentle(self) -> ConjugateGradient:
+    def fine_tuning(self) -> ConjugateGradient:
         """Itself: its line search never goes up."""
         return self
 

@@ -46,7 +46,7 @@ class LBFGS:
         period, delta: converged when F fell by less than the share delta in the last `period` iterations.
     """
 
-    passes: ClassVar[int] = 200
+    epochs: ClassVar[int] = 200
     c1: float = 0.0
     c2: float = 1.0
     memory: int = 6
@@ -54,7 +54,7 @@ class LBFGS:
     period: int = 10
     delta: float = 1e-5
 
-    def gentle(self) -> LBFGS:
+    def fine_tuning(self) -> LBFGS:
         """Itself: its line search never goes up."""
         return self
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.learning.checkpoint import load_checkpoint, save_checkpoint
-from tagweave.learning.passes import ToldObjective
+from tagweave.learning.epoch_progress import ReportingObjective
 from tagweave.learning.trainer import Objective, State, Trainer
 
 Floats = NDArray[Any]
@@ -41,7 +41,7 @@ class Iteration:
     phase: str = ""
 
 
-class Watcher(Protocol):
+class Callback(Protocol):
     """Whoever shows the progress of training."""
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
@@ -50,10 +50,10 @@ class Watcher(Protocol):
 
 
 @runtime_checkable
-class PassWatcher(Watcher, Protocol):
+class ProgressCallback(Callback, Protocol):
     """Whoever shows how far an iteration is, too."""
 
-    def passing(self, number: int, share: float, seconds: float) -> None:
+    def within_iteration(self, number: int, share: float, seconds: float) -> None:
         """Called about every second: which share of the sentences iteration `number` has seen, after so many
         seconds."""
         ...
@@ -61,19 +61,19 @@ class PassWatcher(Watcher, Protocol):
 
 @dataclass(frozen=True)
 class Phase:
-    """Tells a watcher of the iterations of one part of a training, under the name of that part."""
+    """Tells a callback of the iterations of one part of a training, under the name of that part."""
 
-    watcher: Watcher
+    callback: Callback
     name: str
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
         """Pass it on."""
-        self.watcher.iteration(replace(iteration, phase=self.name), limit)
+        self.callback.iteration(replace(iteration, phase=self.name), limit)
 
-    def passing(self, number: int, share: float, seconds: float) -> None:
+    def within_iteration(self, number: int, share: float, seconds: float) -> None:
         """Pass it on to whoever shows it."""
-        if isinstance(self.watcher, PassWatcher):
-            self.watcher.passing(number, share, seconds)
+        if isinstance(self.callback, ProgressCallback):
+            self.callback.within_iteration(number, share, seconds)
 
 
 class Silence:
@@ -144,7 +144,7 @@ def train(
     weights: Floats,
     schedule: Schedule,
     evaluate: Callable[[Floats], float] | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
 ) -> Outcome:
     """Run a trainer to its end, to the limit, or until the development score stops rising.
 
@@ -157,14 +157,14 @@ def train(
         weights: where it begins.
         schedule: when it stops.
         evaluate: the development score of weights, higher is better.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
 
     Raises:
         TrainingError: a loss or a weight became infinite or nan, and no development score tells which weights to keep.
         CheckpointError: the checkpoint to go on from is damaged, or of another run.
     """
     begin = time.perf_counter()
-    limit = schedule.iterations or (trainer.passes if evaluate is None else _WITH_DEV)
+    limit = schedule.iterations or (trainer.epochs if evaluate is None else _WITH_DEV)
     try:
         state, best = _begin(trainer, objective, weights, schedule)
     except KeyboardInterrupt:  # a trainer may take its time to begin: SGD tries rates
@@ -173,7 +173,7 @@ def train(
     try:
         while state.iteration < limit and not state.converged and best["wait"] < schedule.patience:
             before = state.iteration
-            trainer.step(_told(objective, before + 1, watcher), state)
+            trainer.step(_told(objective, before + 1, callback), state)
             if state.iteration == before:
                 break
             if not _is_finite(state):
@@ -183,7 +183,7 @@ def train(
             outcome.history.append(iteration)
             if schedule.checkpoint:
                 save_checkpoint(schedule.checkpoint, state, best, schedule.run)
-            (watcher or Silence()).iteration(iteration, limit)
+            (callback or Silence()).iteration(iteration, limit)
     except KeyboardInterrupt:
         outcome.interrupted = True
     if outcome.diverged and best["weights"] is None:
@@ -196,12 +196,14 @@ def train(
     return outcome
 
 
-def _told(objective: Objective, number: int, watcher: Watcher | None) -> Objective:
-    """The objective of an iteration, of which a watcher sees how far it is."""
-    if not isinstance(watcher, PassWatcher):
+def _told(objective: Objective, number: int, callback: Callback | None) -> Objective:
+    """The objective of an iteration, of which a callback sees how far it is."""
+    if not isinstance(callback, ProgressCallback):
         return objective
-    begin, shown = time.perf_counter(), watcher
-    return ToldObjective(objective, lambda share: shown.passing(number, share, time.perf_counter() - begin))
+    begin, shown = time.perf_counter(), callback
+    return ReportingObjective(
+        objective, lambda share: shown.within_iteration(number, share, time.perf_counter() - begin)
+    )
 
 
 def _is_finite(state: State) -> bool:

@@ -17,34 +17,34 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class AdaGrad:
-    """AdaGrad (Duchi et al. 2011) with averaging over the ends of passes.
+    """AdaGrad (Duchi et al. 2011) with averaging over the ends of epochs.
 
-    Its regulariser is early stopping, and averaging: the weights that it returns are the mean of those after every pass
-    from `average_from` on.
+    It is regularised by early stopping and by averaging: it returns the mean of the weights after every epoch from
+    `average_from` on.
 
     Args:
         rate: the step of a weight the first time that it is touched.
         batch: sentences an update.
         seed: of the order of sentences.
-        average_from: the first pass whose end is averaged; 0 averages nothing.
+        average_from: the first epoch whose end is averaged; 0 averages nothing.
         initial: the sum of squared gradients that a weight begins with. Next to 0, its first step is `rate` however
             small the gradient is, and a small corpus ends with what was seen first: segmenters of 1,000 words lost 3
             points of F. A parser, most of whose arcs have small probabilities, needs more.
     """
 
-    passes: ClassVar[int] = 8
+    epochs: ClassVar[int] = 8
     rate: float = 0.2
     batch: int = 4
     seed: int = 0
     average_from: int = 2
     initial: float = 0.1
 
-    def gentle(self) -> AdaGrad:
+    def fine_tuning(self) -> AdaGrad:
         """With a rate that does not undo the weights (on ZX with 10 and 30% of the tags: 0.06 of 0.03 to 0.2)."""
         return replace(self, rate=0.3 * self.rate)
 
     def start(self, objective: Objective, weights: Floats) -> State:
-        """Weights, squares of gradients, and the sum of weights at the ends of passes."""
+        """Weights, squares of gradients, and the sum of weights at the ends of epochs."""
         squares = np.full(objective.size, self.initial, objective.dtype)
         arrays = {"weights": weights.astype(objective.dtype), "squares": squares}
         if self.average_from:
@@ -58,7 +58,7 @@ class AdaGrad:
         return StateRules({**arrays, "sum": weights} if self.average_from else arrays)
 
     def step(self, objective: Objective, state: State) -> None:
-        """One pass over the sentences."""
+        """One epoch."""
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         gradient = np.zeros(objective.size, objective.dtype)
         weights, squares = state.weights, state.arrays["squares"]
@@ -72,11 +72,11 @@ class AdaGrad:
             state.arrays["sum"] += weights
 
     def result(self, state: State) -> Floats:
-        """The mean of the weights at the ends of passes, or the last weights before there are two."""
-        passes = state.iteration - self.average_from + 1
-        if not self.average_from or passes < 1:
+        """The mean of the weights at the ends of epochs, or the last weights before there are two."""
+        epochs = state.iteration - self.average_from + 1
+        if not self.average_from or epochs < 1:
             return state.weights
-        mean: Floats = state.arrays["sum"] / state.weights.dtype.type(passes)
+        mean: Floats = state.arrays["sum"] / state.weights.dtype.type(epochs)
         return mean
 
 
@@ -94,13 +94,13 @@ class SGD:
         seed: of the order of sentences.
     """
 
-    passes: ClassVar[int] = 30
+    epochs: ClassVar[int] = 30
     c2: float = 1.0
     rate: float | None = None
     batch: int = 8
     seed: int = 0
 
-    def gentle(self) -> SGD:
+    def fine_tuning(self) -> SGD:
         """Itself: its first rate is calibrated on the weights that it is given."""
         return self
 
@@ -115,13 +115,13 @@ class SGD:
         return StateRules({"weights": state_weights(objective)}, {"rate": number(0), "step": whole()})
 
     def step(self, objective: Objective, state: State) -> None:
-        """One pass over the sentences."""
+        """One epoch."""
         shuffled = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
-        state.loss = self._pass(shuffled, state.weights, state.numbers["rate"], int(state.numbers["step"]))
+        state.loss = self._epoch(shuffled, state.weights, state.numbers["rate"], int(state.numbers["step"]))
         state.numbers["step"] += -(-len(objective) // self.batch)
         state.iteration += 1
 
-    def _pass(self, objective: Objective, weights: Floats, rate: float, steps_before: int) -> float:
+    def _epoch(self, objective: Objective, weights: Floats, rate: float, steps_before: int) -> float:
         decay = 2 * self.c2 / max(1, len(objective)) * self.batch
         steps = np.arange(steps_before, steps_before + -(-len(objective) // self.batch))
         rates = rate / (1 + rate * decay * steps)
@@ -138,12 +138,12 @@ class SGD:
         return loss + self.c2 * float(weights @ weights)
 
     def _calibrated(self, objective: Objective, weights: Floats) -> float:
-        """The rate whose single pass over a sample ends with the smallest loss."""
+        """The rate whose single epoch over a sample ends with the smallest loss."""
         sample = objective.shuffled(objective.order(self.seed, 0, self.batch)[:1000])
         best, best_loss = 0.1, np.inf
         for rate in 0.1 * 2.0 ** np.arange(-6, 6):
             trial = weights.copy()
-            self._pass(sample, trial, rate, 0)
+            self._epoch(sample, trial, rate, 0)
             loss, _ = sample.loss_and_gradient(trial)
             if not np.isfinite(loss) or loss > best_loss:
                 if np.isfinite(best_loss):

@@ -30,11 +30,11 @@ class AveragedPerceptron:
         seed: of the order of sentences.
     """
 
-    passes: ClassVar[int] = 12
+    epochs: ClassVar[int] = 12
     batch: int = 1
     seed: int = 0
 
-    def gentle(self) -> AveragedPerceptron:
+    def fine_tuning(self) -> AveragedPerceptron:
         """Itself: it moves only where it is wrong."""
         return self
 
@@ -49,14 +49,14 @@ class AveragedPerceptron:
         return StateRules({"weights": state_weights(objective), "totals": totals}, {"step": whole()})
 
     def step(self, objective: Objective, state: State) -> None:
-        """One pass; `loss` is the number of sentences with a mistake."""
+        """One epoch; `loss` is the number of sentences with a mistake."""
         objective = objective.shuffled(objective.order(self.seed, state.iteration, self.batch))
         weights, totals = state.weights, state.arrays["totals"]
         mistakes, step = 0, int(state.numbers["step"])
         for first, last in batches(len(objective), _RUN * self.batch):
             mistakes += objective.correct(weights, totals, first, last, self.batch, step)
             step += -(-(last - first) // self.batch)
-            state.numbers["step"] = step  # at once: an interrupted pass has an average, too
+            state.numbers["step"] = step  # at once: an interrupted epoch has an average, too
         state.loss = float(mistakes)
         state.iteration += 1
         state.converged = mistakes == 0

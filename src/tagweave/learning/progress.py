@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from tagweave.learning.loop import Iteration, PassWatcher, Watcher
+from tagweave.learning.loop import Callback, Iteration, ProgressCallback
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,21 +21,21 @@ _LONG = 10.0  # seconds: of an iteration that takes longer it is told how far it
 
 
 @dataclass(frozen=True)
-class Watchers:
-    """Tells several watchers of every iteration, in their order."""
+class Callbacks:
+    """Tells several callbacks of every iteration, in their order."""
 
-    watchers: Sequence[Watcher]
+    callbacks: Sequence[Callback]
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
         """Pass it on."""
-        for watcher in self.watchers:
-            watcher.iteration(iteration, limit)
+        for callback in self.callbacks:
+            callback.iteration(iteration, limit)
 
-    def passing(self, number: int, share: float, seconds: float) -> None:
+    def within_iteration(self, number: int, share: float, seconds: float) -> None:
         """Pass it on to those who show it."""
-        for watcher in self.watchers:
-            if isinstance(watcher, PassWatcher):
-                watcher.passing(number, share, seconds)
+        for callback in self.callbacks:
+            if isinstance(callback, ProgressCallback):
+                callback.within_iteration(number, share, seconds)
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Lines:
         self._write(plain_line(iteration, limit))
         self.due = _LONG
 
-    def passing(self, number: int, share: float, seconds: float) -> None:
+    def within_iteration(self, number: int, share: float, seconds: float) -> None:
         """Write a line after ten seconds, twenty, forty ..."""
         if seconds >= self.due:
             self._write(f"{100 * share:.0f} % of iteration {number} after {seconds:.0f} s")
@@ -87,7 +87,7 @@ class Bar:
             self.best = iteration.score
         self.progress.update(self.task, completed=iteration.number, total=limit, told=told(iteration, self.best))
 
-    def passing(self, number: int, share: float, seconds: float) -> None:
+    def within_iteration(self, number: int, share: float, seconds: float) -> None:
         """Move the bar within the first iteration, when nothing else is known."""
         if number == 1:
             self.progress.update(self.task, told=f"the first iteration: {100 * share:.0f} %")
@@ -109,8 +109,8 @@ def told(iteration: Iteration, best: float | None) -> str:
 
 
 @contextmanager
-def shown(console: Console) -> Iterator[Watcher]:
-    """A watcher that shows training on the console as far as it can: live on a terminal, else line by line."""
+def shown(console: Console) -> Iterator[Callback]:
+    """A callback that shows training on the console as far as it can: live on a terminal, else line by line."""
     if not console.is_terminal:
         yield Lines(console.file)
         return
@@ -122,8 +122,8 @@ def shown(console: Console) -> Iterator[Watcher]:
 
 
 @contextmanager
-def logged(path: Path, resume: bool = False) -> Iterator[Watcher]:
-    """A watcher that writes JSON lines to a file as they come; with `resume` it goes on at the end of the file.
+def logged(path: Path, resume: bool = False) -> Iterator[Callback]:
+    """A callback that writes JSON lines to a file as they come; with `resume` it goes on at the end of the file.
 
     Raises:
         OSError: the file cannot be written.

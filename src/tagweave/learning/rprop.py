@@ -23,7 +23,7 @@ class Rprop:
         first, growth, shrink, most, least: the first step of a weight, how it changes, and its bounds.
     """
 
-    passes: ClassVar[int] = 50
+    epochs: ClassVar[int] = 50
     c2: float = 0.0
     first: float = 0.1
     growth: float = 1.2
@@ -31,7 +31,7 @@ class Rprop:
     most: float = 5.0
     least: float = 1e-8
 
-    def gentle(self) -> Rprop:
+    def fine_tuning(self) -> Rprop:
         """Itself: it knows signs of gradients, not sizes."""
         return self
 
@@ -52,7 +52,7 @@ class Rprop:
         return StateRules({"weights": weights, "rates": rates, "previous": weights})
 
     def step(self, objective: Objective, state: State) -> None:
-        """One pass over the data, one step of every weight."""
+        """One epoch, one step of every weight."""
         weights = state.weights
         loss, gradient = objective.loss_and_gradient(weights)
         loss = add_l2(self.c2, weights, loss, gradient)

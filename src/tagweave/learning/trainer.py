@@ -103,15 +103,15 @@ class StateRules:
 class Trainer(Protocol):
     """One learning algorithm.
 
-    `passes` is how many iterations usually suffice where no development data tell when to stop.
+    `epochs` is how many iterations usually suffice where no development data tell when to stop.
     """
 
     @property
-    def passes(self) -> int:
+    def epochs(self) -> int:
         """Iterations without development data."""
         ...
 
-    def gentle(self) -> Trainer:
+    def fine_tuning(self) -> Trainer:
         """The trainer for weights that are good already: its first steps must not undo them."""
         ...
 
@@ -124,7 +124,7 @@ class Trainer(Protocol):
         ...
 
     def step(self, objective: Objective, state: State) -> None:
-        """One iteration: one pass over the data, or one step of a batch method."""
+        """One iteration: one epoch, or one step of a batch method."""
         ...
 
     def result(self, state: State) -> Floats:

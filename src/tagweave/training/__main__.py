@@ -27,7 +27,7 @@ def main(words: Sequence[str]) -> None:
     chosen = read_plan(json.loads(Path(plan).read_text(encoding="utf-8")))
     for path in annotated:
         chosen = replace(chosen, target=(*chosen.target[:-1], replace(chosen.target[-1], path=path)))
-    run = Run(watcher=Lines(sys.stderr), tell=lambda line: print(line, file=sys.stderr, flush=True))
+    run = Run(callback=Lines(sys.stderr), tell=lambda line: print(line, file=sys.stderr, flush=True))
     train(job_of(chosen, run)).save(Path(model))
 
 

@@ -11,13 +11,13 @@ from typing import Any
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.templates import Templates
 from tagweave.models.storage import save_model
+from tagweave.training.chain_system import ChainSystem
 from tagweave.training.contradictions import refuse_contradictions
 from tagweave.training.errors import as_plan_error
 from tagweave.training.fit import Fitted, Problem, fit_problem, prepare
 from tagweave.training.guided import fit_stages
 from tagweave.training.job import Job
 from tagweave.training.recipe import Recipe
-from tagweave.training.sequences import Sequences
 from tagweave.training.summary import sample_line, summary, weights_by_view
 from tagweave.training.task import Task
 
@@ -63,20 +63,20 @@ class ChainJob(Job[Fitted]):
         self.announce(problem)
         if recipe.sample or len(self.data.guidelines) > 1:
             self.run.tell(sample_line(corpora, recipe.sample))
-        return fit_problem(problem, recipe, self.dev, self.run.schedule, self.run.watcher)
+        return fit_problem(problem, recipe, self.dev, self.run.schedule, self.run.callback)
 
     def fit_guided(self) -> Fitted:
         """See `Job.fit_guided`."""
         data, run = self.data, self.run
         run.tell(f"first a model of {data.guidelines[1]}, then one of {data.target} that looks at its labels")
         return fit_stages(
-            data.targets, data.sources, self.recipe, self.dev, run.schedule, run.watcher, announce=self.announce
+            data.targets, data.sources, self.recipe, self.dev, run.schedule, run.callback, announce=self.announce
         )
 
     @property
-    def system(self) -> Sequences:
+    def system(self) -> ChainSystem:
         """See `Job.system`."""
-        return Sequences(self.recipe, self.run.schedule, self.run.watcher, self.announce)
+        return ChainSystem(self.recipe, self.run.schedule, self.run.callback, self.announce)
 
     def announce(self, problem: Problem) -> None:
         """Tell the size of a problem."""

@@ -22,7 +22,7 @@ from tagweave.labels.bundles import bundle
 from tagweave.labels.mapping import TagMapping, annotated_twice, count_pairs
 from tagweave.labels.scheme import split_label
 from tagweave.labels.space import LabelSpace
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import (
@@ -108,7 +108,7 @@ def fit_coupled(
     coupling: Coupling,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     pruning: Pruning | None = None,
 ) -> Fitted:
     """Fit one model of all guidelines of the corpora.
@@ -116,7 +116,7 @@ def fit_coupled(
     Development data may be of any of them. Arguments and errors are those of `fit` and `prepare_coupled`.
     """
     problem = prepare_coupled(corpora, recipe, coupling, pruning)
-    return fit_problem(problem, for_bundles(recipe, len(problem.model.structure.space)), dev, schedule, watcher)
+    return fit_problem(problem, for_bundles(recipe, len(problem.model.structure.space)), dev, schedule, callback)
 
 
 def for_bundles(recipe: Recipe, bundles: int) -> Recipe:
@@ -156,7 +156,7 @@ def fit_mappings(
     minimum: int | None = None,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     announce: Announce | None = None,
 ) -> tuple[TagMapping, ...]:
     """The automatic mapping of the target guideline and every other one, by a tagger of the target fitted for it.
@@ -171,7 +171,7 @@ def fit_mappings(
         minimum: as of `often`.
         dev: development data of the target guideline.
         schedule: when the fit stops, and checkpoints.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
         announce: is told of the tagger's problem before it is fitted.
 
     Raises:
@@ -182,7 +182,7 @@ def fit_mappings(
     problem = prepare(target_corpora, recipe)
     if announce:
         announce(problem)
-    fitted = fit_problem(problem, recipe, dev, (schedule or Schedule()).of_part("mapping"), watcher)
+    fitted = fit_problem(problem, recipe, dev, (schedule or Schedule()).of_part("mapping"), callback)
     if fitted.outcome.interrupted:
         raise KeyboardInterrupt
     return mappings_by(fitted.model, [*target_corpora, *source_corpora], recipe, minimum)

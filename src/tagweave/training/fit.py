@@ -21,7 +21,7 @@ from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
-from tagweave.learning.loop import Outcome, Phase, Schedule, Watcher, train
+from tagweave.learning.loop import Callback, Outcome, Phase, Schedule, train
 from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder
@@ -88,7 +88,7 @@ def fit(
     recipe: Recipe,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     lexicon: Iterable[str] = (),
 ) -> Fitted:
     """Fit a model to corpora that share a guideline.
@@ -99,7 +99,7 @@ def fit(
         dev: development data: the iteration that does best on it is kept, and training stops when it no longer
             improves.
         schedule: when training stops, and checkpoints.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
         lexicon: words, for a recipe with templates over the columns of a lexicon; the model keeps them.
 
     Raises:
@@ -108,7 +108,7 @@ def fit(
         TrainingError: the learner diverged.
     """
     problem = prepare(corpora, recipe, encoder=recipe.encoder(lexicon))
-    return fit_problem(problem, recipe, dev, schedule, watcher)
+    return fit_problem(problem, recipe, dev, schedule, callback)
 
 
 def fit_problem(
@@ -116,13 +116,13 @@ def fit_problem(
     recipe: Recipe,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
 ) -> Fitted:
     """`fit` of a problem that `prepare` has made of the corpora; the recipe must be the same.
 
-    Where most positions have not one label, training begins with the weights of a pointwise model of the same data, and
-    goes on gently: the loss is not convex, and from zero it ends lower (tsuboi-2008, 5.1 and 5.2, too begins with a
-    model trained on less).
+    Where most positions do not have exactly one label, a pointwise model of the same data is trained first, and the
+    whole model is fine-tuned from its weights: the loss is not convex, and training from zero ends lower (tsuboi-2008,
+    5.1 and 5.2, begins with a model trained on less, too).
 
     Raises:
         CorpusError: development data without any position with one label.
@@ -130,16 +130,16 @@ def fit_problem(
     evaluate = None if dev is None else dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
     about, schedule = {"recipe": recipe.to_json()}, schedule or Schedule()
     if not problem.starts_pointwise:
-        return learn(problem, recipe.trainer(), about, schedule, evaluate, watcher)
+        return learn(problem, recipe.trainer(), about, schedule, evaluate, callback)
     first = schedule.of_part("start")
     if not schedule.can_resume:
-        start = watcher and Phase(watcher, "start: pointwise model")
+        start = callback and Phase(callback, "start: pointwise model")
         fitted = learn(problem.pointwise(), recipe.trainer(), about, first, evaluate, start)
         if fitted.outcome.interrupted:
             return fitted
         problem = replace(problem, model=replace(problem.model, weights=fitted.model.weights))
-    then = watcher and Phase(watcher, "then: whole model")
-    fitted = learn(problem, recipe.trainer().gentle(), about, schedule, evaluate, then)
+    then = callback and Phase(callback, "then: whole model")
+    fitted = learn(problem, recipe.trainer().fine_tuning(), about, schedule, evaluate, then)
     if first.checkpoint and not fitted.outcome.interrupted:
         first.checkpoint.unlink(missing_ok=True)
     return fitted
@@ -151,7 +151,7 @@ def learn(
     about: dict[str, Any],
     schedule: Schedule | None = None,
     evaluate: Callable[[Floats], float] | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
 ) -> Fitted:
     """Train the weights of a problem, and round them: scores are those of rounded weights, training goes on with exact
     ones.
@@ -162,12 +162,12 @@ def learn(
         about: what the model tells of itself; the development score and the number of iterations are added.
         schedule: when training stops, and checkpoints.
         evaluate: the development score of weights, higher is better.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
     """
     model = problem.model
     watched = evaluate and (lambda weights: evaluate(_kept(model, weights)))
     with one_blas_thread():
-        outcome = train(trainer, problem.objective, model.weights, schedule or Schedule(), watched, watcher)
+        outcome = train(trainer, problem.objective, model.weights, schedule or Schedule(), watched, callback)
     weights = _kept(model, np.asarray(outcome.weights, model.weights.dtype))
     about = {**about, "dev_score": outcome.score, "iterations": outcome.iterations}
     return Fitted(replace(model, weights=weights, about=about), outcome)

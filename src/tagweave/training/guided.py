@@ -20,7 +20,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.templates import Templates
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder, guide_templates
 from tagweave.models.tagger import Tagger
@@ -36,7 +36,7 @@ def fit_stages(
     recipe: Recipe,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     source_dev: Corpus | None = None,
     announce: Announce | None = None,
 ) -> Fitted:
@@ -51,7 +51,7 @@ def fit_stages(
         recipe: how; its templates serve both stages, its sample the target corpora alone.
         dev: development data of the target guideline, on which the best iteration of the second stage is chosen.
         schedule: when each stage stops, and checkpoints.
-        watcher: is told of every iteration of both stages.
+        callback: is told of every iteration of both stages.
         source_dev: development data of the source guideline, for the first stage.
         announce: is told of the problem of each stage before it is fitted.
 
@@ -65,11 +65,11 @@ def fit_stages(
     first = schedule.of_part("source")
     all_of_it = replace(recipe, sample=())
     source = fit_problem(
-        _announced(prepare(source_corpora, all_of_it), announce), all_of_it, source_dev, first, watcher
+        _announced(prepare(source_corpora, all_of_it), announce), all_of_it, source_dev, first, callback
     )
     if source.outcome.interrupted:
         raise KeyboardInterrupt
-    fitted = fit_guided(target_corpora, source.model, recipe, dev, schedule, watcher, announce)
+    fitted = fit_guided(target_corpora, source.model, recipe, dev, schedule, callback, announce)
     if first.checkpoint and not fitted.outcome.interrupted:
         first.checkpoint.unlink(missing_ok=True)
     return fitted
@@ -81,7 +81,7 @@ def fit_guided(
     recipe: Recipe,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     announce: Announce | None = None,
 ) -> Fitted:
     """The second stage: a model of the target guideline whose features include the labels of a guide.
@@ -90,7 +90,7 @@ def fit_guided(
     """
     problem = _announced(prepare_guided(target_corpora, guide, recipe), announce)
     source = _guideline(guide)
-    return fit_problem(problem, with_guide(recipe, source), dev and _without(dev, source), schedule, watcher)
+    return fit_problem(problem, with_guide(recipe, source), dev and _without(dev, source), schedule, callback)
 
 
 def prepare_guided(corpora: Sequence[Corpus], guide: ChainModel, recipe: Recipe) -> Problem:

@@ -32,7 +32,7 @@ from tagweave.corpus.sentence import Candidates, Layer, Sentence, narrow
 from tagweave.features.evidence import OUTSIDE
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names, is_wildcard
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import Fitted, fit, fit_problem, prepare
 from tagweave.training.recipe import Recipe
@@ -53,7 +53,7 @@ def fit_incomplete(
     recipe: Recipe,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     seed: int = 0,
     lexicon: Sequence[str] = (),
 ) -> Fitted:
@@ -66,7 +66,7 @@ def fit_incomplete(
         CorpusError: as `fit`; or nothing is left after discarding.
     """
     corpora, recipe = treated(strategy, corpora, recipe, dev, schedule, seed, lexicon)
-    return fit(corpora, recipe, dev, schedule, watcher, lexicon)
+    return fit(corpora, recipe, dev, schedule, callback, lexicon)
 
 
 def treated(

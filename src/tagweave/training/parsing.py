@@ -19,7 +19,7 @@ from tagweave.features.doubt import token_doubt
 from tagweave.features.given_columns import given_columns, with_copies
 from tagweave.features.relation_templates import RelationTemplates, relation_preset
 from tagweave.features.sentence_length import check_lengths
-from tagweave.learning.loop import Outcome, Schedule, Watcher, train
+from tagweave.learning.loop import Callback, Outcome, Schedule, train
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.trainer import Trainer
 from tagweave.models.arc_features import ArcFeatures
@@ -33,9 +33,9 @@ from tagweave.training.recipe import LEARNERS
 
 _LAYERS = ("xpos", "upos")
 _ADAGRAD: dict[str, Any] = {"rate": 0.05, "batch": 16, "initial": 1.0}
-"""Test UAS of zh/udc: 81.2 after six passes; with the learner's usual settings, made for chains, 78.1 after three."""
+"""Test UAS of zh/udc: 81.2 after six epochs; with the learner's usual settings, made for chains, 78.1 after three."""
 _LABEL_ROWS = 1 << 17
-_LABEL_PASSES = 6
+_LABEL_EPOCHS = 6
 _LABEL_BATCH = 64
 
 
@@ -49,7 +49,7 @@ class ParserRecipe:
         bits: features are hashed into 2^bits rows of weights (test UAS of zh/udc with 17 to 21, without 18: 80.0, 81.7,
             82.0, 82.3).
         precision: `float32` or `float64`.
-        threads: how many threads share a full pass.
+        threads: how many threads share a full epoch.
         drop_columns: the share of sentences that training sees a second time, without tags and columns.
     """
 
@@ -120,7 +120,7 @@ def fit_parser(
     recipe: ParserRecipe,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
 ) -> FittedParser:
     """Fit a parser to corpora whose guideline is a head layer; heads may be full, ambiguous, unknown or doubted.
 
@@ -152,7 +152,7 @@ def fit_parser(
         raise CorpusError("no head that is known", "trees, or parts of trees", corpora[0].path if corpora else "")
     score = None if dev is None else DevScore(model, dev, recipe.threads)
     evaluate = score and (lambda weights: score(rounded(weights)))
-    outcome = train(recipe.trainer(), objective, model.weights, schedule or Schedule(), evaluate, watcher)
+    outcome = train(recipe.trainer(), objective, model.weights, schedule or Schedule(), evaluate, callback)
     model = replace(model, weights=rounded(np.asarray(outcome.weights, dtype)))
     relations = relation_preset(templates, tags)
     if outcome.iterations:
@@ -223,7 +223,7 @@ def fit_labels(
     if not len(objective):  # nothing to choose between: there is one relation, or no arc tells them apart
         return (labels if len(names) == 1 else None), False
     trainer = AdaGrad(**{**_ADAGRAD, "batch": _LABEL_BATCH})
-    outcome = train(trainer, objective, labels.weights.reshape(-1), Schedule(iterations=_LABEL_PASSES))
+    outcome = train(trainer, objective, labels.weights.reshape(-1), Schedule(iterations=_LABEL_EPOCHS))
     return replace(labels, weights=rounded(outcome.weights).reshape(labels.weights.shape)), outcome.interrupted
 
 

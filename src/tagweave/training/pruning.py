@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.space import LabelSpace
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.proposal import ProposingEncoder, proposal_column, proposals
 from tagweave.training.fit import fit
 from tagweave.training.jackknife import in_characters, jackknifed
 from tagweave.training.recipe import Recipe
 
-_PASSES = Schedule(4)  # of a tagger that only has to leave nothing out
+_SHORT = Schedule(4)  # of a tagger that only has to leave nothing out
 _FOLDS = 2
 
 
@@ -49,7 +49,7 @@ def fit_pruning(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     threshold: float,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     step: Callable[[str], None] | None = None,
 ) -> Pruning:
     """Taggers of all guidelines of the corpora.
@@ -57,7 +57,7 @@ def fit_pruning(
     Args:
         corpora, recipe: as of the model that is to be pruned.
         threshold: see `Pruning`.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
         step: is told of every tagger before it is fitted.
 
     Raises:
@@ -70,7 +70,7 @@ def fit_pruning(
         if step:
             step(f"a tagger of {guideline}")
         own = [corpus for corpus in corpora if corpus.guideline == guideline]
-        fitted = fit(own, recipe, schedule=_PASSES, watcher=watcher)
+        fitted = fit(own, recipe, schedule=_SHORT, callback=callback)
         if fitted.outcome.interrupted:
             raise KeyboardInterrupt
         models.append(fitted.model)
@@ -98,7 +98,7 @@ def with_proposals(
         own = [at for at, corpus in enumerate(tokens) if corpus.guideline == guideline]
         if step:
             step(f"labels of {guideline} that come into question, the own text by taggers of its other half")
-        known = jackknifed([tokens[at] for at in own], recipe, _FOLDS, schedule=_PASSES, column=column, told=tell)
+        known = jackknifed([tokens[at] for at in own], recipe, _FOLDS, schedule=_SHORT, column=column, told=tell)
         for at, corpus in zip(own, known, strict=True):
             tokens[at] = corpus
         for at in set(range(len(tokens))) - set(own):

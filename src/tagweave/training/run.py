@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from tagweave.learning.loop import Schedule, Silence, Watcher
+from tagweave.learning.loop import Callback, Schedule, Silence
 
 
 def _tell_nobody(line: str) -> None:
@@ -18,12 +18,12 @@ class Run:
 
     Attributes:
         schedule: when each fit stops, and its checkpoint.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
         tell: is told, line by line, what is being done.
     """
 
     schedule: Schedule = field(default_factory=Schedule)
-    watcher: Watcher = field(default_factory=Silence)
+    callback: Callback = field(default_factory=Silence)
     tell: Callable[[str], None] = _tell_nobody
 
     def part(self, name: str) -> Run:

@@ -27,7 +27,7 @@ from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Templates
 from tagweave.labels.pieces import names_of_pieces
 from tagweave.labels.space import LabelSpace, collect_names
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.pieces import PieceEncoder, piece_templates
 from tagweave.models.tagger import Tagger
@@ -83,7 +83,7 @@ def fit_stack(
     stacking: Stacking = Stacking(),
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     step: Step = lambda told: None,
     announce: Announce | None = None,
 ) -> Fitted:
@@ -96,7 +96,7 @@ def fit_stack(
         stacking: how levels are stacked, and which of them see relabelled source corpora.
         dev: development data of the target guideline: every model of that guideline keeps its best iteration.
         schedule: when each fit stops. The checkpoint is that of the last one; what leads to it is fitted again.
-        watcher: is told of the iterations of all fits but the jackknife's.
+        callback: is told of the iterations of all fits but the jackknife's.
         step: is told of every step.
         announce: is told of the last problem before it is fitted.
 
@@ -108,33 +108,33 @@ def fit_stack(
     _check(target_corpora, source_corpora, recipe, stacking)
     recipe, target = replace(recipe, sample=()), target_corpora[0].guideline
     first = replace(schedule or Schedule(), checkpoint=None)
-    sources = fit_source_taggers(source_corpora, recipe, first, watcher, step)
+    sources = fit_source_taggers(source_corpora, recipe, first, callback, step)
     guided: list[Corpus] = []
     if stacking.characters:
         step(f"a model of {target} that looks at their labels, to relabel their corpora")
-        guided = guided_conversion(target_corpora, source_corpora, sources, recipe, dev, first, watcher)
+        guided = guided_conversion(target_corpora, source_corpora, sources, recipe, dev, first, callback)
     step(f"a tagger of {target}")
     targets, sampling = [*target_corpora, *guided], stacking.sampling(recipe, target_corpora, guided)
-    taggers = [_finished(fit(targets, sampling, dev, first, watcher)), *sources]
+    taggers = [_finished(fit(targets, sampling, dev, first, callback)), *sources]
     known = answered(targets, sampling, stacking, first, step)
     known, of_sources = known[: len(target_corpora)], known[len(target_corpora) :]
     if stacking.pieces:
         step(f"a model of pieces of {target}, to relabel the other corpora")
-        pieces = _finished(fit_pieces(known, taggers, recipe, dev, first, watcher))
+        pieces = _finished(fit_pieces(known, taggers, recipe, dev, first, callback))
         converted = relabelled(pieces, source_corpora, recipe)
         noisy = _by_guideline(source_corpora, lambda own: answered(own, recipe, stacking, first, step))
         told = zip(prepare_corpora(converted, recipe), noisy, of_sources or noisy, strict=True)
         known += [_with_columns(corpus, *columns) for corpus, *columns in told]
         recipe = stacking.sampling(recipe, target_corpora, converted)
     step(f"the model of pieces of {target}")
-    return fit_pieces(known, taggers, recipe, dev, schedule, watcher, announce)
+    return fit_pieces(known, taggers, recipe, dev, schedule, callback, announce)
 
 
 def fit_source_taggers(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     step: Step = lambda told: None,
 ) -> list[ChainModel]:
     """A tagger of characters of every guideline of the corpora, in their order. Raises as `fit_stack`."""
@@ -142,7 +142,7 @@ def fit_source_taggers(
     for guideline in guidelines_of(corpora):
         step(f"a tagger of {guideline}")
         own = [corpus for corpus in corpora if corpus.guideline == guideline]
-        taggers.append(_finished(fit(own, recipe, None, schedule, watcher)))
+        taggers.append(_finished(fit(own, recipe, None, schedule, callback)))
     return taggers
 
 
@@ -170,7 +170,7 @@ def fit_pieces(
     recipe: Recipe,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
     announce: Announce | None = None,
 ) -> Fitted:
     """A model of pieces. Arguments are those of `prepare_pieces` and `fit_stack`.
@@ -181,7 +181,7 @@ def fit_pieces(
     problem = prepare_pieces(corpora, taggers, recipe)
     if announce:
         announce(problem)
-    return fit_problem(problem, with_pieces(recipe, taggers), dev, schedule, watcher)
+    return fit_problem(problem, with_pieces(recipe, taggers), dev, schedule, callback)
 
 
 def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], recipe: Recipe) -> Problem:
@@ -234,7 +234,7 @@ def guided_conversion(
     recipe: Recipe,
     dev: Corpus | None = None,
     schedule: Schedule | None = None,
-    watcher: Watcher | None = None,
+    callback: Callback | None = None,
 ) -> list[Corpus]:
     """The source corpora under the target guideline: D' of section 5, by a guided model for each source guideline.
 
@@ -242,7 +242,7 @@ def guided_conversion(
         target_corpora: they train the guided models.
         source_corpora: what is relabelled.
         taggers: of the source guidelines, the guides.
-        recipe, dev, schedule, watcher: as in `fit_stack`.
+        recipe, dev, schedule, callback: as in `fit_stack`.
 
     Raises:
         CorpusError, KeyboardInterrupt: as `fit_stack`.
@@ -250,7 +250,7 @@ def guided_conversion(
     guides = {Tagger(tagger).guideline: tagger for tagger in taggers}
 
     def convert(own: Sequence[Corpus]) -> list[Corpus]:
-        fitted = fit_guided(target_corpora, guides[own[0].guideline], recipe, dev, schedule, watcher)
+        fitted = fit_guided(target_corpora, guides[own[0].guideline], recipe, dev, schedule, callback)
         return relabelled(_finished(fitted), own, recipe)
 
     return _by_guideline(source_corpora, convert)

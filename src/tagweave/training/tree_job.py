@@ -16,7 +16,7 @@ from tagweave.training.errors import as_plan_error
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.job import Job
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, usual_templates
-from tagweave.training.trees import Trees
+from tagweave.training.tree_system import TreeSystem
 
 DROP_COLUMNS = 0.5
 """Chosen on dev sets of four languages: see the page on parsing."""
@@ -63,7 +63,7 @@ class TreeJob(Job[FittedParser]):
         """See `Job.fit`."""
         recipe = self.shared_recipe if len(self.data.guidelines) > 1 else self.recipe
         self.announce(corpora)
-        return fit_parser(corpora, recipe, self.dev, self.run.schedule, self.run.watcher)
+        return fit_parser(corpora, recipe, self.dev, self.run.schedule, self.run.callback)
 
     def fit_guided(self) -> FittedParser:
         """See `Job.fit_guided`. The checkpoint of the guide stays until the end, so that a run that goes on has the
@@ -71,16 +71,16 @@ class TreeJob(Job[FittedParser]):
         data, recipe, run = self.data, self.shared_recipe, self.run
         run.tell(f"first a parser of {data.guidelines[1]}, then one of {data.target} that looks at its trees")
         self.announce(data.sources)
-        guide = fit_parser(data.sources, recipe, None, run.part("source").schedule, run.watcher)
+        guide = fit_parser(data.sources, recipe, None, run.part("source").schedule, run.callback)
         if guide.outcome.interrupted:
             raise KeyboardInterrupt
         self.announce(data.targets)
-        return fit_guided_parser(data.targets, guide.model, recipe, self.dev, run.schedule, run.watcher)
+        return fit_guided_parser(data.targets, guide.model, recipe, self.dev, run.schedule, run.callback)
 
     @property
-    def system(self) -> Trees:
+    def system(self) -> TreeSystem:
         """See `Job.system`."""
-        return Trees(self.shared_recipe, self.run.schedule, self.run.watcher, self.announce)
+        return TreeSystem(self.shared_recipe, self.run.schedule, self.run.callback, self.announce)
 
     def announce(self, corpora: Sequence[Corpus]) -> None:
         """Tell how much there is to learn from."""

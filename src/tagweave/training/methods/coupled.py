@@ -144,7 +144,7 @@ class _Coupling:
             f"first models of {' and '.join(job.data.guidelines)}, which say what labels are likely:"
             f" those of probability {threshold:g}"
         )
-        pruning = fit_pruning(corpora, job.recipe, threshold, job.run.watcher, tell)
+        pruning = fit_pruning(corpora, job.recipe, threshold, job.run.callback, tell)
         return with_proposals(corpora, job.recipe, pruning, tell), pruning
 
     def _automatic(self) -> tuple[TagMapping, ...]:
@@ -169,7 +169,7 @@ class _Coupling:
         dev = job.dev if job.dev and job.dev.guideline == data.target else None
         run.tell(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
         return fit_mappings(
-            data.targets, data.sources, job.recipe, minimum, dev, run.schedule, run.watcher, job.announce
+            data.targets, data.sources, job.recipe, minimum, dev, run.schedule, run.callback, job.announce
         )
 
 

@@ -37,7 +37,7 @@ def _fit(job: Job[Any]) -> Any:
         stacking,
         job.dev,
         run.schedule,
-        run.watcher,
+        run.callback,
         step=run.tell,
         announce=job.announce,
     )

@@ -24,7 +24,7 @@ from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import SEGMENTATION, as_layer, letters, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import is_wildcard
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import guide_column, labels_of, one_label_each
 from tagweave.models.tagger import Tagger
@@ -45,19 +45,19 @@ _GUIDE = "other"
 
 
 @dataclass(frozen=True)
-class Sequences:
+class ChainSystem:
     """The system of chain models.
 
     Attributes:
         recipe: how every model is fitted, to all sentences: a sample is not heeded.
         schedule: when each fit stops; each has a checkpoint of its own, the part `step-NUMBER`.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
         announce: is told of every problem before it is fitted.
     """
 
     recipe: Recipe
     schedule: Schedule = field(default_factory=Schedule)
-    watcher: Watcher | None = None
+    callback: Callback | None = None
     announce: Announce | None = None
 
     def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> Fitted:
@@ -77,7 +77,7 @@ class Sequences:
         column = guide_column(guide.model.structure.space.views[0].guideline)
         shown, shown_dev = [self._shown(each, column) for each in parallel], dev and self._shown(dev, column)
         recipe, schedule = replace(self.recipe, sample=()), self.schedule.of_part(f"step-{step.number}")
-        return fit_guided(shown, guide.model, recipe, shown_dev, schedule, self.watcher, self.announce)
+        return fit_guided(shown, guide.model, recipe, shown_dev, schedule, self.callback, self.announce)
 
     def annotate(self, model: Fitted, corpus: Corpus) -> list[Labels]:
         """The labels of the text."""
@@ -143,7 +143,7 @@ class Sequences:
         problem = prepare(corpora, recipe)
         if self.announce:
             self.announce(problem)
-        fitted = fit_problem(problem, recipe, dev, self.schedule.of_part(f"step-{step.number}"), self.watcher)
+        fitted = fit_problem(problem, recipe, dev, self.schedule.of_part(f"step-{step.number}"), self.callback)
         if fitted.outcome.interrupted and not step.last:
             raise KeyboardInterrupt
         return fitted

@@ -20,11 +20,11 @@ from tagweave.labels.sets import LabelSets
 from tagweave.learning.loop import Schedule
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tagger import Tagger
+from tagweave.training.chain_system import ChainSystem
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import merged
 from tagweave.training.predict_self import PredictSelf, rankings
 from tagweave.training.recipe import Recipe
-from tagweave.training.sequences import Sequences
 from tagweave.training.system import Parallel, Step
 from tagweave.training.task import Task
 from tagweave.training.transform import fit_iterated, fit_transformed
@@ -71,8 +71,8 @@ def recipe_of(task: str = "tag", learner: str = "adagrad", **more: Any) -> Recip
     return Recipe(Task(task), learner=learner, settings={"seed": 0}, **more)
 
 
-def system_of(task: str = "tag", learner: str = "adagrad", **more: Any) -> Sequences:
-    return Sequences(recipe_of(task, learner, **more), SHORT)
+def system_of(task: str = "tag", learner: str = "adagrad", **more: Any) -> ChainSystem:
+    return ChainSystem(recipe_of(task, learner, **more), SHORT)
 
 
 def weights(fitted: Fitted) -> Any:
@@ -84,7 +84,7 @@ def weights(fitted: Fitted) -> Any:
 
 
 @cache
-def transfer_of(learner: str) -> tuple[Sequences, Fitted, Parallel[tuple[str, ...]]]:
+def transfer_of(learner: str) -> tuple[ChainSystem, Fitted, Parallel[tuple[str, ...]]]:
     """A transfer model from T to S, and text of S with guides of T."""
     system = system_of(learner=learner, precision="float64")
     guide = system.train([TARGET["full"]], None, STEP)
@@ -92,7 +92,7 @@ def transfer_of(learner: str) -> tuple[Sequences, Fitted, Parallel[tuple[str, ..
     return system, system.train_transfer([text], None, STEP), text
 
 
-def all_scores(system: Sequences, fitted: Fitted, sentence: Sentence) -> dict[tuple[str, ...], float]:
+def all_scores(system: ChainSystem, fitted: Fitted, sentence: Sentence) -> dict[tuple[str, ...], float]:
     model = fitted.model
     names = model.structure.space.names
     encoded = model.encoder.encode([sentence])
@@ -204,7 +204,7 @@ def test_what_is_unknown_stays_unknown() -> None:
 
 @pytest.mark.parametrize("coding", ["BMES", "BI", "boundary"])
 def test_characters_are_relabelled_in_any_coding(coding: str) -> None:
-    system = Sequences(Recipe(Task("segment", coding)), SHORT)
+    system = ChainSystem(Recipe(Task("segment", coding)), SHORT)
     own = SOURCE["full"].with_sentences([SOURCE["full"][1]])  # f abc de
     labels = {
         "BMES": ("B", "E", "S", "S", "B", "E"),
@@ -289,9 +289,9 @@ def test_a_resumed_cascade_ends_in_the_same_model(tmp_path: Path) -> None:
             if told[-1].number == 3:
                 raise KeyboardInterrupt
 
-    def run(resume: bool, watcher: Stop | None = None) -> Fitted:
+    def run(resume: bool, callback: Stop | None = None) -> Fitted:
         schedule = replace(SHORT, checkpoint=tmp_path / "m.checkpoint", resume=resume, run="run")
-        system = Sequences(recipe_of(), schedule, watcher)
+        system = ChainSystem(recipe_of(), schedule, callback)
         return fit_iterated(
             system, [TARGET["full"]], [SOURCE["full"]], TARGET["full"], rounds=2, announce=told.append
         ).model
@@ -343,7 +343,7 @@ def relabelled_pair() -> tuple[Corpus, Corpus, Corpus]:
 def test_model_2_learns_a_relabelling(learner: str) -> None:
     target, source, dev = relabelled_pair()
     recipe = recipe_of(learner=learner, templates=Templates(("form[0]",)))
-    system = Sequences(recipe, Schedule(iterations=8))
+    system = ChainSystem(recipe, Schedule(iterations=8))
 
     def accuracy(fitted: Fitted) -> float:
         return system.score(fitted, dev)

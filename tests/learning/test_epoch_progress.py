@@ -24,7 +24,7 @@ class Shown:
     def iteration(self, iteration: Iteration, limit: int) -> None:
         pass
 
-    def passing(self, number: int, share: float, seconds: float) -> None:
+    def within_iteration(self, number: int, share: float, seconds: float) -> None:
         self.told.append((number, share))
 
 
@@ -32,7 +32,7 @@ class Shown:
 def test_shares_rise_in_every_iteration(learner: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes, "_EVERY", 0.0)
     recipe, shown = Recipe(learner=learner), Shown()
-    watched = fit_problem(prepare([CORPUS], recipe), recipe, schedule=Schedule(2), watcher=shown)
+    watched = fit_problem(prepare([CORPUS], recipe), recipe, schedule=Schedule(2), callback=shown)
     alone = fit_problem(prepare([CORPUS], recipe), recipe, schedule=Schedule(2))
     assert np.array_equal(watched.model.weights, alone.model.weights)
     if learner != "lbfgs":  # whose iterations are not made of batches

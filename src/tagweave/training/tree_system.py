@@ -19,7 +19,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
 from tagweave.features.arc_templates import guide_layer
 from tagweave.features.arcs import EncodedArcs
-from tagweave.learning.loop import Schedule, Watcher
+from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
 from tagweave.training.guided_parsing import fit_guided_parser
@@ -36,14 +36,14 @@ _GUIDE = "other"
 
 
 @dataclass(frozen=True)
-class Trees:
+class TreeSystem:
     """The system of parsers.
 
     Attributes:
         recipe: how every model is fitted. Its templates must look at nothing that any of the corpora lacks:
             `usual_templates` of all of them, if no others are asked for.
         schedule: when each fit stops; each has a checkpoint of its own, the part `step-NUMBER`.
-        watcher: is told of every iteration.
+        callback: is told of every iteration.
         announce: is told of the training data before each fit.
 
     Raises:
@@ -52,7 +52,7 @@ class Trees:
 
     recipe: ParserRecipe
     schedule: Schedule = field(default_factory=Schedule)
-    watcher: Watcher | None = None
+    callback: Callback | None = None
     announce: Announce | None = None
 
     def __post_init__(self) -> None:
@@ -80,7 +80,7 @@ class Trees:
         if self.announce:
             self.announce(shown)
         schedule = self.schedule.of_part(f"step-{step.number}")
-        return fit_guided_parser(shown, guide.model, self.recipe, shown_dev, schedule, self.watcher)
+        return fit_guided_parser(shown, guide.model, self.recipe, shown_dev, schedule, self.callback)
 
     def annotate(self, model: FittedParser, corpus: Corpus) -> list[Tree]:
         """The trees of the text."""
@@ -136,7 +136,7 @@ class Trees:
     def _fit(self, corpora: Sequence[Corpus], recipe: ParserRecipe, dev: Corpus | None, step: Step) -> FittedParser:
         if self.announce:
             self.announce(corpora)
-        fitted = fit_parser(corpora, recipe, dev, self.schedule.of_part(f"step-{step.number}"), self.watcher)
+        fitted = fit_parser(corpora, recipe, dev, self.schedule.of_part(f"step-{step.number}"), self.callback)
         if fitted.outcome.interrupted and not step.last:
             raise KeyboardInterrupt
         return fitted

@@ -1,4 +1,4 @@
-"""How far a pass over the sentences is: an objective that tells of the batches that go through it."""
+"""How far an epoch is: an objective that tells of the batches that go through it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EVERY = 1.0  # seconds
 
 
 @dataclass
-class ToldObjective:
+class ReportingObjective:
     """An objective, and whoever is told now and then which share of its sentences has passed."""
 
     objective: Objective
@@ -69,7 +69,7 @@ class ToldObjective:
         """As `Objective`."""
         return self.objective.order(seed, iteration, batch)
 
-    def shuffled(self, order: NDArray[np.int64]) -> ToldObjective:
+    def shuffled(self, order: NDArray[np.int64]) -> ReportingObjective:
         """As `Objective`."""
         return replace(self, objective=self.objective.shuffled(order))
 
