@@ -18,7 +18,7 @@ from tagweave.annotate.store import Store
 from tagweave.annotate.task import Candidate, Kind, Task
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
 DATABASES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 PASSWORD = "correct horse"  # noqa: S105
@@ -70,7 +70,7 @@ def fill(url: str, tasks: int, people: int) -> dict[str, int]:
 
 
 def _task(number: int, forms: list[tuple[str, ...]]) -> Task:
-    sentence = Sentence(forms[number % len(forms)], place=Place("raw.txt", number + 1))
+    sentence = Sentence(forms[number % len(forms)], location=Location("raw.txt", number + 1))
     focus, first = number % len(sentence), number % (len(_TAGS) - 3)
     names = _TAGS[first : first + 3]
     candidates = tuple(Candidate(name, share) for name, share in zip(names, (0.5, 0.3, 0.2), strict=True))

@@ -19,7 +19,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
-from tagweave.corpus.sentence import Layer, Place, Sentence
+from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.evidence import allowed_sets
 from tagweave.features.presets import PRESETS
@@ -53,7 +53,7 @@ def line(text: str, number: int) -> Sentence:
     """`form/TAG`s: `?` is unknown, `N|V` a choice."""
     pairs = [token.rsplit("/", 1) for token in text.split()]
     layer: Layer = tuple(None if tag == "?" else tuple(tag.split("|")) for _, tag in pairs)
-    return Sentence(tuple(form for form, _ in pairs), {"g": layer}, place=Place("train", number))
+    return Sentence(tuple(form for form, _ in pairs), {"g": layer}, location=Location("train", number))
 
 
 def words(*lines: str, covered: tuple[str, ...] | None = None) -> Corpus:
@@ -174,7 +174,7 @@ def test_it_changes_nothing_whatever_features_see(task: str, preset: str) -> Non
 def test_its_own_features_weigh_nothing(task: str, features: str, learner: str) -> None:
     """New words in unknown sentences: their weights are 0 or do not exist, and no other weight changes."""
     known, recipe = corpora_of(task, "partial"), recipe_of(task, learner, features)
-    new = [Sentence(("xyz", "ab", "w"), place=Place("new", 1)), Sentence(("z", "cde"))]
+    new = [Sentence(("xyz", "ab", "w"), location=Location("new", 1)), Sentence(("z", "cde"))]
     alone, transitions = weights_by_feature(fit(known, recipe, schedule=SHORT))
     more, more_transitions = weights_by_feature(fit([*known, unknown(task, new)], recipe, schedule=SHORT))
     tolerance = 0.0 if learner in EXACT else 1e-4

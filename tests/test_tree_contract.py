@@ -18,7 +18,7 @@ import naive_trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import load, save
-from tagweave.corpus.sentence import Arc, ArcCandidates, Place, Sentence
+from tagweave.corpus.sentence import Arc, ArcCandidates, Location, Sentence
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import encode_arcs
 from tagweave.learning.loop import Schedule
@@ -49,7 +49,7 @@ def changed(change: Any) -> Corpus:
     def step(number: int, given: Sentence) -> Sentence:
         arcs = [(candidates or ())[0] for candidates in given.heads["head"]]
         layer = tuple(change(arc, at, len(given)) for at, arc in enumerate(arcs))
-        return replace(given, heads={"head": layer}, place=Place("train", number))
+        return replace(given, heads={"head": layer}, location=Location("train", number))
 
     return Corpus(tuple(step(n, each) for n, each in enumerate(treebank(6, seed=5), 1)), "head", path="train")
 

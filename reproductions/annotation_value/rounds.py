@@ -72,7 +72,7 @@ class Pool:
         """Train the tagger of the source, and apply it."""
         recipe = Recipe(templates=PRESETS["li-2015"], settings={"seed": seed, "batch": 16, "initial": 1e-8})
         guide = fit([data.source], recipe, schedule=Schedule(data.budget)).model
-        bare = (Sentence(sentence.forms, place=sentence.place) for sentence in data.target)
+        bare = (Sentence(sentence.forms, location=sentence.location) for sentence in data.target)
         return cls(data, guide, tuple(Tagger(guide).tag(bare)))
 
     @property

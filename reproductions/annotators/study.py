@@ -77,8 +77,8 @@ def hardest(train: Corpus, dev: Corpus, text: Corpus, number: int, schedule: Sch
     raw = [replace(sentence, layers={}) for sentence in sentences[: len(lengths) - 1]]
     found = selection.least_certain(tagger, raw, SHARE)
     tasks = [*selection.tasks(found, raw, tagger)][:number]
-    right = {sentence.place: sentence.layers[text.guideline] for sentence in sentences}
-    known = [(task, label((right[task.sentence.place][task.start] or ("",))[0])) for task in tasks]
+    right = {sentence.location: sentence.layers[text.guideline] for sentence in sentences}
+    known = [(task, label((right[task.sentence.location][task.start] or ("",))[0])) for task in tasks]
     return known, sum(task.candidates[0].label == str(gold) for task, gold in known) / len(known)
 
 
@@ -117,10 +117,10 @@ def simulate(known: Known, kind: Kind, people: int, folder: str, seed: int) -> d
     guideline = known[0][0].guideline
     store.add_labels(guideline, {str(right): "" for _, right in known})
     store.add_tasks(task for task, _ in known)
-    right = {(task.sentence.place, task.start): gold for task, gold in known}
+    right = {(task.sentence.location, task.start): gold for task, gold in known}
 
     def gold(task: Task) -> Answer:
-        return right[task.sentence.place, task.start]
+        return right[task.sentence.location, task.start]
 
     desks = [StoreDesk(store, store.add_annotator(f"annotator {number}").id) for number in range(people)]
     answers = work_all([Simulated(desk, gold, kind.chance, 1000 * seed + i) for i, desk in enumerate(desks)], seed)

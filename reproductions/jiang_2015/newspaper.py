@@ -22,7 +22,7 @@ def _cut(paragraph: Sentence, guideline: str) -> Iterator[Sentence]:
     for end, form in enumerate(paragraph.forms, 1):
         if form == FULL_STOP or end == len(paragraph.forms):
             layers = {guideline: layer[begin:end]} if layer is not None else {}
-            yield Sentence(paragraph.forms[begin:end], layers, place=paragraph.place)
+            yield Sentence(paragraph.forms[begin:end], layers, location=paragraph.location)
             begin = end
 
 

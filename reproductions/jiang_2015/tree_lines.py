@@ -91,7 +91,9 @@ def _trees(corpus: Corpus) -> Iterator[Tree]:
         layer = sentence.heads.get(corpus.guideline, (None,) * len(sentence))
         tree = [arcs[0] for arcs in layer if arcs is not None and len(arcs) == 1 and arcs[0].head is not None]
         if len(tree) < len(sentence):
-            raise CorpusError(f"{len(sentence) - len(tree)} tokens without one head", "a whole tree", *sentence.place)
+            raise CorpusError(
+                f"{len(sentence) - len(tree)} tokens without one head", "a whole tree", *sentence.location
+            )
         yield tuple(tree)
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.text_file import read_lines
 from tagweave.harvest.markup import Harvest
 from tagweave.harvest.page import find, read
@@ -101,4 +101,4 @@ def _sentence(entry: Entry, known: dict[str, str], path: str) -> Sentence:
         found = f"words of {sum(entry.lengths)} characters for the sentence with the digest {entry.digest}"
         raise CorpusError(found, str(len(text)), path)
     ends = accumulate(entry.lengths, initial=0)
-    return Sentence(tuple(text[start:stop] for start, stop in pairwise(ends)), place=Place(path))
+    return Sentence(tuple(text[start:stop] for start, stop in pairwise(ends)), location=Location(path))

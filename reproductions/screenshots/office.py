@@ -130,7 +130,9 @@ def _ask(store: Store, plan: retraining.Plan) -> None:
     accuracy = dev_score(model, Coding(model.task).prepare(load(str(plan.dev))))(model.weights)
     version = store.add_model(str(path), 0, 0.0, float(accuracy))
     tagger = Tagger(model)
-    raw = load(str(folder / "raw.conllu"), unnamed=GUIDELINE).map(lambda each: Sentence(each.forms, place=each.place))
+    raw = load(str(folder / "raw.conllu"), unnamed=GUIDELINE).map(
+        lambda each: Sentence(each.forms, location=each.location)
+    )
     intake.put_doubtful(store, raw, tagger, _SHARE, version)
     gold = load(f"{GUIDELINE}={folder / 'gold.conllu'}")
     intake.put_known(store, gold, Purpose.GOLD, 30, tagger, model=version)
@@ -159,10 +161,10 @@ def _trained(plan: retraining.Plan, name: str, task: str = "tag") -> Path:
 def _work(store: Store, plan: retraining.Plan, clock: Clock) -> None:
     """Some rounds of answers, a model after each, and a last round without one."""
     raw = load(f"{GUIDELINE}={Path(plan.folder) / 'raw.conllu'}")
-    right = {each.place.line: each.layers[GUIDELINE] for each in raw}
+    right = {each.location.line: each.layers[GUIDELINE] for each in raw}
 
     def gold(task: Task) -> Answer:
-        return task.gold or label((right[task.sentence.place.line][task.start] or ("",))[0])
+        return task.gold or label((right[task.sentence.location.line][task.start] or ("",))[0])
 
     random = Random(2)
     desks = (Hand(StoreDesk(store, each.id), clock, random) for each in store.annotators() if each.name in PEOPLE)

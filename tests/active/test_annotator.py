@@ -13,7 +13,7 @@ from tagweave.active.annotator import Annotator, until_words
 from tagweave.active.choice import Occurrences, occurrences
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.evaluation.segmentation import segmentations
 from tagweave.training.task import Task
 
@@ -116,7 +116,7 @@ def test_characters_serve_as_well_as_words() -> None:
 
 def test_gold_text_that_is_not_gold() -> None:
     layers = {"segmentation": (("B", "S"), None)}
-    partial = Corpus((Sentence(("甲", "乙"), layers, place=Place("gold.kytea", 3)),), "segmentation", "character")
+    partial = Corpus((Sentence(("甲", "乙"), layers, location=Location("gold.kytea", 3)),), "segmentation", "character")
     with pytest.raises(CorpusError, match=r"gold\.kytea:3: .*one of B, M, E, S"):
         Annotator.of(partial)
 

@@ -103,9 +103,9 @@ def test_more_words_are_the_same_words_and_more(model: ChainModel, source: Corpu
     assert sizes[0] == (0, 0) and sizes[3] == (len(rounds.ranked("entropy")[1]), rounds.ranked("entropy")[1].sum())
     assert len(rounds.annotated("entropy", 0)) == 0
     few, more = (rounds.annotated("entropy", words).sentences for words in (2, 4))
-    known = {s.place: s.layers["segmentation"] for s in more}
+    known = {s.location: s.layers["segmentation"] for s in more}
     for sentence in few:
-        for before, after in zip(sentence.layers["segmentation"], known[sentence.place], strict=True):
+        for before, after in zip(sentence.layers["segmentation"], known[sentence.location], strict=True):
             assert before is None or (after is not None and set(after) <= set(before))
     assert rounds.annotated("entropy", 2).guideline == source.guideline
 

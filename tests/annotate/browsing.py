@@ -16,7 +16,7 @@ from tagweave.annotate.settings import Settings
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Task
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
 PASSWORD = "correct horse"  # noqa: S105
 HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
@@ -74,7 +74,7 @@ def furnished(store: Store, tasks: int) -> Store:
     store.add_labels(GUIDELINE, {"NN": "a thing", "VV": "what one does", "JJ": "", "AD": "rare"})
     store.add_tasks(
         [
-            Task(Sentence(("a", "saw", "cuts"), place=Place("toy.txt", n + 1)), 1, 2, GUIDELINE, CANDIDATES)
+            Task(Sentence(("a", "saw", "cuts"), location=Location("toy.txt", n + 1)), 1, 2, GUIDELINE, CANDIDATES)
             for n in range(tasks)
         ]
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from tagweave.annotate.assignment import Lease
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Answer, Candidate, Purpose, Task, label
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
 GUIDELINE = "ctb"
 NN, VV, JJ = (label(name) for name in ("NN", "VV", "JJ"))
@@ -16,8 +16,8 @@ CANDIDATES = (Candidate("NN", 0.5), Candidate("VV", 0.3), Candidate("JJ", 0.2))
 
 def make_task(number: int, purpose: Purpose = Purpose.REAL, gold: Answer | None = None, doubt: float = 0.0) -> Task:
     """A task of the sentence of that number."""
-    place = Place("toy.txt", number + 1)
-    return Task(Sentence(("a", "b"), place=place), 0, 1, GUIDELINE, CANDIDATES, doubt, purpose, gold)
+    place = Location("toy.txt", number + 1)
+    return Task(Sentence(("a", "b"), location=place), 0, 1, GUIDELINE, CANDIDATES, doubt, purpose, gold)
 
 
 def make_tasks(numbers: Iterable[int], purpose: Purpose = Purpose.REAL, gold: Answer | None = None) -> list[Task]:

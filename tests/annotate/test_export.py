@@ -19,11 +19,11 @@ from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Answer, Purpos
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
-WORDS = Sentence(("a", "bb", "c"), place=Place("raw.txt", 2))
-OTHER = Sentence(("dd", "e"), place=Place("raw.txt", 1))
-CHARACTERS = Sentence(tuple("abcde"), place=Place("raw.txt", 1))
+WORDS = Sentence(("a", "bb", "c"), location=Location("raw.txt", 2))
+OTHER = Sentence(("dd", "e"), location=Location("raw.txt", 1))
+CHARACTERS = Sentence(tuple("abcde"), location=Location("raw.txt", 1))
 
 
 def asked(sentence: Sentence, start: int, stop: int | None = None, purpose: Purpose = Purpose.REAL) -> Task:

@@ -22,7 +22,7 @@ from tagweave.training.task import Task as Coding
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 GOLD = CTB.with_sentences(CTB.sentences[80:100])
-RAW = GOLD.map(lambda sentence: Sentence(sentence.forms, place=sentence.place))
+RAW = GOLD.map(lambda sentence: Sentence(sentence.forms, location=sentence.location))
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def asked(store: Store, purpose: Purpose = Purpose.REAL) -> list[Task]:
 
 def gold(task: Task) -> str | None:
     """The label of a task's focus in the sample."""
-    sentence = next(each for each in GOLD if each.place == task.sentence.place)
+    sentence = next(each for each in GOLD if each.location == task.sentence.location)
     candidates = sentence.layers["ctb"][task.start]
     return candidates[0] if candidates else None
 
@@ -85,8 +85,8 @@ class TestKnown:
         store = open_store()
         put_known(store, GOLD, Purpose.GOLD, 20, tagger, share=0.2)
         found = least_certain(tagger, RAW.sentences, 0.2)
-        hard = {(RAW[s].place, t) for s, t in zip(found.sentence.tolist(), found.position.tolist(), strict=True)}
-        places = {(task.sentence.place, task.start) for task in asked(store, Purpose.GOLD)}
+        hard = {(RAW[s].location, t) for s, t in zip(found.sentence.tolist(), found.position.tolist(), strict=True)}
+        places = {(task.sentence.location, task.start) for task in asked(store, Purpose.GOLD)}
         assert len(places) == 20
         assert places <= hard
 
@@ -102,7 +102,7 @@ class TestKnown:
         for seed in (0, 0, 1):
             store = open_store()
             put_known(store, GOLD, Purpose.GOLD, 10, seed=seed)
-            drawn.append({(task.sentence.place, task.start) for task in asked(store, Purpose.GOLD)})
+            drawn.append({(task.sentence.location, task.start) for task in asked(store, Purpose.GOLD)})
         assert drawn[0] == drawn[1] != drawn[2]
 
     def test_unknown_and_ambiguous_tokens_are_no_gold(self, open_store: OpenStore) -> None:

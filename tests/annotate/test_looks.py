@@ -17,7 +17,7 @@ from tagweave.annotate.settings import Admission
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose, Task
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
@@ -49,12 +49,12 @@ def furnish(folder: Path) -> Store:
     store = new_store(folder, 0)
     store.add_labels("ctb", {LONG: f"a note about {LONG}"})
     words = (LONG, *"abcdefghijklmnopqrstuvwxyz")
-    store.add_tasks(Task(Sentence(words, place=Place("toy.txt", n)), 0, 1, "ctb") for n in range(1, 4))
+    store.add_tasks(Task(Sentence(words, location=Location("toy.txt", n)), 0, 1, "ctb") for n in range(1, 4))
     for name, said in {"a": NN, "b": VV, f"c {LONG}": JJ, "d": NN}.items():
         person = store.add_annotator(name).id
         while lease := store.claim(person):
             store.answer(person, lease.task_id, said)
-    store.add_tasks([Task(Sentence(words, place=Place("toy.txt", 9)), 0, 1, "ctb")])
+    store.add_tasks([Task(Sentence(words, location=Location("toy.txt", 9)), 0, 1, "ctb")])
     marks = Task(Sentence(tuple("研究生来了")), 0, 2, "seg", doubt=0.5, purpose=Purpose.CONCORDANCE)
     store.add_tasks([marks])
     for minutes, accuracy in ((0, 0.8), (60, 0.9)):
@@ -157,7 +157,7 @@ def hebrew(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[A
     """An annotator in training on Hebrew, with a concordance."""
     folder = tmp_path_factory.mktemp("hebrew")
     store = new_store(folder, 0, admission=Admission(2, 1.0))
-    sentence = Sentence(("3", "ילדים", "קראו", "ספר", "."), place=Place("toy.txt", 1))
+    sentence = Sentence(("3", "ילדים", "קראו", "ספר", "."), location=Location("toy.txt", 1))
     store.add_tasks([Task(sentence, 2, 3, "ctb", purpose=Purpose.TRAINING, gold=VV)])
     store.add_annotator("ada", password_hash=HASH)
     lines = ("הילד קרא ספר", "3 ילדים קרא לו", "קרא")

@@ -248,7 +248,7 @@ class TestConcordance:
         assert [unescape(each) for each in pressed] == [str(answer)]
         (found,) = store.judgements()
         assert found.answer == answer
-        assert (found.task.task.sentence.place.line, found.task.task.focus) == (2, "研究")
+        assert (found.task.task.sentence.location.line, found.task.task.focus) == (2, "研究")
         assert (found.task.task.guideline, "".join(found.task.task.sentence.forms)) == ("seg", LINES[1])
 
     def test_all_that_have_no_mark(self, browser: Browser, store: Store) -> None:

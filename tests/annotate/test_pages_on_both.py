@@ -16,7 +16,7 @@ from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Answer, Purpose, Task
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
 TASKS = 4
 
@@ -187,7 +187,14 @@ class TestDoubtful:
     def browser(self, store: Store, words: WordList) -> Browser:
         texts = {"研究生来了": (0, 2), "他在研究生命": (4, 6), "学生的生命": (3, 5)}
         store.add_tasks(
-            Task(Sentence(tuple(text), place=Place("raw.txt", line)), *span, "seg", (), 1 / line, Purpose.CONCORDANCE)
+            Task(
+                Sentence(tuple(text), location=Location("raw.txt", line)),
+                *span,
+                "seg",
+                (),
+                1 / line,
+                Purpose.CONCORDANCE,
+            )
             for line, (text, span) in enumerate(texts.items(), 1)
         )
         return signed_in(store, "ada", words=words)

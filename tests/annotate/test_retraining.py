@@ -26,7 +26,7 @@ from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
-RAW = CTB.with_sentences(Sentence(each.forms, place=each.place) for each in CTB.sentences[100:110])
+RAW = CTB.with_sentences(Sentence(each.forms, location=each.location) for each in CTB.sentences[100:110])
 COPY = "import shutil, sys; shutil.copy(*sys.argv[2:])"
 ALONE = Settings(Rule(1, 0, 1))
 

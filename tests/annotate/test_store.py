@@ -19,7 +19,7 @@ from tagweave.annotate.database import Database
 from tagweave.annotate.questions import Ranking
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Candidate, Purpose, Task
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
 
 class TestOpening:
@@ -182,7 +182,9 @@ class TestPeople:
 class TestQuestions:
     def test_sentences_come_back_as_they_were(self, open_store: OpenStore) -> None:
         layers = {"ctb": (None, ("NN", "VV"), ("PU",)), "pd": (("n",), None, None)}
-        sentence = Sentence(("一", "שלום", "\U00020000'\";--"), layers, {"lemma": ("1", "2", "3")}, place=Place("x", 4))
+        sentence = Sentence(
+            ("一", "שלום", "\U00020000'\";--"), layers, {"lemma": ("1", "2", "3")}, location=Location("x", 4)
+        )
         store = open_store()
         numbers = store.add_sentences([sentence, make_task(1).sentence, sentence])
         assert numbers[0] == numbers[2] != numbers[1]

@@ -46,7 +46,7 @@ def segmenter():
 
 @pytest.fixture
 def raw():
-    return [Sentence(sentence.forms, place=sentence.place) for sentence in CTB.sentences[80:110]]
+    return [Sentence(sentence.forms, location=sentence.location) for sentence in CTB.sentences[80:110]]
 
 
 def places(found):

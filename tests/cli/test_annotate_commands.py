@@ -160,7 +160,7 @@ class TestImport:
             words = (corpora / "dev.seg", "--store", url, "--model", tagger, "--choice", choice)
             run("annotate", "import", *words)
             found = Store.open(url).tasks(Status.OPEN)
-            asked.append({(each.task.sentence.place, each.task.start) for each in found})
+            asked.append({(each.task.sentence.location, each.task.start) for each in found})
         assert len(asked[0]) == len(asked[1])
         assert asked[0] != asked[1]
 

@@ -54,7 +54,7 @@ def answer(store: Store, corpora: Path, number: int) -> None:
     gold = [[c[0] for c in each.layers["tag"] if c] for each in load(str(corpora / "dev.txt"))]
 
     def right(task: Task) -> Answer:
-        return label(gold[task.sentence.place.line - 1][task.start])
+        return label(gold[task.sentence.location.line - 1][task.start])
 
     people = [Simulated(StoreDesk(store, who), right, even(1.0), who) for who in (1, 2)]
     before = store.counts()

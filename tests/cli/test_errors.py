@@ -10,7 +10,7 @@ from safetensors.numpy import save_file
 from tagweave.cli.errors import OptionError, as_option_error, message
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.features.presets import PRESETS
 from tagweave.learning.checkpoint import CheckpointError
 from tagweave.models.objective import ContradictionError
@@ -177,8 +177,8 @@ def test_labels_of_another_guideline_can_be_put_aside(run, tagger, corpora):
 def test_evidence_that_nothing_satisfies_is_told_with_its_line(segmenter):
     """No file of a format with boundaries can say it, but sentences can."""
     tagger = Tagger(load_model(segmenter))
-    fine = Sentence(("a", "b"), {"s": (("B",), ("E",))}, place=Place("file", 1))
-    wrong = Sentence(("a", "b", "c"), {"s": (("B",), ("B", "S"), None)}, place=Place("file", 7))
+    fine = Sentence(("a", "b"), {"s": (("B",), ("E",))}, location=Location("file", 1))
+    wrong = Sentence(("a", "b", "c"), {"s": (("B",), ("B", "S"), None)}, location=Location("file", 7))
     told = "file:7: found labels that exclude one another, expected a sequence that they allow"
     with pytest.raises(CorpusError, match=told):
         tagger.complete(Corpus((fine, wrong), "s", "character"))

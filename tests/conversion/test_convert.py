@@ -19,7 +19,7 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
-from tagweave.corpus.sentence import Layer, Place, Sentence
+from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
 from tagweave.labels.mapping import TagMapping, count_pairs
@@ -42,7 +42,9 @@ def corpus(guideline: str, *texts: str, **more: Any) -> Corpus:
     for number, text in enumerate(texts, 1):
         pairs = [token.rsplit("/", 1) for token in text.split()]
         layer: Layer = tuple(None if tag == "?" else tuple(tag.split("|")) for _, tag in pairs)
-        sentences.append(Sentence(tuple(form for form, _ in pairs), {guideline: layer}, place=Place("file", number)))
+        sentences.append(
+            Sentence(tuple(form for form, _ in pairs), {guideline: layer}, location=Location("file", number))
+        )
     return Corpus(tuple(sentences), guideline, path="file", **more)
 
 
@@ -112,7 +114,7 @@ def test_what_the_target_already_says_stays(
 ) -> None:
     model = random_model(seed)
     layers = {name: layer_of(p, model.structure.space.view(name).names) for name, p in (("ctb", first), ("pd", second))}
-    sentence = Sentence(FORMS, layers, place=Place("file", 9))
+    sentence = Sentence(FORMS, layers, location=Location("file", 9))
     weights = weights_of(model, sentence)
     if not weights:
         with pytest.raises(CorpusError, match="file:9: found l"):
@@ -248,7 +250,7 @@ def test_the_least_sure_tokens_come_first() -> None:
     assert [item.probability for item in found] == [c for c, _, _ in every[:3]]
     for item, (_, s, t) in zip(found, every, strict=False):
         assert (item.context.word, item.context.position) == (source[s].forms[t], t + 1)
-        assert item.context.place == Place("file", s + 1)
+        assert item.context.location == Location("file", s + 1)
         assert item.given == source[s].layers["pd"][t]
         assert (item.chosen,) == converted[s].layers["ctb"][t]
         rest = [probability for _, probability in item.alternatives]

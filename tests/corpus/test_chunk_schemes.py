@@ -162,7 +162,7 @@ def test_no_scheme(layers, message):
     ],
 )
 def test_the_message_says_where(layer, scheme, message):
-    sentence = Sentence(("a", "b"), {"tag": gold(layer)}, place=("x.conll", 7))
+    sentence = Sentence(("a", "b"), {"tag": gold(layer)}, location=("x.conll", 7))
     with pytest.raises(CorpusError, match=f"x.conll:7: found {message}, expected"):
         validate(sentence, "tag", scheme)
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.corpus.context import Context
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
-SENTENCE = Sentence(tuple("abcdefg"), place=Place("file", 3))
+SENTENCE = Sentence(tuple("abcdefg"), location=Location("file", 3))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_the_place_and_the_number_of_the_token() -> None:
     context = Context.of(SENTENCE, 4)
     assert (context.word, context.position, context.source) == ("e", 5, "file:3")
     assert Context.of(Sentence(("a",)), 0).source == ""
-    assert Context.of(Sentence(("a",), place=Place("file")), 0).source == "file"
+    assert Context.of(Sentence(("a",), location=Location("file")), 0).source == "file"
 
 
 @given(st.lists(st.text("ab", min_size=1), min_size=1, max_size=9), st.data())

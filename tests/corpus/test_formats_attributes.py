@@ -30,7 +30,7 @@ def test_labels_attributes_and_forms():
     assert first.columns == {"attributes": ("w=the\tn:2", "w=a\\:b:0.5\tx\\\\y", "w=end")}
     assert first.forms == ("w=the", "w=a:b", "w=end")
     assert second.forms == ("1",) and second.columns == {"attributes": ("",)}
-    assert (first.place.line, second.place.line) == (1, 5)
+    assert (first.location.line, second.location.line) == (1, 5)
     assert written(first, second) == TEXT
 
 

@@ -29,7 +29,7 @@ def test_first_is_the_form_last_the_tag():
     assert first.forms == ("She", "sings", ".")
     assert first.layers == {"tag": (("B-NP",), ("B-VP",), ("O",))}
     assert first.columns == {"column2": ("PRP", "VBZ", ".")}
-    assert (first.place.line, second.place.line) == (1, 5)
+    assert (first.location.line, second.location.line) == (1, 5)
     assert written(first, second) == CHUNKS.replace(" ", "\t")
 
 
@@ -86,7 +86,7 @@ def test_document_rows_and_comments_survive():
     assert first.comments == ("-DOCSTART-\t-X-\tO",)
     assert second.comments == ()
     assert third.comments == ("-DOCSTART-\t-X-\tO", "# id = 7")
-    assert [sentence.place.line for sentence in (first, second, third)] == [3, 5, 10]
+    assert [sentence.location.line for sentence in (first, second, third)] == [3, 5, 10]
     assert written(first, second, third) == DOCUMENTS
 
 

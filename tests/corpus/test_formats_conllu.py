@@ -52,7 +52,7 @@ def test_reads_layers_columns_heads_and_extra_rows():
     assert sentence.heads["head"][2] == (Arc(0, "root"),)
     assert sentence.comments == ("# newpar", "# sent_id = 1", "# text = du pain  !")
     assert [count for count, _ in sentence.extra_rows] == [0, 3]
-    assert sentence.place == ("made-up.conllu", 5)
+    assert sentence.location == ("made-up.conllu", 5)
 
 
 def test_round_trip_keeps_every_byte():

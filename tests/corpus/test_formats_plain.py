@@ -22,7 +22,7 @@ def test_segmented_has_forms_only():
     assert first.forms == ("山", "上", "有", "水")
     assert first.layers == {} and first.columns == {}
     assert empty.forms == ()
-    assert second.place == ("x.txt", 3)
+    assert second.location == ("x.txt", 3)
     assert written(segmented, first, empty, second) == "山 上 有 水\n\n是 的\n"
 
 

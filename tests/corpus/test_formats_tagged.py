@@ -28,7 +28,7 @@ def test_reads_words_and_tags():
     sentence = read_one("the/DT fleas/NNS bite/VBP")
     assert sentence.forms == ("the", "fleas", "bite")
     assert sentence.layers == {"tag": (("DT",), ("NNS",), ("VBP",))}
-    assert sentence.place == ("made-up.txt", 1)
+    assert sentence.location == ("made-up.txt", 1)
 
 
 def test_bare_word_is_unknown_and_bars_are_ordered_alternatives():
@@ -67,7 +67,7 @@ def test_quirks(token, form, candidates):
     assert sentence.forms == (form,)
     assert sentence.layers["tag"] == (candidates,)
     assert read_one(written(sentence).rstrip("\n")) == Sentence(
-        (form,), {"tag": (candidates,)}, place=("made-up.txt", 1)
+        (form,), {"tag": (candidates,)}, location=("made-up.txt", 1)
     )
 
 

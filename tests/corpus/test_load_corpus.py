@@ -84,7 +84,7 @@ def test_tagged(here):
     corpus = load(file("x.txt", "a/X b\n\nc/Y|Z\n"))
     assert corpus.guideline == "tag" and corpus.unit == "word" and corpus.covered is None and corpus.path == "x.txt"
     assert [sentence.layers["tag"] for sentence in corpus] == [(("X",), None), (("Y", "Z"),)]
-    assert [sentence.place.line for sentence in corpus] == [1, 3]
+    assert [sentence.location.line for sentence in corpus] == [1, 3]
 
 
 def test_guideline_renames_the_layer(here):

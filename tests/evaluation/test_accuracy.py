@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.evaluation.accuracy import (
     Confusion,
     accuracy,
@@ -34,7 +34,9 @@ def corpus(rows, which):
     return Corpus(
         tuple(
             Sentence(
-                tuple(row[0] for row in sentence), {"tag": tuple(row[which] for row in sentence)}, place=Place("f", n)
+                tuple(row[0] for row in sentence),
+                {"tag": tuple(row[which] for row in sentence)},
+                location=Location("f", n),
             )
             for n, sentence in enumerate(rows, 1)
         )
@@ -203,8 +205,8 @@ def test_a_corpus_without_the_layer_is_an_error_that_lists_its_layers():
 
 
 def test_other_tokens_over_the_same_text_are_an_error():
-    gold = Corpus((Sentence(("ab", "c"), {"tag": (("A",), ("A",))}, place=Place("gold.txt", 4)),))
-    system = Corpus((Sentence(("a", "bc"), {"tag": (("A",), ("A",))}, place=Place("out.txt", 7)),))
+    gold = Corpus((Sentence(("ab", "c"), {"tag": (("A",), ("A",))}, location=Location("gold.txt", 4)),))
+    system = Corpus((Sentence(("a", "bc"), {"tag": (("A",), ("A",))}, location=Location("out.txt", 7)),))
     with pytest.raises(CorpusError) as caught:
         accuracy(gold, system)
     assert str(caught.value) == (

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.evaluation.alignment import check_text, check_tokens
 
 
 def read(path, *texts):
     """Sentences of the blank-separated tokens of `texts`, from consecutive lines of a file."""
-    return [Sentence(tuple(text.split()), place=Place(path, line)) for line, text in enumerate(texts, 1)]
+    return [Sentence(tuple(text.split()), location=Location(path, line)) for line, text in enumerate(texts, 1)]
 
 
 BAD = [

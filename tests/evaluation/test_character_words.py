@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.evaluation.segmentation import BITS, BOUNDARY, NONE, Segmentation, segmentations, settle
 
 OPENS, CLOSES = "BS", "ES"
@@ -61,7 +61,7 @@ def test_contradictory_sets_still_give_every_gap_and_character_a_value(sets):
 def read(text, *labels):
     """The segmentation of one sentence of characters; a label `?` is unknown, `B|E` is ambiguous."""
     layer = tuple(None if label == "?" else tuple(label.split("|")) for label in labels)
-    sentence = Sentence(tuple(text), {"seg": layer}, place=Place("chars.txt", 3))
+    sentence = Sentence(tuple(text), {"seg": layer}, location=Location("chars.txt", 3))
     (result,) = segmentations([sentence], "seg", "character")
     return result
 
@@ -134,7 +134,7 @@ def test_coding_words_and_reading_them_off_is_the_identity(words):
 
 @pytest.mark.parametrize("label", ["X", "b", "", "NN", "B-", "-NN", "BE", "B_NN"])
 def test_a_label_that_is_no_position_is_an_error_with_its_place(label):
-    sentence = Sentence(("a",), {"seg": ((label,),)}, place=Place("chars.txt", 3))
+    sentence = Sentence(("a",), {"seg": ((label,),)}, location=Location("chars.txt", 3))
     with pytest.raises(CorpusError) as caught:
         segmentations([sentence], "seg", "character")
     assert str(caught.value) == (
@@ -171,5 +171,5 @@ def test_an_empty_sentence_has_no_words():
 )
 def test_a_segmentation_that_does_not_fit_is_an_error(arguments, message):
     with pytest.raises(CorpusError) as caught:
-        Segmentation(**arguments, place=Place("w.txt", 9))
+        Segmentation(**arguments, location=Location("w.txt", 9))
     assert str(caught.value) == message

@@ -17,7 +17,7 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
-from tagweave.corpus.sentence import Layer, Place, Sentence
+from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.evaluation import divergence as module
 from tagweave.evaluation.divergence import Divergence, counted, expected, same_sentences
 from tagweave.labels.mapping import TagMapping
@@ -36,7 +36,9 @@ def corpora(sentences: list[list[tuple[str, Any, Any]]]) -> tuple[Corpus, Corpus
     for side, name in enumerate(("one", "two"), 1):
         rows = (
             Sentence(
-                tuple(word[0] for word in words), {name: tuple(word[side] for word in words)}, place=Place(name, n)
+                tuple(word[0] for word in words),
+                {name: tuple(word[side] for word in words)},
+                location=Location(name, n),
             )
             for n, words in enumerate(sentences, 1)
         )
@@ -244,6 +246,6 @@ def test_a_guideline_that_the_model_does_not_have() -> None:
 
 def test_evidence_that_the_model_does_not_know() -> None:
     chain = model(1)
-    strange = Corpus((Sentence(("a",), {"pd": (("zz",),)}, place=Place("file", 7)),), "pd")
+    strange = Corpus((Sentence(("a",), {"pd": (("zz",),)}, location=Location("file", 7)),), "pd")
     with pytest.raises(CorpusError, match="file:7: found label 'zz'"):
         expected(chain, side(chain, "ctb", [[[0]]]), strange)

@@ -14,7 +14,7 @@ from rich.console import Console
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.evaluation.divergence import Divergence, counted
 from tagweave.evaluation.divergence_page import page
 from tagweave.evaluation.divergence_tables import summary, tables
@@ -56,10 +56,10 @@ def of_sample() -> Divergence:
 def of_rows(rows: list[tuple[str, str, str]], names: tuple[str, str] = ("one", "two"), path: str = "f") -> Divergence:
     """A sentence of word, tag, tag."""
     forms, one, other = zip(*rows, strict=True)
-    place = Place(path, 1)
+    place = Location(path, 1)
     sides = zip(names, (one, other), strict=True)
     first, second = (
-        Corpus((Sentence(forms, {name: tuple((tag,) for tag in tags)}, place=place),), name) for name, tags in sides
+        Corpus((Sentence(forms, {name: tuple((tag,) for tag in tags)}, location=place),), name) for name, tags in sides
     )
     return counted(first, second)
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.evaluation.accuracy import Accuracy
 from tagweave.evaluation.report import evaluate
 from tagweave.evaluation.score import Score, Share
@@ -26,7 +26,7 @@ def corpus(*texts, path="gold.txt", unit="word", guideline="tag"):
         pairs = [item.partition("/") for item in text.split()]
         layer = tuple(None if tag == "?" else tuple(tag.split("|")) for _, _, tag in pairs)
         layers = {guideline: layer} if "/" in text else {}
-        sentences.append(Sentence(tuple(form for form, _, _ in pairs), layers, place=Place(path, line)))
+        sentences.append(Sentence(tuple(form for form, _, _ in pairs), layers, location=Location(path, line)))
     return Corpus(tuple(sentences), guideline, unit, path=path)
 
 

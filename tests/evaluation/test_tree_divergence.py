@@ -16,7 +16,7 @@ from rich.console import Console
 import naive_trees
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Arc, Place, Sentence
+from tagweave.corpus.sentence import Arc, Location, Sentence
 from tagweave.evaluation.divergence import Divergence
 from tagweave.evaluation.divergence_page import page
 from tagweave.evaluation.divergence_tables import summary, tables
@@ -38,7 +38,7 @@ def corpus(name: str, *sentences: tuple[str, Rows | str]) -> Corpus:
     found = []
     for number, (words, rows) in enumerate(sentences, 1):
         layer = tuple(arcs(text) for text in str(rows).split())
-        found.append(Sentence(tuple(words.split()), heads={name: layer}, place=Place(f"{name}.conllu", number)))
+        found.append(Sentence(tuple(words.split()), heads={name: layer}, location=Location(f"{name}.conllu", number)))
     return Corpus(tuple(found), name, path=f"{name}.conllu")
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.evaluation.accuracy import Confusion
 from tagweave.evaluation.score import Score, Share
 from tagweave.evaluation.segmentation import Segmentation, segmentations
@@ -29,7 +29,7 @@ def words(*texts):
         tags = tuple(None if tag in ("", "?") else tuple(tag.split("|")) for _, _, tag in pairs)
         forms = tuple(form.strip("()") for form, _, _ in pairs)
         certain = tuple(not form.startswith("(") for form, _, _ in pairs)
-        sentences.append(Segmentation(forms, tags if "/" in text else None, certain, Place("w", line)))
+        sentences.append(Segmentation(forms, tags if "/" in text else None, certain, Location("w", line)))
     return sentences
 
 
@@ -135,8 +135,8 @@ def test_one_sentence_without_tags_is_unknown_there():
 
 
 def test_other_text_is_an_error_that_names_both_places():
-    gold = [Segmentation(("ab", "c"), place=Place("gold.txt", 2))]
-    system = [Segmentation(("ab", "d"), place=Place("out.txt", 5))]
+    gold = [Segmentation(("ab", "c"), location=Location("gold.txt", 2))]
+    system = [Segmentation(("ab", "d"), location=Location("out.txt", 5))]
     with pytest.raises(CorpusError, match=r"out\.txt:5: found 'd' from character 3 .* expected 'c' as in gold\.txt:2"):
         word_scores(gold, system)
 

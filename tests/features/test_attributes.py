@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.attributes import ATTRIBUTES
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.features.attributes import AttributeEncoder, expand
 from tagweave.features.encoded import Encoded
 
@@ -106,7 +106,7 @@ def test_a_frozen_index_finds_attributes_by_name() -> None:
 
 def test_no_column_and_no_number_are_errors_with_a_place() -> None:
     with pytest.raises(CorpusError, match=r"f:3: found no attributes"):
-        AttributeEncoder().encode([Sentence(("x",), place=Place("f", 3))])
-    wrong = Sentence(("x",), columns={ATTRIBUTES: ("a:one",)}, place=Place("f", 4))
+        AttributeEncoder().encode([Sentence(("x",), location=Location("f", 3))])
+    wrong = Sentence(("x",), columns={ATTRIBUTES: ("a:one",)}, location=Location("f", 4))
     with pytest.raises(CorpusError, match=r"f:4: found value 'one' of attribute 'a', expected a number"):
         AttributeEncoder().encode([wrong])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import naive
 from pairing import form_features, pair, token_features
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.index import FeatureIndex
@@ -105,7 +105,7 @@ def test_growing_in_several_calls_finds_the_same_features(
     assert pairs.keys() == features.keys()
     renumbered = {(features[text].number, pairs[text].number) for text in features}
     assert len(renumbered) == len(once.index) == len(grown.index)
-    assert all(features[text].place == pairs[text].place for text in features)
+    assert all(features[text].location == pairs[text].location for text in features)
     for old, new in renumbered:
         assert once.windows[old] == grown.windows[new]
         assert once.index.counts[old] == grown.index.counts[new]
@@ -180,7 +180,7 @@ def test_empty_corpora_sentences_and_forms(preset: str, sentences: list[tuple[st
 def test_a_missing_column_is_an_error_with_a_place() -> None:
     sentences = [
         Sentence(("a",), columns={"lemma": ("a",)}),
-        Sentence(("b",), columns={"x": ("b",)}, place=Place("f.txt", 3)),
+        Sentence(("b",), columns={"x": ("b",)}, location=Location("f.txt", 3)),
     ]
     with pytest.raises(CorpusError, match=r"f\.txt:3: found columns x, expected a column 'lemma'"):
         TemplateEncoder(Templates(("user:lemma[0]",))).encode(sentences)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.features.evidence import allowed_sets
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
@@ -62,7 +62,7 @@ CONTRADICTIONS = [((a,), (b,)) for a in CTB for b in PD if (a, b) not in PAIRS] 
 
 @pytest.mark.parametrize("token", CONTRADICTIONS)
 def test_layers_that_exclude_one_another_are_an_error_with_a_place(token: tuple[Any, Any]) -> None:
-    sentence = Sentence(("x",), {"ctb": (token[0],), "pd": (token[1],)}, place=Place("two.txt", 7))
+    sentence = Sentence(("x",), {"ctb": (token[0],), "pd": (token[1],)}, location=Location("two.txt", 7))
     with pytest.raises(CorpusError, match=r"two\.txt:7: found layers that exclude one another"):
         allowed_sets([sentence], LabelSets(SPACE))
 
@@ -74,7 +74,7 @@ def test_other_layers_and_missing_ones_say_nothing() -> None:
 
 
 def test_an_unknown_label_is_an_error_with_a_place() -> None:
-    sentence = Sentence(("x",), {"pd": (("nz",),)}, place=Place("pd.txt", 2))
+    sentence = Sentence(("x",), {"pd": (("nz",),)}, location=Location("pd.txt", 2))
     with pytest.raises(CorpusError, match=r"pd\.txt:2: .*'nz'.*expected labels of the model"):
         allowed_sets([sentence], LabelSets(SPACE))
 
@@ -110,7 +110,7 @@ def test_outside_of_what_was_looked_for_is_unknown(covered: Any, label: tuple[st
     ],
 )
 def test_a_covered_label_that_is_none(covered: tuple[str, ...], told: str) -> None:
-    sentence = Sentence(("x",), {"ner": (("O",),)}, place=Place("ner.txt", 3))
+    sentence = Sentence(("x",), {"ner": (("O",),)}, location=Location("ner.txt", 3))
     with pytest.raises(CorpusError, match=told):
         allowed_sets([sentence], LabelSets(ENTITIES), covered=covered)
     for known in ("E-PER", "LOC", "O"):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pairing import token_features
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.lexicon import LEXICON_COLUMNS, LexiconColumns
 from tagweave.features.presets import PRESETS
@@ -146,7 +146,7 @@ def test_templates_without_words_and_words_without_templates() -> None:
 @pytest.mark.parametrize("form", ["甲乙", ""])
 def test_tokens_that_are_no_characters_are_an_error_with_a_place(form: str) -> None:
     encoder = TemplateEncoder(Templates(("lexicon_ends[0]",)), lexicon=LexiconColumns(["甲乙"]))
-    corpus = [Sentence(("甲",)), Sentence(("乙", form), place=Place("a.txt", 7))]
+    corpus = [Sentence(("甲",)), Sentence(("乙", form), location=Location("a.txt", 7))]
     with pytest.raises(CorpusError, match=rf"a\.txt:7: found the token '{form}', expected characters, in which"):
         encoder.encode(corpus)
 

@@ -99,7 +99,7 @@ def test_lines_stay_lines_whatever_the_blocks(lines, size):
 def test_a_corpus_of_the_lines_with_words():
     corpus = annotated_corpus(["好", "开会", "", "去开会"], LexiconMatcher((parse(["开会"]),)), "a.raw")
     assert (corpus.guideline, corpus.unit, corpus.path) == ("segmentation", "character", "a.raw")
-    assert [tuple(sentence.place) for sentence in corpus] == [("a.raw", 2), ("a.raw", 4)]
+    assert [tuple(sentence.location) for sentence in corpus] == [("a.raw", 2), ("a.raw", 4)]
 
 
 def test_the_number_of_words_of_every_line():

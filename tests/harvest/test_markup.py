@@ -181,7 +181,7 @@ def test_sentences_of_characters_with_partial_evidence():
     assert sentence.forms == tuple("主要是旅游和")
     layer = [None if c is None else set(c) for c in sentence.layers["segmentation"]]
     assert layer == [{"B", "S"}, None, {"E", "S"}, {"B"}, {"E"}, {"S"}]
-    assert sentence.place.path == "page.md"
+    assert sentence.location.path == "page.md"
 
 
 def test_sentences_without_evidence_are_left_out_unless_all_are_wanted():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import naive_trees
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Arc, Place, Sentence
+from tagweave.corpus.sentence import Arc, Location, Sentence
 from tagweave.features import sentence_length
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.sentence_length import LONGEST, check_lengths, of_fit_length
@@ -106,7 +106,7 @@ def test_given_arcs_may_cross_only_where_trees_may() -> None:
 
 
 def test_what_no_tree_allows_is_named() -> None:
-    circle = replace(with_evidence(CROSSED, (Arc(2, None),), (Arc(1, None),), None, None), place=Place("file", 7))
+    circle = replace(with_evidence(CROSSED, (Arc(2, None),), (Arc(1, None),), None, None), location=Location("file", 7))
     with pytest.raises(CorpusError, match="file:7: found heads that exclude one another, expected a tree"):
         list(Parser(random_model(0), projective=False).complete([circle]))
 
@@ -115,7 +115,7 @@ def test_what_no_tree_allows_is_named() -> None:
 
 
 def long_sentence(tokens: int) -> Sentence:
-    return replace(sentence("N" * tokens, range(tokens)), place=Place("long.conllu", 12))
+    return replace(sentence("N" * tokens, range(tokens)), location=Location("long.conllu", 12))
 
 
 def test_a_sentence_that_is_too_long_is_named() -> None:

@@ -23,7 +23,7 @@ from safetensors.numpy import save_file
 import naive
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Layer, Place, Sentence
+from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Template, Templates
@@ -208,11 +208,11 @@ def test_the_guide_of_a_guide_is_not_told_either() -> None:
 )
 def test_a_label_that_the_guide_does_not_know(layer: Layer, found: str) -> None:
     with pytest.raises(CorpusError, match=found):
-        encoder_of().guided([Sentence(("a", "b"), {"tag": layer}, place=Place("f", 7))])
+        encoder_of().guided([Sentence(("a", "b"), {"tag": layer}, location=Location("f", 7))])
 
 
 def test_labels_that_exclude_one_another() -> None:
-    broken = Sentence(("a", "b", "a"), {"seg": (("B",), ("S",), None)}, place=Place("f", 7))
+    broken = Sentence(("a", "b", "a"), {"seg": (("B",), ("S",), None)}, location=Location("f", 7))
     with pytest.raises(CorpusError, match="f:7: found labels that exclude one another"):
         encoder_of("segments").guided([broken])
 

@@ -15,7 +15,7 @@ from problems import TEXTS, Problem, bundles, plain
 import naive
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Layer, Place, Sentence
+from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace, View
 from tagweave.models import tagger as tagger_module
@@ -204,7 +204,7 @@ def test_covered_labels_leave_outside_open() -> None:
 
 def test_a_label_that_the_model_does_not_know() -> None:
     tagger = tagger_of(Problem([["a"]], plain(), 0))
-    sentence = Sentence(("a",), {"tag": (("Q",),)}, place=Place("file", 3))
+    sentence = Sentence(("a",), {"tag": (("Q",),)}, location=Location("file", 3))
     for ask in (
         lambda: tagger.complete(Corpus((sentence,), "tag")),
         lambda: tagger.probabilities([sentence], "tag"),
@@ -226,8 +226,8 @@ def segmenter(letters: str = "BMES", seed: int = 0) -> Tagger:
 
 def test_evidence_that_excludes_itself_is_named() -> None:
     tagger = segmenter()
-    fine = Sentence(("a", "B"), {"seg": (("B",), None)}, place=Place("file", 1))
-    bad = Sentence(("a", "B"), {"seg": (("B",), ("S", "B"))}, place=Place("file", 2))
+    fine = Sentence(("a", "B"), {"seg": (("B",), None)}, location=Location("file", 1))
+    bad = Sentence(("a", "B"), {"seg": (("B",), ("S", "B"))}, location=Location("file", 2))
     message = "file:2: found labels that exclude one another, expected a sequence that they allow"
     assert gold(tagger.complete(Corpus((fine, Sentence(())), "seg"))[0], "seg") == ("B", "E")
     for ask in (
@@ -242,18 +242,18 @@ def test_evidence_that_excludes_itself_is_named() -> None:
 def test_a_coding_without_a_sequence_for_a_sentence_gives_no_label() -> None:
     tagger = segmenter("BE")
     with pytest.raises(CorpusError, match="file:9"):
-        list(tagger.tag([Sentence(("a", "a")), Sentence(("a",), place=Place("file", 9))]))
+        list(tagger.tag([Sentence(("a", "a")), Sentence(("a",), location=Location("file", 9))]))
 
 
 def test_words_from_labels() -> None:
     tagger = segmenter()
     letters: Layer = (("B",), ("M",), ("E",), ("S",))
-    found = tagger.words(Sentence(tuple("abcd"), {"seg": letters}, place=Place("file", 1)))
-    assert found == Sentence(("abc", "d"), place=Place("file", 1))
+    found = tagger.words(Sentence(tuple("abcd"), {"seg": letters}, location=Location("file", 1)))
+    assert found == Sentence(("abc", "d"), location=Location("file", 1))
     tagged = tagger.words(Sentence(tuple("ab"), {"seg": (("B-N",), ("E-N",))}))
     assert tagged == Sentence(("ab",), {"seg": (("N",),)})
     for layer in (None, ("B", "S")):
-        sentence = Sentence(tuple("ab"), {"seg": (("S",), layer)}, place=Place("file", 4))
+        sentence = Sentence(tuple("ab"), {"seg": (("S",), layer)}, location=Location("file", 4))
         with pytest.raises(CorpusError, match="file:4: found a position without one label"):
             tagger.words(sentence)
     with pytest.raises(CorpusError, match="without one label"):
@@ -311,7 +311,7 @@ def test_a_corpus_of_one_side_is_completed_in_its_tags(texts: Any, seed: int, gu
 
 def test_evidence_of_both_sides_meets() -> None:
     problem = Problem([["a"]], bundles(), 1)
-    both = Sentence(("a",), {"ctb": (("V",),), "pd": (("vn",),)}, place=Place("file", 1))
+    both = Sentence(("a",), {"ctb": (("V",),), "pd": (("vn",),)}, location=Location("file", 1))
     done = tagger_of(problem).complete(Corpus((both,), "joint"))
     assert gold(done[0], "joint") == ("V+vn",)
     apart = replace(both, layers={"ctb": (("D",),), "pd": (("vn",),)})

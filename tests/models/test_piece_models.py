@@ -15,7 +15,7 @@ from model_parts import parts, rewrite
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Candidates, Place, Sentence
+from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Templates
@@ -31,7 +31,7 @@ from tagweave.models.structure import ChainStructure
 from tagweave.models.tagger import Tagger
 
 TEXTS = st.lists(st.text("abcd", max_size=7), min_size=1, max_size=4)
-LONG = Sentence(tuple("abcdabdcba"), place=Place("text", 7))
+LONG = Sentence(tuple("abcdabdcba"), location=Location("text", 7))
 
 
 def names(coding: str, tags: str) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ def test_weight_place_and_the_least_confidence_stay() -> None:
     given = replace(LONG, weight=0.5, confidence=tuple(i / 10 for i in range(10)), columns={"lemma": LONG.forms})
     (cut,) = encoder_of(stacked()).tokens([given])
     at = [0, *np.cumsum([len(form) for form in cut.forms]).tolist()[:-1]]
-    assert (cut.weight, cut.place) == (0.5, Place("text", 7))
+    assert (cut.weight, cut.location) == (0.5, Location("text", 7))
     assert cut.confidence == tuple(i / 10 for i in at)
     assert set(cut.columns) == {"piece:ctb", "piece:pd"}
 

@@ -14,7 +14,7 @@ from problems import Problem, bundles, plain
 import naive
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
 from tagweave.models import tagger as tagger_module
@@ -85,7 +85,7 @@ def test_completing_heeds_what_is_given(guideline: str, picks: list[list[int] | 
 
 def test_completing_a_contradiction_is_an_error_with_a_place() -> None:
     tool, _ = tagger("segments")
-    sentence = Sentence(("a", "B"), {"seg": (("B",), ("B",))}, place=Place("x.txt", 4))
+    sentence = Sentence(("a", "B"), {"seg": (("B",), ("B",))}, location=Location("x.txt", 4))
     with pytest.raises(CorpusError, match=r"x\.txt:4: found labels that exclude one another"):
         tool.complete(Corpus((Sentence(("a",)), sentence), "seg"))
     with pytest.raises(CorpusError, match=r"x\.txt:4"):
@@ -140,10 +140,10 @@ def test_all_sequences_of_a_sentence_have_probability_one() -> None:
 def test_words() -> None:
     tool, _ = tagger("segments")
     layer = tuple((letter,) for letter in "BMESBE")
-    words = tool.words(Sentence(tuple("abcdef"), {"seg": layer}, place=Place("f", 2)))
+    words = tool.words(Sentence(tuple("abcdef"), {"seg": layer}, location=Location("f", 2)))
     assert words.forms == ("abc", "d", "ef")
     assert words.layers == {}
-    assert words.place == Place("f", 2)
+    assert words.location == Location("f", 2)
     for unclear in (None, ("B", "S")):
         with pytest.raises(CorpusError, match="a position without one label"):
             tool.words(Sentence(("a",), {"seg": (unclear,)}))

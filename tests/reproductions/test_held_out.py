@@ -57,7 +57,9 @@ def test_sentences_come_in_the_order_of_the_table(tmp_path: Path) -> None:
     )
     corpus = held_out(tmp_path / "pages", table)
     assert words_of(corpus) == [THIRD, FIRST, SECOND]
-    assert [Path(sentence.place.path).parts[-2:] for sentence in corpus] == [("a", "page.md")] * 2 + [("b", "page.md")]
+    assert [Path(sentence.location.path).parts[-2:] for sentence in corpus] == [("a", "page.md")] * 2 + [
+        ("b", "page.md")
+    ]
 
 
 def test_a_corpus_of_words_under_pd(tmp_path: Path) -> None:

@@ -78,5 +78,5 @@ def test_a_model_is_asked_for_text_alone() -> None:
     assert lengths == [sum(map(len, s.forms)) for s in gold]
     right, words, _ = word_counts(gold, found).sum(axis=0)
     assert right > 0.9 * words
-    other = gold.map(lambda s: Sentence(tuple("".join(s.forms)), place=s.place))
+    other = gold.map(lambda s: Sentence(tuple("".join(s.forms)), location=s.location))
     assert segmented(model, other) == found, "its words are not seen"

@@ -230,9 +230,9 @@ def test_shares_of_the_corpora(cascade: Cascade, sample: Pair) -> None:
 
 def test_a_share_of_the_target_has_its_own_source_labels(cascade: Cascade) -> None:
     whole, half = cascade, replace(cascade, target_share=0.5)
-    places = [sentence.place for sentence in whole.target]
+    places = [sentence.location for sentence in whole.target]
     labels = dict(zip(places, whole._source_column("target")["pd"], strict=True))
-    assert half._source_column("target")["pd"] == [labels[sentence.place] for sentence in half.target]
+    assert half._source_column("target")["pd"] == [labels[sentence.location] for sentence in half.target]
 
 
 @pytest.mark.parametrize("method", [with_source(GUIDED, 0.4), with_target(PIECES, 0.5)], ids=lambda method: method.name)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
@@ -44,7 +44,7 @@ def test_what_is_refused_is_what_enumeration_refuses(data: Any, name: str) -> No
     scheme, space = TransitionScheme.of(name, labels), LabelSpace.plain("g", labels)
     one_set = st.lists(st.sampled_from(labels), min_size=1, unique=True).map("".join)
     texts = data.draw(st.lists(st.lists(one_set, max_size=4), min_size=1, max_size=4))
-    sentences = [Sentence(tuple("x" * len(text)), place=Place("file", n)) for n, text in enumerate(texts, 1)]
+    sentences = [Sentence(tuple("x" * len(text)), location=Location("file", n)) for n, text in enumerate(texts, 1)]
     sets = LabelSets(space)
     allow = [sets.of_labels([labels.index(letter) for letter in letters]) for text in texts for letters in text]
     numbers, certain = np.array(allow, np.int32), np.zeros(0)
@@ -63,7 +63,7 @@ def corpus_of(*layers: str) -> Corpus:
     sentences = []
     for n, text in enumerate(layers):
         layer = tuple(None if each == "?" else tuple(each.split("|")) for each in text.split())
-        sentences.append(Sentence(tuple("字" * len(layer)), {"g": layer}, place=Place("some.kytea", 10 + n)))
+        sentences.append(Sentence(tuple("字" * len(layer)), {"g": layer}, location=Location("some.kytea", 10 + n)))
     return Corpus(tuple(sentences), "g", "character", path="some.kytea")
 
 
@@ -90,8 +90,8 @@ def test_a_contradiction_that_every_coding_sees() -> None:
 
 def test_tags_that_change_within_a_word() -> None:
     layers = {"segmentation": (("B",), ("E",)), "tag": (("N",), ("V",))}
-    good = Sentence(("字", "字"), {**layers, "tag": (("N",), ("N", "V"))}, place=Place("x", 1))
-    bad = Sentence(("字", "字"), layers, place=Place("x", 2))
+    good = Sentence(("字", "字"), {**layers, "tag": (("N",), ("N", "V"))}, location=Location("x", 1))
+    bad = Sentence(("字", "字"), layers, location=Location("x", 2))
     recipe = Recipe(Task("segtag"))
     prepare([Corpus((good,), "g", "character")], recipe)
     with pytest.raises(CorpusError, match="x:2: found labels that exclude one another"):

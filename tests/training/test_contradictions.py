@@ -6,14 +6,14 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.labels.mapping import TagMapping
 from tagweave.training.contradictions import refuse_contradictions
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
-FIRST = Corpus((Sentence(("x", "y"), {"a": (("N",), ("V",)), "b": (("n",), None)}, place=Place("f", 1)),), "a")
-SECOND = Corpus((Sentence(("x", "y"), {"b": (("n",), ("v",)), "a": (None, ("N",))}, place=Place("f", 9)),), "b")
+FIRST = Corpus((Sentence(("x", "y"), {"a": (("N",), ("V",)), "b": (("n",), None)}, location=Location("f", 1)),), "a")
+SECOND = Corpus((Sentence(("x", "y"), {"b": (("n",), ("v",)), "a": (None, ("N",))}, location=Location("f", 9)),), "b")
 APART = TagMapping("a", "b", {("N", "n"): 1, ("V", "v"): 1})
 
 
@@ -26,8 +26,8 @@ def test_layers_that_a_mapping_keeps_apart_are_refused() -> None:
 
 
 def test_words_that_overlap_are_refused_in_every_guideline() -> None:
-    good = Sentence(("x", "y"), {"segmentation": (("B",), ("E",))}, place=Place("f", 1))
-    bad = Sentence(("x", "y"), {"segmentation": (("B",), ("B",))}, place=Place("g", 7))
+    good = Sentence(("x", "y"), {"segmentation": (("B",), ("E",))}, location=Location("f", 1))
+    bad = Sentence(("x", "y"), {"segmentation": (("B",), ("B",))}, location=Location("g", 7))
     corpora = [Corpus((good,), "a", "character"), Corpus((good, bad), "b", "character")]
     with pytest.raises(CorpusError, match="g:7: found labels that exclude one another"):
         refuse_contradictions(corpora, Recipe(Task("segment")))

@@ -11,7 +11,7 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Layer, Place, Sentence
+from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.learning.loop import Iteration, Schedule, TrainingError
 from tagweave.learning.online import AdaGrad
 from tagweave.models.tagger import Tagger
@@ -30,7 +30,9 @@ def sentence(text: str, **more: Any) -> Sentence:
 
 
 def corpus(*texts: str, **more: Any) -> Corpus:
-    return Corpus(tuple(sentence(text, place=Place("f", n)) for n, text in enumerate(texts, 1)), "g", path="f", **more)
+    return Corpus(
+        tuple(sentence(text, location=Location("f", n)) for n, text in enumerate(texts, 1)), "g", path="f", **more
+    )
 
 
 TRAIN = corpus("a/N b/V c/O", "b/N|V a/N", "c/? d/V", "a/V", "d/O b/N c/V")

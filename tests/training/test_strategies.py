@@ -11,7 +11,7 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Layer, Place, Sentence
+from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training import incomplete
@@ -39,7 +39,9 @@ def corpus(*layers: str, **more: Any) -> Corpus:
     """Sentences of the words w0, w1, ... under tags such as `N`, `N/V`, `?`."""
     rows = [layer_of(text) for text in layers]
     sentences = [Sentence(tuple(f"w{i}" for i in range(len(row))), {"g": row}) for row in rows]
-    return Corpus(tuple(replace(s, place=Place("f", n)) for n, s in enumerate(sentences, 1)), "g", path="f", **more)
+    return Corpus(
+        tuple(replace(s, location=Location("f", n)) for n, s in enumerate(sentences, 1)), "g", path="f", **more
+    )
 
 
 def layers(corpora: Any) -> list[str]:
@@ -129,7 +131,7 @@ def test_words_are_a_complete_segmentation_whatever_their_tags() -> None:
 
 def characters(letters: str, tags: str = "", line: int = 0) -> Sentence:
     rows = {"segmentation": layer_of(letters)} | ({"tag": layer_of(tags)} if tags else {})
-    return Sentence(tuple("字" * len(rows["segmentation"])), rows, place=Place("k", line))
+    return Sentence(tuple("字" * len(rows["segmentation"])), rows, location=Location("k", line))
 
 
 def test_characters_are_complete_by_boundaries_and_tags() -> None:

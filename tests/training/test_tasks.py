@@ -9,12 +9,14 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.labels.coding import CODINGS
 from tagweave.training.task import TASKS, Task, segmentation_name
 
-HERE = Place("file", 7)
-WORDS = Sentence(("abc", "d", "ef"), {"g": (("N",), None, ("N", "V"))}, place=HERE, weight=3, confidence=(1, 0.5, 0.25))
+HERE = Location("file", 7)
+WORDS = Sentence(
+    ("abc", "d", "ef"), {"g": (("N",), None, ("N", "V"))}, location=HERE, weight=3, confidence=(1, 0.5, 0.25)
+)
 
 
 def prepared(task: Task, sentence: Sentence, unit: Any = "word", covered: Any = None, guideline: str = "g") -> Sentence:
@@ -35,7 +37,7 @@ def test_words_are_cut_into_characters(coding: str, letters: str) -> None:
     found = prepared(Task("segment", coding), WORDS)
     assert found.forms == tuple("abcdef")
     assert found.layers == {"g": tuple((letter,) for letter in letters)}
-    assert (found.weight, found.place) == (3, HERE)
+    assert (found.weight, found.location) == (3, HERE)
     assert found.confidence == (1, 1, 1, 0.5, 0.25, 0.25)
 
 
@@ -70,7 +72,7 @@ CHARACTERS = Sentence(
     comments=("# a comment",),
     confidence=(1, 0.5, 1, 0),
     weight=0.5,
-    place=HERE,
+    location=HERE,
 )
 
 
@@ -81,7 +83,7 @@ def test_characters_keep_what_is_known_and_no_more(name: str) -> None:
     found = prepared(Task("segment"), sentence, "character")
     assert found.layers == {"g": (("B", "S"), None, ("M", "E"), ("E",))}
     assert (found.columns, found.confidence) == (sentence.columns, sentence.confidence)
-    assert (found.weight, found.place) == (0.5, HERE)
+    assert (found.weight, found.location) == (0.5, HERE)
     tagged = prepared(Task("segtag"), sentence, "character").layers["g"]
     assert tagged[:2] == (("B-*", "S-*"), None)
     assert tagged[2:] == (("M-N", "E-N"), ("E-N", "E-V"))

@@ -51,9 +51,9 @@ class Annotator:
         for sentence in coded:
             layer = sentence.layers[coded.guideline]
             if (unknown := next((each for each in layer if each not in _ENDS), layer)) is not layer:
-                raise CorpusError(f"the labels {unknown} of a character", "one of B, M, E, S", *sentence.place)
+                raise CorpusError(f"the labels {unknown} of a character", "one of B, M, E, S", *sentence.location)
             ends += [_ENDS[each] for each in layer]
-        shown = tuple(Sentence(sentence.forms, place=sentence.place) for sentence in coded)
+        shown = tuple(Sentence(sentence.forms, location=sentence.location) for sentence in coded)
         begins = np.cumsum([0, *map(len, shown)], dtype=np.int64)
         return cls(shown, np.array(ends, np.bool_), begins)
 

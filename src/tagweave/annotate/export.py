@@ -43,7 +43,7 @@ def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
         if asked.task.stop == asked.task.start + 1:
             known = found.setdefault(_which(asked), (asked.task.sentence, {}))[1]
             known[asked.task.start] = labels
-    ordered = sorted(found.values(), key=lambda each: each[0].place)
+    ordered = sorted(found.values(), key=lambda each: each[0].location)
     return Corpus(tuple(_with_labels(sentence, guideline, known) for sentence, known in ordered), guideline)
 
 
@@ -66,8 +66,8 @@ def judgements(found: Iterable[Judgement]) -> Iterator[str]:
         line = {
             "id": each.id,
             "task": each.task.id,
-            "path": task.sentence.place.path,
-            "line": task.sentence.place.line,
+            "path": task.sentence.location.path,
+            "line": task.sentence.location.line,
             "forms": task.sentence.forms,
             "start": task.start,
             "stop": task.stop,
@@ -198,7 +198,7 @@ def _stop(asked: Asked) -> int:
 
 
 def _which(asked: Asked) -> tuple[object, ...]:
-    return asked.task.sentence.place, asked.task.sentence.forms
+    return asked.task.sentence.location, asked.task.sentence.forms
 
 
 def _time(seconds: float) -> str:

@@ -67,7 +67,7 @@ def put_words(
         ValueError: as `most_doubtful`.
     """
     coded = Coding("segment").prepare(corpus)
-    raw = [Sentence(sentence.forms, place=sentence.place) for sentence in coded]
+    raw = [Sentence(sentence.forms, location=sentence.location) for sentence in coded]
     return _put(store, selection.word_tasks(tagger, raw, words, choice, most, seed, model))
 
 

@@ -14,7 +14,7 @@ from tagweave.annotate.database import insert_new
 from tagweave.annotate.schema import labels, models, sentences, tasks
 from tagweave.annotate.settings import ONCE, Rule
 from tagweave.annotate.task import Answer, Candidate, Kind, Purpose, Task
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
 _MANY = 500  # rows of one statement
 
@@ -209,16 +209,16 @@ def sentence_of(of: Mapping[Any, Any]) -> Sentence:
         for name, layer in of[sentences.c.layers].items()
     }
     columns = {name: tuple(column) for name, column in of[sentences.c.columns].items()}
-    place = Place(of[sentences.c.path], of[sentences.c.line])
-    return Sentence(tuple(of[sentences.c.forms]), layers, columns, place=place)
+    place = Location(of[sentences.c.path], of[sentences.c.line])
+    return Sentence(tuple(of[sentences.c.forms]), layers, columns, location=place)
 
 
 def _sentence_row(sentence: Sentence) -> dict[str, Any]:
-    which = json.dumps([*sentence.place, sentence.forms])
+    which = json.dumps([*sentence.location, sentence.forms])
     return {
         "digest": hashlib.sha256(which.encode()).hexdigest(),
-        "path": sentence.place.path,
-        "line": sentence.place.line,
+        "path": sentence.location.path,
+        "line": sentence.location.line,
         "forms": sentence.forms,
         "layers": dict(sentence.layers),
         "columns": dict(sentence.columns),

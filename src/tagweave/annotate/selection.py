@@ -121,7 +121,7 @@ def rankings(tagger: Tagger, asked: Iterable[Asked], seed: int = 0, choice: str 
 
 def _which(asked: Asked) -> tuple[object, ...]:
     """What tells one sentence from another; a store gives every task its own copy."""
-    return asked.task.sentence.place, asked.task.sentence.forms
+    return asked.task.sentence.location, asked.task.sentence.forms
 
 
 def word_tasks(

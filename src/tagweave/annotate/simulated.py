@@ -156,5 +156,5 @@ def with_agreement(
 
 def _draw(task: Task) -> float:
     """A number in 0 .. 1 that belongs to place and focus."""
-    which = f"{task.sentence.place.path}:{task.sentence.place.line}:{task.start}:{task.stop}"
+    which = f"{task.sentence.location.path}:{task.sentence.location.line}:{task.start}:{task.stop}"
     return zlib.crc32(which.encode()) / 2**32

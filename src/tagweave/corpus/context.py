@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
 WIDTH = 4
 """How many tokens are shown on either side of the word."""
@@ -20,7 +20,7 @@ class Context:
         word: the token.
         right: the tokens after it.
         position: its number in the sentence; 1 is the first token.
-        place: where the sentence was read.
+        location: where the sentence was read.
         note: what is to be said of the token, in brackets behind its context.
     """
 
@@ -28,7 +28,7 @@ class Context:
     word: str
     right: tuple[str, ...]
     position: int
-    place: Place = Place()
+    location: Location = Location()
     note: str = ""
 
     @classmethod
@@ -37,7 +37,7 @@ class Context:
         forms, start, stop = sentence.forms, max(0, at - width), at + 1 + width
         left, right = forms[start:at], forms[at + 1 : stop]
         before, after = (_LEFT_OUT,) * (start > 0), (_LEFT_OUT,) * (stop < len(forms))
-        return cls((*before, *left), forms[at], (*right, *after), at + 1, sentence.place, note)
+        return cls((*before, *left), forms[at], (*right, *after), at + 1, sentence.location, note)
 
     def __str__(self) -> str:
         return " ".join((*self.left, f"[{self.word}]", *self.right, *([f"({self.note})"] if self.note else [])))
@@ -45,5 +45,5 @@ class Context:
     @property
     def source(self) -> str:
         """`PATH:LINE` of the sentence, as far as it is known."""
-        path, line = self.place
+        path, line = self.location
         return f"{path}:{line}" if line else path

@@ -259,7 +259,7 @@ def _comment(sentences: Sequence[Sentence], key: str, path: str) -> str | None:
             if name != key:
                 continue
             if found is not None and value != found:
-                raise CorpusError(f"{key} = {value}", f"{key} = {found} as before", path, sentence.place.line)
+                raise CorpusError(f"{key} = {value}", f"{key} = {found} as before", path, sentence.location.line)
             found = value
     return found
 

@@ -62,7 +62,7 @@ def detect(corpus: Corpus, layer: str | None = None) -> Scheme:
         fits = [scheme for scheme in fits if _is_consistent(sentence, name, scheme)]
         if not fits:
             validate(sentence, name, "IOB2")
-            raise CorpusError("sentences of different schemes", "one of IOB1, IOB2, BIOES in all", *sentence.place)
+            raise CorpusError("sentences of different schemes", "one of IOB1, IOB2, BIOES in all", *sentence.location)
     return fits[0]
 
 
@@ -190,7 +190,7 @@ def _options(sentence: Sentence, layer: str, scheme: Scheme) -> list[list[_Label
         labels = every if candidates is None else parsed[candidates]
         if strange := [label for label in labels if label.letter not in _LETTERS[scheme] + "O"]:
             expected = f"O or {' '.join(_LETTERS[scheme])} with -TYPE in the scheme {scheme}"
-            raise CorpusError(f"the label {_text(strange[0])!r} at token {number}", expected, *sentence.place)
+            raise CorpusError(f"the label {_text(strange[0])!r} at token {number}", expected, *sentence.location)
         options.append(labels)
     return options
 
@@ -202,7 +202,7 @@ def _inconsistent(
         found = f"{_listed(last)} at the last token"
     else:
         found = f"{_listed(labels)} at token {number} after {_listed(last) if number > 1 else 'the start'}"
-    return CorpusError(found, f"labels that can follow each other in the scheme {scheme}", *sentence.place)
+    return CorpusError(found, f"labels that can follow each other in the scheme {scheme}", *sentence.location)
 
 
 def _listed(labels: Iterable[_Label]) -> str:

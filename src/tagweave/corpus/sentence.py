@@ -34,7 +34,7 @@ HeadLayer = tuple[ArcCandidates, ...]
 Value = TypeVar("Value")
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where a sentence was read: the file, and the line of its first token (1 is the first line; 0 is unknown)."""
 
     path: str = ""
@@ -55,7 +55,7 @@ class Sentence:
             tokens that stand before the row, and the row.
         confidence: T numbers in 0..1, how far the evidence of a position is believed; `None` means 1 everywhere.
         weight: how often the sentence counts in training.
-        place: file and line, for messages.
+        location: file and line, for messages.
 
     Raises:
         CorpusError: a layer or column whose length is not T, an empty candidate set, or a repeated candidate.
@@ -69,7 +69,7 @@ class Sentence:
     extra_rows: tuple[tuple[int, str], ...] = ()
     confidence: tuple[float, ...] | None = None
     weight: float = 1.0
-    place: Place = Place()
+    location: Location = Location()
 
     def __post_init__(self) -> None:
         for name, layer in self.layers.items():
@@ -99,7 +99,7 @@ class Sentence:
             raise self._error(f"{length} positions in {what}", f"{len(self.forms)}, one a token")
 
     def _error(self, found: str, expected: str) -> CorpusError:
-        return CorpusError(found, expected, *self.place)
+        return CorpusError(found, expected, *self.location)
 
     def with_layer(self, name: str, layer: Iterable[Candidates]) -> Sentence:
         """The same sentence with one layer added or replaced."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from unicodedata import category, combining, name, normalize
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Place
+from tagweave.corpus.sentence import Location
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,24 +18,24 @@ _SHOWN_POINTS = 4
 
 
 class Text(Protocol):
-    """Anything with tokens and a place: a `Sentence`, a `Segmentation`."""
+    """Anything with tokens and a location: a `Sentence`, a `Segmentation`."""
 
     @property
     def forms(self) -> tuple[str, ...]:
         """The tokens."""
 
     @property
-    def place(self) -> Place:
+    def location(self) -> Location:
         """Where they were read."""
 
 
 def check_text(gold: Sequence[Text], system: Sequence[Text], gold_path: str = "", system_path: str = "") -> None:
     """See that both hold the same sentences over the same characters; where words end may differ.
 
-    The paths are those of the corpora, for sentences that do not know their own place.
+    The paths are those of the corpora, for sentences that do not know their own location.
 
     Raises:
-        CorpusError: another text, or another number of sentences; names the first difference and both places.
+        CorpusError: another text, or another number of sentences; names the first difference and both locations.
     """
     for index, (expected, found) in enumerate(zip_longest(gold, system)):
         if expected is None or found is None:
@@ -47,9 +47,9 @@ def check_text(gold: Sequence[Text], system: Sequence[Text], gold_path: str = ""
             at = _first_difference(wanted, text)
             raise CorpusError(
                 f"{_show(text, at)} from character {at + 1} of sentence {index + 1} on",
-                f"{_show(wanted, at)} as in {_name(expected.place, index, gold_path)}{_told_apart(text, wanted, at)}",
-                found.place.path or system_path,
-                found.place.line,
+                f"{_show(wanted, at)} as in {_name(expected.location, index, gold_path)}{_lookalike(text, wanted, at)}",
+                found.location.path or system_path,
+                found.location.line,
             )
 
 
@@ -65,9 +65,9 @@ def check_tokens(gold: Sequence[Text], system: Sequence[Text], gold_path: str = 
             at = _first_difference(expected.forms, found.forms)
             raise CorpusError(
                 f"the tokens {_show(found.forms, at)} from token {at + 1} of sentence {index + 1} on",
-                f"{_show(expected.forms, at)} as in {_name(expected.place, index, gold_path)}",
-                found.place.path or system_path,
-                found.place.line,
+                f"{_show(expected.forms, at)} as in {_name(expected.location, index, gold_path)}",
+                found.location.path or system_path,
+                found.location.line,
             )
 
 
@@ -75,7 +75,7 @@ def _first_difference(one: Sequence[str], other: Sequence[str]) -> int:
     return next(at for at, (item, twin) in enumerate(zip_longest(one, other)) if item != twin)
 
 
-def _told_apart(found: str, expected: str, at: int) -> str:
+def _lookalike(found: str, expected: str, at: int) -> str:
     """The code points of characters that look alike and differ, as of texts in different normal forms; else nothing."""
     while at and any(at < len(text) and combining(text[at]) for text in (found, expected)):
         at -= 1  # up to there both are the same
@@ -116,22 +116,22 @@ def _show(items: Sequence[str], at: int) -> str:
     return repr(separator.join(items[at : at + SHOWN])) if at < len(items) else "the end of the sentence"
 
 
-def _name(place: Place, index: int, path: str) -> str:
-    file = place.path or path or "the gold standard"
-    return f"{file}:{place.line}" if place.line else f"{file} (sentence {index + 1})"
+def _name(location: Location, index: int, path: str) -> str:
+    file = location.path or path or "the gold standard"
+    return f"{file}:{location.line}" if location.line else f"{file} (sentence {index + 1})"
 
 
 def _other_number(gold: Sequence[Text], system: Sequence[Text], gold_path: str, system_path: str) -> CorpusError:
-    """The error for one side that ends early; its place is the first sentence too many, or the last there is."""
+    """The error for one side that ends early; its location is the first sentence too many, or the last there is."""
     common = min(len(gold), len(system))
-    nearest = system[min(common, len(system) - 1)].place if system else Place()
+    nearest = system[min(common, len(system) - 1)].location if system else Location()
     if len(system) > common:
         missing = f"sentence {common + 1} without a counterpart"
     else:
-        missing = f"nothing for {_name(gold[common].place, common, gold_path)}"
+        missing = f"nothing for {_name(gold[common].location, common, gold_path)}"
     return CorpusError(
         f"{len(system)} sentences, {missing}",
-        f"{len(gold)} as in {(gold[0].place.path if gold else '') or gold_path or 'the gold standard'}",
+        f"{len(gold)} as in {(gold[0].location.path if gold else '') or gold_path or 'the gold standard'}",
         nearest.path or system_path,
         nearest.line,
     )

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Candidates, Place, Sentence
+from tagweave.corpus.sentence import Candidates, Location, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ class Segmentation:
         forms: the words, and the stretches whose words are not certain, in order; together the text.
         tags: per form the candidates of its tag; `None` where the sentence has no tags at all.
         certain: per form, whether it is a word for certain; `None`: every form is.
-        place: file and line, for messages.
+        location: file and line, for messages.
 
     Raises:
         CorpusError: an empty form, or tags or certainty of another length.
@@ -59,14 +59,14 @@ class Segmentation:
     forms: tuple[str, ...]
     tags: tuple[Candidates, ...] | None = None
     certain: tuple[bool, ...] | None = None
-    place: Place = field(default_factory=Place)
+    location: Location = field(default_factory=Location)
 
     def __post_init__(self) -> None:
         for name, values in (("tags", self.tags), ("marks of certainty", self.certain)):
             if values is not None and len(values) != len(self.forms):
-                raise CorpusError(f"{len(values)} {name}", f"{len(self.forms)}, one a word", *self.place)
+                raise CorpusError(f"{len(values)} {name}", f"{len(self.forms)}, one a word", *self.location)
         if not all(self.forms):
-            raise CorpusError("an empty word", "words of at least one character", *self.place)
+            raise CorpusError("an empty word", "words of at least one character", *self.location)
 
 
 class _Reading(NamedTuple):
@@ -88,7 +88,7 @@ def segmentations(sentences: Iterable[Sentence], guideline: str, unit: Unit) -> 
         CorpusError: a label of a character that is none of B, M, E, S, alone or followed by `-` and a tag.
     """
     if unit == "word":
-        return tuple(Segmentation(item.forms, item.layers.get(guideline), None, item.place) for item in sentences)
+        return tuple(Segmentation(item.forms, item.layers.get(guideline), None, item.location) for item in sentences)
     readings: dict[Candidates, _Reading] = {None: UNKNOWN}
     return tuple(_from_characters(item, guideline, readings) for item in sentences)
 
@@ -97,7 +97,7 @@ def _from_characters(sentence: Sentence, guideline: str, readings: dict[Candidat
     layer = sentence.layers.get(guideline, (None,) * len(sentence))
     for candidates in layer:
         if candidates is not None and candidates not in readings:
-            readings[candidates] = _read(candidates, sentence.place)
+            readings[candidates] = _read(candidates, sentence.location)
     found = [readings[candidates] for candidates in layer]
     gaps, kept = settle([reading.positions for reading in found])
     ends = [gap for gap in range(1, len(gaps)) if gaps[gap] == BOUNDARY]
@@ -109,16 +109,16 @@ def _from_characters(sentence: Sentence, guideline: str, readings: dict[Candidat
     )
     tagged = any(tag is not None for reading in found for _, tag in reading.labels)
     forms = tuple("".join(sentence.forms[start:end]) for start, end in spans)
-    return Segmentation(forms, tags if tagged else None, certain, sentence.place)
+    return Segmentation(forms, tags if tagged else None, certain, sentence.location)
 
 
-def _read(candidates: tuple[str, ...], place: Place) -> _Reading:
+def _read(candidates: tuple[str, ...], location: Location) -> _Reading:
     labels = []
     positions = 0
     for label in candidates:
         position, hyphen, tag = label.partition("-")
         if position not in BITS or (hyphen and not tag):
-            raise CorpusError(f"the label {label!r}", "B, M, E or S, alone or with a tag as in B-NN", *place)
+            raise CorpusError(f"the label {label!r}", "B, M, E or S, alone or with a tag as in B-NN", *location)
         labels.append((BITS[position], None if tag in ("", "*") else tag))
         positions |= BITS[position]
     return _Reading(positions, tuple(labels))

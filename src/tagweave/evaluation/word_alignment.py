@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tagweave.corpus.sentence import Place
+from tagweave.corpus.sentence import Location
 from tagweave.evaluation.alignment import check_text
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class _Token(NamedTuple):
 
 class _Surface(NamedTuple):
     forms: tuple[str, ...]
-    place: Place
+    location: Location
 
 
 def check_surfaces(gold: Corpus, system: Corpus) -> None:
@@ -46,7 +46,7 @@ def check_surfaces(gold: Corpus, system: Corpus) -> None:
     """
     if len(gold) == len(system) and all(one.forms == other.forms for one, other in zip(gold, system, strict=True)):
         return
-    surfaces, others = ([_Surface(_texts(s), s.place) for s in corpus] for corpus in (gold, system))
+    surfaces, others = ([_Surface(_texts(s), s.location) for s in corpus] for corpus in (gold, system))
     check_text(surfaces, others, gold.path, system.path)
 
 

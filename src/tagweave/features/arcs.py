@@ -170,12 +170,14 @@ def _values(sentences: Sequence[Sentence], name: str) -> Iterable[str]:
             what, there = ("column", sentence.columns) if column else ("layer", sentence.layers)
             found = f"{what}s {', '.join(there)}" if there else f"no {what}s"
             expected = f"a {what} {column or name!r}, which the parser looks at"
-            raise CorpusError(found, expected, *sentence.place)
+            raise CorpusError(found, expected, *sentence.location)
 
 
 def _guiding(sentence: Sentence, layer: str) -> HeadLayer:
     if layer not in sentence.heads:
-        raise CorpusError("no tree that guides", f"a head layer {layer!r}, which the parser looks at", *sentence.place)
+        raise CorpusError(
+            "no tree that guides", f"a head layer {layer!r}, which the parser looks at", *sentence.location
+        )
     return sentence.heads[layer]
 
 

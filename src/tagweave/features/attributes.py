@@ -176,7 +176,9 @@ def _encoded(
 
 def _column(sentence: Sentence) -> tuple[str, ...]:
     if ATTRIBUTES not in sentence.columns:
-        raise CorpusError("no attributes", "a corpus of attribute lists, as the model was trained on", *sentence.place)
+        raise CorpusError(
+            "no attributes", "a corpus of attribute lists, as the model was trained on", *sentence.location
+        )
     return sentence.columns[ATTRIBUTES]
 
 
@@ -188,7 +190,7 @@ def _parse(token: str, sentence: Sentence) -> dict[str, float]:
         try:
             attributes[name] = attributes.get(name, 0.0) + (float(value) if value else 1.0)
         except ValueError as error:
-            raise CorpusError(f"value {value!r} of attribute {name!r}", "a number", *sentence.place) from error
+            raise CorpusError(f"value {value!r} of attribute {name!r}", "a number", *sentence.location) from error
     return attributes
 
 

@@ -225,14 +225,14 @@ def _column(sentences: Sequence[Sentence], name: str) -> Iterable[str]:
     for sentence in sentences:
         if name not in sentence.columns:
             known = ", ".join(sorted(sentence.columns)) or "none"
-            raise CorpusError(f"columns {known}", f"a column {name!r}, which a template asks for", *sentence.place)
+            raise CorpusError(f"columns {known}", f"a column {name!r}, which a template asks for", *sentence.location)
         yield from sentence.columns[name]
 
 
 def _raise_no_characters(sentences: Sequence[Sentence]) -> NoReturn:
     sentence, form = next((each, form) for each in sentences for form in each.forms if len(form) != 1)
     expected = "characters, in which templates look for words of a lexicon"
-    raise CorpusError(f"the token {form!r}", expected, *sentence.place)
+    raise CorpusError(f"the token {form!r}", expected, *sentence.location)
 
 
 def _inside_codes(template: Template, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:

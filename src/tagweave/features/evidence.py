@@ -57,7 +57,7 @@ def _known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[Senten
         if label not in known and label.partition("-")[2] not in known:
             near = get_close_matches(label, sorted(known), 1, 0.5)
             hint = f" (perhaps {near[0]})" if near else ""
-            path = sentences[0].place.path if sentences else ""
+            path = sentences[0].location.path if sentences else ""
             names = " ".join(sorted(known)[:_SHOWN]) + (" ..." if len(known) > _SHOWN else "")
             raise CorpusError(f"the covered label {label!r}", f"labels or types of labels, {names}{hint}", path)
     return labels
@@ -88,7 +88,7 @@ class _Resolver:
             try:
                 self._cache[key] = self._sets.of_candidates(guideline, self._widen(guideline, candidates))
             except UnknownLabelError as error:
-                raise CorpusError(str(error), "labels of the model", *sentence.place) from error
+                raise CorpusError(str(error), "labels of the model", *sentence.location) from error
         return self._cache[key]
 
     def _join(self, first: int, second: int, sentence: Sentence, at: int) -> int:
@@ -100,7 +100,7 @@ class _Resolver:
             )
             told = ", ".join(f"{name} {'|'.join(candidates)}" for name, candidates in known if candidates)
             found = f"layers that exclude one another at token {at + 1}, {sentence.forms[at]!r} ({told})"
-            raise CorpusError(found, "a label that all allow", *sentence.place) from error
+            raise CorpusError(found, "a label that all allow", *sentence.location) from error
 
     def _widen(self, guideline: str, candidates: Candidates) -> Candidates:
         """`O` in a corpus that covers only some types allows the labels of the other types too."""

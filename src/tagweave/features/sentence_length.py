@@ -22,7 +22,7 @@ def check_lengths(sentences: Iterable[Sentence]) -> None:
     for sentence in sentences:
         if len(sentence) > LONGEST:
             expected = f"at most {LONGEST:,} in a sentence that is parsed"
-            raise CorpusError(f"{len(sentence):,} tokens", expected, *sentence.place)
+            raise CorpusError(f"{len(sentence):,} tokens", expected, *sentence.location)
 
 
 def of_fit_length(sentences: Sequence[Sentence]) -> list[Sentence]:

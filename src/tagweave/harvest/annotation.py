@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.blanks import BLANKS
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG, segmentation_layer
-from tagweave.corpus.sentence import Candidates, Place, Sentence
+from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.corpus.text_blocks import line_blocks
 from tagweave.harvest.matching import LexiconMatcher
 from tagweave.kernels.trie import Spans, code_points
@@ -50,7 +50,7 @@ def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> 
         begin = first = 0
         for line, end, until in zip(block, ends.tolist(), last, strict=True):
             of_line = slice(begin, end - 1)
-            sentence = _sentence(line, marks[of_line], tags and tags[of_line], Place(path, number))
+            sentence = _sentence(line, marks[of_line], tags and tags[of_line], Location(path, number))
             yield Annotated(sentence, until - first)
             begin, first, number = end, until, number + 1
 
@@ -80,7 +80,7 @@ def word_marks(
     return marks.tobytes().decode("ascii")
 
 
-def _sentence(line: str, marks: str, tags: list[Candidates] | None, place: Place) -> Sentence:
+def _sentence(line: str, marks: str, tags: list[Candidates] | None, location: Location) -> Sentence:
     if any(blank in line for blank in BLANKS):
         kept = [at for at, character in enumerate(line) if character not in BLANKS]
         followed = [at + 1 == len(line) or line[at + 1] in BLANKS for at in kept]
@@ -90,7 +90,7 @@ def _sentence(line: str, marks: str, tags: list[Candidates] | None, place: Place
     layers = {SEGMENTATION: segmentation_layer(marks[:-1]) if line else ()}
     if tags is not None:
         layers[TAG] = tuple(tags)
-    return Sentence(tuple(line), layers, place=place)
+    return Sentence(tuple(line), layers, location=location)
 
 
 def _tags(length: int, spans: Spans, tags: Sequence[Candidates]) -> list[Candidates]:

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.harvest.block import Block, is_chinese
 from tagweave.harvest.sentences import sentences
 
@@ -102,7 +102,7 @@ class Harvest:
                 if (known or self.everything) and self._is_new(sentence.text):
                     self._count(sentence, known)
                     text, places = _without_blanks(sentence.text, _with_whole_runs(sentence.text, places))
-                    yield Sentence(tuple(text), {SEGMENTATION: segmentation_layer(places)}, place=Place(path))
+                    yield Sentence(tuple(text), {SEGMENTATION: segmentation_layer(places)}, location=Location(path))
 
     def _is_new(self, text: str) -> bool:
         digest = blake2b(text.encode(), digest_size=16).digest()

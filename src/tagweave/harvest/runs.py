@@ -107,4 +107,4 @@ def without_blanks(sentence: Sentence, whole_runs: bool = True) -> Sentence:
     inside = joined("".join(sentence.forms)).tolist() if whole_runs else [False] * len(sentence)
     boundaries = ["|" if after - before > 1 else "-" if inside[after] else " " for before, after in pairwise(kept)]
     layer = segmentation_layer(boundaries) if kept else ()
-    return Sentence(tuple(sentence.forms[at] for at in kept), {SEGMENTATION: layer}, place=sentence.place)
+    return Sentence(tuple(sentence.forms[at] for at in kept), {SEGMENTATION: layer}, location=sentence.location)

@@ -46,7 +46,7 @@ def to_characters(sentence: Sentence, layer: str, coding: str = "BMES", tag_laye
     for form, candidates in zip(sentence.forms, tags, strict=True):
         coded += _word(len(form), candidates, coding)
     characters = tuple("".join(sentence.forms))
-    return Sentence(characters, {layer: tuple(coded)}, weight=sentence.weight, place=sentence.place)
+    return Sentence(characters, {layer: tuple(coded)}, weight=sentence.weight, location=sentence.location)
 
 
 @lru_cache(maxsize=1 << 16)

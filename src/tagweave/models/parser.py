@@ -60,7 +60,7 @@ class Parser:
             if (heads < 0).any():
                 at = int(np.searchsorted(encoded.token_ptr[1:], np.argmin(heads), "right"))
                 tree = "a projective tree" if self.projective else "a tree"
-                raise CorpusError("heads that exclude one another", f"{tree} that they allow", *block[at].place)
+                raise CorpusError("heads that exclude one another", f"{tree} that they allow", *block[at].location)
             yield from self.with_arcs(block, encoded, heads, layer)
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:

@@ -167,10 +167,10 @@ class Tagger:
         layer = sentence.layers.get(self.guideline, (None,) * len(sentence))
         labels = [candidates[0] for candidates in layer if candidates is not None and len(candidates) == 1]
         if len(labels) < len(layer):
-            raise CorpusError("a position without one label", "labels of a model", *sentence.place)
+            raise CorpusError("a position without one label", "labels of a model", *sentence.location)
         forms, tags = to_words(sentence.forms, labels)
         layers = {self.guideline: as_layer(tags)} if any(tags) else {}
-        return Sentence(forms, layers, place=sentence.place)
+        return Sentence(forms, layers, location=sentence.location)
 
     def _by_tag(self, gamma: Floats) -> Floats:
         """[n, tags] from the probabilities [n, Y] of labels."""
@@ -205,7 +205,7 @@ class Tagger:
     def _with_runs(self, sentence: Sentence) -> Sentence:
         """The sentence with what runs tell, and no other evidence."""
         tags = self.guideline if self.model.task == "segtag" else None  # of which nothing is known
-        known = Sentence(sentence.forms, {SEGMENTATION: segmentation(sentence.forms)}, place=sentence.place)
+        known = Sentence(sentence.forms, {SEGMENTATION: segmentation(sentence.forms)}, location=sentence.location)
         told = recode(known, self.guideline, self.model.coding, tags).layers[self.guideline]
         views = self.model.structure.space.guidelines
         others = {name: layer for name, layer in sentence.layers.items() if name not in views}
@@ -223,7 +223,7 @@ class Tagger:
 
 
 def _contradiction(sentence: Sentence) -> CorpusError:
-    return CorpusError("labels that exclude one another", "a sequence that they allow", *sentence.place)
+    return CorpusError("labels that exclude one another", "a sequence that they allow", *sentence.location)
 
 
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:

@@ -46,7 +46,7 @@ def check_consistent(
     steps = _Steps(masks, scheme)
     for sentence in sentences:
         if not steps.leaves_any(list(islice(numbers, len(sentence)))):
-            raise CorpusError("labels that exclude one another", "a sequence that they allow", *sentence.place)
+            raise CorpusError("labels that exclude one another", "a sequence that they allow", *sentence.location)
 
 
 class _Steps:

@@ -148,7 +148,7 @@ def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
     from tagweave.corpus.errors import CorpusError
 
     if new != old and (new in sentence.layers or new in sentence.heads):
-        raise CorpusError(f"a layer {new!r} beside {old!r}", "a name for the guideline: NAME=FILE", *sentence.place)
+        raise CorpusError(f"a layer {new!r} beside {old!r}", "a name for the guideline: NAME=FILE", *sentence.location)
     layers = {new if name == old else name: each for name, each in sentence.layers.items()}
     heads = {new if name == old else name: each for name, each in sentence.heads.items()}
     return replace(sentence, layers=layers, heads=heads)

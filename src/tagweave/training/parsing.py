@@ -182,7 +182,9 @@ def usual_templates(*parts: Sequence[Sentence]) -> ArcTemplates:
     sentences = [sentence for part in parts for sentence in part]
     known = tag_layers(sentences)
     if not known:
-        raise CorpusError("sentences without tags", "a layer upos or xpos", *(sentences[0].place if sentences else ()))
+        raise CorpusError(
+            "sentences without tags", "a layer upos or xpos", *(sentences[0].location if sentences else ())
+        )
     return arc_preset(known[0], known[1] if len(known) > 1 else None, all(map(_have_feats, parts)))
 
 

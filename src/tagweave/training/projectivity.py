@@ -32,7 +32,7 @@ def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sente
         new = np.array(old, np.int32)
         lifts = projectivise(new)
         if lifts < 0:
-            raise CorpusError("heads that go round in a circle", "a tree", *sentence.place)
+            raise CorpusError("heads that go round in a circle", "a tree", *sentence.location)
         changed += lifts > 0
         arcs = [_arc(each, head) for each, head in zip(given, new.tolist(), strict=True)] if lifts else given
         found.append(replace(sentence, heads={**sentence.heads, layer: tuple(arcs)}) if lifts else sentence)

@@ -84,7 +84,7 @@ class Task:
 
     def _from_words(self, sentence: Sentence, guideline: str) -> Sentence:
         if self.name == "segtag" and guideline not in sentence.layers:
-            raise CorpusError("words without tags", f"a layer {guideline!r}, for the task segtag", *sentence.place)
+            raise CorpusError("words without tags", f"a layer {guideline!r}, for the task segtag", *sentence.location)
         coded = to_characters(sentence, guideline, self.coding, guideline if self.name == "segtag" else None)
         if sentence.confidence is None:
             return coded
@@ -96,7 +96,7 @@ class Task:
         letters = sentence.layers.get(segmentation, (None,) * len(sentence))
         if strange := sorted({letter for each in set(letters) for letter in each or ()} - set("BMES")):
             found = f"the labels {', '.join(strange)} in layer {segmentation!r}"
-            raise CorpusError(found, "a segmentation in the letters B, M, E, S", *sentence.place)
+            raise CorpusError(found, "a segmentation in the letters B, M, E, S", *sentence.location)
         source = sentence.with_layer(SEGMENTATION, letters)
         coded = recode(source, guideline, self.coding, TAGS if self.name == "segtag" else None)
         return replace(sentence, layers={guideline: coded.layers[guideline]}, heads={}, comments=(), extra_rows=())

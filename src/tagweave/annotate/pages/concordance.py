@@ -11,7 +11,7 @@ from tagweave.annotate.pages.marking import CONTEXT, NOTHING, SIZE, Marked, Row
 from tagweave.annotate.site import WordList
 from tagweave.annotate.task import Purpose, Task
 from tagweave.annotate.visit import Visit
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
 _NEIGHBOURS = 100  # words of the list that are offered on either side of one
 _SAID = dict(zip(ORDERS, ("what follows", "what precedes", "the text"), strict=True))
@@ -95,5 +95,5 @@ def _occurrence(listed: WordList, fields: Fields, word: str) -> Occurrence:
 def _task(listed: WordList, at: Occurrence) -> Task:
     """The task of an occurrence; lines of the text are counted from 1."""
     text = listed.concordance.sentence(at.sentence)
-    sentence = Sentence(tuple(text), place=Place(listed.path, at.sentence + 1))
+    sentence = Sentence(tuple(text), location=Location(listed.path, at.sentence + 1))
     return Task(sentence, at.start, at.stop, listed.guideline, purpose=Purpose.CONCORDANCE)

@@ -16,7 +16,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.escapes import last_unescaped, split_unescaped, unescape
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, layer_to_write
-from tagweave.corpus.sentence import Candidates, Place, Sentence
+from tagweave.corpus.sentence import Candidates, Location, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,30 +38,30 @@ def read(lines: Iterable[str], path: str = "", separator: str = "|", layer: str 
     number = 0
     for number, line in enumerate(lines, 1):
         if line:
-            rows.append(_row(line, len(rows) + 1, separator, Place(path, number)))
+            rows.append(_row(line, len(rows) + 1, separator, Location(path, number)))
         elif rows:
-            yield _sentence(rows, layer, Place(path, number - len(rows)))
+            yield _sentence(rows, layer, Location(path, number - len(rows)))
             rows = []
     if rows:
-        yield _sentence(rows, layer, Place(path, number - len(rows) + 1))
+        yield _sentence(rows, layer, Location(path, number - len(rows) + 1))
 
 
-def _sentence(rows: list[tuple[str, Candidates, str]], layer: str, place: Place) -> Sentence:
+def _sentence(rows: list[tuple[str, Candidates, str]], layer: str, location: Location) -> Sentence:
     forms, labels, attributes = zip(*rows, strict=True)
-    return Sentence(forms, {layer: labels}, {ATTRIBUTES: attributes}, place=place)
+    return Sentence(forms, {layer: labels}, {ATTRIBUTES: attributes}, location=location)
 
 
-def _row(line: str, position: int, separator: str, place: Place) -> tuple[str, Candidates, str]:
+def _row(line: str, position: int, separator: str, location: Location) -> tuple[str, Candidates, str]:
     field, _, attributes = line.partition("\t")
-    names = _names(attributes, place)
-    return intern(names[0] if names else str(position)), _candidates(field, separator, place), attributes
+    names = _names(attributes, location)
+    return intern(names[0] if names else str(position)), _candidates(field, separator, location), attributes
 
 
-def _names(attributes: str, place: Place) -> list[str]:
-    return [_name(attribute, place) for attribute in attributes.split("\t")] if attributes else []
+def _names(attributes: str, location: Location) -> list[str]:
+    return [_name(attribute, location) for attribute in attributes.split("\t")] if attributes else []
 
 
-def _name(attribute: str, place: Place) -> str:
+def _name(attribute: str, location: Location) -> str:
     """The attribute without its weight, unescaped."""
     colon = last_unescaped(attribute, ":")
     name, weight = (attribute, "1") if colon < 0 else (attribute[:colon], attribute[colon + 1 :])
@@ -71,18 +71,18 @@ def _name(attribute: str, place: Place) -> str:
         finite = False
     if not finite:
         expected = "attribute:NUMBER, and \\: for a colon in an attribute"
-        raise CorpusError(f"the weight {weight!r} of {attribute!r}", expected, *place)
+        raise CorpusError(f"the weight {weight!r} of {attribute!r}", expected, *location)
     if not name:
-        raise CorpusError("an empty attribute", "attributes separated by one tab each", *place)
+        raise CorpusError("an empty attribute", "attributes separated by one tab each", *location)
     return unescape(name, ":")
 
 
-def _candidates(field: str, separator: str, place: Place) -> Candidates:
+def _candidates(field: str, separator: str, location: Location) -> Candidates:
     if field in UNKNOWN:
         return None
     candidates = tuple(intern(unescape(piece, ":" + separator)) for piece in split_unescaped(field, separator))
     if "" in candidates or len(set(candidates)) != len(candidates):
-        raise CorpusError(f"the label {field!r}", f"different labels separated by {separator!r}", *place)
+        raise CorpusError(f"the label {field!r}", f"different labels separated by {separator!r}", *location)
     return candidates
 
 
@@ -99,7 +99,7 @@ def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "|", 
         labels = layer_to_write(sentence, layer)
         attributes = sentence.columns.get(ATTRIBUTES) or [_escaped(form, ":", sentence) for form in sentence.forms]
         for texts in attributes:
-            _names(texts, sentence.place)
+            _names(texts, sentence.location)
         rows = [f"{_field(each, separator, sentence)}\t{texts}" for each, texts in zip(labels, attributes, strict=True)]
         stream.writelines(checked(row.removesuffix("\t"), sentence) + "\n" for row in rows)
         stream.write("\n" if rows else "")
@@ -110,7 +110,7 @@ def _field(candidates: Candidates, separator: str, sentence: Sentence) -> str:
         return UNKNOWN[0]
     if candidates == (UNKNOWN[0],):
         raise CorpusError(
-            f"the label {UNKNOWN[0]!r}", "labels that do not mean unknown in this format", *sentence.place
+            f"the label {UNKNOWN[0]!r}", "labels that do not mean unknown in this format", *sentence.location
         )
     return separator.join(_escaped(label, ":" + separator, sentence) for label in candidates)
 
@@ -118,7 +118,7 @@ def _field(candidates: Candidates, separator: str, sentence: Sentence) -> str:
 def _escaped(text: str, special: str, sentence: Sentence) -> str:
     """Every special character and every backslash escaped, as CRFsuite reads them."""
     if not text or "\t" in text:
-        raise CorpusError(f"the form or label {text!r}", "non-empty text without tabs", *sentence.place)
+        raise CorpusError(f"the form or label {text!r}", "non-empty text without tabs", *sentence.location)
     return "".join(f"\\{character}" if character in special + "\\" else character for character in text)
 
 

@@ -25,7 +25,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.confidence import Confidence
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blanks
-from tagweave.corpus.sentence import Candidates, Layer, Place, Sentence
+from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,18 +71,18 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
     labels = _Labels()
     named = False
     for block in _blocks(lines):
-        place = Place(path, block.line)
+        location = Location(path, block.line)
         for number, header in block.comments:
             if is_header(header):
-                names, named = _header_names(header, Place(path, number)), True
+                names, named = _header_names(header, Location(path, number)), True
         if block.rows and not names:
             names = _default_names(len(block.rows[0]), layer)
-        texts = _texts_by_name(block.rows, names, place)
+        texts = _texts_by_name(block.rows, names, location)
         forms = texts.pop(names[0], ()) if names else ()
-        layers = {name: _layer(texts[name], labels, place) for name in (texts if named else list(texts)[-1:])}
+        layers = {name: _layer(texts[name], labels, location) for name in (texts if named else list(texts)[-1:])}
         columns = {name: tuple(map(intern, texts[name])) for name in (texts if named else list(texts)[:-1])}
         comments = tuple(comment for _, comment in block.comments if not is_header(comment))
-        yield Sentence(tuple(map(intern, forms)), layers, columns, comments=comments, place=place)
+        yield Sentence(tuple(map(intern, forms)), layers, columns, comments=comments, location=location)
 
 
 def is_header(line: str) -> bool:
@@ -90,11 +90,11 @@ def is_header(line: str) -> bool:
     return _HEADER.match(line) is not None
 
 
-def _header_names(header: str, place: Place) -> list[str]:
+def _header_names(header: str, location: Location) -> list[str]:
     names = split_blanks(header.partition("=")[2])
     if len(names) < 2 or len(set(names)) != len(names):
         expected = "`# columns = form NAME ...`, each name once"
-        raise CorpusError(f"the header {header!r}", expected, *place)
+        raise CorpusError(f"the header {header!r}", expected, *location)
     return names
 
 
@@ -120,21 +120,23 @@ def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
         yield block if block.rows else block._replace(line=number)
 
 
-def _texts_by_name(rows: Sequence[Sequence[str]], names: Sequence[str], place: Place) -> dict[str, tuple[str, ...]]:
-    for number, row in enumerate(rows, place.line):
+def _texts_by_name(
+    rows: Sequence[Sequence[str]], names: Sequence[str], location: Location
+) -> dict[str, tuple[str, ...]]:
+    for number, row in enumerate(rows, location.line):
         if len(row) != len(names) or not row[0]:
             found = "an empty form" if len(row) == len(names) else f"{len(row)} columns"
-            raise CorpusError(found, f"{len(names)} columns: {' '.join(names)}", place.path, number)
+            raise CorpusError(found, f"{len(names)} columns: {' '.join(names)}", location.path, number)
     return dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
 
 
-def _layer(fields: Sequence[str], labels: _Labels, place: Place) -> Layer:
+def _layer(fields: Sequence[str], labels: _Labels, location: Location) -> Layer:
     layer = []
-    for number, field in enumerate(fields, place.line):
+    for number, field in enumerate(fields, location.line):
         try:
             layer.append(labels[field])
         except CorpusError as error:
-            raise CorpusError(error.found, error.expected, place.path, number) from None
+            raise CorpusError(error.found, error.expected, location.path, number) from None
     return tuple(layer)
 
 
@@ -168,7 +170,7 @@ def _names_to_write(sentence: Sentence, layer: str | None) -> list[str]:
     names = ["form", *(name for name in sentence.columns if name not in sentence.layers), *layers, last]
     refuse_blanks(names, "column name", " \t", sentence)
     if len(set(names)) != len(names):
-        raise CorpusError(f"a column or layer named 'form' in {names}", "another name", *sentence.place)
+        raise CorpusError(f"a column or layer named 'form' in {names}", "another name", *sentence.location)
     return names
 
 
@@ -182,16 +184,20 @@ def _write_comments(sentence: Sentence, stream: IO[str]) -> None:
 
 def _rows(sentence: Sentence, names: Sequence[str]) -> Iterator[str]:
     if extra := [name for name in sentence.layers if name not in names]:
-        raise CorpusError(f"a layer {extra[0]!r}", f"the layers of the sentences before: {names[1:]}", *sentence.place)
+        raise CorpusError(
+            f"a layer {extra[0]!r}", f"the layers of the sentences before: {names[1:]}", *sentence.location
+        )
     texts = [sentence.forms, *(_texts(sentence, name) for name in names[1:])]
     for number, fields in enumerate(zip(*texts, strict=True)):
         row = "\t".join(fields)
         if not fields[0] or row.count("\t") != len(names) - 1:
-            raise CorpusError(f"an empty form or a tab in {fields}", "fields without tabs", *sentence.place)
+            raise CorpusError(f"an empty form or a tab in {fields}", "fields without tabs", *sentence.location)
         if not row.strip(" \t"):
-            raise CorpusError(f"nothing but blanks in {fields}", "a row that is no blank line", *sentence.place)
+            raise CorpusError(f"nothing but blanks in {fields}", "a row that is no blank line", *sentence.location)
         if not number and (_COMMENT.match(row) or row.startswith(_DOCUMENT)):
-            raise CorpusError(f"the form {fields[0]!r} first in a sentence", "no row like a comment", *sentence.place)
+            raise CorpusError(
+                f"the form {fields[0]!r} first in a sentence", "no row like a comment", *sentence.location
+            )
         yield row
 
 
@@ -207,7 +213,7 @@ def _field(candidates: Candidates, sentence: Sentence) -> str:
         return UNKNOWN[0]
     field = format_candidates(candidates)
     if field in UNKNOWN:
-        raise CorpusError(f"the label {field!r}", "labels that do not mean unknown in column files", *sentence.place)
+        raise CorpusError(f"the label {field!r}", "labels that do not mean unknown in column files", *sentence.location)
     return field
 
 

@@ -48,5 +48,5 @@ def _number(text: str, sentence: Sentence) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise CorpusError(f"the confidence {text!r}", "a number from 0 to 1", *sentence.place)
+        raise CorpusError(f"the confidence {text!r}", "a number from 0 to 1", *sentence.location)
     return value

@@ -32,7 +32,7 @@ from tagweave.corpus.escapes import split_unescaped
 from tagweave.corpus.formats.confidence import Confidence
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, layer_to_write
-from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Layer, Place, Sentence
+from tagweave.corpus.sentence import Arc, ArcCandidates, Candidates, Layer, Location, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -75,36 +75,36 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
 def _sentence(block: list[str], path: str, start: int) -> Sentence:
     """The sentence of one block of lines, the first of which is line `start` of the file."""
     tokens: list[_Token] = []
-    places: list[Place] = []
+    locations: list[Location] = []
     extra: list[tuple[int, str]] = []
     comments = next((index for index, line in enumerate(block) if line[0] != "#"), len(block))
     for number, line in enumerate(block[comments:], start + comments):
-        place = Place(path, number)
-        fields = _split(line, place)
+        location = Location(path, number)
+        fields = _split(line, location)
         if fields[0] == str(len(tokens) + 1):
-            tokens.append(_token(fields, place))
-            places.append(place)
+            tokens.append(_token(fields, location))
+            locations.append(location)
         else:
-            _check_extra(fields[0], len(tokens), place)
+            _check_extra(fields[0], len(tokens), location)
             extra.append((len(tokens), line))
     if not tokens:
         raise CorpusError("no tokens", "at least one token before the blank line", path, start)
     forms, upos, xpos, arcs, *columns = zip(*tokens, strict=True)
-    _check_heads(arcs, places)
+    _check_heads(arcs, locations)
     layers = {UPOS: upos, XPOS: xpos}
     named = dict(zip(COLUMNS, columns, strict=True))
-    return Sentence(forms, layers, named, {HEAD: arcs}, tuple(block[:comments]), tuple(extra), place=places[0])
+    return Sentence(forms, layers, named, {HEAD: arcs}, tuple(block[:comments]), tuple(extra), location=locations[0])
 
 
-def _split(line: str, place: Place) -> list[str]:
+def _split(line: str, location: Location) -> list[str]:
     fields = line.split("\t")
     if len(fields) != _FIELDS or "" in fields:
         found = "an empty field" if len(fields) == _FIELDS else f"{len(fields)} fields"
-        raise CorpusError(found, "ten fields separated by tabs, none of them empty", *place)
+        raise CorpusError(found, "ten fields separated by tabs, none of them empty", *location)
     return fields
 
 
-def _check_extra(identifier: str, tokens: int, place: Place) -> None:
+def _check_extra(identifier: str, tokens: int, location: Location) -> None:
     """Nothing, if a row with this ID may follow as many tokens: a multiword token, or an empty node."""
     try:
         value = parse_id_value(identifier)
@@ -114,18 +114,18 @@ def _check_extra(identifier: str, tokens: int, place: Place) -> None:
     if not fits:
         found, next_id = f"the ID {identifier!r}", tokens + 1
         raise CorpusError(
-            found, f"{next_id}, {next_id}-N for a multiword token or {tokens}.N for an empty node", *place
+            found, f"{next_id}, {next_id}-N for a multiword token or {tokens}.N for an empty node", *location
         )
 
 
-def _token(fields: list[str], place: Place) -> _Token:
+def _token(fields: list[str], location: Location) -> _Token:
     _, form, lemma, upos, xpos, feats, head, relation, deps, misc = fields
-    tags, other_tags, arcs = _labels(upos), _labels(xpos), _arcs(head, relation, place)
+    tags, other_tags, arcs = _labels(upos), _labels(xpos), _arcs(head, relation, location)
     if "Alt" in misc:
         misc, found = _take_alternatives(misc)
-        tags = _merged(tags, map(_plain, found.get("AltUpos", ())), place)
-        other_tags = _merged(other_tags, map(_plain, found.get("AltXpos", ())), place)
-        arcs = _merged(arcs, (_parse_arc(text, place) for text in found.get("AltHead", ())), place)
+        tags = _merged(tags, map(_plain, found.get("AltUpos", ())), location)
+        other_tags = _merged(other_tags, map(_plain, found.get("AltXpos", ())), location)
+        arcs = _merged(arcs, (_parse_arc(text, location) for text in found.get("AltHead", ())), location)
     return intern(form), tags, other_tags, arcs, intern(lemma), intern(feats), deps, intern(misc)
 
 
@@ -134,11 +134,11 @@ def _labels(field: str) -> Candidates:
     return None if field == _NONE else (intern(field),)
 
 
-def _arcs(head: str, relation: str, place: Place) -> ArcCandidates:
+def _arcs(head: str, relation: str, location: Location) -> ArcCandidates:
     try:
         return _known_arcs(head, relation)
     except (ParseException, ValueError):
-        raise CorpusError(f"the head {head!r}", "the ID of a token, 0 for the root or _", *place) from None
+        raise CorpusError(f"the head {head!r}", "the ID of a token, 0 for the root or _", *location) from None
 
 
 @lru_cache(100_000)
@@ -151,12 +151,12 @@ def _known_arcs(head: str, relation: str) -> ArcCandidates:
     return (Arc(position, None if relation == _NONE else intern(relation)),)
 
 
-def _check_heads(arcs: Sequence[ArcCandidates], places: Sequence[Place]) -> None:
-    for position, (candidates, place) in enumerate(zip(arcs, places, strict=True), 1):
+def _check_heads(arcs: Sequence[ArcCandidates], locations: Sequence[Location]) -> None:
+    for position, (candidates, location) in enumerate(zip(arcs, locations, strict=True), 1):
         for arc in candidates or ():
             if arc.head is not None and (arc.head > len(arcs) or arc.head == position):
                 expected = f"0 or another token of the sentence (1 to {len(arcs)})"
-                raise CorpusError(f"the head {arc.head} of token {position}", expected, *place)
+                raise CorpusError(f"the head {arc.head} of token {position}", expected, *location)
 
 
 def _take_alternatives(misc: str) -> tuple[str, dict[str, list[str]]]:
@@ -175,12 +175,12 @@ _Value = TypeVar("_Value")
 
 
 def _merged(
-    candidates: tuple[_Value, ...] | None, alternatives: Iterable[_Value], place: Place
+    candidates: tuple[_Value, ...] | None, alternatives: Iterable[_Value], location: Location
 ) -> tuple[_Value, ...] | None:
     """The candidates of the field, then the alternatives; one of these may repeat the field."""
     listed = tuple(alternatives)
     if "" in listed or len(set(listed)) != len(listed):
-        raise CorpusError(f"the alternatives {listed}", "different, non-empty alternatives", *place)
+        raise CorpusError(f"the alternatives {listed}", "different, non-empty alternatives", *location)
     return tuple(dict.fromkeys((*(candidates or ()), *listed))) or None
 
 
@@ -192,9 +192,9 @@ def _escaped(text: str) -> str:
     return re.sub(r"[/|\\]", lambda match: _ESCAPED[match.group()], text)
 
 
-def _parse_arc(text: str, place: Place) -> Arc:
+def _parse_arc(text: str, location: Location) -> Arc:
     head, _, relation = text.partition(":")
-    arcs = _arcs(head, _plain(relation) or _NONE, place)
+    arcs = _arcs(head, _plain(relation) or _NONE, location)
     return arcs[0] if arcs else Arc(None, None)
 
 
@@ -218,7 +218,7 @@ def _write_sentence(sentence: Sentence, stream: IO[str], names: tuple[str, str],
         layer_to_write(sentence, names[0])
     for comment in sentence.comments:
         if not comment.startswith("#"):
-            raise CorpusError(f"the comment {comment!r}", "comments that begin with #", *sentence.place)
+            raise CorpusError(f"the comment {comment!r}", "comments that begin with #", *sentence.location)
     rows = list(_rows(sentence, names, head))
     for count, row in reversed(sentence.extra_rows):
         rows.insert(count, row)
@@ -231,7 +231,7 @@ def _rows(sentence: Sentence, names: tuple[str, str], head: str) -> Iterator[str
     blank = (_NONE,) * len(sentence)
     upos, xpos = (sentence.layers.get(name, unknown) for name in names)
     arcs = sentence.heads.get(head, unknown)
-    _check_heads(arcs, (sentence.place,) * len(sentence))
+    _check_heads(arcs, (sentence.location,) * len(sentence))
     lemma, feats, deps, misc = (sentence.columns.get(name, blank) for name in COLUMNS)
     rows = zip(sentence.forms, lemma, upos, xpos, feats, arcs, deps, misc, strict=True)
     for number, (form, lemma_, upos_, xpos_, feats_, arcs_, deps_, misc_) in enumerate(rows, 1):
@@ -241,27 +241,27 @@ def _rows(sentence: Sentence, names: tuple[str, str], head: str) -> Iterator[str
         end = _with_alternatives(misc_, (upos_ or (), xpos_ or (), [":".join(pair) for pair in pairs]), sentence)
         fields = (str(number), form, lemma_, tags, other_tags, feats_, *arc, deps_, end)
         if "" in fields or any("\t" in field for field in fields):
-            raise CorpusError(f"an empty field or a tab in {fields}", "ten fields without tabs", *sentence.place)
+            raise CorpusError(f"an empty field or a tab in {fields}", "ten fields without tabs", *sentence.location)
         yield "\t".join(fields)
 
 
 def _field(candidates: Candidates, sentence: Sentence) -> str:
     if "" in (candidates or ()):
-        raise CorpusError("the label ''", "labels that are not empty", *sentence.place)
+        raise CorpusError("the label ''", "labels that are not empty", *sentence.location)
     return candidates[0] if candidates is not None and len(candidates) == 1 else _NONE
 
 
 def _arc_fields(arc: Arc, sentence: Sentence) -> tuple[str, str]:
     if arc.relation in ("", _NONE):
         expected = "relations other than _, which is unknown in CoNLL-U"
-        raise CorpusError(f"the relation {arc.relation!r}", expected, *sentence.place)
+        raise CorpusError(f"the relation {arc.relation!r}", expected, *sentence.location)
     return _NONE if arc.head is None else str(arc.head), _NONE if arc.relation is None else arc.relation
 
 
 def _with_alternatives(misc: str, candidates: Sequence[Sequence[str]], sentence: Sentence) -> str:
     if "Alt" in misc and (taken := _take_alternatives(misc)[1]):
         expected = "alternatives as candidates of the layers"
-        raise CorpusError(f"the key {next(iter(taken))} in the column misc", expected, *sentence.place)
+        raise CorpusError(f"the key {next(iter(taken))} in the column misc", expected, *sentence.location)
     items = [] if misc == _NONE else [misc]
     for key, labels in zip(_KEYS, candidates, strict=True):
         if len(labels) > 1 or _NONE in labels:
@@ -282,7 +282,7 @@ def _write_layer(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> 
             write([sentence], stream, xpos=layer)
         else:
             found = f"the layers upos, xpos and {layer}"
-            raise CorpusError(found, "two layers at most, for UPOS and XPOS", *sentence.place)
+            raise CorpusError(found, "two layers at most, for UPOS and XPOS", *sentence.location)
 
 
 def _put_beside(sentence: Sentence, name: str, layer: Layer, beside: str | None) -> Sentence:
@@ -296,7 +296,7 @@ def _empty_field(sentence: Sentence, name: str) -> str:
     for field in (XPOS, UPOS):
         if not any(sentence.layers.get(field, ())):
             return field
-    raise CorpusError("labels in UPOS and in XPOS", f"one of them empty, for the labels of {name}", *sentence.place)
+    raise CorpusError("labels in UPOS and in XPOS", f"one of them empty, for the labels of {name}", *sentence.location)
 
 
 def _take_confidence(sentence: Sentence) -> tuple[list[str | None], Sentence]:

@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, layer_to_write
-from tagweave.corpus.sentence import Candidates, Layer, Place, Sentence
+from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,15 +61,15 @@ def read(lines: Iterable[str], path: str = "", segmentation: str = SEGMENTATION,
             a tag where no word ends, or one with an empty or repeated alternative.
     """
     for number, line in enumerate(lines, 1):
-        place = Place(path, number)
+        location = Location(path, number)
         try:
             characters, fields, boundaries = _parse(line)
             layers = {segmentation: segmentation_layer(boundaries) if characters else ()}
             for level, words in enumerate(_words(fields)):
                 layers[_level_name(tag, level)] = _spread(words, boundaries)
         except CorpusError as error:
-            raise CorpusError(error.found, error.expected, *place) from None
-        yield Sentence(tuple(characters), layers, place=place)
+            raise CorpusError(error.found, error.expected, *location) from None
+        yield Sentence(tuple(characters), layers, location=location)
 
 
 def _parse(line: str) -> tuple[list[str], list[str], list[str]]:
@@ -160,11 +160,11 @@ def write(sentences: Iterable[Sentence], stream: IO[str], segmentation: str = SE
     for sentence in sentences:
         if set(map(len, sentence.forms)) - {1}:
             long = next(form for form in sentence.forms if len(form) != 1)
-            raise CorpusError(f"the form {long!r}", "forms of one character in KyTea's format", *sentence.place)
+            raise CorpusError(f"the form {long!r}", "forms of one character in KyTea's format", *sentence.location)
         try:
             line = _line(sentence.forms, sentence.layers, layer_to_write(sentence, segmentation), tag)
         except CorpusError as error:
-            raise CorpusError(error.found, error.expected, *sentence.place) from None
+            raise CorpusError(error.found, error.expected, *sentence.location) from None
         stream.write(checked(line, sentence) + "\n")
 
 

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, refuse_labels
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
     """The sentences, one a line, each form one character, no layers; constant memory."""
     for number, line in enumerate(lines, 1):
-        yield Sentence(tuple(map(intern, line)), place=Place(path, number))
+        yield Sentence(tuple(map(intern, line)), location=Location(path, number))
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str]) -> None:
@@ -30,7 +30,7 @@ def write(sentences: Iterable[Sentence], stream: IO[str]) -> None:
     for sentence in sentences:
         refuse_labels(sentence, FORMAT.name)
         if (long := next((form for form in sentence.forms if len(form) != 1), None)) is not None:
-            raise CorpusError(f"the form {long!r}", "forms of one character in raw text", *sentence.place)
+            raise CorpusError(f"the form {long!r}", "forms of one character in raw text", *sentence.location)
         stream.write(checked("".join(sentence.forms), sentence) + "\n")
 
 

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 from tagweave.corpus.blanks import BLANKS, split_blanks
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.writing import checked, refuse_blanks, refuse_labels
-from tagweave.corpus.sentence import Place, Sentence
+from tagweave.corpus.sentence import Location, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
     """The sentences, one a line, with forms and no layers; constant memory."""
     for number, line in enumerate(lines, 1):
         words = split_blanks(line.replace("\u3000", " "))
-        yield Sentence(tuple(map(intern, words)), place=Place(path, number))
+        yield Sentence(tuple(map(intern, words)), location=Location(path, number))
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str]) -> None:

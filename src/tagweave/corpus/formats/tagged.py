@@ -19,7 +19,7 @@ from tagweave.corpus.escapes import escape, last_unescaped, unescape
 from tagweave.corpus.formats.format import Format, Look, Sign
 from tagweave.corpus.formats.tails import Tails
 from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blanks
-from tagweave.corpus.sentence import Candidates, Place, Sentence
+from tagweave.corpus.sentence import Candidates, Location, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -84,7 +84,7 @@ def read(
         except CorpusError as error:
             raise CorpusError(error.found, error.expected, path, number) from None
         forms, tags = zip(*tokens, strict=True) if tokens else ((), ())
-        yield Sentence(forms, {layer: tags}, place=Place(path, number))
+        yield Sentence(forms, {layer: tags}, location=Location(path, number))
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", layer: str = "tag") -> None:

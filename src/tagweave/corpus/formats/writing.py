@@ -24,7 +24,7 @@ def layer_to_write(sentence: Sentence, name: str) -> Layer:
     if name in sentence.layers:
         return sentence.layers[name]
     if sentence.layers:
-        raise CorpusError(f"the layers {', '.join(sentence.layers)}", f"a layer {name!r} to write", *sentence.place)
+        raise CorpusError(f"the layers {', '.join(sentence.layers)}", f"a layer {name!r} to write", *sentence.location)
     return (None,) * len(sentence)
 
 
@@ -37,7 +37,7 @@ def refuse_labels(sentence: Sentence, format_name: str) -> None:
     for name, layer in sentence.layers.items():
         if any(candidates is not None for candidates in layer):
             expected = f"no labels: the {format_name} format holds forms only"
-            raise CorpusError(f"labels in layer {name!r}", expected, *sentence.place)
+            raise CorpusError(f"labels in layer {name!r}", expected, *sentence.location)
 
 
 def checked(line: str, sentence: Sentence) -> str:
@@ -47,7 +47,7 @@ def checked(line: str, sentence: Sentence) -> str:
         CorpusError: a line break, a NUL or half of a surrogate pair in it.
     """
     if bad := _UNWRITABLE.search(line):
-        raise CorpusError(f"the character {bad.group()!r} in a token", "text without line breaks", *sentence.place)
+        raise CorpusError(f"the character {bad.group()!r} in a token", "text without line breaks", *sentence.location)
     return line
 
 
@@ -59,4 +59,6 @@ def refuse_blanks(texts: Iterable[str], what: str, blanks: str, sentence: Senten
     """
     for text in texts:
         if not text or any(blank in text for blank in blanks):
-            raise CorpusError(f"the {what} {text!r}", f"a {what} that is neither empty nor has blanks", *sentence.place)
+            raise CorpusError(
+                f"the {what} {text!r}", f"a {what} that is neither empty nor has blanks", *sentence.location
+            )
