@@ -32,9 +32,9 @@ class Forest:
     def token_ptr(self) -> NDArray[np.int64]:
         return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
 
-    def flat(self, dtype: type = np.float64) -> NDArray[Any]:
-        """All scores, one sentence behind the other."""
-        return np.concatenate([table.ravel() for table in self.scores]).astype(dtype)
+    def flat(self) -> NDArray[np.float32]:
+        """All scores, one sentence behind the other, in the type of a parser's."""
+        return np.concatenate([table.ravel() for table in self.scores]).astype(np.float32)
 
     def evidence(self) -> NDArray[np.uint8]:
         """All evidence, one sentence behind the other."""
@@ -62,6 +62,6 @@ def forests(
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     lengths = draw(st.lists(st.integers(shortest, longest), min_size=1, max_size=most))
     kept = 1.0 if free else draw(st.sampled_from([1.0, 0.8, 0.5, 0.2]))
-    scores = [random.normal(size=(n + 1, n + 1)) * spread for n in lengths]
+    scores = [(random.normal(size=(n + 1, n + 1)) * spread).astype(np.float32) for n in lengths]
     allowed = [(random.random((n + 1, n + 1)) < kept).astype(np.uint8) for n in lengths]
     return Forest(scores, allowed, draw(st.booleans()))

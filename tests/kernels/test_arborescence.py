@@ -14,14 +14,14 @@ from forests import Forest, forests
 from tagweave.kernels import arborescence, tree
 
 
-def best(forest: Forest, dtype: type = np.float64) -> list[tuple[int, ...]]:
-    scores, heads = forest.flat(dtype), np.full(forest.lengths.sum(), -7, np.int32)
+def best(forest: Forest) -> list[tuple[int, ...]]:
+    scores, heads = forest.flat(), np.full(forest.lengths.sum(), -7, np.int32)
     tree.exclude(scores, forest.evidence())
     arborescence.best_arborescence(scores, forest.ptr, forest.lengths, forest.single_root, heads)
     return [tuple(heads[a:b].tolist()) for a, b in pairwise(forest.token_ptr)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.sampled_from([0.5, 3.0, 300.0]).flatmap(lambda spread: forests(5, spread)))
 def test_the_best_tree_of_all(forest: Forest) -> None:
     for s, found in enumerate(best(forest)):
@@ -69,7 +69,7 @@ def test_cycles_within_cycles(n: int, single_root: bool) -> None:
     random = np.random.default_rng(n)
     words = np.arange(n + 1)
     near = [(words[:, None] >> level) == (words >> level) for level in range(8)]
-    scores = np.sum(near, axis=0) + random.uniform(size=(n + 1, n + 1)) * 0.5
+    scores = (np.sum(near, axis=0) + random.uniform(size=(n + 1, n + 1)) * 0.5).astype(np.float32)
     all_of_them = np.ones_like(scores, np.uint8)
     found = best(Forest([scores], [all_of_them], single_root))[0]
     assert naive_trees.is_tree(found)
@@ -82,7 +82,7 @@ def test_cycles_within_cycles(n: int, single_root: bool) -> None:
     for place in range(1, n):
         planted[order[place] - 1] = int(random.choice(order[:place]))
     scores[planted, words[1:]] += 20
-    assert best(Forest([scores], [all_of_them], single_root), np.float32)[0] == tuple(planted)
+    assert best(Forest([scores], [all_of_them], single_root))[0] == tuple(planted)
 
 
 def changed(heads: tuple[int, ...], random: np.random.Generator, single_root: bool) -> list[tuple[int, ...]]:

@@ -20,9 +20,9 @@ SINGLE_ROOT = pytest.mark.parametrize("single_root", [True, False])
 Floats = NDArray[Any]
 
 
-def run(forest: Forest, dtype: type = np.float64, free: bool = False) -> tuple[Floats, Floats]:
+def run(forest: Forest, free: bool = False) -> tuple[Floats, Floats]:
     """log Z and marginals."""
-    scores, allowed = forest.flat(dtype), np.empty(0, np.uint8) if free else forest.evidence()
+    scores, allowed = forest.flat(), np.empty(0, np.uint8) if free else forest.evidence()
     marginal, log_z = np.full_like(scores, np.nan), np.full(len(forest.lengths), np.nan)
     tree_sums.marginals(scores, allowed, forest.ptr, forest.lengths, forest.single_root, marginal, log_z)
     return log_z, marginal
@@ -31,7 +31,7 @@ def run(forest: Forest, dtype: type = np.float64, free: bool = False) -> tuple[F
 def in_logarithms(scores: Floats, single_root: bool) -> tuple[float, Floats]:
     """log Z and marginals of one sentence, excluded arcs -inf, by the kernel that knows no range."""
     n = len(scores) - 1
-    charts, marginal = np.full((8, n + 2, n + 2), np.nan), np.full((n + 1, n + 1), np.nan)
+    charts, marginal = np.full((8, n + 2, n + 2), np.nan), np.full((n + 1, n + 1), np.nan, np.float32)
     charts[0, : n + 1, : n + 1] = scores
     np.fill_diagonal(charts[0], -np.inf)
     charts[0, :, 0] = -np.inf
@@ -43,33 +43,27 @@ def one(scores: Floats, single_root: bool = True) -> Forest:
     return Forest([scores], [np.ones_like(scores, np.uint8)], single_root)
 
 
-def check(forest: Forest, log_z: Floats, marginal: Floats, precision: float) -> None:
+def check(forest: Forest, log_z: Floats, marginal: Floats) -> None:
+    """Scores and marginals are float32, all between them and log Z is float64."""
     for s, n in enumerate(forest.lengths.tolist()):
         weights = forest.trees(s)
         expected = naive_trees.log_partition(weights)
-        np.testing.assert_allclose(log_z[s], expected, rtol=precision, atol=precision)
+        np.testing.assert_allclose(log_z[s], expected, rtol=1e-9, atol=1e-9)
         table = naive_trees.marginals(weights, n)
-        np.testing.assert_allclose(forest.sentence(marginal, s), table, rtol=precision, atol=precision)
+        np.testing.assert_allclose(forest.sentence(marginal, s), table, rtol=1e-6, atol=1e-7)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(SPREADS.flatmap(lambda spread: forests(5, spread)))
 def test_log_z_and_marginals(forest: Forest) -> None:
-    check(forest, *run(forest), 1e-9)
-
-
-@given(forests(5, 1.0))
-def test_in_single_precision(forest: Forest) -> None:
-    log_z, marginal = run(forest, np.float32)
-    assert marginal.dtype == np.float32
-    check(forest, log_z, marginal, 1e-5)
+    check(forest, *run(forest))
 
 
 @given(SPREADS.flatmap(lambda spread: forests(5, spread, shortest=1)))
 def test_in_logarithms(forest: Forest) -> None:
     found = [in_logarithms(forest.excluded(s), forest.single_root) for s in range(len(forest.lengths))]
     flat = np.concatenate([marginal.ravel() for _, marginal in found])
-    check(forest, np.array([log_z for log_z, _ in found]), flat, 1e-9)
+    check(forest, np.array([log_z for log_z, _ in found]), flat)
 
 
 @given(forests())
@@ -77,7 +71,7 @@ def test_a_score_of_minus_infinity_is_evidence(forest: Forest) -> None:
     scores = [forest.excluded(s) for s in range(len(forest.lengths))]
     same = Forest(scores, forest.allowed, forest.single_root)
     for mine, others in zip(run(forest), run(same, free=True), strict=True):
-        np.testing.assert_allclose(mine, others, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(mine, others, rtol=1e-6, atol=1e-12)
 
 
 @given(forests(free=True))
@@ -93,13 +87,15 @@ def test_where_every_word_has_one_head_left(forest: Forest, data: st.DataObject)
         heads = data.draw(st.lists(st.integers(0, n), min_size=n, max_size=n), label=f"heads of {s}")
         forest.allowed[s][:] = 0
         forest.allowed[s][heads, range(1, n + 1)] = 1
-    check(forest, *run(forest), 1e-9)
+    check(forest, *run(forest))
 
 
-@given(forests(free=True), st.sampled_from([10.0, 1e4, 1e6]), st.integers(0, 2**32))
-def test_what_is_added_to_all_arcs_into_a_word_changes_log_z_alone(forest: Forest, size: float, seed: int) -> None:
+@given(forests(free=True), st.sampled_from([10, 10**4, 10**6]), st.integers(0, 2**32))
+def test_what_is_added_to_all_arcs_into_a_word_changes_log_z_alone(forest: Forest, size: int, seed: int) -> None:
     random = np.random.default_rng(seed)
-    added = [random.uniform(-size, size, n + 1) for n in forest.lengths]
+    for table in forest.scores:
+        table[:] = np.round(4 * table) / 4  # float32 has all of the sums
+    added = [random.integers(-size, size, n + 1).astype(np.float32) for n in forest.lengths]
     moved = Forest([a + b for a, b in zip(forest.scores, added, strict=True)], forest.allowed, forest.single_root)
     log_z, marginal = run(forest)
     moved_z, moved_marginal = run(moved)
@@ -111,8 +107,10 @@ def test_what_is_added_to_all_arcs_into_a_word_changes_log_z_alone(forest: Fores
 @given(forests(9, 2.0, most=2), st.data())
 def test_marginals_are_the_gradient_of_the_loss(forest: Forest, data: st.DataObject) -> None:
     """log Z(all) - log Z(allowed), in each score, by central differences."""
-    step = 1e-5
+    step = 2.0**-10
     losses, gradients = [], []
+    for table in forest.scores:
+        table[:] = np.round(table / step) * step  # float32 has what a step is added to
     possible = np.isfinite(run(forest)[0])
     s = data.draw(st.integers(0, len(forest.lengths) - 1))
     n = len(forest.scores[s])
@@ -124,7 +122,7 @@ def test_marginals_are_the_gradient_of_the_loss(forest: Forest, data: st.DataObj
         forest.scores[s][h, m] -= sign * step
     if possible[s]:
         slope = forest.sentence(sum(gradients) / 2, s)[h, m]
-        assert (losses[0] - losses[1]) / (2 * step) == pytest.approx(slope, abs=1e-7)
+        assert (losses[0] - losses[1]) / (2 * step) == pytest.approx(slope, abs=1e-6)
 
 
 @given(SPREADS.flatmap(lambda spread: forests(5, spread)))
@@ -135,7 +133,7 @@ def test_entropies(forest: Forest) -> None:
     for s in range(len(log_z)):
         weights = forest.trees(s)
         expected = naive_trees.entropy(weights) if weights else math.nan
-        np.testing.assert_allclose(found[s], expected, atol=1e-8)
+        np.testing.assert_allclose(found[s], expected, atol=1e-6 * (1 + np.abs(forest.scores[s]).max()))
 
 
 def number_of_trees(n: int, single_root: bool) -> int:
@@ -147,7 +145,7 @@ def number_of_trees(n: int, single_root: bool) -> int:
 def test_z_of_equal_scores_counts_the_trees(n: int, single_root: bool) -> None:
     log_z, marginal = run(one(np.zeros((n + 1, n + 1)), single_root))
     assert log_z[0] == pytest.approx(math.log(number_of_trees(n, single_root)), rel=1e-12)
-    np.testing.assert_allclose(marginal.reshape(n + 1, n + 1).sum(axis=0)[1:], 1, rtol=1e-10)
+    np.testing.assert_allclose(marginal.reshape(n + 1, n + 1).sum(axis=0, dtype=np.float64)[1:], 1, rtol=1e-5)
     if n <= 5:
         assert number_of_trees(n, single_root) == len(naive_trees.trees(n, True, single_root))
 
@@ -158,11 +156,11 @@ def test_z_of_equal_scores_counts_the_trees(n: int, single_root: bool) -> None:
 def test_long_sentences_of_any_range(n: int, spread: float, single_root: bool) -> None:
     """The scaled sums, or what stands in for them, are those in logarithms."""
     random = np.random.default_rng(n)
-    scores = random.normal(size=(n + 1, n + 1)) * spread
+    scores = (random.normal(size=(n + 1, n + 1)) * spread).astype(np.float32)
     log_z, marginal = run(one(scores, single_root))
     expected_z, expected = in_logarithms(scores, single_root)
     assert log_z[0] == pytest.approx(expected_z, rel=1e-12)
-    np.testing.assert_allclose(marginal.reshape(expected.shape), expected, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(marginal.reshape(expected.shape), expected, rtol=1e-5, atol=1e-12)
 
 
 @SINGLE_ROOT
@@ -172,7 +170,7 @@ def test_a_long_sentence_that_is_sure_of_bad_arcs(n: int, single_root: bool) -> 
     scores = np.zeros((n + 1, n + 1), np.float32)
     odd = np.arange(1, n, 2)
     scores[odd, odd + 1] = scores[odd + 1, odd] = 300
-    log_z, marginal = run(one(scores, single_root), np.float32)
+    log_z, marginal = run(one(scores, single_root))
     table = marginal.reshape(n + 1, n + 1)
     assert 300 * n / 2 < log_z[0] < 300 * n / 2 + 2 * n
     np.testing.assert_allclose(table.sum(axis=0)[1:], 1, rtol=1e-5)
@@ -183,13 +181,13 @@ def test_a_long_sentence_that_is_sure_of_bad_arcs(n: int, single_root: bool) -> 
 @pytest.mark.parametrize("gap", range(200, 801, 25))
 def test_trees_on_the_edge_of_the_range(gap: int, single_root: bool) -> None:
     """Potentials of every tree are near exp(-gap): from what is exact by far to what would be 0."""
-    scores = np.random.default_rng(gap).normal(size=(5, 5))
+    scores = np.random.default_rng(gap).normal(size=(5, 5)).astype(np.float32)
     for h, m in ((1, 2), (2, 1), (3, 4), (4, 3)):
         scores[h, m] += gap / 2
     forest = one(scores, single_root)
-    check(forest, *run(forest), 1e-9)
+    check(forest, *run(forest))
     scores[[1, 2], [2, 1]] += gap / 2
-    check(forest, *run(forest), 1e-9)
+    check(forest, *run(forest))
 
 
 @pytest.mark.parametrize("n", [3, 60])
@@ -198,7 +196,7 @@ def test_a_best_tree_far_above_all_others_is_certain(n: int) -> None:
     heads = np.empty(n, np.int32)
     tree.best_heads(scores.ravel(), np.array([0]), np.array([n]), True, heads)
     scores[heads, range(1, n + 1)] += 1e4
-    log_z, marginal = run(one(scores), np.float32)
+    log_z, marginal = run(one(scores))
     expected = np.zeros((n + 1, n + 1))
     expected[heads, range(1, n + 1)] = 1
     np.testing.assert_allclose(marginal.reshape(n + 1, n + 1), expected, atol=1e-6)

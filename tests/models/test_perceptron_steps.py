@@ -91,9 +91,14 @@ def corrected(problem: Problem, batch: int, step: int) -> tuple[NDArray[Any], ND
         problem.weights = weights
 
 
+def start(problem: Problem) -> tuple[ChainObjective, NDArray[np.float32], NDArray[np.float64]]:
+    """An objective in the type of a perceptron's weights; these, rounded so that all sums are exact; and no totals."""
+    problem.weights = np.round(4096 * problem.weights) / 4096
+    return problem.objective(dtype=np.float32), problem.weights.astype(np.float32), np.zeros_like(problem.weights)
+
+
 def check(problem: Problem, batch: int, step: int = 5) -> None:
-    objective, weights = problem.objective(), problem.weights.copy()
-    totals = np.zeros_like(weights)
+    objective, weights, totals = start(problem)
     try:
         expected, expected_totals, mistakes = corrected(problem, batch, step)
     except ValueError:
@@ -101,14 +106,14 @@ def check(problem: Problem, batch: int, step: int = 5) -> None:
             objective.correct(weights, totals, 0, len(objective), batch, step)
         return
     assert objective.correct(weights, totals, 0, len(objective), batch, step) == mistakes
-    np.testing.assert_allclose(weights, expected, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(totals, expected_totals, rtol=1e-9, atol=1e-8)
+    np.testing.assert_array_equal(weights, expected)
+    np.testing.assert_array_equal(totals, expected_totals)
 
 
 # Against enumeration
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.integers(1, 3))
 def test_a_pass(texts: list[list[str]], space: LabelSpace, seed: int, switches: dict[str, bool], batch: int) -> None:
     check(Problem(texts, space, seed, **switches), batch)
@@ -134,9 +139,9 @@ def test_views_in_another_order_say_the_same(texts: list[list[str]], seed: int, 
 @given(TEXTS, SEED, st.integers(1, 4), st.integers(1, 4))
 def test_a_pass_in_parts_is_the_same_pass(texts: list[list[str]], seed: int, batch: int, cut: int) -> None:
     problem = Problem([*texts, ["a", "B"], ["Aa"]], plain(), seed)
-    objective, found = problem.objective(), []
+    found = []
     for parts in (1, 2):
-        weights, totals = problem.weights.copy(), np.zeros(problem.structure.size)
+        objective, weights, totals = start(problem)
         middle = min(cut * batch, len(objective)) if parts == 2 else 0
         mistakes = objective.correct(weights, totals, 0, middle, batch, 0)
         mistakes += objective.correct(weights, totals, middle, len(objective), batch, -(-middle // batch))
@@ -148,13 +153,18 @@ def test_a_pass_in_parts_is_the_same_pass(texts: list[list[str]], seed: int, bat
 # What must hold
 
 
+def nothing(problem: Problem) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Weights and totals before the first step."""
+    return np.zeros(problem.structure.size, np.float32), np.zeros(problem.structure.size)
+
+
 def test_the_only_sequence_is_the_target_whatever_it_scores() -> None:
     problem = Problem([["a", "B", "Aa"]], plain(), 0)
     numbers = [problem.sets.of_labels([y]) for y in (2, 0, 3)]
     masks = problem.sets.masks
     encoded = replace(problem.encoded, allow=np.array(numbers, np.int32))
-    objective = ChainObjective(problem.structure, encoded, masks)
-    weights, totals = np.zeros((2, problem.structure.size))
+    objective = ChainObjective(problem.structure, encoded, masks, dtype=np.float32)
+    weights, totals = nothing(problem)
     assert objective.correct(weights, totals, 0, 1, 1, 0) == 1
     expected = np.zeros(problem.structure.size)
     add_path(problem, expected, 0, (2, 0, 3), 1)
@@ -168,8 +178,9 @@ def test_an_only_sequence_that_is_forbidden_is_a_contradiction() -> None:
     problem.structure = replace(problem.structure, scheme=TransitionScheme.of("BMES", tuple("BMES")))
     single, begin, end = (problem.sets.of_labels([y]) for y in (3, 0, 2))
     allow = np.array([begin, end, single, end], np.int32)
-    objective = ChainObjective(problem.structure, replace(problem.encoded, allow=allow), problem.sets.masks)
-    weights, totals = np.zeros((2, problem.structure.size))
+    evidence = replace(problem.encoded, allow=allow)
+    objective = ChainObjective(problem.structure, evidence, problem.sets.masks, dtype=np.float32)
+    weights, totals = nothing(problem)
     with pytest.raises(ContradictionError, match="training sentence 2: no label sequence"):
         objective.correct(weights, totals, 0, 2, 1, 0)
 
@@ -178,27 +189,14 @@ def test_a_sentence_of_weight_0_moves_nothing_and_is_no_mistake() -> None:
     problem = Problem([["a", "B", "Aa", "B"]] * 3, plain(), 1)
     allow = np.full(problem.encoded.tokens, problem.sets.of_labels([1]), np.int32)
     encoded = replace(problem.encoded, allow=allow, weights=np.zeros(3))
-    objective = ChainObjective(problem.structure, encoded, problem.sets.masks)
-    weights, totals = problem.weights.copy(), np.zeros(problem.structure.size)
+    objective = ChainObjective(problem.structure, encoded, problem.sets.masks, dtype=np.float32)
+    _, weights, totals = start(problem)
     assert objective.correct(weights, totals, 0, 3, 1, 1) == 0
     np.testing.assert_array_equal(weights, problem.weights)
 
 
 def test_nothing_to_correct_is_no_step() -> None:
     problem = Problem([["a"]], bundles(PAIRS), 0)
-    weights, totals = problem.weights.copy(), np.zeros(problem.structure.size)
-    assert problem.objective().correct(weights, totals, 0, 0, 1, 0) == 0
+    objective, weights, totals = start(problem)
+    assert objective.correct(weights, totals, 0, 0, 1, 0) == 0
     np.testing.assert_array_equal(weights, problem.weights)
-
-
-@settings(max_examples=30, deadline=None)
-@given(TEXTS, SEED, st.sampled_from([plain(), plain(1), plain(2)]))
-def test_single_precision(texts: list[list[str]], seed: int, space: LabelSpace) -> None:
-    """Weights of whole numbers, as the perceptron's are, come out the same in both."""
-    problem, found = Problem(texts, space, seed), []
-    for dtype in (np.float32, np.float64):
-        weights, totals = np.round(4 * problem.weights).astype(dtype), np.zeros(problem.structure.size)
-        objective = problem.objective(dtype=dtype)
-        mistakes = [objective.correct(weights, totals, 0, len(objective), 1, step) for step in (0, 10)]
-        found.append([weights.astype(np.float64), totals, np.resize(mistakes, len(totals))])
-    np.testing.assert_array_equal(found[0], found[1])

@@ -65,12 +65,12 @@ def encoded_evidence(sentences: list[Sentence]) -> EncodedArcs:
     return with_doubt(encode_arcs(sentences, TEMPLATES, "head"), sentences)
 
 
-def objective(sentences: list[Sentence], dtype: Any = np.float64, **options: Any) -> TreeObjective:
-    return TreeObjective(FEATURES, encoded_evidence(sentences), dtype=dtype, **options)
+def objective(sentences: list[Sentence], **options: Any) -> TreeObjective:
+    return TreeObjective(FEATURES, encoded_evidence(sentences), **options)
 
 
 def random_weights(seed: int = 0) -> Any:
-    return np.random.default_rng(seed).normal(size=FEATURES.size)
+    return np.random.default_rng(seed).normal(size=FEATURES.size).astype(np.float32)
 
 
 def expected_loss(sentences: list[Sentence], weights: Any, single_root: bool) -> float:
@@ -83,6 +83,17 @@ def expected_loss(sentences: list[Sentence], weights: Any, single_root: bool) ->
         agree = naive_trees.under_evidence(trees, shares(each))
         total += naive_trees.log_partition(trees) - naive_trees.log_partition(agree)
     return total
+
+
+def expected_slope(given: Sentence, weights: Any, direction: Any) -> float:
+    """The derivative of the loss of a sentence in a direction, by enumeration."""
+    encoded, n = encode_arcs([given], TEMPLATES), len(given)
+    batch = FEATURES.batch(encoded, 0, 1)
+    scores, counts = (FEATURES.scores(each, batch).reshape(n + 1, n + 1) for each in (weights, direction))
+    trees = naive_trees.tree_scores(scores.tolist(), True, True)
+    agree = naive_trees.under_evidence(trees, shares(given))
+    difference = np.subtract(naive_trees.marginals(trees, n), naive_trees.marginals(agree, n))
+    return float((difference * counts).sum())
 
 
 def shares(given: Sentence) -> Any:
@@ -106,24 +117,25 @@ def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bo
         sentences = doubted(sentences, seed)
     own = objective(sentences, single_root=single_root)
     loss = own.loss_and_gradient(weights)[0] if len(own) else 0.0
-    assert loss == pytest.approx(expected_loss(sentences, weights, single_root), abs=1e-8)
+    assert loss == pytest.approx(expected_loss(sentences, weights, single_root), abs=1e-5)
 
 
 @settings(max_examples=15, deadline=None)
 @given(SEED, st.sampled_from(["full", "partial", "ambiguous", "mixed"]), st.integers(1, 3), st.booleans())
-def test_the_gradient_is_the_slope(seed: int, evidence: str, size: int, is_doubted: bool) -> None:
-    sentences = problem(seed, evidence)
-    own, weights = objective(doubted(sentences, seed) if is_doubted else sentences), random_weights(seed)
+def test_the_gradient_is_that_of_all_trees(seed: int, evidence: str, size: int, is_doubted: bool) -> None:
+    sentences, weights = problem(seed, evidence), random_weights(seed)
+    sentences = doubted(sentences, seed) if is_doubted else sentences
+    own = objective(sentences)
+    own._threshold = 0.0  # arcs of small probability count, too
     loss, gradient = own.loss_and_gradient(weights)
     parts = np.zeros_like(gradient)
     bounds = [(a, min(len(own), a + size)) for a in range(0, len(own), size)]
     assert sum(own.add_batch(weights, *bound, parts) for bound in bounds) == pytest.approx(loss)
-    np.testing.assert_allclose(parts, gradient, atol=1e-10)
+    np.testing.assert_allclose(parts, gradient, atol=1e-5)
     for at in np.random.default_rng(seed).choice(FEATURES.size, 30, replace=False):
-        step = np.zeros_like(weights)
-        step[at] = 1e-5
-        slope = (own.loss_and_gradient(weights + step)[0] - own.loss_and_gradient(weights - step)[0]) / 2e-5
-        assert gradient[at] == pytest.approx(slope, abs=1e-5)
+        one = np.zeros_like(weights)
+        one[at] = 1
+        assert gradient[at] == pytest.approx(sum(expected_slope(each, weights, one) for each in sentences), abs=1e-5)
 
 
 @pytest.mark.parametrize("learner", [AdaGrad(), SGD(), AveragedPerceptron(), LBFGS()])
@@ -132,8 +144,8 @@ def test_unknown_heads_teach_nothing(learner: Any) -> None:
     own = objective(unknown)
     assert len(own) == 0
     known = treebank(3, seed=1)
-    alone = train(learner, objective(known), np.zeros(FEATURES.size), Schedule(iterations=2))
-    beside = train(learner, objective([*known, *unknown]), np.zeros(FEATURES.size), Schedule(iterations=2))
+    alone = train(learner, objective(known), np.zeros(FEATURES.size, np.float32), Schedule(iterations=2))
+    beside = train(learner, objective([*known, *unknown]), np.zeros(FEATURES.size, np.float32), Schedule(iterations=2))
     np.testing.assert_array_equal(alone.weights, beside.weights)
 
 
@@ -177,7 +189,7 @@ def test_evidence_of_every_head_is_no_evidence() -> None:
 @given(SEED, EVIDENCE)
 def test_mistakes_lead_from_the_best_tree_to_the_best_allowed_one(seed: int, evidence: str) -> None:
     sentences, weights = problem(seed, evidence), random_weights(seed)
-    own, gradient = objective(sentences), np.zeros(FEATURES.size)
+    own, gradient = objective(sentences), np.zeros(FEATURES.size, np.float32)
     wrong = own.add_mistakes(weights, 0, len(own), gradient) if len(own) else 0
     gap, expected = 0.0, 0
     for each in sentences:
@@ -188,7 +200,7 @@ def test_mistakes_lead_from_the_best_tree_to_the_best_allowed_one(seed: int, evi
         difference = scores[free, np.arange(1, n + 1)].sum() - scores[allowed, np.arange(1, n + 1)].sum()
         gap, expected = gap + difference, expected + (free != allowed).any()
     assert wrong == expected
-    assert weights @ gradient == pytest.approx(gap, abs=1e-8)
+    assert weights @ gradient == pytest.approx(gap, abs=1e-4)
 
 
 @settings(max_examples=20, deadline=None)
@@ -204,7 +216,7 @@ def test_touched_weights_hold_the_whole_gradient(seed: int, evidence: str) -> No
             mark[start:stop] = True
         return mark
 
-    before, gradient = marked(), np.zeros(FEATURES.size)
+    before, gradient = marked(), np.zeros(FEATURES.size, np.float32)
     own.add_batch(weights, 0, len(own), gradient)
     after = marked()
     assert not gradient[~after].any()
@@ -219,11 +231,11 @@ def test_the_weight_of_a_sentence_counts(weight: float) -> None:
     weights = random_weights()
     single, weighted = (objective([each]).loss_and_gradient(weights) for each in (one, replace(one, weight=weight)))
     assert weighted[0] == pytest.approx(weight * single[0])
-    np.testing.assert_allclose(weighted[1], weight * single[1])
+    np.testing.assert_allclose(weighted[1], weight * single[1], atol=1e-3)
 
 
 def test_a_sentence_of_weight_0_is_no_mistake() -> None:
-    weights, gradient = random_weights(), np.zeros(FEATURES.size)
+    weights, gradient = random_weights(), np.zeros(FEATURES.size, np.float32)
     given = [sentence("NVNDN", heads) for heads in ([2, 0, 2, 5, 3], [0, 1, 2, 3, 4], [5, 5, 5, 5, 0])]
     counted = objective(given)
     assert counted.add_mistakes(weights, 0, len(counted), gradient) >= 2  # no more than one is the best tree
@@ -235,7 +247,7 @@ def test_threads_share_a_pass() -> None:
     sentences, weights = treebank(300), random_weights()
     one, two = (objective(sentences, threads=threads).loss_and_gradient(weights) for threads in (1, 2))
     assert one[0] == pytest.approx(two[0])
-    np.testing.assert_allclose(one[1], two[1], atol=1e-9)
+    np.testing.assert_allclose(one[1], two[1], atol=1e-2)
 
 
 def test_contradictions_are_named() -> None:
@@ -258,8 +270,15 @@ def test_known_heads_that_are_no_tree_are_a_contradiction(heads: list[int]) -> N
 
 
 @pytest.mark.parametrize("learner", [AdaGrad(rate=0.02), AveragedPerceptron(), SGD(c2=0.01), LBFGS(c2=0.1)])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_every_learner_learns_the_treebank(learner: Any, dtype: Any) -> None:
+def test_every_learner_learns_the_treebank(learner: Any) -> None:
+    check_that_it_learns(learner, np.float32)
+
+
+def test_in_double_precision() -> None:
+    check_that_it_learns(AveragedPerceptron(), np.float64)
+
+
+def check_that_it_learns(learner: Any, dtype: Any) -> None:
     features = ArcFeatures(TEMPLATES, 1 << 10)
     encoded = encode_arcs(treebank(60), TEMPLATES, "head")
     own = TreeObjective(features, encoded, dtype=dtype)
@@ -275,7 +294,7 @@ def test_probabilities_are_those_of_all_trees() -> None:
     marginal, log_z = TreeModel(FEATURES, weights).marginals(encoded)
     scores = FEATURES.scores(weights, FEATURES.batch(encoded, 0, 1)).reshape(5, 5)
     trees = naive_trees.tree_scores(scores.tolist(), True, True)
-    np.testing.assert_allclose(marginal.reshape(5, 5), naive_trees.marginals(trees, 4), atol=1e-9)
+    np.testing.assert_allclose(marginal.reshape(5, 5), naive_trees.marginals(trees, 4), atol=1e-6)
     assert log_z[0] == pytest.approx(naive_trees.log_partition(trees))
     under, _ = TreeModel(FEATURES, weights).marginals(encoded, evidence=True)
     assert under.reshape(5, 5)[[2, 3, 0, 3], [1, 2, 3, 4]] == pytest.approx(np.ones(4))

@@ -86,7 +86,7 @@ def weights(fitted: Fitted) -> Any:
 @cache
 def transfer_of(learner: str) -> tuple[ChainSystem, Fitted, Parallel[tuple[str, ...]]]:
     """A transfer model from T to S, and text of S with guides of T."""
-    system = system_of(learner=learner, precision="float64")
+    system = system_of(learner=learner)
     guide = system.train([TARGET["full"]], None, STEP)
     text = Parallel(SOURCE["ambiguous"], system.annotate(guide, SOURCE["ambiguous"]))
     return system, system.train_transfer([text], None, STEP), text
@@ -112,8 +112,8 @@ def test_candidates_are_the_best_of_all_sequences(learner: str) -> None:
     for sentence, guide, found in zip(text.corpus, text.guides, system.candidates(fitted, text, 4), strict=True):
         every = all_scores(system, fitted, sentence.with_column("guide:other", guide))
         best = sorted(every.values(), reverse=True)[:4]
-        np.testing.assert_allclose(found.scores, np.array(best) - total([*every.values()], learner), atol=1e-8)
-        np.testing.assert_allclose([every[labels] for labels in found.annotations], best, atol=1e-8)
+        np.testing.assert_allclose(found.scores, np.array(best) - total([*every.values()], learner), atol=1e-4)
+        np.testing.assert_allclose([every[labels] for labels in found.annotations], best, atol=1e-4)
     assert [each.annotations[0] for each in system.candidates(fitted, text, 1)] == system.transform(fitted, text)
 
 
@@ -132,8 +132,8 @@ def test_scores_are_those_of_the_evidence(learner: str) -> None:
                 for labels, value in every.items()
                 if all(each is None or label in each for label, each in zip(labels, layer, strict=True))
             ]
-            np.testing.assert_allclose(score, total(allowed, learner) - total([*every.values()], learner), atol=1e-8)
-            assert score <= 1e-12
+            np.testing.assert_allclose(score, total(allowed, learner) - total([*every.values()], learner), atol=1e-4)
+            assert score <= 1e-5
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 1.0])

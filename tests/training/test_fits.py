@@ -118,7 +118,7 @@ def test_weight_0_is_no_sentence(learner: str) -> None:
     settings = {"rate": 0.1, "c2": 0.0} if learner == "sgd" else {}
     if learner in ("lbfgs", "cg"):
         settings = {"c2": 0.5}
-    recipe = Recipe(learner=learner, settings=settings, precision="float64")
+    recipe = Recipe(learner=learner, settings=settings)
     nothing = replace(TRAIN, sentences=(sentence("a/O b/O"), sentence("c/N d/N")), weight=0)
     problem = prepare([nothing, corpus("b/N c/V")], recipe)
     weights = fit_problem(problem, recipe, schedule=SHORT).model.weights
@@ -127,24 +127,24 @@ def test_weight_0_is_no_sentence(learner: str) -> None:
     parts = problem.model.structure.split(weights)[0]
     names = problem.model.structure.space.names
     assert parts.start[names.index("O")] <= 0  # never praised
-    loss, gradient = problem.objective.loss_and_gradient(np.zeros(problem.objective.size))
+    loss, _ = problem.objective.loss_and_gradient(np.zeros(problem.objective.size, np.float32))
     alone = prepare([corpus("b/N c/V")], recipe, ("O",)).objective
-    assert loss == pytest.approx(alone.loss_and_gradient(np.zeros(alone.size))[0])
+    assert loss == pytest.approx(alone.loss_and_gradient(np.zeros(alone.size, np.float32))[0])
     if learner == "perceptron":
-        assert problem.objective.correct(np.zeros(len(weights)), gradient * 0, 0, 1, 1, 0) == 0
+        assert problem.objective.correct(np.zeros_like(weights), np.zeros(len(weights)), 0, 1, 1, 0) == 0
 
 
 def test_the_perceptron_moves_by_the_weight() -> None:
-    recipe = Recipe(learner="perceptron", settings={"batch": 5}, precision="float64")
+    recipe = Recipe(learner="perceptron", settings={"batch": 5})
     found = []
     for weight in (1.0, 2.5):
         problem = prepare([replace(TRAIN, weight=weight)], recipe)
-        weights, totals = np.zeros((2, problem.objective.size))
+        weights, totals = np.zeros(problem.objective.size, np.float32), np.zeros(problem.objective.size)
         problem.objective.correct(weights, totals, 0, len(problem.objective), 5, 3)
         np.testing.assert_array_equal(totals, 3 * weights)  # one step, and its number is 3
         found.append(weights)
     assert found[0].any()
-    np.testing.assert_allclose(found[1], 2.5 * found[0], atol=1e-12)
+    np.testing.assert_array_equal(found[1], 2.5 * found[0])
 
 
 # Confidence

