@@ -15,7 +15,7 @@ from benchmarks.postgresql import programs, running
 from tagweave.annotate.database import Database
 from tagweave.annotate.schema import judgements
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Candidate, Kind, Task
+from tagweave.annotate.task import AnnotationTask, Candidate, Kind
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Location, Sentence
@@ -69,12 +69,12 @@ def fill(url: str, tasks: int, people: int) -> dict[str, int]:
     return numbers
 
 
-def _task(number: int, forms: list[tuple[str, ...]]) -> Task:
+def _task(number: int, forms: list[tuple[str, ...]]) -> AnnotationTask:
     sentence = Sentence(forms[number % len(forms)], location=Location("raw.txt", number + 1))
     focus, first = number % len(sentence), number % (len(_TAGS) - 3)
     names = _TAGS[first : first + 3]
     candidates = tuple(Candidate(name, share) for name, share in zip(names, (0.5, 0.3, 0.2), strict=True))
-    return Task(sentence, focus, focus + 1, GUIDELINE, candidates, doubt=0.5)
+    return AnnotationTask(sentence, focus, focus + 1, GUIDELINE, candidates, uncertainty=0.5)
 
 
 def compared(url: str, acknowledged: list[Said]) -> Comparison:

@@ -31,7 +31,7 @@ from tagweave.annotate.simulated import (
     work_all,
 )
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Answer, Task, label
+from tagweave.annotate.task import AnnotationTask, Answer, label
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
@@ -44,7 +44,7 @@ from tagweave.training.recipe import Recipe
 AGREEMENT, SHARE = AT_TWO / 100, 0.2
 _HALVINGS = 12
 
-Known = list[tuple[Task, Answer]]
+Known = list[tuple[AnnotationTask, Answer]]
 
 
 class Kind(NamedTuple):
@@ -119,7 +119,7 @@ def simulate(known: Known, kind: Kind, people: int, folder: str, seed: int) -> d
     store.add_tasks(task for task, _ in known)
     right = {(task.sentence.location, task.start): gold for task, gold in known}
 
-    def gold(task: Task) -> Answer:
+    def gold(task: AnnotationTask) -> Answer:
         return right[task.sentence.location, task.start]
 
     desks = [StoreDesk(store, store.add_annotator(f"annotator {number}").id) for number in range(people)]
@@ -129,20 +129,20 @@ def simulate(known: Known, kind: Kind, people: int, folder: str, seed: int) -> d
     return found
 
 
-def count(store: Store, guideline: str, gold: Callable[[Task], Answer]) -> dict[str, Any]:
+def count(store: Store, guideline: str, gold: Callable[[AnnotationTask], Answer]) -> dict[str, Any]:
     """What came of it: shares of tasks, whether what is kept is right, agreement."""
     votes = store.votes()
-    seats = {vote.task: vote.seat for vote in votes}  # the last one of each task
+    slots = {vote.task: vote.slot for vote in votes}  # the last one of each task
     kept = {each.id: each.outcome == gold(each.task) for each in store.outcomes(guideline)}
-    at_two = [is_right for number, is_right in kept.items() if (seats[number] or 0) < store.settings.rule.first]
+    at_two = [is_right for number, is_right in kept.items() if (slots[number] or 0) < store.settings.rule.first]
     first = of_first(votes, store.settings.rule)
     kappas = [kappa for kappa in cohens_kappas(first).values() if kappa is not None]
-    alone = [vote.answer == gold(found.task) for vote in first if vote.seat == 0 and (found := store.task(vote.task))]
+    alone = [vote.answer == gold(found.task) for vote in first if vote.slot == 0 and (found := store.task(vote.task))]
     return {
-        "tasks": len(seats),
-        "two": len(at_two) / len(seats),
-        "four": (len(kept) - len(at_two)) / len(seats),
-        "dropped": 1 - len(kept) / len(seats),
+        "tasks": len(slots),
+        "two": len(at_two) / len(slots),
+        "four": (len(kept) - len(at_two)) / len(slots),
+        "dropped": 1 - len(kept) / len(slots),
         "right_alone": sum(alone) / len(alone),
         "right": sum(kept.values()) / len(kept),
         "right_two": sum(at_two) / max(len(at_two), 1),

@@ -17,7 +17,7 @@ from tagweave.annotate.settings import Settings
 from tagweave.annotate.simulated import Chance, Simulated, StoreDesk, even
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Answer, Purpose, Task, label
+from tagweave.annotate.task import AnnotationTask, Answer, Purpose, label
 from tagweave.annotate.training_command import ANNOTATED, MODEL
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
@@ -29,7 +29,7 @@ from tagweave.training.dev_score import dev_score
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
 from tagweave.training.run import Run
-from tagweave.training.task import Task as Coding
+from tagweave.training.task import Task
 from tagweave.training.train import train
 
 GUIDELINE = "ctb"
@@ -80,7 +80,7 @@ class Hand:
     clock: Clock
     random: Random
 
-    def claim(self) -> tuple[int, Task] | None:
+    def claim(self) -> tuple[int, AnnotationTask] | None:
         """See `tagweave.annotate.simulated.Desk`."""
         return self.desk.claim()
 
@@ -127,13 +127,13 @@ def _ask(store: Store, plan: retraining.Plan) -> None:
     """What the first model doubts, and planted gold."""
     folder, path = Path(plan.folder), _trained(plan, "model")
     model = load_model(path)
-    accuracy = dev_score(model, Coding(model.task).prepare(load(str(plan.dev))))(model.weights)
+    accuracy = dev_score(model, Task(model.task).prepare(load(str(plan.dev))))(model.weights)
     version = store.add_model(str(path), 0, 0.0, float(accuracy))
     tagger = Tagger(model)
     raw = load(str(folder / "raw.conllu"), unnamed=GUIDELINE).map(
         lambda each: Sentence(each.forms, location=each.location)
     )
-    intake.put_doubtful(store, raw, tagger, _SHARE, version)
+    intake.put_uncertain(store, raw, tagger, _SHARE, version)
     gold = load(f"{GUIDELINE}={folder / 'gold.conllu'}")
     intake.put_known(store, gold, Purpose.GOLD, 30, tagger, model=version)
 
@@ -163,7 +163,7 @@ def _work(store: Store, plan: retraining.Plan, clock: Clock) -> None:
     raw = load(f"{GUIDELINE}={Path(plan.folder) / 'raw.conllu'}")
     right = {each.location.line: each.layers[GUIDELINE] for each in raw}
 
-    def gold(task: Task) -> Answer:
+    def gold(task: AnnotationTask) -> Answer:
         return task.gold or label((right[task.sentence.location.line][task.start] or ("",))[0])
 
     random = Random(2)
@@ -176,7 +176,7 @@ def _work(store: Store, plan: retraining.Plan, clock: Clock) -> None:
             retraining.retrain(store, plan)
 
 
-def _minds(gold: Callable[[Task], Answer]) -> tuple[list[Callable[[Task], Answer]], list[Chance]]:
+def _minds(gold: Callable[[AnnotationTask], Answer]) -> tuple[list[Callable[[AnnotationTask], Answer]], list[Chance]]:
     """What is right, to everybody, and how often each says it, by name."""
     return [gold] * len(PEOPLE), [even(PEOPLE[name]) for name in sorted(PEOPLE)]
 

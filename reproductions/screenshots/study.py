@@ -73,8 +73,8 @@ def pictures(browser: Any, address: str) -> Iterator[tuple[str, bytes]]:
             page.locator("[aria-pressed=true]").nth(number - 1).wait_for()
         yield "concordance", shot(page)
         page.get_by_role("link", name="What the model doubts most").click()
-        page.wait_for_url("**/doubtful")
-        yield "doubtful", shot(page)
+        page.wait_for_url("**/uncertain")
+        yield "uncertain", shot(page)
     with _page(browser, PHONE) as page:
         sign_in(page, address, ANNOTATOR, PASSWORD)
         yield "phone", shot(page)

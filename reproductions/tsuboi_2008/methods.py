@@ -13,7 +13,7 @@ class Method:
     Attributes:
         name: in tables and file names.
         treatment: one of `active.retrain.TREATMENTS`.
-        choice: one of `active.choice.CHOICES`; "": no word is asked for.
+        choice: one of `active.strategies.STRATEGIES`; "": no word is asked for.
         size: how many words are marked.
         everything: whether instead all of C1 is segmented.
         features: whether the list is told as features, where its words begin, end and go on.

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.active.annotator import Annotator, until_words
-from tagweave.active.choice import Occurrences, occurrences
+from tagweave.active.strategies import Occurrences, occurrences
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence

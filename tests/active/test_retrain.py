@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tagweave.active.annotator import Annotator
-from tagweave.active.choice import occurrences
 from tagweave.active.retrain import TREATMENTS, completed, recipe_of, retrained
 from tagweave.active.rounds import Rounds
+from tagweave.active.strategies import occurrences
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load

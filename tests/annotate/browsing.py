@@ -15,7 +15,7 @@ from tagweave.annotate.kwic import build
 from tagweave.annotate.settings import Settings
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Task
+from tagweave.annotate.task import AnnotationTask
 from tagweave.corpus.sentence import Location, Sentence
 
 PASSWORD = "correct horse"  # noqa: S105
@@ -74,7 +74,9 @@ def furnished(store: Store, tasks: int) -> Store:
     store.add_labels(GUIDELINE, {"NN": "a thing", "VV": "what one does", "JJ": "", "AD": "rare"})
     store.add_tasks(
         [
-            Task(Sentence(("a", "saw", "cuts"), location=Location("toy.txt", n + 1)), 1, 2, GUIDELINE, CANDIDATES)
+            AnnotationTask(
+                Sentence(("a", "saw", "cuts"), location=Location("toy.txt", n + 1)), 1, 2, GUIDELINE, CANDIDATES
+            )
             for n in range(tasks)
         ]
     )

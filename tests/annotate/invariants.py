@@ -27,7 +27,7 @@ def check(url: str, rule: Rule) -> dict[int, Outcome]:
     revisions = defaultdict(list)
     for each in said:
         answer = answer_of(each.kind, each.label)
-        standing[each.task, each.annotator] = (None if each.withdrawn else answer, each.seat)
+        standing[each.task, each.annotator] = (None if each.withdrawn else answer, each.slot)
         revisions[each.task, each.annotator].append((each.revision, each.withdrawn))
     for history in revisions.values():  # answer, undo, answer, undo ...: no answer is there twice
         assert history == [(number, number % 2 == 1) for number in range(len(history))]
@@ -37,21 +37,21 @@ def check(url: str, rule: Rule) -> dict[int, Outcome]:
 
 
 def _check_task(task, held, standing, rule: Rule) -> Outcome:  # type: ignore[no-untyped-def]
-    seats = [each.seat for each in held if each.seat is not None]
-    assert len({*seats}) == len(seats)
-    assert all(0 <= seat < task.wanted <= rule.first + rule.more for seat in seats)
+    slots = [each.slot for each in held if each.slot is not None]
+    assert len({*slots}) == len(slots)
+    assert all(0 <= slot < task.wanted <= rule.first + rule.more for slot in slots)
     answers: list[Answer | None] = [None] * (rule.first + rule.more)
     for each in held:
         answer, _ = standing.get((task.id, each.annotator), (None, None))
         assert (each.expires is None) == (answer is not None)  # it is answered, or in somebody's hands
         if answer is not None:
-            assert each.seat is not None
-            answers[each.seat] = answer
+            assert each.slot is not None
+            answers[each.slot] = answer
     outcome = aggregate(answers, rule)
     if task.status != Status.ADJUDICATED:
         assert task.status == outcome.status
         assert answer_of(task.kind, task.label) == outcome.answer
         assert task.wanted >= outcome.wanted
-    assert task.free == (task.wanted - len(seats) if task.status == Status.OPEN else 0)
+    assert task.free == (task.wanted - len(slots) if task.status == Status.OPEN else 0)
     assert (task.settled is None) == (task.status == Status.OPEN)
     return outcome

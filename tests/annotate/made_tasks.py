@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tagweave.annotate.assignment import Lease
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Answer, Candidate, Purpose, Task, label
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Purpose, label
 from tagweave.corpus.sentence import Location, Sentence
 
 GUIDELINE = "ctb"
@@ -14,14 +14,18 @@ NN, VV, JJ = (label(name) for name in ("NN", "VV", "JJ"))
 CANDIDATES = (Candidate("NN", 0.5), Candidate("VV", 0.3), Candidate("JJ", 0.2))
 
 
-def make_task(number: int, purpose: Purpose = Purpose.REAL, gold: Answer | None = None, doubt: float = 0.0) -> Task:
+def make_task(
+    number: int, purpose: Purpose = Purpose.REAL, gold: Answer | None = None, uncertainty: float = 0.0
+) -> AnnotationTask:
     """A task of the sentence of that number."""
     place = Location("toy.txt", number + 1)
-    return Task(Sentence(("a", "b"), location=place), 0, 1, GUIDELINE, CANDIDATES, doubt, purpose, gold)
+    return AnnotationTask(Sentence(("a", "b"), location=place), 0, 1, GUIDELINE, CANDIDATES, uncertainty, purpose, gold)
 
 
-def make_tasks(numbers: Iterable[int], purpose: Purpose = Purpose.REAL, gold: Answer | None = None) -> list[Task]:
-    """Tasks of sentences of these numbers, all as doubtful."""
+def make_tasks(
+    numbers: Iterable[int], purpose: Purpose = Purpose.REAL, gold: Answer | None = None
+) -> list[AnnotationTask]:
+    """Tasks of sentences of these numbers, all as uncertain."""
     return [make_task(number, purpose, gold) for number in numbers]
 
 

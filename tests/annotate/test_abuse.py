@@ -28,7 +28,7 @@ HOSTILE = (
     "label x' UNION SELECT password_hash FROM annotators --",
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
-    "{{ visit.site.sessions }}",
+    "{{ request.site.sessions }}",
     "../../../../etc/passwd",
     "\u202e\u0000x",
     "9" * 400,
@@ -40,7 +40,7 @@ FORMS = {
     "/task": ("task", "answer", "started"),
     "/concordance": ("word", "find", "order", "first", "sentence", "start", "answer", "steps"),
     "/concordance/undo": ("word", "order", "first", "steps"),
-    "/concordance/doubtful": ("task", "first", "answer", "steps"),
+    "/concordance/uncertain": ("task", "first", "answer", "steps"),
     "/dashboard/people": ("again",),
     "/adjudication": ("task", "answer", "after"),
     "/dashboard/notes": ("guideline", "label"),
@@ -51,7 +51,7 @@ GOOD = {
     "/task": {"answer": "label NN", "task": "99", "started": "0"},
     "/concordance": {"word": "研究", "order": "text", "first": "0", "sentence": "9", "start": "0", "answer": "word"},
     "/concordance/undo": {"word": "的", "order": "text", "first": "0", "steps": "1"},
-    "/concordance/doubtful": {"task": "99", "first": "0", "answer": "word", "steps": ""},
+    "/concordance/uncertain": {"task": "99", "first": "0", "answer": "word", "steps": ""},
     "/dashboard/people": {"again": "99"},
     "/adjudication": {"task": "99", "answer": "label NN", "after": "0"},
     "/dashboard/notes": {"guideline": "none", "label": "NN", "note": ""},
@@ -142,7 +142,7 @@ class TestCookies:
 
 class TestTokens:
     @pytest.mark.parametrize("token", [None, "", "x", "é", "another session's"])
-    @pytest.mark.parametrize("path", [*FORMS, "/task/undo", "/sign-out", "/concordance/doubtful/undo"])
+    @pytest.mark.parametrize("path", [*FORMS, "/task/undo", "/sign-out", "/concordance/uncertain/undo"])
     def test_without_that_of_the_session_nothing_is_done(
         self, store: Store, curator: Browser, rows: Any, refusals: Any, path: str, token: str | None
     ) -> None:

@@ -23,11 +23,11 @@ _ANSWERS = st.sampled_from([NN, VV, JJ, CANNOT_TELL])
 
 
 def votes_of(*tasks: dict[str, Answer]) -> list[Vote]:
-    """Who said what, by task; seats in the order of the names."""
+    """Who said what, by task; slots in the order of the names."""
     return [
-        Vote(number, name, seat, answer)
+        Vote(number, name, slot, answer)
         for number, answers in enumerate(tasks)
-        for seat, (name, answer) in enumerate(answers.items())
+        for slot, (name, answer) in enumerate(answers.items())
     ]
 
 
@@ -38,7 +38,7 @@ def test_raw_agreement_is_of_pairs() -> None:
     assert raw_agreement(votes[-1:]) is None
 
 
-def test_those_who_were_asked_first_are_told_by_their_seats() -> None:
+def test_those_who_were_asked_first_are_told_by_their_slots() -> None:
     votes = [Vote(1, "a", 0, NN), Vote(1, "b", 1, VV), Vote(1, "c", 2, VV), Vote(1, "d", 3, VV), Vote(2, "a", None, NN)]
     assert of_first(votes, Rule()) == votes[:2]
     assert of_first(votes, Rule(1, 2, 2)) == votes[:1]

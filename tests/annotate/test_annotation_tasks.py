@@ -6,7 +6,7 @@ import pytest
 from made_tasks import CANDIDATES, NN, make_task
 
 from tagweave.annotate.settings import ONCE, Rule
-from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Answer, Kind, Purpose, Task, label
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Answer, Kind, Purpose, label
 from tagweave.corpus.sentence import Sentence
 
 _SENTENCE = Sentence(("一", "天", "早上"))
@@ -15,7 +15,7 @@ _SENTENCE = Sentence(("一", "天", "早上"))
 @pytest.mark.parametrize(("start", "stop"), [(0, 0), (2, 1), (-1, 1), (2, 4), (3, 4)])
 def test_a_focus_is_inside_its_sentence(start: int, stop: int) -> None:
     with pytest.raises(ValueError, match=f"the span {start} .. {stop}, expected one inside a sentence of 3 tokens"):
-        Task(_SENTENCE, start, stop, "ctb", CANDIDATES)
+        AnnotationTask(_SENTENCE, start, stop, "ctb", CANDIDATES)
 
 
 @pytest.mark.parametrize("purpose", Purpose)
@@ -27,7 +27,7 @@ def test_gold_is_there_exactly_where_the_answer_is_known(purpose: Purpose) -> No
 
 
 def test_the_focus_of_a_span_is_its_text() -> None:
-    assert Task(_SENTENCE, 1, 3, "ctb").focus == "天早上"
+    assert AnnotationTask(_SENTENCE, 1, 3, "ctb").focus == "天早上"
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ class TestTwoAndTwoMore:
         assert found == [Status.OPEN] * 3 + [status]
         assert store.claim(people[4]) is None
         assert [each.outcome for each in store.outcomes(GUIDELINE)] == [outcome] * (outcome is not None)
-        assert [judgement.seat for judgement in store.judgements()] == [0, 1, 2, 3]
+        assert [judgement.slot for judgement in store.judgements()] == [0, 1, 2, 3]
 
     def test_nobody_gets_a_task_twice(self, open_store: OpenStore) -> None:
         store = open_store()
@@ -70,14 +70,14 @@ class TestTwoAndTwoMore:
         assert store.claim(a) is None
         assert store.claim(b) is None
 
-    def test_the_most_doubtful_come_first_and_pairs_are_random(self, open_store: OpenStore) -> None:
+    def test_the_most_uncertain_come_first_and_pairs_are_random(self, open_store: OpenStore) -> None:
         store = open_store(Settings(window=4))
-        store.add_tasks([make_task(number, doubt=number) for number in range(12)])
+        store.add_tasks([make_task(number, uncertainty=number) for number in range(12)])
         firsts = []
         for person in hire(store, 8):
             lease = store.claim(person)
             assert lease is not None
-            firsts.append(lease.task.doubt)
+            firsts.append(lease.task.uncertainty)
         assert min(firsts) >= 12 - 4 - 8 // 2
         assert firsts != sorted(firsts, reverse=True)
 
@@ -105,7 +105,7 @@ class TestLeases:
         store.claim(b)
         assert store.claim(c) is None
         clock.now += 61
-        say(store, b, NN)  # lapsed, too, but there is a seat
+        say(store, b, NN)  # lapsed, too, but there is a slot
         assert say(store, c, NN) is Status.AGREED
         with pytest.raises(RefusedError, match="gone to somebody else"):
             store.answer(a, gone.task_id, VV)
@@ -127,7 +127,7 @@ class TestLeases:
         assert again.task_id == first.task_id
         assert store.answer(a, again.task_id, NN).status is Status.AGREED
 
-    def test_a_late_answer_is_taken_while_there_is_a_seat(self, open_store: OpenStore) -> None:
+    def test_a_late_answer_is_taken_while_there_is_a_slot(self, open_store: OpenStore) -> None:
         clock = Clock()
         store = open_store(Settings(lease=60), clock)
         store.add_tasks([make_task(0)])
@@ -135,7 +135,7 @@ class TestLeases:
         lease = store.claim(a)
         assert lease is not None
         clock.now += 1000
-        store.claim(b)  # frees the seat of a, and takes one
+        store.claim(b)  # frees the slot of a, and takes one
         assert store.answer(a, lease.task_id, NN).status is Status.OPEN
 
 
@@ -196,7 +196,7 @@ class TestAnswers:
         assert (found.started, found.ended) == (1002.0, 1005.0)
         assert (found.candidates, found.model) == ((Candidate("VV", 0.6), Candidate("NN", 0.4)), version)
         assert found.task.task.sentence == make_task(7).sentence
-        assert found.task.task.doubt == 0.75
+        assert found.task.task.uncertainty == 0.75
 
     @pytest.mark.parametrize(("started", "written"), [(None, 1000.0), (0.0, 1000.0), (1e12, 1005.0), (1001.5, 1001.5)])
     def test_a_start_that_cannot_be_is_mended(

@@ -37,7 +37,7 @@ class Orders(RuleBasedStateMachine):
     def fill(self) -> None:
         self.people = hire(self.store, 5)
         self.curator = self.store.add_annotator("curator", "curator").id
-        self.store.add_tasks([make_task(number, doubt=number) for number in range(2)])
+        self.store.add_tasks([make_task(number, uncertainty=number) for number in range(2)])
 
     def teardown(self) -> None:
         self.store.close()
@@ -59,7 +59,7 @@ class Orders(RuleBasedStateMachine):
         try:
             self.store.answer(self.people[who], lease.task_id, answer)
         except RefusedError:
-            # away too long, and somebody else has the seat, or nobody needs it any more; or answered otherwise before
+            # away too long, and somebody else has the slot, or nobody needs it any more; or answered otherwise before
             assert self.store.last_judgement() == before
             assert self.clock.now > lease.expires or (who, lease.task_id) in self.answered
             return

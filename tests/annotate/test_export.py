@@ -15,7 +15,7 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.export import FORMATS, judgements, labelled, segmented, write
 from tagweave.annotate.settings import Admission, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Answer, Purpose, Task
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Answer, Purpose
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load
@@ -26,12 +26,12 @@ OTHER = Sentence(("dd", "e"), location=Location("raw.txt", 1))
 CHARACTERS = Sentence(tuple("abcde"), location=Location("raw.txt", 1))
 
 
-def asked(sentence: Sentence, start: int, stop: int | None = None, purpose: Purpose = Purpose.REAL) -> Task:
+def asked(sentence: Sentence, start: int, stop: int | None = None, purpose: Purpose = Purpose.REAL) -> AnnotationTask:
     candidates = () if purpose is Purpose.CONCORDANCE else CANDIDATES
-    return Task(sentence, start, stop or start + 1, GUIDELINE, candidates, purpose=purpose)
+    return AnnotationTask(sentence, start, stop or start + 1, GUIDELINE, candidates, purpose=purpose)
 
 
-def decided(store: Store, answers: Sequence[tuple[Task, Answer]]) -> None:
+def decided(store: Store, answers: Sequence[tuple[AnnotationTask, Answer]]) -> None:
     """A curator decides on tasks."""
     curator = store.add_annotator("curator", "curator").id
     store.add_labels(GUIDELINE, {"NN": "", "VV": "", "JJ": "", "a/b|c": ""})
@@ -40,7 +40,7 @@ def decided(store: Store, answers: Sequence[tuple[Task, Answer]]) -> None:
         store.adjudicate(curator, number, answer)
 
 
-def disputed(store: Store, answers: Sequence[Answer], task: Task) -> None:
+def disputed(store: Store, answers: Sequence[Answer], task: AnnotationTask) -> None:
     """Annotators answer one after the other."""
     store.add_labels(GUIDELINE, {"NN": "", "VV": "", "JJ": ""})
     store.add_tasks([task])
@@ -172,7 +172,7 @@ class TestFiles:
         self, open_store: OpenStore, tmp_path: Path, guideline: str
     ) -> None:
         store = open_store()
-        store.add_tasks([Task(WORDS, 0, 1, guideline, CANDIDATES)])
+        store.add_tasks([AnnotationTask(WORDS, 0, 1, guideline, CANDIDATES)])
         store.adjudicate(store.add_annotator("curator", "curator").id, 1, NN)
         path = str(tmp_path / "out.conllu")
         write(store, path, "conllu", guideline)
@@ -230,7 +230,7 @@ class TestJudgements:
         assert (first["forms"], first["start"], first["stop"]) == (["a", "bb", "c"], 1, 2)
         assert (first["path"], first["line"], first["guideline"], first["purpose"]) == ("raw.txt", 2, "ctb", "real")
         assert first["candidates"][0] == {"label": "NN", "probability": 0.5}
-        assert (first["kind"], first["seat"], first["model"], first["gold"]) == ("label", 0, None, None)
+        assert (first["kind"], first["slot"], first["model"], first["gold"]) == ("label", 0, None, None)
         assert lines[2]["ended"] == "1970-01-01T00:16:41.500+00:00"
 
     def test_what_became_of_the_task_is_told(self, open_store: OpenStore) -> None:
@@ -245,7 +245,7 @@ class TestJudgements:
 
     def test_gold_is_told(self, open_store: OpenStore) -> None:
         store = open_store(Settings(admission=Admission()))
-        store.add_tasks([Task(WORDS, 0, 1, GUIDELINE, CANDIDATES, purpose=Purpose.TRAINING, gold=VV)])
+        store.add_tasks([AnnotationTask(WORDS, 0, 1, GUIDELINE, CANDIDATES, purpose=Purpose.TRAINING, gold=VV)])
         (annotator,) = hire(store, 1)
         assert store.claim(annotator) is not None
         store.answer(annotator, 1, NN)

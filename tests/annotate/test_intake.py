@@ -6,10 +6,10 @@ import pytest
 from fixture_types import OpenStore
 
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.intake import put_ambiguous, put_doubtful, put_known, put_words
+from tagweave.annotate.intake import put_ambiguous, put_known, put_uncertain, put_words
 from tagweave.annotate.selection import least_certain
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Candidate, Purpose, Task, label
+from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, label
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
@@ -18,7 +18,7 @@ from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task as Coding
+from tagweave.training.task import Task
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 GOLD = CTB.with_sentences(CTB.sentences[80:100])
@@ -30,36 +30,36 @@ def tagger() -> Tagger:
     return Tagger(fit([CTB.with_sentences(CTB.sentences[:80])], Recipe(), schedule=Schedule(2)).model)
 
 
-def asked(store: Store, purpose: Purpose = Purpose.REAL) -> list[Task]:
+def asked(store: Store, purpose: Purpose = Purpose.REAL) -> list[AnnotationTask]:
     return [each.task for each in store.tasks(Status.OPEN, purpose, limit=10_000)]
 
 
-def gold(task: Task) -> str | None:
+def gold(task: AnnotationTask) -> str | None:
     """The label of a task's focus in the sample."""
     sentence = next(each for each in GOLD if each.location == task.sentence.location)
     candidates = sentence.layers["ctb"][task.start]
     return candidates[0] if candidates else None
 
 
-class TestDoubtful:
+class TestUncertain:
     def test_the_least_certain_fifth_is_asked(self, open_store: OpenStore, tagger: Tagger) -> None:
         store = open_store()
         version = store.add_model("m", 0, 0)
-        assert put_doubtful(store, RAW, tagger, model=version) == round(0.2 * RAW.tokens())
+        assert put_uncertain(store, RAW, tagger, model=version) == round(0.2 * RAW.tokens())
         found = least_certain(tagger, RAW.sentences)
         best = sorted(task.candidates[0].probability for task in asked(store))
-        assert best == pytest.approx((1 - found.doubt).tolist(), abs=1e-4)
+        assert best == pytest.approx((1 - found.uncertainty).tolist(), abs=1e-4)
         assert {task.model for task in asked(store)} == {version}
         assert store.labels("ctb") == dict.fromkeys(tagger.labels, "")
 
     def test_nothing_is_asked_twice(self, open_store: OpenStore, tagger: Tagger) -> None:
         store = open_store()
-        first = put_doubtful(store, RAW, tagger, 0.1)
-        assert put_doubtful(store, RAW, tagger, 0.1) == 0
-        assert put_doubtful(store, RAW, tagger, 0.3) == round(0.3 * RAW.tokens()) - first
+        first = put_uncertain(store, RAW, tagger, 0.1)
+        assert put_uncertain(store, RAW, tagger, 0.1) == 0
+        assert put_uncertain(store, RAW, tagger, 0.3) == round(0.3 * RAW.tokens()) - first
 
     def test_what_is_known_is_not_asked(self, open_store: OpenStore, tagger: Tagger) -> None:
-        assert put_doubtful(open_store(), GOLD, tagger, 1.0) == 0
+        assert put_uncertain(open_store(), GOLD, tagger, 1.0) == 0
 
 
 class TestAmbiguous:
@@ -123,6 +123,6 @@ class TestKnown:
 
 def test_words_of_a_list_become_a_concordance(open_store: OpenStore) -> None:
     store = open_store()
-    model = fit([CTB.with_sentences(CTB.sentences[:60])], Recipe(Coding("segment")), schedule=Schedule(2)).model
+    model = fit([CTB.with_sentences(CTB.sentences[:60])], Recipe(Task("segment")), schedule=Schedule(2)).model
     assert put_words(store, GOLD, Tagger(model), ["的", "一"], most=5) == 5
     assert {task.focus for task in asked(store, Purpose.CONCORDANCE)} <= {"的", "一"}

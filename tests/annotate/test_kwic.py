@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.active.choice import occurrences
+from tagweave.active.strategies import occurrences
 from tagweave.annotate.kwic import LONGEST, ORDERS, Concordance, build
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
@@ -27,7 +27,7 @@ def spans(page):
 
 
 def by_search(lines, word):
-    """The spans that every sentence is searched for by `adapt.choice`, in the order of the text."""
+    """The spans that every sentence is searched for by `adapt.strategy`, in the order of the text."""
     found = occurrences([Sentence(tuple(line)) for line in lines], [word])
     begins = np.cumsum([0, *map(len, lines)])[found.sentence]
     bounds = (found.start - begins).tolist(), (found.stop - begins).tolist()

@@ -16,7 +16,7 @@ from tagweave.annotate.kwic import build
 from tagweave.annotate.settings import Admission
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Purpose, Task
+from tagweave.annotate.task import AnnotationTask, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -27,7 +27,7 @@ LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtenges
 PAGES = (
     "/task",
     "/concordance?order=text",
-    "/concordance/doubtful",
+    "/concordance/uncertain",
     "/adjudication",
     "/adjudication?after=1000",
     "/dashboard",
@@ -49,13 +49,13 @@ def furnish(folder: Path) -> Store:
     store = new_store(folder, 0)
     store.add_labels("ctb", {LONG: f"a note about {LONG}"})
     words = (LONG, *"abcdefghijklmnopqrstuvwxyz")
-    store.add_tasks(Task(Sentence(words, location=Location("toy.txt", n)), 0, 1, "ctb") for n in range(1, 4))
+    store.add_tasks(AnnotationTask(Sentence(words, location=Location("toy.txt", n)), 0, 1, "ctb") for n in range(1, 4))
     for name, said in {"a": NN, "b": VV, f"c {LONG}": JJ, "d": NN}.items():
         person = store.add_annotator(name).id
         while lease := store.claim(person):
             store.answer(person, lease.task_id, said)
-    store.add_tasks([Task(Sentence(words, location=Location("toy.txt", 9)), 0, 1, "ctb")])
-    marks = Task(Sentence(tuple("研究生来了")), 0, 2, "seg", doubt=0.5, purpose=Purpose.CONCORDANCE)
+    store.add_tasks([AnnotationTask(Sentence(words, location=Location("toy.txt", 9)), 0, 1, "ctb")])
+    marks = AnnotationTask(Sentence(tuple("研究生来了")), 0, 2, "seg", uncertainty=0.5, purpose=Purpose.CONCORDANCE)
     store.add_tasks([marks])
     for minutes, accuracy in ((0, 0.8), (60, 0.9)):
         store.add_model("m", 0, minutes, accuracy)
@@ -158,7 +158,7 @@ def hebrew(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[A
     folder = tmp_path_factory.mktemp("hebrew")
     store = new_store(folder, 0, admission=Admission(2, 1.0))
     sentence = Sentence(("3", "ילדים", "קראו", "ספר", "."), location=Location("toy.txt", 1))
-    store.add_tasks([Task(sentence, 2, 3, "ctb", purpose=Purpose.TRAINING, gold=VV)])
+    store.add_tasks([AnnotationTask(sentence, 2, 3, "ctb", purpose=Purpose.TRAINING, gold=VV)])
     store.add_annotator("ada", password_hash=HASH)
     lines = ("הילד קרא ספר", "3 ילדים קרא לו", "קרא")
     words = WordList(build(lines, folder / "kwic"), ("קרא",), "seg", "raw.txt")

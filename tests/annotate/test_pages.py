@@ -14,7 +14,7 @@ from made_tasks import NN, VV, make_tasks
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.settings import Admission
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Purpose, Task, label
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Purpose, label
 from tagweave.corpus.sentence import Sentence
 
 
@@ -344,7 +344,9 @@ class TestCurator:
 
 def test_tasks_of_other_scripts_are_shown_as_they_are(tmp_path: Path) -> None:
     store = new_store(tmp_path, 0)
-    store.add_tasks([Task(Sentence(tuple("研究生")), 0, 2, "ctb"), Task(Sentence(("هذا", "كتاب")), 0, 1, "ctb")])
+    store.add_tasks(
+        [AnnotationTask(Sentence(tuple("研究生")), 0, 2, "ctb"), AnnotationTask(Sentence(("هذا", "كتاب")), 0, 1, "ctb")]
+    )
     browser = signed_in(store, "ada")
     pages = [browser.look("/task")]
     browser.fill("/task", task=browser.task(), answer="not a word")

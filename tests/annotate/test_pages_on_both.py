@@ -15,7 +15,7 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Answer, Purpose, Task
+from tagweave.annotate.task import AnnotationTask, Answer, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
 TASKS = 4
@@ -151,7 +151,7 @@ class TestConcordance:
         browser.fill("/concordance/undo", 400, steps=steps)
         assert standing(store) == ["VV"]
 
-    @pytest.mark.parametrize(("path", "field"), [("", "word"), ("", "order"), ("", "first"), ("/doubtful", "first")])
+    @pytest.mark.parametrize(("path", "field"), [("", "word"), ("", "order"), ("", "first"), ("/uncertain", "first")])
     def test_what_is_refused_takes_nothing_back(self, store: Store, words: WordList, path: str, field: str) -> None:
         browser = signed_in(store, "ada", words=words)
         browser.fill("/task", task=browser.task(), answer="label VV")
@@ -182,12 +182,12 @@ class TestConcordance:
         assert "expected those that are listed" in browser.look("/concordance?word=w300&find=nowhere", 400)
 
 
-class TestDoubtful:
+class TestUncertain:
     @pytest.fixture
     def browser(self, store: Store, words: WordList) -> Browser:
         texts = {"研究生来了": (0, 2), "他在研究生命": (4, 6), "学生的生命": (3, 5)}
         store.add_tasks(
-            Task(
+            AnnotationTask(
                 Sentence(tuple(text), location=Location("raw.txt", line)),
                 *span,
                 "seg",
@@ -200,40 +200,40 @@ class TestDoubtful:
         return signed_in(store, "ada", words=words)
 
     def test_what_is_put_in_by_doubt_comes_in_its_order(self, browser: Browser) -> None:
-        assert 'href="/concordance/doubtful"' in browser.look("/concordance")
-        page = browser.look("/concordance/doubtful")
+        assert 'href="/concordance/uncertain"' in browser.look("/concordance")
+        page = browser.look("/concordance/uncertain")
         assert re.findall(r"<mark>(\w+)</mark>", page) == ["研究", "生命", "生命"]
         assert '<span class="before"><bdi>他在研究</bdi></span>' in page
 
     def test_rows_stay_while_they_are_marked_and_are_gone_afterwards(self, browser: Browser, store: Store) -> None:
-        page = browser.look("/concordance/doubtful")
+        page = browser.look("/concordance/uncertain")
         where = {"first": hidden(page, "first"), "steps": ""}
         numbers = re.findall(r'name="task" value="(\d+)"', page)
-        page = browser.fill("/concordance/doubtful", task=numbers[0], answer="not a word", **where)
+        page = browser.fill("/concordance/uncertain", task=numbers[0], answer="not a word", **where)
         assert re.findall(r'name="task" value="(\d+)"', page) == numbers
         assert pressed(page) == ["not a word"]
-        assert re.findall(r'name="task" value="(\d+)"', browser.look("/concordance/doubtful")) == numbers[1:]
-        page = browser.fill("/concordance/doubtful", all=1, **where)
+        assert re.findall(r'name="task" value="(\d+)"', browser.look("/concordance/uncertain")) == numbers[1:]
+        page = browser.fill("/concordance/uncertain", all=1, **where)
         assert pressed(page) == ["not a word", "word", "word"]
-        page = browser.fill("/concordance/doubtful/undo", **{**where, "steps": "1,2"})
+        page = browser.fill("/concordance/uncertain/undo", **{**where, "steps": "1,2"})
         assert pressed(page) == ["not a word"]
-        browser.fill("/concordance/doubtful", all=1, **where)
+        browser.fill("/concordance/uncertain", all=1, **where)
         assert standing(store, Purpose.CONCORDANCE) == ["not a word", "word", "word"]
-        assert "Nothing is left here" in browser.look("/concordance/doubtful")
-        assert 'href="/concordance/doubtful"' not in browser.look("/concordance")
+        assert "Nothing is left here" in browser.look("/concordance/uncertain")
+        assert 'href="/concordance/uncertain"' not in browser.look("/concordance")
 
     def test_an_occurrence_marked_elsewhere_is_none_of_it(self, browser: Browser, store: Store) -> None:
         browser.look("/concordance")
         browser.fill("/concordance", word="研究", sentence=2, start=0, answer="word")
-        page = browser.fill("/concordance/doubtful", all=1, first=0)
+        page = browser.fill("/concordance/uncertain", all=1, first=0)
         assert len(pressed(page)) == 3
         assert len(standing(store, Purpose.CONCORDANCE)) == 4
 
     def test_another_task_is_refused(self, browser: Browser, store: Store) -> None:
-        browser.look("/concordance/doubtful")
+        browser.look("/concordance/uncertain")
         real = store.tasks(Status.OPEN)[0].id
         for number in (real, 10**8):
-            browser.fill("/concordance/doubtful", 400, task=number, answer="word", first=0)
+            browser.fill("/concordance/uncertain", 400, task=number, answer="word", first=0)
         assert standing(store) == standing(store, Purpose.CONCORDANCE) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tagweave.annotate import retraining
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.intake import put_doubtful
+from tagweave.annotate.intake import put_uncertain
 from tagweave.annotate.retraining import Plan, accuracy, minutes, retrain
 from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.store import Store
@@ -45,7 +45,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 def store(tmp_path: Path, models: tuple[str, str]) -> Store:
     """Ten questions, one answered."""
     store = Store.open(f"sqlite:///{tmp_path}/answers.db", ALONE, seed=1)
-    put_doubtful(store, RAW, Tagger(load_model(models[0])), 0.1, store.add_model(models[0], 0, 0))
+    put_uncertain(store, RAW, Tagger(load_model(models[0])), 0.1, store.add_model(models[0], 0, 0))
     answer(store, store.add_annotator("a").id)
     return store
 
@@ -79,7 +79,7 @@ def test_tasks_are_ranked_by_the_new_model(store: Store, plan: Plan, models: tup
     after = {each.id: each.task for each in store.tasks(Status.OPEN)}
     assert after.keys() == before.keys()
     assert {task.model for task in after.values()} == {2}
-    assert any(before[number].doubt != after[number].doubt for number in after)
+    assert any(before[number].uncertainty != after[number].uncertainty for number in after)
     tagger = Tagger(load_model(models[1]))
     for task in after.values():
         best = tagger.probabilities([task.sentence])[0][task.start].max()

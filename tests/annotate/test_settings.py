@@ -16,7 +16,7 @@ def answers(store: Store, said: str) -> Status:
     status = Status.OPEN
     for person, answer in zip(hire(store, len(said)), said, strict=True):
         lease = store.claim(person)
-        assert lease is not None, f"no seat for answer {person}"
+        assert lease is not None, f"no slot for answer {person}"
         status = store.answer(person, lease.task_id, NN if answer == "N" else VV).status
     return status
 

@@ -27,7 +27,7 @@ from tagweave.annotate.simulated import (
     with_agreement,
     work_all,
 )
-from tagweave.annotate.task import CANNOT_TELL, Answer, Candidate, Purpose, Task, label
+from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Candidate, Purpose, label
 
 _TASKS = [(make_task(number), NN) for number in range(300)]
 
@@ -35,10 +35,10 @@ _TASKS = [(make_task(number), NN) for number in range(300)]
 class OneTask:
     """A desk where the same task lies for ever."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: AnnotationTask) -> None:
         self.task, self.said = task, Counter[Answer]()
 
-    def claim(self) -> tuple[int, Task] | None:
+    def claim(self) -> tuple[int, AnnotationTask] | None:
         return 1, self.task
 
     def answer(self, number: int, answer: Answer) -> None:
@@ -60,7 +60,7 @@ def test_what_no_candidate_is_may_be_right_all_the_same() -> None:
 
 
 def test_who_is_wrong_without_another_candidate_cannot_tell() -> None:
-    task = Task(make_task(0).sentence, 0, 1, GUIDELINE, (Candidate("NN", 1.0),))
+    task = AnnotationTask(make_task(0).sentence, 0, 1, GUIDELINE, (Candidate("NN", 1.0),))
     assert answer_chances(task, NN, 0.75) == {NN: 0.75, CANNOT_TELL: 0.25}
 
 
@@ -78,7 +78,7 @@ def test_doubts_of_the_model_are_those_of_people() -> None:
     assert as_the_model(9.0)(task, NN) == pytest.approx(0.9)
     assert as_the_model(1e9)(task, label("AD")) > 0.99
     assert as_the_model(1.0)(task, label("AD")) < 0.01
-    sure = Task(task.sentence, 0, 1, GUIDELINE, (Candidate("NN", 1.0),))
+    sure = AnnotationTask(task.sentence, 0, 1, GUIDELINE, (Candidate("NN", 1.0),))
     assert as_the_model(2.0)(sure, NN) == 1.0
 
 
@@ -119,7 +119,7 @@ def test_eight_annotators_come_to_what_is_expected(open_store: OpenStore) -> Non
     assert counts.get((Purpose.REAL, Status.OPEN)) is None
     judgements = [*store.judgements()]
     assert len(judgements) == answers
-    at_two = sum(seats == 2 for seats in Counter(each.task.id for each in judgements).values())
+    at_two = sum(slots == 2 for slots in Counter(each.task.id for each in judgements).values())
     expected = expected_shares([answer_chances(make_task(0), NN, 0.8)])
     assert at_two / 60 == pytest.approx(expected.two, abs=0.2)
     assert len(store.outcomes(GUIDELINE)) / 60 == pytest.approx(expected.two + expected.four, abs=0.2)

@@ -18,7 +18,7 @@ from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.database import Database
 from tagweave.annotate.questions import Ranking
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Candidate, Purpose, Task
+from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, AnnotationTask, Candidate, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
 
@@ -68,8 +68,8 @@ class TestOpening:
     def test_a_store_of_another_version_is_refused(self, new_url: NewUrl, monkeypatch: pytest.MonkeyPatch) -> None:
         url = new_url()
         Store.open(url).close()
-        monkeypatch.setattr(schema, "VERSION", "2")
-        with pytest.raises(ValueError, match="version 1, expected 2"):
+        monkeypatch.setattr(schema, "VERSION", "another")
+        with pytest.raises(ValueError, match="version 2, expected another"):
             Store.open(url)
 
     def test_the_file_is_readable_by_nobody_else(self, tmp_path: Path) -> None:
@@ -188,10 +188,13 @@ class TestQuestions:
         store = open_store()
         numbers = store.add_sentences([sentence, make_task(1).sentence, sentence])
         assert numbers[0] == numbers[2] != numbers[1]
-        assert store.add_tasks([Task(sentence, 1, 3, "ctb", CANDIDATES, purpose=Purpose.GOLD, gold=NOT_A_WORD)]) == 1
+        assert (
+            store.add_tasks([AnnotationTask(sentence, 1, 3, "ctb", CANDIDATES, purpose=Purpose.GOLD, gold=NOT_A_WORD)])
+            == 1
+        )
         found = store.task(1)
         assert found is not None
-        assert found.task == Task(sentence, 1, 3, "ctb", CANDIDATES, purpose=Purpose.GOLD, gold=NOT_A_WORD)
+        assert found.task == AnnotationTask(sentence, 1, 3, "ctb", CANDIDATES, purpose=Purpose.GOLD, gold=NOT_A_WORD)
 
     def test_a_task_is_put_in_once(self, open_store: OpenStore) -> None:
         store = open_store()
@@ -220,7 +223,7 @@ class TestQuestions:
 
     def test_another_model_ranks_what_is_open(self, open_store: OpenStore) -> None:
         store = open_store()
-        store.add_tasks([make_task(number, doubt=number) for number in range(3)])
+        store.add_tasks([make_task(number, uncertainty=number) for number in range(3)])
         people = hire(store, 3)
         for person in people[:2]:
             lease = store.claim(person)
@@ -270,8 +273,8 @@ class TestQuestions:
 
 class TestConcordance:
     @staticmethod
-    def occurrence(number: int) -> Task:
-        return Task(make_task(number).sentence, 0, 2, "segmentation", purpose=Purpose.CONCORDANCE)
+    def occurrence(number: int) -> AnnotationTask:
+        return AnnotationTask(make_task(number).sentence, 0, 2, "segmentation", purpose=Purpose.CONCORDANCE)
 
     def test_all_that_is_visible_is_marked_at_once(self, open_store: OpenStore) -> None:
         store = open_store()
@@ -354,7 +357,7 @@ def test_votes_are_the_answers_that_stand(open_store: OpenStore) -> None:
         store.answer(person, lease.task_id, answer)
     undo(store, a)
     votes = store.votes()
-    assert sorted((each.annotator, each.seat is not None, str(each.answer)) for each in votes) == [
+    assert sorted((each.annotator, each.slot is not None, str(each.answer)) for each in votes) == [
         ("annotator 0", True, "NN"),
         ("annotator 1", True, "NN"),
     ]

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.active.choice import most_doubtful
+from tagweave.active.strategies import most_uncertain
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.selection import (
-    CHOICES,
-    Doubtful,
+    STRATEGIES,
+    Uncertain,
     _all_tokens,
     least_certain,
     priorities,
@@ -20,7 +20,7 @@ from tagweave.annotate.selection import (
     tasks,
     word_tasks,
 )
-from tagweave.annotate.task import Candidate, Purpose, Task
+from tagweave.annotate.task import AnnotationTask, Candidate, Purpose
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
@@ -28,7 +28,7 @@ from tagweave.learning.loop import Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task as Coding
+from tagweave.training.task import Task
 
 CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 
@@ -41,7 +41,7 @@ def tagger():
 @pytest.fixture(scope="module")
 def segmenter():
     train = CTB.with_sentences(CTB.sentences[:60])
-    return Tagger(fit([train], Recipe(Coding("segment")), schedule=Schedule(2)).model)
+    return Tagger(fit([train], Recipe(Task("segment")), schedule=Schedule(2)).model)
 
 
 @pytest.fixture
@@ -70,16 +70,18 @@ def test_the_least_certain_come_first(tagger, raw, share):
     assert len(found.sentence) == round(share * len(known))
     assert len({*places(found)}) == len(found.sentence)
     best = sorted(table[0][0] for table in known.values())
-    np.testing.assert_allclose(found.doubt, 1 - np.array(best[: len(found.doubt)]), atol=1e-6)
-    np.testing.assert_allclose([known[place][0][0] for place in places(found)], 1 - found.doubt, atol=1e-6)
+    np.testing.assert_allclose(found.uncertainty, 1 - np.array(best[: len(found.uncertainty)]), atol=1e-6)
+    np.testing.assert_allclose([known[place][0][0] for place in places(found)], 1 - found.uncertainty, atol=1e-6)
 
 
 def test_by_entropy(tagger, raw):
     known = by_hand(tagger, raw)
     entropies = {place: -sum(p * np.log(p) for p, _ in table if p > 0) for place, table in known.items()}
-    found = least_certain(tagger, raw, 0.2, choice="entropy")
-    np.testing.assert_allclose(found.doubt, sorted(entropies.values())[: -len(found.doubt) - 1 : -1], atol=1e-4)
-    np.testing.assert_allclose(found.doubt, [entropies[place] for place in places(found)], atol=1e-4)
+    found = least_certain(tagger, raw, 0.2, strategy="entropy")
+    np.testing.assert_allclose(
+        found.uncertainty, sorted(entropies.values())[: -len(found.uncertainty) - 1 : -1], atol=1e-4
+    )
+    np.testing.assert_allclose(found.uncertainty, [entropies[place] for place in places(found)], atol=1e-4)
     assert places(found) != places(least_certain(tagger, raw, 0.2))
     expected = tagger.labels.index(known[places(found)[0]][0][1])
     assert found.labels[0, 0] == expected  # candidates are the most probable labels all the same
@@ -87,10 +89,10 @@ def test_by_entropy(tagger, raw):
 
 def test_a_certain_token_has_no_entropy(tagger, raw):
     told = [each.with_layer("ctb", [("NN",)] * len(each)) for each in raw[:3]]
-    found = least_certain(tagger, told, 1.0, choice="entropy")
+    found = least_certain(tagger, told, 1.0, strategy="entropy")
     certain = _all_tokens(tagger, told, "ctb", "entropy")
-    assert found.doubt.max() > 0
-    np.testing.assert_allclose(certain.doubt, 0, atol=1e-6)
+    assert found.uncertainty.max() > 0
+    np.testing.assert_allclose(certain.uncertainty, 0, atol=1e-6)
 
 
 def test_tasks_are_ranked_by_entropy_too(tagger, raw):
@@ -98,7 +100,9 @@ def test_tasks_are_ranked_by_entropy_too(tagger, raw):
         Asked(i, task, Status.OPEN, None, None)
         for i, task in enumerate(tasks(least_certain(tagger, raw, 1.0), raw, tagger))
     ]
-    by_choice = [np.array([each.doubt for each in rankings(tagger, asked, choice=choice)]) for choice in CHOICES]
+    by_choice = [
+        np.array([each.uncertainty for each in rankings(tagger, asked, strategy=strategy)]) for strategy in STRATEGIES
+    ]
     assert (
         by_choice[0] <= by_choice[1] + 1e-6
     ).mean() > 0.9  # the same draw; entropy is the greater number nearly always
@@ -106,8 +110,8 @@ def test_tasks_are_ranked_by_entropy_too(tagger, raw):
 
 
 def test_an_unknown_choice(tagger, raw):
-    with pytest.raises(ValueError, match="unknown choice 'random', expected one of marginal, entropy"):
-        least_certain(tagger, raw, choice="random")
+    with pytest.raises(ValueError, match="unknown strategy 'random', expected one of marginal, entropy"):
+        least_certain(tagger, raw, strategy="random")
 
 
 def test_candidates_are_the_most_probable_labels(tagger, raw):
@@ -118,7 +122,7 @@ def test_candidates_are_the_most_probable_labels(tagger, raw):
         expected = [Candidate(label, pytest.approx(p, abs=1e-4)) for p, label in known[place][:3]]
         assert list(task.candidates) == expected[: 2 if known[place][2][0] < 0.01 else 3]
         assert (task.purpose, task.guideline, task.model) == (Purpose.REAL, "ctb", 3)
-        assert 0 <= task.doubt <= 1
+        assert 0 <= task.uncertainty <= 1
 
 
 def test_two_or_three_candidates(tagger, raw):
@@ -146,7 +150,7 @@ def test_what_is_known_is_not_asked_and_tells_of_its_neighbours(tagger, raw):
     told[sentence] = raw[sentence].with_layer("ctb", layer)
     found = least_certain(tagger, told, 1.0, layer="ctb")
     assert {*places(plain)} - {*places(found)} == {(sentence, position)}
-    before, after = (f.doubt[places(f).index(other)] for f in (plain, found))
+    before, after = (f.uncertainty[places(f).index(other)] for f in (plain, found))
     assert abs(before - after) > 1e-3
 
 
@@ -162,10 +166,10 @@ def test_an_ambiguous_position_is_asked_among_its_labels(tagger, raw):
 def test_some_of_them(probabilities, share):
     size = len(probabilities)
     array = np.array(probabilities, np.float32)[:, None]
-    found = Doubtful(np.zeros(size, np.int64), np.arange(size), np.zeros((size, 1), np.int32), array, 1 - array[:, 0])
+    found = Uncertain(np.zeros(size, np.int64), np.arange(size), np.zeros((size, 1), np.int32), array, 1 - array[:, 0])
     chosen = array[:, 0] < share
     assert found.only(chosen).position.tolist() == [i for i in range(size) if chosen[i]]
-    assert found.only(slice(2)).doubt.tolist() == (1 - array[:2, 0]).tolist()
+    assert found.only(slice(2)).uncertainty.tolist() == (1 - array[:2, 0]).tolist()
 
 
 def test_nothing_to_ask(tagger):
@@ -195,20 +199,22 @@ def test_a_newer_model_ranks_the_same_tasks(tagger, raw):
     assert [each.id for each in ranked] == [each.id for each in asked][::-1]
     for ranking, place in zip(ranked[::-1], places(found), strict=True):
         assert ranking.candidates[0] == (known[place][0][1], pytest.approx(known[place][0][0], abs=1e-4))
-        assert 0 <= ranking.doubt <= 1
+        assert 0 <= ranking.uncertainty <= 1
 
 
 def test_what_a_sentence_tells_restricts_the_candidates(tagger, raw):
     told = raw[0].with_layer("ctb", [("NN", "VV"), *[("NN",)] * (len(raw[0]) - 1)])
-    ranking = rankings(tagger, [Asked(1, Task(told, 0, 1, "ctb", (Candidate("NN", 1.0),)), Status.OPEN, None, None)])[0]
+    ranking = rankings(
+        tagger, [Asked(1, AnnotationTask(told, 0, 1, "ctb", (Candidate("NN", 1.0),)), Status.OPEN, None, None)]
+    )[0]
     assert {each.label for each in ranking.candidates} == {"NN", "VV"}
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=5))
-def test_who_comes_first_is_drawn_in_proportion_to_doubt(doubt):
-    rng, doubts = np.random.default_rng(0), np.array(doubt)
+def test_who_comes_first_is_drawn_in_proportion_to_uncertainty(uncertainty):
+    rng, doubts = np.random.default_rng(0), np.array(uncertainty)
     firsts = [int(priorities(doubts, rng).argmax()) for _ in range(2000)]
-    shares = np.bincount(firsts, minlength=len(doubt)) / 2000
+    shares = np.bincount(firsts, minlength=len(uncertainty)) / 2000
     np.testing.assert_allclose(shares, doubts / doubts.sum(), atol=0.06)
 
 
@@ -220,22 +226,22 @@ def test_no_doubt_is_asked_last():
 
 def test_the_seed_draws_priorities(tagger, raw):
     found = least_certain(tagger, raw)
-    drawn = [[task.doubt for task in tasks(found, raw, tagger, seed=seed)] for seed in (0, 0, 1)]
+    drawn = [[task.uncertainty for task in tasks(found, raw, tagger, seed=seed)] for seed in (0, 0, 1)]
     assert drawn[0] == drawn[1] != drawn[2]
 
 
 def test_words_of_a_concordance_are_not_ranked_by_labels(tagger, raw):
-    task = Task(raw[0], 0, 1, "ctb", purpose=Purpose.CONCORDANCE)
+    task = AnnotationTask(raw[0], 0, 1, "ctb", purpose=Purpose.CONCORDANCE)
     assert rankings(tagger, [Asked(1, task, Status.OPEN, None, None)]) == []
 
 
 def test_words_of_a_list_are_asked_as_choice_ranks_them(segmenter):
     texts = [Sentence(tuple("".join(sentence.forms))) for sentence in CTB.sentences[60:100]]
     words = ["的", "一", "我们", "没有"]
-    ranked = most_doubtful(segmenter.model, texts, words)
+    ranked = most_uncertain(segmenter.model, texts, words)
     asked = list(word_tasks(segmenter, texts, words, model=2))
-    assert [task.doubt for task in asked] == ranked.doubt.tolist()
+    assert [task.uncertainty for task in asked] == ranked.uncertainty.tolist()
     assert [task.focus for task in asked] == [words[w] for w in ranked.found.word]
     assert {(task.purpose, task.candidates, task.model) for task in asked} == {(Purpose.CONCORDANCE, (), 2)}
     assert list(word_tasks(segmenter, texts, words, most=3, model=2)) == asked[:3]
-    assert [task.doubt for task in asked] == sorted((task.doubt for task in asked), reverse=True)
+    assert [task.uncertainty for task in asked] == sorted((task.uncertainty for task in asked), reverse=True)

@@ -155,9 +155,9 @@ class TestImport:
 
     def test_by_entropy(self, run: Run, tmp_path: Path, corpora: Path, tagger: Path) -> None:
         asked = []
-        for choice in ("marginal", "entropy"):
-            url = f"sqlite:///{tmp_path}/{choice}.db"
-            words = (corpora / "dev.seg", "--store", url, "--model", tagger, "--choice", choice)
+        for strategy in ("marginal", "entropy"):
+            url = f"sqlite:///{tmp_path}/{strategy}.db"
+            words = (corpora / "dev.seg", "--store", url, "--model", tagger, "--strategy", strategy)
             run("annotate", "import", *words)
             found = Store.open(url).tasks(Status.OPEN)
             asked.append({(each.task.sentence.location, each.task.start) for each in found})
@@ -199,8 +199,8 @@ class TestImport:
         ("words", "told"),
         [
             (["--as", "fun"], "unknown --as 'fun', expected one of real, gold, training"),
-            (["--choice", "fun"], "unknown --choice 'fun', expected marginal or entropy"),
-            (["--choice", "entropy"], "found --choice, expected --model with it"),
+            (["--strategy", "fun"], "unknown --strategy 'fun', expected marginal or entropy"),
+            (["--strategy", "entropy"], "found --strategy, expected --model with it"),
             (["--words", "list.txt"], "found --words, expected --model with it"),
             (["--model", "none.model"], "none.model: no such model file"),
         ],

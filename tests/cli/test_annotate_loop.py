@@ -15,7 +15,7 @@ from serving import serving
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.simulated import Simulated, StoreDesk, even
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Answer, Task, label
+from tagweave.annotate.task import AnnotationTask, Answer, label
 from tagweave.corpus.load import load
 from tagweave.models.storage import load_model
 
@@ -53,7 +53,7 @@ def answer(store: Store, corpora: Path, number: int) -> None:
     """So many tasks get two right answers each."""
     gold = [[c[0] for c in each.layers["tag"] if c] for each in load(str(corpora / "dev.txt"))]
 
-    def right(task: Task) -> Answer:
+    def right(task: AnnotationTask) -> Answer:
         return label(gold[task.sentence.location.line - 1][task.start])
 
     people = [Simulated(StoreDesk(store, who), right, even(1.0), who) for who in (1, 2)]

@@ -27,26 +27,34 @@ def rows(result):
 
 
 def test_rows_as_json_lines(simulate):
-    arguments = ["--numbers", "9,3", "--choice", "entropy,random", "--treatment", "marginal,argmax,pointwise", "--json"]
+    arguments = [
+        "--numbers",
+        "9,3",
+        "--strategy",
+        "entropy,random",
+        "--treatment",
+        "marginal,argmax,pointwise",
+        "--json",
+    ]
     first, *others = rows(simulate(*arguments))
-    assert first.keys() == {"choice", "treatment", "words", "questions", "f", "oov_recall"}
-    assert (first["choice"], first["words"], first["questions"]) == (None, 0, 0)
+    assert first.keys() == {"strategy", "treatment", "words", "questions", "f", "oov_recall"}
+    assert (first["strategy"], first["words"], first["questions"]) == (None, 0, 0)
     treatments = ("marginal", "argmax", "pointwise")
-    expected = [(choice, t, n) for choice in ("entropy", "random") for n in (3, 9) for t in treatments]
-    assert [(row["choice"], row["treatment"], row["words"]) for row in others] == expected
+    expected = [(strategy, t, n) for strategy in ("entropy", "random") for n in (3, 9) for t in treatments]
+    assert [(row["strategy"], row["treatment"], row["words"]) for row in others] == expected
     assert all(row["questions"] >= row["words"] and 0 < row["f"] < 100 for row in others)
     assert len({row["f"] for row in others}) > 3
 
 
 def test_a_seed_repeats_it_and_another_one_does_not(simulate):
-    arguments = ["--numbers", "5", "--choice", "random", "--json"]
+    arguments = ["--numbers", "5", "--strategy", "random", "--json"]
     same, again, other = (rows(simulate(*arguments, "--seed", seed)) for seed in (0, 0, 1))
     assert same == again
     assert same[1:] != other[1:]
 
 
 def test_a_table_with_all_there_are_where_there_are_no_more(simulate):
-    result = simulate("--numbers", "100000", "--choice", "marginal")
+    result = simulate("--numbers", "100000", "--strategy", "marginal")
     assert "OOV recall" in result.stdout and "MODEL" in result.stdout and "marginal" in result.stdout
     assert "100000" not in result.stdout
     assert "--numbers 100000: only" in result.stderr
@@ -55,7 +63,7 @@ def test_a_table_with_all_there_are_where_there_are_no_more(simulate):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--choice", "best"], "unknown choice 'best', expected some of entropy, marginal, random"),
+        (["--strategy", "best"], "unknown strategy 'best', expected some of entropy, marginal, random"),
         (["--treatment", "first"], "unknown treatment 'first', expected some of marginal, argmax, pointwise"),
         (["--numbers", "1,x"], "found --numbers 1,x, expected whole numbers separated by commas"),
         (["--numbers", ""], "found --numbers , expected whole numbers separated by commas"),

@@ -10,17 +10,19 @@ import pytest
 from reproductions.annotators.page import AT_FOUR, AT_TWO, DROPPED, lines
 from reproductions.annotators.study import Kind, expected, hard_tasks, hardest, main, read_data, simulate
 from tagweave.annotate.simulated import even, uneven
-from tagweave.annotate.task import Answer, Candidate, Task, label
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, label
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.learning.loop import Schedule
 
 _CANDIDATES = (Candidate("NN", 0.6), Candidate("VV", 0.3), Candidate("JJ", 0.1))
 
 
-def known(number: int) -> list[tuple[Task, Answer]]:
+def known(number: int) -> list[tuple[AnnotationTask, Answer]]:
     """Tasks whose answer is NN."""
     places = [Location("toy.txt", line + 1) for line in range(number)]
-    return [(Task(Sentence(("a",), location=place), 0, 1, "tag", _CANDIDATES), label("NN")) for place in places]
+    return [
+        (AnnotationTask(Sentence(("a",), location=place), 0, 1, "tag", _CANDIDATES), label("NN")) for place in places
+    ]
 
 
 def test_the_paper_counts_every_task() -> None:
@@ -36,7 +38,7 @@ def test_the_least_certain_fifth_is_asked_for_without_its_labels() -> None:
     for task, answer in found:
         assert not task.sentence.layers
         assert gold[task.sentence.location][task.start] == (answer.label,)
-    assert all(0 < task.doubt <= 1 for task, _ in found)  # its place in a draw
+    assert all(0 < task.uncertainty <= 1 for task, _ in found)  # its place in a draw
     assert max(task.candidates[0].probability for task, _ in found) < 1
 
 

@@ -109,7 +109,7 @@ def test_the_folds_of_real_corpora(real_corpora: Path) -> None:
 
 
 def _found(domain: Domain) -> Any:
-    from tagweave.active.choice import distinct, occurrences
+    from tagweave.active.strategies import distinct, occurrences
 
     sentences = Annotator.of(domain.asked).sentences
     found = occurrences(sentences, domain.words)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tagweave.active.choice import most_doubtful
+from tagweave.active.strategies import most_uncertain
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
@@ -342,4 +342,4 @@ def test_of_the_last_model_something_is_left() -> None:
 
 def test_what_to_annotate_is_not_asked_of_pieces(stack: Fitted) -> None:
     with pytest.raises(ValueError, match="found a model of pieces, expected one of characters"):
-        most_doubtful(stack.model, [Sentence(tuple("他在看书"))], ["在"])
+        most_uncertain(stack.model, [Sentence(tuple("他在看书"))], ["在"])

@@ -42,7 +42,7 @@ def aggregate(answers: Sequence[Answer | None], rule: Rule) -> Outcome:
     majority of all of them. Agreement that nobody can tell drops a task.
 
     Args:
-        answers: by seat; `None` and what is missing at the end have not been given yet.
+        answers: by slot; `None` and what is missing at the end have not been given yet.
         rule: how many annotators, and when they agree.
     """
     given = [*answers, *[None] * rule.first]

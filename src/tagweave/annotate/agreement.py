@@ -21,7 +21,7 @@ Pair = tuple[str, str]
 
 def of_first(votes: Iterable[Vote], rule: Rule) -> list[Vote]:
     """The answers of those who were asked first."""
-    return [vote for vote in votes if vote.seat is not None and vote.seat < rule.first]
+    return [vote for vote in votes if vote.slot is not None and vote.slot < rule.first]
 
 
 def raw_agreement(votes: Iterable[Vote]) -> float | None:

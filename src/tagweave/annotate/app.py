@@ -14,10 +14,10 @@ from starlette.staticfiles import StaticFiles
 
 from tagweave.annotate.database import CONNECTIONS
 from tagweave.annotate.headers import SecurityHeaders
-from tagweave.annotate.pages import adjudication, concordance, dashboard, doubtful, sign_in, task
+from tagweave.annotate.page_request import Page, endpoint, refusal_outside
+from tagweave.annotate.pages import adjudication, concordance, dashboard, sign_in, task, uncertain
 from tagweave.annotate.site import HERE, Site, WordList
 from tagweave.annotate.store import Store
-from tagweave.annotate.visit import Page, endpoint, refusal_outside
 
 
 def application(store: Store, address: str, words: WordList | None = None) -> Starlette:
@@ -54,7 +54,7 @@ def application(store: Store, address: str, words: WordList | None = None) -> St
 def _word_routes() -> list[Route]:
     """Pages about words of a list."""
     routes = []
-    for path, page in (("/concordance", concordance), ("/concordance/doubtful", doubtful)):
+    for path, page in (("/concordance", concordance), ("/concordance/uncertain", uncertain)):
         routes += [*_routes(path, page.show, page.mark), *_routes(f"{path}/undo", page.start, page.undo)]
     return routes
 

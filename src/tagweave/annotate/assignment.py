@@ -1,7 +1,7 @@
 """Who gets what: a task goes to two annotators at random, where they differ to two more, and to nobody twice.
 
-Each task has seats. Who takes one decreases the number of free seats, which the database does not let fall below 0, and
-no two rows hold the same seat; so no order of events lets too many people in. A seat is leased: who lets the lease
+Each task has slots. Who takes one decreases the number of free slots, which the database does not let fall below 0, and
+no two rows hold the same slot; so no order of events lets too many people in. A slot is leased: who lets the lease
 lapse may lose it to somebody else, and may go on while nobody has taken it.
 
 Writers lock one annotator, then tasks, and wait for a task only while they hold no other one; `mark` and `withdraw`
@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select
 
-from tagweave.annotate import people, questions, seats, training_phase
+from tagweave.annotate import people, questions, slots, training_phase
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Asked, candidates_of
 from tagweave.annotate.schema import labels
-from tagweave.annotate.seats import SEATED
 from tagweave.annotate.settings import Settings
-from tagweave.annotate.task import Answer, Candidate, Kind, Purpose, Task
+from tagweave.annotate.slots import WITH_SLOTS
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Kind, Purpose
 
 
 class RefusedError(ValueError):
@@ -34,7 +34,7 @@ class ContendedError(RuntimeError):
 
 
 class _TakenError(RefusedError):
-    """The lease had lapsed, and the seat is somebody else's."""
+    """The lease had lapsed, and the slot is somebody else's."""
 
 
 class Lease(NamedTuple):
@@ -47,7 +47,7 @@ class Lease(NamedTuple):
     """
 
     task_id: int
-    task: Task
+    task: AnnotationTask
     leased: float
     expires: float
 
@@ -68,7 +68,7 @@ def claim(connection: Connection, annotator: int, now: float, settings: Settings
     """A task for somebody: the one that they hold, else a new one; `None` where nothing is left for them.
 
     Who is not admitted gets simulated tasks. All others get tasks of which nobody knows the answer, drawn from the most
-    doubtful ones, with planted gold in between.
+    uncertain ones, with planted gold in between.
 
     Raises:
         ContendedError: others are just taking the tasks that are left.
@@ -103,8 +103,8 @@ def _claim(
     connection: Connection, annotator: int, is_admitted: bool, now: float, settings: Settings, random: Random
 ) -> Lease | None:
     is_admitted = is_admitted or settings.admission is None
-    seats.free_lapsed(connection, now)
-    if (number := seats.held(connection, annotator)) is not None:
+    slots.free_lapsed(connection, now)
+    if (number := slots.held(connection, annotator)) is not None:
         return _again(connection, number, annotator, None, now + settings.lease)
     purposes = [Purpose.REAL] if is_admitted else [Purpose.TRAINING]
     if is_admitted and random.random() < settings.gold_share:
@@ -131,12 +131,12 @@ def submit(
 def _submit(
     connection: Connection, annotator: int, number: int, answer: Answer, started: float, now: float, settings: Settings
 ) -> Receipt:
-    found, row = seats.lock_task(connection, number), seats.assignment(connection, number, annotator)
+    found, row = slots.lock_task(connection, number), slots.assignment(connection, number, annotator)
     if found is None or row is None:
         raise RefusedError("this task was not given to you")
     gold = found.task.gold if found.task.purpose is Purpose.TRAINING else None
     if row.expires is None:
-        if seats.standing(connection, number, annotator) != answer:
+        if slots.standing(connection, number, annotator) != answer:
             raise RefusedError("this task was answered before")
         return Receipt(found.status, gold)
     status = _record(connection, found, row, answer, started, now, settings)
@@ -170,29 +170,29 @@ def withdraw(
             decided on a task, or its gold was shown.
     """
     _lock(connection, annotator)
-    numbers = seats.last_answered(connection, annotator, count)
+    numbers = slots.last_answered(connection, annotator, count)
     if len(numbers) < count:
         raise RefusedError("there is nothing to undo")
-    if seats.latest(connection, annotator) != seen:
+    if slots.latest(connection, annotator) != seen:
         raise RefusedError("it is undone already, or you have answered since")
     return [_withdraw_one(connection, annotator, number, now, settings) for number in sorted(numbers)]
 
 
 def _withdraw_one(connection: Connection, annotator: int, number: int, now: float, settings: Settings) -> Lease:
-    found, row = seats.lock_task(connection, number), seats.assignment(connection, number, annotator)
-    answer = seats.standing(connection, number, annotator)
+    found, row = slots.lock_task(connection, number), slots.assignment(connection, number, annotator)
+    answer = slots.standing(connection, number, annotator)
     is_final = found is None or found.status is Status.ADJUDICATED or found.task.purpose is Purpose.TRAINING
     if found is None or row is None or answer is None or is_final:
         raise RefusedError("this answer can no longer be undone")
-    seats.withdraw(connection, row, answer, now)
+    slots.withdraw(connection, row, answer, now)
     lease = _again(connection, number, annotator, now, now + settings.lease)
-    seats.settle(connection, found, now, settings)
+    slots.settle(connection, found, now, settings)
     return lease
 
 
 def _lock(connection: Connection, annotator: int) -> bool:
     """Keep other transactions of an annotator out; whether they are admitted."""
-    is_admitted = seats.lock_annotator(connection, annotator)
+    is_admitted = slots.lock_annotator(connection, annotator)
     if is_admitted is None:
         raise RefusedError("you are no annotator of this store")
     return is_admitted
@@ -201,12 +201,12 @@ def _lock(connection: Connection, annotator: int) -> bool:
 def _choose(
     connection: Connection, annotator: int, purpose: Purpose, window: int, random: Random
 ) -> tuple[Asked, int | None] | None:
-    """One of the most doubtful tasks, by chance, and a seat at it, where it has seats."""
-    numbers = seats.most_doubtful(connection, annotator, purpose, window)
+    """One of the most uncertain tasks, by chance, and a slot at it, where it has slots."""
+    numbers = slots.most_uncertain(connection, annotator, purpose, window)
     for number in random.sample(numbers, len(numbers)):
-        if purpose not in SEATED:
+        if purpose not in WITH_SLOTS:
             return _read(connection, number), None
-        if (taken := seats.take_seat(connection, number, wait=False)) is not None:
+        if (taken := slots.take_slot(connection, number, wait=False)) is not None:
             return taken
     if numbers:
         raise ContendedError("all tasks are locked")
@@ -214,15 +214,15 @@ def _choose(
 
 
 def _new(
-    connection: Connection, found: Asked, seat: int | None, annotator: int, now: float, settings: Settings
+    connection: Connection, found: Asked, slot: int | None, annotator: int, now: float, settings: Settings
 ) -> Lease:
-    seats.lease(connection, found, annotator, seat, now, now + settings.lease)
+    slots.lease(connection, found, annotator, slot, now, now + settings.lease)
     return Lease(found.id, found.task, now, now + settings.lease)
 
 
 def _again(connection: Connection, number: int, annotator: int, leased: float | None, expires: float) -> Lease:
     found = _read(connection, number)
-    return Lease(number, found.task, seats.extend(connection, found, annotator, leased, expires), expires)
+    return Lease(number, found.task, slots.extend(connection, found, annotator, leased, expires), expires)
 
 
 def _read(connection: Connection, number: int) -> Asked:
@@ -234,15 +234,15 @@ def _read(connection: Connection, number: int) -> Asked:
 def _mark_one(
     connection: Connection, annotator: int, number: int, answer: Answer, now: float, settings: Settings
 ) -> bool:
-    found, row = seats.lock_task(connection, number), seats.assignment(connection, number, annotator)
+    found, row = slots.lock_task(connection, number), slots.assignment(connection, number, annotator)
     if found is None or found.task.purpose is not Purpose.CONCORDANCE:
         raise RefusedError("this task is none of a concordance")
     if row is None:
-        if (taken := seats.take_seat(connection, number, wait=True)) is None:
+        if (taken := slots.take_slot(connection, number, wait=True)) is None:
             return False
-        seats.lease(connection, found, annotator, taken.seat, now, now + settings.lease)
-        row = seats.assignment(connection, number, annotator)
-    elif row.expires is None and seats.standing(connection, number, annotator) == answer:
+        slots.lease(connection, found, annotator, taken.slot, now, now + settings.lease)
+        row = slots.assignment(connection, number, annotator)
+    elif row.expires is None and slots.standing(connection, number, annotator) == answer:
         return True
     assert row is not None  # noqa: S101  # it was there, or has just been put in
     try:
@@ -255,19 +255,19 @@ def _mark_one(
 def _record(
     connection: Connection, found: Asked, row: Row[Any], answer: Answer, started: float, now: float, settings: Settings
 ) -> Status:
-    """Write an answer to a task that is locked, in the seat that was leased or a free one."""
+    """Write an answer to a task that is locked, in the slot that was leased or a free one."""
     check(connection, found.task, candidates_of(row.candidates), answer)
-    seat = row.seat
-    if seat is None and found.task.purpose in SEATED:
-        taken = seats.take_seat(connection, found.id, wait=True)
+    slot = row.slot
+    if slot is None and found.task.purpose in WITH_SLOTS:
+        taken = slots.take_slot(connection, found.id, wait=True)
         if taken is None:
             raise _TakenError("this task has gone to somebody else")
-        seat = taken.seat
-    seats.answer(connection, row, answer, seat, min(max(started, row.leased), now), now)
-    return seats.settle(connection, found, now, settings)
+        slot = taken.slot
+    slots.answer(connection, row, answer, slot, min(max(started, row.leased), now), now)
+    return slots.settle(connection, found, now, settings)
 
 
-def check(connection: Connection, task: Task, candidates: Iterable[Candidate], answer: Answer) -> None:
+def check(connection: Connection, task: AnnotationTask, candidates: Iterable[Candidate], answer: Answer) -> None:
     """Whether an answer suits a task: a label is one of the candidates or of the guideline.
 
     Raises:

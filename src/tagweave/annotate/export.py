@@ -77,7 +77,7 @@ def judgements(found: Iterable[Judgement]) -> Iterator[str]:
             "status": each.task.status,
             "outcome": _said(each.task.outcome),
             "annotator": each.annotator,
-            "seat": each.seat,
+            "slot": each.slot,
             "revision": each.revision,
             "withdrawn": each.withdrawn,
             "kind": answer.kind,

@@ -10,25 +10,25 @@ from numpy.typing import NDArray
 
 from tagweave.annotate import selection
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Candidate, Purpose, Task, label
+from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, label
 from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.models.tagger import Tagger
-from tagweave.training.task import Task as Coding
+from tagweave.training.task import Task
 
 _MANY = 200  # tasks of one transaction: annotators wait for no longer one
 
 
-def put_doubtful(
+def put_uncertain(
     store: Store,
     corpus: Corpus,
     tagger: Tagger,
     share: float = 0.2,
     model: int | None = None,
     seed: int = 0,
-    choice: str = "marginal",
+    strategy: str = "marginal",
 ) -> int:
     """Ask for the least certain tokens of a corpus of words (`selection.least_certain`); how many are new.
 
@@ -41,12 +41,12 @@ def put_doubtful(
         share: of the tokens that are not known.
         model: its version.
         seed: of equally certain ones, and of the order in which they are asked.
-        choice: one of `selection.CHOICES`.
+        strategy: one of `selection.STRATEGIES`.
 
     Raises:
         ValueError, CorpusError: as `least_certain`.
     """
-    found = selection.least_certain(tagger, corpus.sentences, share, tagger.guideline, seed, choice)
+    found = selection.least_certain(tagger, corpus.sentences, share, tagger.guideline, seed, strategy)
     store.add_labels(tagger.guideline, dict.fromkeys(tagger.labels, ""))
     return _put(store, selection.tasks(found, corpus.sentences, tagger, model, seed))
 
@@ -59,16 +59,16 @@ def put_words(
     most: int | None = None,
     model: int | None = None,
     seed: int = 0,
-    choice: str = "entropy",
+    strategy: str = "entropy",
 ) -> int:
-    """Ask of the most doubtful occurrences of words whether they are words (`selection.word_tasks`); how many are new.
+    """Ask of the most uncertain occurrences of words whether they are words (`selection.word_tasks`); how many are new.
 
     Raises:
-        ValueError: as `most_doubtful`.
+        ValueError: as `most_uncertain`.
     """
-    coded = Coding("segment").prepare(corpus)
+    coded = Task("segment").prepare(corpus)
     raw = [Sentence(sentence.forms, location=sentence.location) for sentence in coded]
-    return _put(store, selection.word_tasks(tagger, raw, words, choice, most, seed, model))
+    return _put(store, selection.word_tasks(tagger, raw, words, strategy, most, seed, model))
 
 
 def put_ambiguous(store: Store, corpus: Corpus) -> int:
@@ -121,7 +121,7 @@ def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = l
     return known[-1] if known else store.add_model(path, 0, 0.0, accuracy())
 
 
-Drawn = tuple[NDArray[np.int64], Iterator[Task]]
+Drawn = tuple[NDArray[np.int64], Iterator[AnnotationTask]]
 """Numbers of tokens, counted over all sentences, and the tasks that ask for them."""
 
 
@@ -133,7 +133,7 @@ def _drawn(
     tokens = random.permutation(np.flatnonzero(is_known))[:number]
     sentence = np.searchsorted(begins, tokens, side="right") - 1
     places = zip(sentence.tolist(), (tokens - begins[sentence]).tolist(), strict=True)
-    return tokens, (Task(sentences[s], t, t + 1, guideline) for s, t in places)
+    return tokens, (AnnotationTask(sentences[s], t, t + 1, guideline) for s, t in places)
 
 
 def _drawn_by(
@@ -161,12 +161,12 @@ def _known(sentence: Sentence, guideline: str) -> Iterator[str | None]:
         yield candidates[0] if candidates and len(candidates) == 1 and not is_wildcard(candidates[0]) else None
 
 
-def _ambiguous(corpus: Corpus) -> Iterator[Task]:
+def _ambiguous(corpus: Corpus) -> Iterator[AnnotationTask]:
     for sentence in corpus:
         for t, allowed in enumerate(sentence.layers.get(corpus.guideline, ())):
             if allowed is not None and len(allowed) > 1:
                 candidates = tuple(Candidate(name, round(1 / len(allowed), 4)) for name in allowed)
-                yield Task(sentence, t, t + 1, corpus.guideline, candidates, 1 - 1 / len(allowed))
+                yield AnnotationTask(sentence, t, t + 1, corpus.guideline, candidates, 1 - 1 / len(allowed))
 
 
 def _put_labels(store: Store, corpus: Corpus) -> None:
@@ -174,5 +174,5 @@ def _put_labels(store: Store, corpus: Corpus) -> None:
     store.add_labels(corpus.guideline, dict.fromkeys(names, ""))
 
 
-def _put(store: Store, tasks: Iterable[Task]) -> int:
+def _put(store: Store, tasks: Iterable[AnnotationTask]) -> int:
     return sum(map(store.add_tasks, in_blocks(tasks, _MANY)))

@@ -4,7 +4,7 @@ The index is a folder of arrays, mapped into memory: the text, 4 bytes a charact
 order of what follows and of what stands before (`tagweave.kernels.suffixes`), 4 bytes each. All occurrences of a word
 are one run of either, in the order of their context, so a page costs two bisections, however large the text is.
 
-No occurrence begins or ends inside a run of letters that have case, or digits, as in `active.choice.occurrences`.
+No occurrence begins or ends inside a run of letters that have case, or digits, as in `active.strategies.occurrences`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.database import insert_new
 from tagweave.annotate.schema import labels, models, sentences, tasks
 from tagweave.annotate.settings import ONCE, Rule
-from tagweave.annotate.task import Answer, Candidate, Kind, Purpose, Task
+from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Kind, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
 _MANY = 500  # rows of one statement
@@ -30,7 +30,7 @@ class Asked(NamedTuple):
     """
 
     id: int
-    task: Task
+    task: AnnotationTask
     status: Status
     outcome: Answer | None
     settled: float | None
@@ -40,7 +40,7 @@ class Ranking(NamedTuple):
     """What a newer model thinks of a task."""
 
     id: int
-    doubt: float
+    uncertainty: float
     candidates: tuple[Candidate, ...]
 
 
@@ -77,7 +77,7 @@ def put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:
     return found
 
 
-def put_tasks(connection: Connection, new: Iterable[Task], rule: Rule) -> int:
+def put_tasks(connection: Connection, new: Iterable[AnnotationTask], rule: Rule) -> int:
     """Put tasks in that are not there yet; how many those were."""
     new = list(new)
     numbers = put_sentences(connection, [task.sentence for task in new])
@@ -85,7 +85,7 @@ def put_tasks(connection: Connection, new: Iterable[Task], rule: Rule) -> int:
     return sum(insert_new(connection, tasks, rows[i : i + _MANY]) for i in range(0, len(rows), _MANY))
 
 
-def numbers(connection: Connection, wanted: Sequence[Task]) -> list[int]:
+def numbers(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[int]:
     """The numbers of tasks that are in the store."""
     found = []
     for task, sentence in zip(wanted, put_sentences(connection, [task.sentence for task in wanted]), strict=True):
@@ -95,7 +95,7 @@ def numbers(connection: Connection, wanted: Sequence[Task]) -> list[int]:
     return found
 
 
-def found(connection: Connection, wanted: Sequence[Task]) -> list[Asked | None]:
+def found(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[Asked | None]:
     """Tasks as they are in the store; `None` for those that it does not have."""
     digests = [_sentence_row(task.sentence)["digest"] for task in wanted]
     known = {
@@ -114,11 +114,12 @@ def guidelines(connection: Connection) -> list[str]:
 
 
 def rank(connection: Connection, model: int, rankings: Iterable[Ranking]) -> int:
-    """Give tasks that are open the doubt and candidates of a model; how many those were."""
-    changed = {"doubt": bindparam("new_doubt"), "candidates": bindparam("new_candidates"), "model": model}
+    """Give tasks that are open the uncertainty and candidates of a model; how many those were."""
+    changed = {"uncertainty": bindparam("new_uncertainty"), "candidates": bindparam("new_candidates"), "model": model}
     statement = update(tasks).where(tasks.c.id == bindparam("number"), tasks.c.status == Status.OPEN)
     rows = [
-        {"number": each.id, "new_doubt": each.doubt, "new_candidates": each.candidates} for each in sorted(rankings)
+        {"number": each.id, "new_uncertainty": each.uncertainty, "new_candidates": each.candidates}
+        for each in sorted(rankings)
     ]  # one order of locks for all
     return connection.execute(statement.values(**changed), rows).rowcount if rows else 0
 
@@ -187,13 +188,13 @@ def candidates_of(written: Sequence[Sequence[Any]]) -> tuple[Candidate, ...]:
 def asked(row: Row[Any]) -> Asked:
     """A task from a row with all columns of `tasks` and `sentences`."""
     of = row._mapping
-    task = Task(
+    task = AnnotationTask(
         sentence_of(of),
         of[tasks.c.start],
         of[tasks.c.stop],
         of[tasks.c.guideline],
         candidates_of(of[tasks.c.candidates]),
-        of[tasks.c.doubt],
+        of[tasks.c.uncertainty],
         Purpose(of[tasks.c.purpose]),
         answer_of(of[tasks.c.gold_kind], of[tasks.c.gold_label]),
         of[tasks.c.model],
@@ -225,8 +226,8 @@ def _sentence_row(sentence: Sentence) -> dict[str, Any]:
     }
 
 
-def _task_row(task: Task, sentence: int, rule: Rule) -> dict[str, Any]:
-    seats = {Purpose.REAL: rule.first, Purpose.CONCORDANCE: ONCE.first}.get(task.purpose, 0)
+def _task_row(task: AnnotationTask, sentence: int, rule: Rule) -> dict[str, Any]:
+    slots = {Purpose.REAL: rule.first, Purpose.CONCORDANCE: ONCE.first}.get(task.purpose, 0)
     return {
         "sentence": sentence,
         "start": task.start,
@@ -237,8 +238,8 @@ def _task_row(task: Task, sentence: int, rule: Rule) -> dict[str, Any]:
         "gold_label": task.gold.label if task.gold else None,
         "candidates": task.candidates,
         "model": task.model,
-        "doubt": task.doubt,
-        "wanted": seats,
-        "free": seats,
+        "uncertainty": task.uncertainty,
+        "wanted": slots,
+        "free": slots,
         "status": Status.OPEN,
     }

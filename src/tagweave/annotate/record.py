@@ -24,7 +24,7 @@ class Judgement(NamedTuple):
         annotator: the name.
         revision: from 0; the last one of a task and annotator stands.
         withdrawn: an undo: the answer before it stands no longer, and none does.
-        seat: 0 and 1 are the first two annotators, 2 and 3 those who were asked when they differed; `None` where
+        slot: 0 and 1 are the first two annotators, 2 and 3 those who were asked when they differed; `None` where
             everybody is asked.
         answer: what was said.
         candidates: as they were shown.
@@ -37,7 +37,7 @@ class Judgement(NamedTuple):
     annotator: str
     revision: int
     withdrawn: bool
-    seat: int | None
+    slot: int | None
     answer: Answer
     candidates: tuple[Candidate, ...]
     model: int | None
@@ -50,7 +50,7 @@ class Vote(NamedTuple):
 
     task: int
     annotator: str
-    seat: int | None
+    slot: int | None
     answer: Answer
 
 
@@ -84,16 +84,16 @@ def outcomes(connection: Connection, guideline: str) -> list[Asked]:
 
 
 def votes(connection: Connection, purpose: Purpose) -> list[Vote]:
-    """All answers that stand to tasks of a purpose, by task and seat."""
+    """All answers that stand to tasks of a purpose, by task and slot."""
     chosen = (
-        select(tasks.c.id, annotators.c.name, judgements.c.seat, judgements.c.kind, judgements.c.label)
+        select(tasks.c.id, annotators.c.name, judgements.c.slot, judgements.c.kind, judgements.c.label)
         .select_from(judgements.join(tasks).join(annotators))
         .where(tasks.c.purpose == purpose, _stands())
-        .order_by(tasks.c.id, judgements.c.seat, judgements.c.id)
+        .order_by(tasks.c.id, judgements.c.slot, judgements.c.id)
     )
     return [
-        Vote(task, name, seat, Answer(Kind(kind), label))
-        for task, name, seat, kind, label in connection.execute(chosen)
+        Vote(task, name, slot, Answer(Kind(kind), label))
+        for task, name, slot, kind, label in connection.execute(chosen)
     ]
 
 
@@ -149,7 +149,7 @@ def _judgement(row: Row[Any]) -> Judgement:
         of[annotators.c.name],
         of[mine.revision],
         of[mine.withdrawn],
-        of[mine.seat],
+        of[mine.slot],
         answer,
         candidates_of(of[mine.candidates]),
         of[mine.model],

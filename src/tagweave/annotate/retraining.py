@@ -23,7 +23,7 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.storage import ModelFileError, load_model
 from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
-from tagweave.training.task import Task as Coding
+from tagweave.training.task import Task
 
 _PAGE = 100  # tasks that are ranked at a time: annotators wait for no longer transaction
 
@@ -42,7 +42,7 @@ class Plan:
         dev: a corpus argument; accuracy on it goes with the model.
         corpus: a corpus argument, from which the tokens that a new model doubts are asked for, too.
         share: of its tokens.
-        choice: which ones it doubts, one of `selection.CHOICES`.
+        strategy: which ones it doubts, one of `selection.STRATEGIES`.
 
     Raises:
         ValueError: no new judgement to wait for, or a command without the names of both files.
@@ -57,7 +57,7 @@ class Plan:
     dev: str | None = None
     corpus: str | None = None
     share: float = 0.2
-    choice: str = "marginal"
+    strategy: str = "marginal"
 
     def __post_init__(self) -> None:
         if self.every < 1:
@@ -99,7 +99,7 @@ def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: Tr
 
 
 def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
-    """Give open tasks the doubt and candidates of a model, and ask for what else it doubts.
+    """Give open tasks the uncertainty and candidates of a model, and ask for what else it doubts.
 
     Words of a list keep the rank with which they were put in.
 
@@ -111,10 +111,10 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
     tagger = Tagger(model, guideline=plan.guideline)
     for page in store.task_pages(Status.OPEN, _PAGE):
         own = [each for each in page if each.task.guideline == plan.guideline]
-        store.rank(version, selection.rankings(tagger, own, version, plan.choice))
+        store.rank(version, selection.rankings(tagger, own, version, plan.strategy))
     if plan.corpus:
         corpus = load(plan.corpus, unnamed=plan.guideline)
-        intake.put_doubtful(store, corpus, tagger, plan.share, version, choice=plan.choice)
+        intake.put_uncertain(store, corpus, tagger, plan.share, version, strategy=plan.strategy)
 
 
 def minutes(store: Store) -> float:
@@ -129,5 +129,5 @@ def accuracy(model: ChainModel, dev: str | None, guideline: str) -> float | None
     """
     if dev is None:
         return None
-    coding = Coding(model.task, model.coding) if model.coding else Coding(model.task)
+    coding = Task(model.task, model.coding) if model.coding else Task(model.task)
     return float(dev_score(model, coding.prepare(load(dev, unnamed=guideline)))(model.weights))

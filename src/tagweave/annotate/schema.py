@@ -25,7 +25,7 @@ from sqlalchemy import (
     event,
 )
 
-VERSION = "1"
+VERSION = "2"
 """Of the tables; a store of another version is refused."""
 
 metadata = MetaData()
@@ -107,18 +107,18 @@ tasks = Table(
     Column("gold_label", String),
     Column("candidates", JSON, nullable=False),
     Column("model", ForeignKey("models.version")),
-    Column("doubt", Double, nullable=False),
-    Column("wanted", Integer, nullable=False),  # seats in all; 0: everybody may answer
-    Column("free", Integer, nullable=False),  # seats that nobody holds
+    Column("uncertainty", Double, nullable=False),
+    Column("wanted", Integer, nullable=False),  # slots in all; 0: everybody may answer
+    Column("free", Integer, nullable=False),  # slots that nobody holds
     Column("status", String, nullable=False),
     Column("kind", String),  # the outcome, where there is one
     Column("label", String),
     Column("settled", Double),
     UniqueConstraint("sentence", "start", "stop", "guideline", "purpose"),
-    CheckConstraint("free between 0 and wanted", name="free_seats"),
+    CheckConstraint("free between 0 and wanted", name="free_slots"),
     CheckConstraint("status in ('open', 'agreed', 'dropped', 'adjudicated')", name="known_status"),
 )
-Index("tasks_by_doubt", tasks.c.purpose, tasks.c.status, tasks.c.doubt.desc(), tasks.c.id)
+Index("tasks_by_uncertainty", tasks.c.purpose, tasks.c.status, tasks.c.uncertainty.desc(), tasks.c.id)
 Index("tasks_by_number", tasks.c.purpose, tasks.c.status, tasks.c.id)
 
 assignments = Table(
@@ -126,13 +126,13 @@ assignments = Table(
     metadata,
     Column("task", ForeignKey("tasks.id"), nullable=False),
     Column("annotator", ForeignKey("annotators.id"), nullable=False),
-    Column("seat", Integer),  # None: lapsed, or a task that everybody may answer
+    Column("slot", Integer),  # None: lapsed, or a task that everybody may answer
     Column("leased", Double, nullable=False),
     Column("expires", Double),  # None: answered
     Column("candidates", JSON, nullable=False),
     Column("model", ForeignKey("models.version")),
     PrimaryKeyConstraint("task", "annotator"),  # never the same task twice to one person
-    UniqueConstraint("task", "seat"),  # never more people than seats
+    UniqueConstraint("task", "slot"),  # never more people than slots
 )
 Index(
     "assignments_open",
@@ -156,7 +156,7 @@ judgements = Table(
     Column("annotator", ForeignKey("annotators.id"), nullable=False),
     Column("revision", Integer, nullable=False),  # the last one of a task and annotator stands
     Column("withdrawn", Boolean, nullable=False),  # by an undo: none stands
-    Column("seat", Integer),
+    Column("slot", Integer),
     Column("kind", String, nullable=False),
     Column("label", String),
     Column("candidates", JSON, nullable=False),  # as they were shown

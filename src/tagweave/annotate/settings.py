@@ -49,7 +49,7 @@ class Settings:
         rule: how many annotators, and when they agree.
         admission: the training phase; `None` admits everybody at once.
         lease: seconds after which a task that was handed out and not answered may go to somebody else.
-        window: a task is drawn at random from so many of the most doubtful ones, so that pairs of annotators are
+        window: a task is drawn at random from so many of the most uncertain ones, so that pairs of annotators are
             random.
         gold_share: share of tasks with planted gold among those handed out, while there are any.
     """

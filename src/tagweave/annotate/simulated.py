@@ -12,9 +12,9 @@ from random import Random
 from typing import NamedTuple, Protocol
 
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, Answer, Task, label
+from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, label
 
-Chance = Callable[[Task, Answer], float]
+Chance = Callable[[AnnotationTask, Answer], float]
 """The probability that somebody answers a task right, given what is right."""
 
 _HALVINGS = 25
@@ -23,7 +23,7 @@ _HALVINGS = 25
 class Desk(Protocol):
     """Where somebody gets tasks and answers them: a store, or a server."""
 
-    def claim(self) -> tuple[int, Task] | None:
+    def claim(self) -> tuple[int, AnnotationTask] | None:
         """The number of a task, and the task; `None` where nothing is left for them."""
 
     def answer(self, number: int, answer: Answer) -> None:
@@ -36,7 +36,7 @@ class StoreDesk(NamedTuple):
     store: Store
     annotator: int
 
-    def claim(self) -> tuple[int, Task] | None:
+    def claim(self) -> tuple[int, AnnotationTask] | None:
         """See `Desk`."""
         lease = self.store.claim(self.annotator)
         return None if lease is None else (lease.task_id, lease.task)
@@ -56,7 +56,7 @@ class Simulated:
         seed: of mistakes.
     """
 
-    def __init__(self, desk: Desk, gold: Callable[[Task], Answer], chance: Chance, seed: int) -> None:
+    def __init__(self, desk: Desk, gold: Callable[[AnnotationTask], Answer], chance: Chance, seed: int) -> None:
         self._desk, self._gold, self._chance, self._random = desk, gold, chance, Random(seed)
 
     def step(self) -> bool:
@@ -95,7 +95,7 @@ def uneven(share: float, accuracy: float) -> Chance:
 def as_the_model(odds: float) -> Chance:
     """The doubts of people are those of the model, with odds of the right answer so many times as high."""
 
-    def chance(task: Task, right: Answer) -> float:
+    def chance(task: AnnotationTask, right: Answer) -> float:
         believed = {each.label: each.probability for each in task.candidates}
         left = max(1.0 - sum(believed.values()), 1e-4)  # what no candidate has
         probability = believed.get(right.label or "", left)
@@ -104,7 +104,7 @@ def as_the_model(odds: float) -> Chance:
     return chance
 
 
-def answer_chances(task: Task, right: Answer, accuracy: float) -> dict[Answer, float]:
+def answer_chances(task: AnnotationTask, right: Answer, accuracy: float) -> dict[Answer, float]:
     """The probability of every answer that somebody of an accuracy gives to a task."""
     others = {label(each.label): each.probability for each in task.candidates if label(each.label) != right}
     total = sum(others.values())
@@ -133,7 +133,11 @@ def expected_shares(chances: Sequence[dict[Answer, float]]) -> Shares:
 
 
 def with_agreement(
-    agreement: float, kind: Callable[[float], Chance], low: float, high: float, tasks: Sequence[tuple[Task, Answer]]
+    agreement: float,
+    kind: Callable[[float], Chance],
+    low: float,
+    high: float,
+    tasks: Sequence[tuple[AnnotationTask, Answer]],
 ) -> float:
     """The number in `low` .. `high` with which two annotators agree so often; more of it, more agreement.
 
@@ -154,7 +158,7 @@ def with_agreement(
     return (low + high) / 2
 
 
-def _draw(task: Task) -> float:
+def _draw(task: AnnotationTask) -> float:
     """A number in 0 .. 1 that belongs to place and focus."""
     which = f"{task.sentence.location.path}:{task.sentence.location.line}:{task.start}:{task.stop}"
     return zlib.crc32(which.encode()) / 2**32

@@ -2,7 +2,7 @@
 
     store = Store.open("sqlite:///answers.db")
     store.add_annotator("name")
-    store.add_tasks([Task(sentence, 3, 4, "ctb", (Candidate("NN", 0.6), Candidate("VV", 0.4)), doubt=0.4)])
+    store.add_tasks([AnnotationTask(sentence, 3, 4, "ctb", (Candidate("NN", 0.6), Candidate("VV", 0.4)))])
     lease = store.claim(annotator.id)
     store.answer(annotator.id, lease.task_id, label("NN"))
 
@@ -29,7 +29,7 @@ from tagweave.annotate.progress import Progress
 from tagweave.annotate.questions import Asked, Model, Ranking
 from tagweave.annotate.record import Judgement, Vote
 from tagweave.annotate.settings import Settings
-from tagweave.annotate.task import Answer, Purpose, Task
+from tagweave.annotate.task import AnnotationTask, Answer, Purpose
 from tagweave.corpus.sentence import Sentence
 
 _PAGE = 500  # rows that are read at a time
@@ -150,13 +150,13 @@ class Store:
         with self._database.writing() as connection:
             return questions.put_sentences(connection, sentences)
 
-    def add_tasks(self, tasks: Iterable[Task]) -> int:
+    def add_tasks(self, tasks: Iterable[AnnotationTask]) -> int:
         """Put in tasks that are new; how many those were."""
         with self._database.writing() as connection:
             return questions.put_tasks(connection, tasks, self.settings.rule)
 
     def rank(self, model: int, rankings: Iterable[Ranking]) -> int:
-        """Give open tasks the doubt and candidates of a newer model; how many those were."""
+        """Give open tasks the uncertainty and candidates of a newer model; how many those were."""
         with self._database.writing() as connection:
             return questions.rank(connection, model, rankings)
 
@@ -177,7 +177,7 @@ class Store:
             yield page
             after = page[-1].id
 
-    def found(self, tasks: Sequence[Task]) -> list[Asked | None]:
+    def found(self, tasks: Sequence[AnnotationTask]) -> list[Asked | None]:
         """Tasks as they are in the store; `None` for those that it does not have."""
         with self._database.reading() as connection:
             return questions.found(connection, tasks)
@@ -284,7 +284,7 @@ class Store:
         with self._database.writing() as connection:
             return assignment.withdraw(connection, annotator, seen, count, self._clock(), self.settings)
 
-    def mark(self, annotator: int, tasks: Sequence[Task], answer: Answer) -> list[bool]:
+    def mark(self, annotator: int, tasks: Sequence[AnnotationTask], answer: Answer) -> list[bool]:
         """Answer tasks of a concordance, put in where they are new; of each, whether the answer stands now.
 
         It does not where somebody else was first.

@@ -68,7 +68,7 @@ WORD, NOT_A_WORD, CANNOT_TELL = (Answer(kind) for kind in (Kind.WORD, Kind.NOT_A
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class AnnotationTask:
     """One question.
 
     Attributes:
@@ -77,7 +77,7 @@ class Task:
         start, stop: the focus is the forms start .. stop - 1.
         guideline: what the answer is to follow; the name of the layer that it will become.
         candidates: the most probable labels, the best first; empty where only word or not is asked.
-        doubt: the greater, the earlier it is asked.
+        uncertainty: the greater, the earlier it is asked.
         purpose: why it is asked.
         gold: the answer, of `GOLD` and `TRAINING`.
         model: version of the model that chose it and its candidates, if one did.
@@ -91,7 +91,7 @@ class Task:
     stop: int
     guideline: str
     candidates: tuple[Candidate, ...] = ()
-    doubt: float = 0.0
+    uncertainty: float = 0.0
     purpose: Purpose = Purpose.REAL
     gold: Answer | None = None
     model: int | None = None

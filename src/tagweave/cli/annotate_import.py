@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.annotate_store import Choice, Guideline, Share, StoreUrl, check_choice, opened
+from tagweave.cli.annotate_store import Guideline, Share, StoreUrl, Strategy, check_strategy, opened
 from tagweave.cli.errors import OptionError
 from tagweave.cli.printing import say
 
@@ -41,7 +41,7 @@ def import_corpus(
             metavar="LIST", help="Ask of occurrences of the words of LIST whether they are words; MODEL segments."
         ),
     ] = None,
-    choice: Choice = None,
+    strategy: Strategy = None,
     seed: options.Seed = 0,
     threads: options.Threads = 1,
     format: options.InputFormat = None,  # noqa: A002
@@ -53,7 +53,7 @@ def import_corpus(
     from tagweave.corpus.load import load
     from tagweave.harvest.lexicon import read
 
-    _check(purpose, model, words, choice)
+    _check(purpose, model, words, strategy)
     tagger = open_model(model, guideline, threads) if model else None
     found = load(corpus, format, tagger.guideline if tagger else guideline)
     with opened(store) as questions:
@@ -67,17 +67,17 @@ def import_corpus(
             added = intake.put_ambiguous(questions, found)
         elif words:
             added = intake.put_words(
-                questions, found, tagger, read(words).words, None, version, seed, choice or "entropy"
+                questions, found, tagger, read(words).words, None, version, seed, strategy or "entropy"
             )
         else:
-            added = intake.put_doubtful(questions, found, tagger, share, version, seed, choice or "marginal")
+            added = intake.put_uncertain(questions, found, tagger, share, version, seed, strategy or "marginal")
     say(f"{added:,} new tasks from {len(found):,} sentences")
 
 
-def _check(purpose: str, model: str | None, words: str | None, choice: str | None) -> None:
-    check_choice(choice)
-    if choice and (model is None or purpose != "real"):
-        raise OptionError("found --choice, expected --model with it, and no --as")
+def _check(purpose: str, model: str | None, words: str | None, strategy: str | None) -> None:
+    check_strategy(strategy)
+    if strategy and (model is None or purpose != "real"):
+        raise OptionError("found --strategy, expected --model with it, and no --as")
     if purpose not in _PURPOSES:
         raise OptionError(f"unknown --as {purpose!r}, expected one of {', '.join(_PURPOSES)}")
     if words and (model is None or purpose != "real"):

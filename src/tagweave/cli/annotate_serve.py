@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from tagweave.cli.annotate_store import Choice, Guideline, Share, StoreUrl, check_choice, opened
+from tagweave.cli.annotate_store import Guideline, Share, StoreUrl, Strategy, check_strategy, opened
 from tagweave.cli.errors import OptionError, as_option_error
 from tagweave.cli.printing import say
 
@@ -37,7 +37,7 @@ def serve(
     ],
     guideline: Guideline = None,
     share: Share = 0.2,
-    choice: Choice = None,
+    strategy: Strategy = None,
     words: Annotated[
         str | None, typer.Option(metavar="LIST", help="Show the occurrences of the words of LIST in a concordance.")
     ] = None,
@@ -85,22 +85,22 @@ def serve(
     admission = None if admit is None else Admission(accuracy=admit)
     settings = Settings(_rule(annotators), admission, gold_share=planted)
 
-    check_choice(choice)
+    check_strategy(strategy)
     front = _front(host, public_url, proxy or ())
     tagger = open_model(model, guideline, 1)
     if words is None and tagger.model.coding:
         raise OptionError("found a model that segments, expected --words LIST with it")
-    doubtful = choice or "marginal"
+    uncertain = strategy or "marginal"
     plan = _plan(store, tagger, train, models) if train else None
     if plan:
         asked = None if words else corpus
-        plan = replace(plan, every=every, dev=dev, corpus=asked, share=share, choice=doubtful)
+        plan = replace(plan, every=every, dev=dev, corpus=asked, share=share, strategy=uncertain)
     with opened(store, settings) as answers:
         _check_training_phase(answers)
         listed = _listed(words, corpus, tagger.guideline) if words else None
         version = _entered(answers, model, tagger, dev)
         if not listed:
-            _ask(answers, corpus, tagger, share, version, doubtful)
+            _ask(answers, corpus, tagger, share, version, uncertain)
         with _training(plan):
             _run(answers, listed, host, port, front)
 
@@ -134,13 +134,13 @@ def _entered(store: Store, path: str, tagger: Tagger, dev: str | None) -> int:
     return version_of(store, path, lambda: accuracy(tagger.model, dev, tagger.guideline))
 
 
-def _ask(store: Store, corpus: str, tagger: Tagger, share: float, version: int, choice: str) -> None:
+def _ask(store: Store, corpus: str, tagger: Tagger, share: float, version: int, strategy: str) -> None:
     """Put in what the model doubts."""
     from tagweave.annotate import intake
     from tagweave.corpus.load import load
 
     found = load(corpus, unnamed=tagger.guideline)
-    added = intake.put_doubtful(store, found, tagger, share, version, choice=choice)
+    added = intake.put_uncertain(store, found, tagger, share, version, strategy=strategy)
     say(f"{added:,} new tasks from {len(found):,} sentences")
 
 

@@ -23,20 +23,20 @@ Guideline = Annotated[
     str | None, typer.Option(metavar="G", help="Of the answers, in a model of several. Default: its first.")
 ]
 Share = Annotated[float, typer.Option(min=0, max=1, help="Ask for so much of the tokens, the least certain.")]
-Choice = Annotated[
+Strategy = Annotated[
     str | None,
     typer.Option(
         metavar="marginal|entropy",
-        help="What is doubtful: where the best label has little probability (default for tokens), or where the entropy"
+        help="What is uncertain: where the best label has little probability (default for tokens), or where the entropy"
         " of labels is great (default for words of a list).",
     ),
 ]
 
 
-def check_choice(choice: str | None) -> None:
-    """Raises OptionError: an unknown choice."""
-    if choice not in (None, "marginal", "entropy"):
-        raise OptionError(f"unknown --choice {choice!r}, expected marginal or entropy")
+def check_strategy(strategy: str | None) -> None:
+    """Raises OptionError: an unknown strategy."""
+    if strategy not in (None, "marginal", "entropy"):
+        raise OptionError(f"unknown --strategy {strategy!r}, expected marginal or entropy")
 
 
 @contextmanager

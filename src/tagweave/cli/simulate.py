@@ -1,4 +1,4 @@
-"""`tagweave simulate`: what annotating doubtful words would bring, with gold text as the annotator."""
+"""`tagweave simulate`: what annotating uncertain words would bring, with gold text as the annotator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def simulate(
     numbers: Annotated[
         str, typer.Option(metavar="N,N,...", help="How many words are marked.")
     ] = "100,200,300,400,500,600,700,800,900,1000",
-    choice: Annotated[
+    strategy: Annotated[
         str, typer.Option(metavar="entropy,marginal,random", help="Which occurrences come first (several: compared).")
     ] = "entropy",
     treatment: Annotated[
@@ -46,14 +46,14 @@ def simulate(
 ) -> None:
     """Annotate words in context as the gold standard would, train again, and see what it brought (Tsuboi et al. 2008).
 
-    Occurrences of the words of LIST in GOLD are ranked by how doubtful MODEL, a segmenter trained on SOURCE, is. The
+    Occurrences of the words of LIST in GOLD are ranked by how uncertain MODEL, a segmenter trained on SOURCE, is. The
     annotator says of one after the other whether it is a word there, until N are marked; nothing else of GOLD is used.
     Then a model is trained on SOURCE and the marked sentences by the recipe of MODEL, and tested.
     """
     from tagweave.active.annotator import Annotator
-    from tagweave.active.choice import CHOICES
     from tagweave.active.retrain import TREATMENTS, recipe_of
     from tagweave.active.rounds import Rounds
+    from tagweave.active.strategies import STRATEGIES
     from tagweave.harvest.lexicon import read
     from tagweave.learning.loop import Schedule
     from tagweave.models.storage import load_model
@@ -61,7 +61,7 @@ def simulate(
     from tagweave.training.guidelines import development_data, training_data
 
     sizes = _sizes(numbers)
-    choices, treatments = _names(choice, CHOICES, "choice"), _names(treatment, TREATMENTS, "treatment")
+    strategies, treatments = _names(strategy, STRATEGIES, "strategy"), _names(treatment, TREATMENTS, "treatment")
     base = load_model(model)
     if base.task != "segment":
         raise OptionError(f"{model}: found a model of the task {base.task}, expected segment")
@@ -74,10 +74,10 @@ def simulate(
     schedule = Schedule(iterations, patience)
     listed = read(words).words
     rounds = Rounds(base, source, Annotator.of(target), listed, recipe, held_out, schedule, context, seed)
-    if few := [c for c in choices if rounds.questions(c, sizes[-1])[1] < sizes[-1]]:
+    if few := [c for c in strategies if rounds.questions(c, sizes[-1])[1] < sizes[-1]]:
         marked = rounds.questions(few[0], sizes[-1])[1]
         say(f"--numbers {sizes[-1]}: only {marked} words of the list can be marked in {gold}")
-    cells = [(c, t, n) for c in choices for n in sizes for t in treatments]
+    cells = [(c, t, n) for c in strategies for n in sizes for t in treatments]
     rows = _rows(rounds, cells, _Scorer(test, train, format, threads))
     if as_json:
         for row in rows:
@@ -134,11 +134,11 @@ def _rows(rounds: Rounds, cells: Sequence[tuple[str, str, int]], scorer: _Scorer
     console = Console(file=sys.stderr)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("training", total=len(cells))
-        yield {"choice": None, "treatment": None, "words": 0, "questions": 0, **scorer.scores(rounds.model)}
-        for choice, treatment, number in cells:
-            questions, marked = rounds.questions(choice, number)
-            trained = rounds.trained(choice, treatment, number)
-            row = {"choice": choice, "treatment": treatment, "words": marked, "questions": questions}
+        yield {"strategy": None, "treatment": None, "words": 0, "questions": 0, **scorer.scores(rounds.model)}
+        for strategy, treatment, number in cells:
+            questions, marked = rounds.questions(strategy, number)
+            trained = rounds.trained(strategy, treatment, number)
+            row = {"strategy": strategy, "treatment": treatment, "words": marked, "questions": questions}
             yield {**row, **scorer.scores(trained)}
             progress.advance(task)
 
@@ -149,9 +149,9 @@ def _show(rows: Sequence[dict[str, Any]]) -> None:
     from tagweave.evaluation.console import table_console
 
     table = Table()
-    for at, name in enumerate(("choice", "treatment", "words", "questions", "F", "OOV recall")):
+    for at, name in enumerate(("strategy", "treatment", "words", "questions", "F", "OOV recall")):
         table.add_column(name, justify="left" if at < 2 else "right")
     for row in rows:
-        texts = (row["choice"] or "MODEL", row["treatment"] or "", str(row["words"]), str(row["questions"]))
+        texts = (row["strategy"] or "MODEL", row["treatment"] or "", str(row["words"]), str(row["questions"]))
         table.add_row(*texts, *(f"{row[name]:.2f}" for name in ("f", "oov_recall")))
     table_console().print(table)

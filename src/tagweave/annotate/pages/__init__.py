@@ -1,1 +1,1 @@
-"""The pages: functions from a visit to a response."""
+"""The pages: functions from a request to a response."""

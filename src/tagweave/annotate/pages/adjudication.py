@@ -8,20 +8,20 @@ from starlette.responses import Response
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError
+from tagweave.annotate.page_request import PageRequest
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.record import Judgement, standing
-from tagweave.annotate.task import Candidate, Task
-from tagweave.annotate.visit import Visit
+from tagweave.annotate.task import AnnotationTask, Candidate
 
 _DISPUTED = (Status.DROPPED, Status.ADJUDICATED)
 
 
-def show(visit: Visit, message: str = "", status: int = 200, decided: int | None = None) -> Response:
+def show(request: PageRequest, message: str = "", status: int = 200, decided: int | None = None) -> Response:
     """The next task that was dropped, and who said what of it; or one that is to be decided `again`."""
-    store, again = visit.site.store, visit.fields.number("again", 0)
-    asked = _disputed(visit, again) if again else _next(visit)
+    store, again = request.site.store, request.fields.number("again", 0)
+    asked = _disputed(request, again) if again else _next(request)
     judgements = standing(store.judgements_of(asked.id)) if asked else []
-    return visit.page(
+    return request.page(
         "adjudication",
         status,
         message,
@@ -30,37 +30,37 @@ def show(visit: Visit, message: str = "", status: int = 200, decided: int | None
         judgements=judgements,
         said=_by_answer(judgements),
         notes=store.labels(asked.task.guideline) if asked else {},
-        dropped=visit.site.counts()[Status.DROPPED],
+        dropped=request.site.counts()[Status.DROPPED],
         decided=decided,
     )
 
 
-def decide(visit: Visit) -> Response:
+def decide(request: PageRequest) -> Response:
     """Keep a decision, and show the next task."""
-    number, said = visit.fields.number("task"), visit.fields.answer()
-    asked = _disputed(visit, number)
-    visit.site.store.adjudicate(visit.me.id, number, said)
-    return show(visit, f"Decided: {asked.task.focus} is {said}.", decided=number)
+    number, said = request.fields.number("task"), request.fields.answer()
+    asked = _disputed(request, number)
+    request.site.store.adjudicate(request.me.id, number, said)
+    return show(request, f"Decided: {asked.task.focus} is {said}.", decided=number)
 
 
-def _next(visit: Visit) -> Asked | None:
-    found = visit.site.store.tasks(Status.DROPPED, after=visit.fields.number("after", 0), limit=1)
+def _next(request: PageRequest) -> Asked | None:
+    found = request.site.store.tasks(Status.DROPPED, after=request.fields.number("after", 0), limit=1)
     return found[0] if found else None
 
 
-def _disputed(visit: Visit, number: int) -> Asked:
+def _disputed(request: PageRequest, number: int) -> Asked:
     """A task on which a curator decides, or has decided.
 
     Raises:
         RefusedError: any other one.
     """
-    asked = visit.site.store.task(number)
+    asked = request.site.store.task(number)
     if asked is None or asked.status not in _DISPUTED:
         raise RefusedError("there is no such task to decide on")
     return asked
 
 
-def _with_answers(task: Task, judgements: list[Judgement]) -> Task:
+def _with_answers(task: AnnotationTask, judgements: list[Judgement]) -> AnnotationTask:
     """The task with what annotators said as the first candidates, the most frequent first."""
     said = [each.answer.label for each in judgements if each.answer.label]
     chances = {each.label: each.probability for each in task.candidates}

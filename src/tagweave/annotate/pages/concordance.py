@@ -6,22 +6,22 @@ from starlette.responses import Response
 
 from tagweave.annotate.forms import FieldError, Fields
 from tagweave.annotate.kwic import ORDERS, Occurrence
-from tagweave.annotate.pages import doubtful, marking
+from tagweave.annotate.page_request import PageRequest
+from tagweave.annotate.pages import marking, uncertain
 from tagweave.annotate.pages.marking import CONTEXT, NOTHING, SIZE, Marked, Row
 from tagweave.annotate.site import WordList
-from tagweave.annotate.task import Purpose, Task
-from tagweave.annotate.visit import Visit
+from tagweave.annotate.task import AnnotationTask, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
 _NEIGHBOURS = 100  # words of the list that are offered on either side of one
 _SAID = dict(zip(ORDERS, ("what follows", "what precedes", "the text"), strict=True))
 
 
-def show(visit: Visit, marked: Marked = NOTHING) -> Response:
+def show(request: PageRequest, marked: Marked = NOTHING) -> Response:
     """One page of the occurrences of one word."""
-    listed, word, order, first = _listed(visit), *_chosen(visit)
+    listed, word, order, first = _listed(request), *_chosen(request)
     page = listed.concordance.page(word, order, first, SIZE, CONTEXT)
-    known = visit.site.store.found([_task(listed, each) for each in page.occurrences])
+    known = request.site.store.found([_task(listed, each) for each in page.occurrences])
     rows = [
         Row(each.before, word, each.after, marking.answer_of(found), {"sentence": each.sentence, "start": each.start})
         for each, found in zip(page.occurrences, known, strict=True)
@@ -29,7 +29,7 @@ def show(visit: Visit, marked: Marked = NOTHING) -> Response:
     number = listed.words.index(word)
     near = listed.words[max(0, number - _NEIGHBOURS) : number + _NEIGHBOURS + 1]
     return marking.page(
-        visit,
+        request,
         "concordance",
         rows,
         marked,
@@ -40,43 +40,46 @@ def show(visit: Visit, marked: Marked = NOTHING) -> Response:
         after=listed.words[number + 1] if number + 1 < len(listed.words) else None,
         orders=_SAID,
         total=page.total,
-        doubtful=doubtful.is_any(visit),
+        uncertain=uncertain.is_any(request),
     )
 
 
-def mark(visit: Visit) -> Response:
+def mark(request: PageRequest) -> Response:
     """Mark one occurrence, or all that are visible and have no mark yet."""
-    listed, word, order, first = _listed(visit), *_chosen(visit)
-    if visit.fields["all"]:
+    listed, word, order, first = _listed(request), *_chosen(request)
+    if request.fields["all"]:
         occurrences = listed.concordance.page(word, order, first, SIZE, 0).occurrences
     else:
-        occurrences = (_occurrence(listed, visit.fields, word),)
-    return show(visit, marking.mark(visit, [_task(listed, each) for each in occurrences]))
+        occurrences = (_occurrence(listed, request.fields, word),)
+    return show(request, marking.mark(request, [_task(listed, each) for each in occurrences]))
 
 
-def undo(visit: Visit) -> Response:
+def undo(request: PageRequest) -> Response:
     """Take the last step back."""
-    _chosen(visit)  # what is no form of ours is refused before anything is taken back
-    return show(visit, marking.undo(visit))
+    _chosen(request)  # what is no form of ours is refused before anything is taken back
+    return show(request, marking.undo(request))
 
 
-def start(visit: Visit) -> Response:
+def start(request: PageRequest) -> Response:
     """To the page."""
-    return show(visit)
+    return show(request)
 
 
-def _listed(visit: Visit) -> WordList:
-    assert visit.site.words is not None  # noqa: S101  # else there is no such page
-    return visit.site.words
+def _listed(request: PageRequest) -> WordList:
+    assert request.site.words is not None  # noqa: S101  # else there is no such page
+    return request.site.words
 
 
-def _chosen(visit: Visit) -> tuple[str, str, int]:
+def _chosen(request: PageRequest) -> tuple[str, str, int]:
     """Word, order, and the number of the first occurrence of the page."""
-    words = _listed(visit).words
-    word, order = visit.fields["find"].strip() or visit.fields["word"] or words[0], visit.fields["order"] or ORDERS[0]
+    words = _listed(request).words
+    word, order = (
+        request.fields["find"].strip() or request.fields["word"] or words[0],
+        request.fields["order"] or ORDERS[0],
+    )
     if word not in words or order not in ORDERS:
         raise FieldError(f"found the word {word[:50]!r} in the order {order[:50]!r}, expected those that are listed")
-    return word, order, visit.fields.number("first", 0)
+    return word, order, request.fields.number("first", 0)
 
 
 def _occurrence(listed: WordList, fields: Fields, word: str) -> Occurrence:
@@ -92,8 +95,8 @@ def _occurrence(listed: WordList, fields: Fields, word: str) -> Occurrence:
     return Occurrence(sentence, start, stop, "", "")
 
 
-def _task(listed: WordList, at: Occurrence) -> Task:
+def _task(listed: WordList, at: Occurrence) -> AnnotationTask:
     """The task of an occurrence; lines of the text are counted from 1."""
     text = listed.concordance.sentence(at.sentence)
     sentence = Sentence(tuple(text), location=Location(listed.path, at.sentence + 1))
-    return Task(sentence, at.start, at.stop, listed.guideline, purpose=Purpose.CONCORDANCE)
+    return AnnotationTask(sentence, at.start, at.stop, listed.guideline, purpose=Purpose.CONCORDANCE)

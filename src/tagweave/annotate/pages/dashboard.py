@@ -10,23 +10,23 @@ from starlette.responses import RedirectResponse, Response
 from tagweave.annotate import accuracy_plot, agreement
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.forms import FieldError
+from tagweave.annotate.page_request import PageRequest
 from tagweave.annotate.people import Annotator
 from tagweave.annotate.task import Purpose
-from tagweave.annotate.visit import Visit
 
 _INVITATION = 7 * 24 * 3600.0  # seconds
 
 
-def start(_visit: Visit) -> Response:
+def start(_request: PageRequest) -> Response:
     """To the page."""
     return RedirectResponse("/dashboard", 303)
 
 
-def show(visit: Visit, message: str = "", link: str = "", noted: str = "") -> Response:
+def show(request: PageRequest, message: str = "", link: str = "", noted: str = "") -> Response:
     """Everything, computed from what is in the store now; the notes of the guideline `noted` are open."""
-    store = visit.site.store
+    store = request.site.store
     models, counts = store.models(), store.counts()
-    return visit.page(
+    return request.page(
         "dashboard",
         message=message,
         link=link,
@@ -40,45 +40,45 @@ def show(visit: Visit, message: str = "", link: str = "", noted: str = "") -> Re
         height=accuracy_plot.HEIGHT,
         guidelines={name: store.labels(name) for name in store.guidelines()},
         noted=noted,
-        **_agreement(visit),
+        **_agreement(request),
     )
 
 
-def invite(visit: Visit) -> Response:
+def invite(request: PageRequest) -> Response:
     """Show a link that lets somebody in once: somebody new, or `again` who has forgotten their password."""
     token = secrets.token_urlsafe(24)
-    person = _known(visit) if visit.fields["again"] else _new(visit)
-    visit.site.store.invite(person.id, token, _INVITATION)
-    link = f"{visit.site.address}/invited?token={token}"
-    return show(visit, f"{person.name} may come in by the link below, once, for a week.", link)
+    person = _known(request) if request.fields["again"] else _new(request)
+    request.site.store.invite(person.id, token, _INVITATION)
+    link = f"{request.site.address}/invited?token={token}"
+    return show(request, f"{person.name} may come in by the link below, once, for a week.", link)
 
 
-def note(visit: Visit) -> Response:
+def note(request: PageRequest) -> Response:
     """Another guideline note of a label."""
-    guideline, label = visit.fields["guideline"], visit.fields["label"]
-    if label not in visit.site.store.labels(guideline):
+    guideline, label = request.fields["guideline"], request.fields["label"]
+    if label not in request.site.store.labels(guideline):
         raise FieldError("found a label that the guideline does not have")
-    visit.site.store.change_note(guideline, label, visit.fields["note"])
-    return show(visit, f"The note of {label} is changed.", noted=guideline)
+    request.site.store.change_note(guideline, label, request.fields["note"])
+    return show(request, f"The note of {label} is changed.", noted=guideline)
 
 
-def _new(visit: Visit) -> Annotator:
+def _new(request: PageRequest) -> Annotator:
     try:
-        return visit.site.store.add_annotator(visit.fields["name"], visit.fields["role"])
+        return request.site.store.add_annotator(request.fields["name"], request.fields["role"])
     except ValueError as error:
         raise FieldError(str(error)) from error
 
 
-def _known(visit: Visit) -> Annotator:
-    person = visit.site.store.annotator(visit.fields.number("again"))
+def _known(request: PageRequest) -> Annotator:
+    person = request.site.store.annotator(request.fields.number("again"))
     if person is None:
         raise FieldError("found nobody of this number")
     return person
 
 
-def _agreement(visit: Visit) -> dict[str, Any]:
+def _agreement(request: PageRequest) -> dict[str, Any]:
     """Of the first annotators of each task; those who were asked because they differed would count twice."""
-    votes = agreement.of_first(visit.site.store.votes(Purpose.REAL), visit.site.store.settings.rule)
+    votes = agreement.of_first(request.site.store.votes(Purpose.REAL), request.site.store.settings.rule)
     return {
         "raw": agreement.raw_agreement(votes),
         "alpha": agreement.krippendorffs_alpha(votes),

@@ -9,57 +9,57 @@ from starlette.responses import RedirectResponse, Response
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import Lease, RefusedError
+from tagweave.annotate.page_request import PageRequest
 from tagweave.annotate.task import Answer, Purpose
-from tagweave.annotate.visit import Visit
 
 
-def start(_visit: Visit) -> Response:
+def start(_request: PageRequest) -> Response:
     """To the page."""
     return RedirectResponse("/task", 303)
 
 
-def show(visit: Visit, message: str = "", status: int = 200) -> Response:
+def show(request: PageRequest, message: str = "", status: int = 200) -> Response:
     """The task that somebody holds, or a new one."""
-    return _shown(visit, visit.site.store.claim(visit.me.id), message, status)
+    return _shown(request, request.site.store.claim(request.me.id), message, status)
 
 
-def answer(visit: Visit) -> Response:
+def answer(request: PageRequest) -> Response:
     """Take an answer, and show the next task. What is refused leaves everything as it was."""
-    store, number, said = visit.site.store, visit.fields.number("task"), visit.fields.answer()
+    store, number, said = request.site.store, request.fields.number("task"), request.fields.answer()
     try:
-        receipt, lease = store.answer_and_claim(visit.me.id, number, said, visit.fields.time("started"))
+        receipt, lease = store.answer_and_claim(request.me.id, number, said, request.fields.time("started"))
     except RefusedError as error:
-        visit.refused(error)
-        return show(visit, f"Not taken: {error}.", 409)
+        request.refused(error)
+        return show(request, f"Not taken: {error}.", 409)
     gold = str(receipt.gold) if receipt.gold else None
-    return _shown(visit, lease, _told(said, receipt.gold), receipt={"status": receipt.status.value, "gold": gold})
+    return _shown(request, lease, _told(said, receipt.gold), receipt={"status": receipt.status.value, "gold": gold})
 
 
-def undo(visit: Visit) -> Response:
+def undo(request: PageRequest) -> Response:
     """Withdraw the last answer that the page knew of, and show its task again."""
-    seen = visit.fields.number("seen")
+    seen = request.fields.number("seen")
     try:
-        visit.site.store.undo(visit.me.id, seen)
+        request.site.store.undo(request.me.id, seen)
     except RefusedError as error:
-        visit.refused(error)
-        return show(visit, f"Not undone: {error}.", 409)
-    return show(visit, "Your last answer is withdrawn.") if visit.wants_json else start(visit)
+        request.refused(error)
+        return show(request, f"Not undone: {error}.", 409)
+    return show(request, "Your last answer is withdrawn.") if request.wants_json else start(request)
 
 
 def _shown(
-    visit: Visit, lease: Lease | None, message: str, status: int = 200, receipt: dict[str, Any] | None = None
+    request: PageRequest, lease: Lease | None, message: str, status: int = 200, receipt: dict[str, Any] | None = None
 ) -> Response:
-    store = visit.site.store
+    store = request.site.store
     values = {
         "lease": lease,
         "notes": store.labels(lease.task.guideline) if lease else {},
         "now": time.time(),
-        "progress": store.progress(visit.me.id),
-        "training": None if lease is None or lease.task.purpose is not Purpose.TRAINING else _training(visit),
-        "open_tasks": visit.site.counts()[Status.OPEN],
+        "progress": store.progress(request.me.id),
+        "training": None if lease is None or lease.task.purpose is not Purpose.TRAINING else _training(request),
+        "open_tasks": request.site.counts()[Status.OPEN],
     }
     data = {"receipt": receipt, "task": lease and _described(lease)}
-    return visit.page("task", status, message, data, **values)
+    return request.page("task", status, message, data, **values)
 
 
 def _told(said: Answer, gold: Answer | None) -> str:
@@ -68,10 +68,10 @@ def _told(said: Answer, gold: Answer | None) -> str:
     return f"Right: {gold}." if said == gold else f"You said {said}; right would be {gold}."
 
 
-def _training(visit: Visit) -> dict[str, Any]:
+def _training(request: PageRequest) -> dict[str, Any]:
     """How far somebody is on the way to be admitted."""
-    admission = visit.site.store.settings.admission
-    results = visit.site.store.training_results(visit.me.id)
+    admission = request.site.store.settings.admission
+    results = request.site.store.training_results(request.me.id)
     last = results[-admission.questions :] if admission else results
     return {"admission": admission, "answers": len(results), "right": sum(last), "last": len(last)}
 

@@ -1,4 +1,4 @@
-"""The rows of assignment: seats at tasks, leases of them, the answers given in them, and how far a task is.
+"""The rows of assignment: slots at tasks, leases of them, the answers given in them, and how far a task is.
 
 Every claim and every answer goes through here, so the statements are made once: SQLAlchemy takes longer to put one
 together than SQLite to run it. Functions that change a task expect that it is locked.
@@ -16,8 +16,8 @@ from tagweave.annotate.schema import annotators, assignments, judgements, tasks
 from tagweave.annotate.settings import ONCE, Settings
 from tagweave.annotate.task import Answer, Purpose
 
-SEATED = (Purpose.REAL, Purpose.CONCORDANCE)
-"""Tasks with seats; all others may be answered by everybody."""
+WITH_SLOTS = (Purpose.REAL, Purpose.CONCORDANCE)
+"""Tasks with slots; all others may be answered by everybody."""
 
 _TASK: BindParameter[int] = bindparam("this_task")
 _ANNOTATOR: BindParameter[int] = bindparam("this_annotator")
@@ -50,29 +50,29 @@ def assignment(connection: Connection, number: int, annotator: int) -> Row[Any] 
     return connection.execute(_ASSIGNMENT, {"this_task": number, "this_annotator": annotator}).one_or_none()
 
 
-_IS_LAPSED = and_(assignments.c.expires < _NOW, assignments.c.seat.is_not(None))
+_IS_LAPSED = and_(assignments.c.expires < _NOW, assignments.c.slot.is_not(None))
 _LAPSED = select(assignments.c.task).where(_IS_LAPSED)
 _TRY_TO_LOCK = select(tasks.c.id).where(_THIS_TASK).with_for_update(key_share=True, skip_locked=True)
-_LAPSE = update(assignments).where(_IS_LAPSED, assignments.c.task == _TASK).values(seat=None)
+_LAPSE = update(assignments).where(_IS_LAPSED, assignments.c.task == _TASK).values(slot=None)
 _FREE = (
-    update(tasks).where(_THIS_TASK, tasks.c.status == Status.OPEN).values(free=tasks.c.free + bindparam("more_seats"))
+    update(tasks).where(_THIS_TASK, tasks.c.status == Status.OPEN).values(free=tasks.c.free + bindparam("more_slots"))
 )
 
 
 def free_lapsed(connection: Connection, now: float) -> None:
-    """Free the seats whose leases have lapsed, but for tasks that others have locked."""
+    """Free the slots whose leases have lapsed, but for tasks that others have locked."""
     for number in {*connection.execute(_LAPSED, {"now": now}).scalars()}:
         this = {"this_task": number}
         if connection.execute(_TRY_TO_LOCK, this).one_or_none() is not None:
             lapsed = connection.execute(_LAPSE, {"now": now, **this}).rowcount
-            connection.execute(_FREE, {"more_seats": lapsed, **this})
+            connection.execute(_FREE, {"more_slots": lapsed, **this})
 
 
 class Taken(NamedTuple):
-    """A task, and the seat at it that somebody has just taken."""
+    """A task, and the slot at it that somebody has just taken."""
 
     task: Asked
-    seat: int
+    slot: int
 
 
 _FREE_TASK = ASKED.where(_THIS_TASK, tasks.c.free > 0)
@@ -80,37 +80,37 @@ _LOCK_FREE = {
     wait: _FREE_TASK.with_for_update(key_share=True, skip_locked=not wait, of=tasks) for wait in (False, True)
 }
 _SIT_DOWN = update(tasks).where(_THIS_TASK).values(free=tasks.c.free - 1)
-_TAKEN = select(assignments.c.seat).where(assignments.c.task == _TASK)
+_TAKEN = select(assignments.c.slot).where(assignments.c.task == _TASK)
 
 
-def take_seat(connection: Connection, number: int, wait: bool) -> Taken | None:
-    """Take the lowest free seat of a task; `None` without one or, unless we `wait`, where others have locked it."""
+def take_slot(connection: Connection, number: int, wait: bool) -> Taken | None:
+    """Take the lowest free slot of a task; `None` without one or, unless we `wait`, where others have locked it."""
     this = {"this_task": number}
     row = connection.execute(_LOCK_FREE[wait], this).one_or_none()
     if row is None:
         return None
     connection.execute(_SIT_DOWN, this)
     taken = {*connection.execute(_TAKEN, this).scalars()}  # after the lock, or it might be of yesterday
-    return Taken(asked(row), min(seat for seat in range(row.wanted) if seat not in taken))
+    return Taken(asked(row), min(slot for slot in range(row.wanted) if slot not in taken))
 
 
 _HELD = (
-    select(tasks.c.id, assignments.c.seat, tasks.c.wanted)
+    select(tasks.c.id, assignments.c.slot, tasks.c.wanted)
     .join_from(assignments, tasks)
     .where(assignments.c.annotator == _ANNOTATOR, assignments.c.expires.is_not(None))
     .where(tasks.c.purpose != Purpose.CONCORDANCE)
     .order_by(assignments.c.leased.desc())
 )
-_RETAKE = update(assignments).where(_OURS).values(seat=bindparam("new_seat"))
+_RETAKE = update(assignments).where(_OURS).values(slot=bindparam("new_slot"))
 
 
 def held(connection: Connection, annotator: int) -> int | None:
     """The task that was handed to an annotator last, and that they may still answer."""
-    for number, seat, wanted in connection.execute(_HELD, {"this_annotator": annotator}).all():
-        if seat is not None or wanted == 0:
+    for number, slot, wanted in connection.execute(_HELD, {"this_annotator": annotator}).all():
+        if slot is not None or wanted == 0:
             return int(number)
-        if (taken := take_seat(connection, number, wait=False)) is not None:
-            connection.execute(_RETAKE, {"this_task": number, "this_annotator": annotator, "new_seat": taken.seat})
+        if (taken := take_slot(connection, number, wait=False)) is not None:
+            connection.execute(_RETAKE, {"this_task": number, "this_annotator": annotator, "new_slot": taken.slot})
             return int(number)
     return None
 
@@ -129,10 +129,10 @@ _EXTEND = (
 )
 
 
-def lease(connection: Connection, found: Asked, annotator: int, seat: int | None, now: float, expires: float) -> None:
+def lease(connection: Connection, found: Asked, annotator: int, slot: int | None, now: float, expires: float) -> None:
     """Hand a task to somebody for the first time, and write down what is shown."""
     shown = {"candidates": found.task.candidates, "model": found.task.model}
-    row = {"task": found.id, "annotator": annotator, "seat": seat, "leased": now, "expires": expires, **shown}
+    row = {"task": found.id, "annotator": annotator, "slot": slot, "leased": now, "expires": expires, **shown}
     connection.execute(_LEASE, row)
 
 
@@ -144,40 +144,40 @@ def extend(connection: Connection, found: Asked, annotator: int, leased: float |
     return float(connection.execute(_EXTEND, {**ours, **times, **shown}).scalar_one())
 
 
-_ANSWERED = update(assignments).where(_OURS).values(expires=None, seat=bindparam("new_seat"))
+_ANSWERED = update(assignments).where(_OURS).values(expires=None, slot=bindparam("new_slot"))
 _APPEND = insert(judgements).values(
     revision=select(func.count()).select_from(judgements).where(_SAID).scalar_subquery(),
     task=_TASK,
     annotator=_ANNOTATOR,
     **{
         name: bindparam(f"new_{name}", type_=judgements.c[name].type)
-        for name in ("withdrawn", "seat", "kind", "label", "candidates", "model", "started", "ended")
+        for name in ("withdrawn", "slot", "kind", "label", "candidates", "model", "started", "ended")
     },
 )
 
 
-def answer(connection: Connection, row: Row[Any], said: Answer, seat: int | None, started: float, ended: float) -> None:
-    """Write down what somebody says from their seat."""
-    ours = {"this_task": row.task, "this_annotator": row.annotator, "new_seat": seat}
+def answer(connection: Connection, row: Row[Any], said: Answer, slot: int | None, started: float, ended: float) -> None:
+    """Write down what somebody says from their slot."""
+    ours = {"this_task": row.task, "this_annotator": row.annotator, "new_slot": slot}
     connection.execute(_ANSWERED, ours)
-    _append(connection, row, said, seat, started, ended, withdrawn=False)
+    _append(connection, row, said, slot, started, ended, withdrawn=False)
 
 
 def withdraw(connection: Connection, row: Row[Any], said: Answer, now: float) -> None:
     """Write down that somebody takes back what they said."""
-    _append(connection, row, said, row.seat, now, now, withdrawn=True)
+    _append(connection, row, said, row.slot, now, now, withdrawn=True)
 
 
 def _append(
     connection: Connection,
     row: Row[Any],
     said: Answer,
-    seat: int | None,
+    slot: int | None,
     started: float,
     ended: float,
     withdrawn: bool,
 ) -> None:
-    new = {"withdrawn": withdrawn, "seat": seat, "kind": said.kind, "label": said.label, "started": started}
+    new = {"withdrawn": withdrawn, "slot": slot, "kind": said.kind, "label": said.label, "started": started}
     new |= {"candidates": row.candidates, "model": row.model, "ended": ended}
     ours = {"this_task": row.task, "this_annotator": row.annotator}
     connection.execute(_APPEND, {**ours, **{f"new_{name}": value for name, value in new.items()}})
@@ -222,12 +222,12 @@ def last_answered(connection: Connection, annotator: int, count: int) -> list[in
 
 
 _GIVEN = (
-    select(assignments.c.seat, judgements.c.withdrawn, judgements.c.kind, judgements.c.label, tasks.c.wanted)
+    select(assignments.c.slot, judgements.c.withdrawn, judgements.c.kind, judgements.c.label, tasks.c.wanted)
     .join_from(assignments, tasks)
     .outerjoin(
         judgements, and_(judgements.c.task == assignments.c.task, judgements.c.annotator == assignments.c.annotator)
     )
-    .where(assignments.c.task == _TASK, assignments.c.seat.is_not(None))
+    .where(assignments.c.task == _TASK, assignments.c.slot.is_not(None))
     .order_by(judgements.c.revision)
 )
 _SETTLE = (
@@ -238,15 +238,15 @@ _SETTLE = (
 
 
 def settle(connection: Connection, found: Asked, now: float, settings: Settings) -> Status:
-    """Find out how far a task is after an answer or an undo, and how many of its seats are free."""
-    if found.task.purpose not in SEATED or found.status is Status.ADJUDICATED:
+    """Find out how far a task is after an answer or an undo, and how many of its slots are free."""
+    if found.task.purpose not in WITH_SLOTS or found.status is Status.ADJUDICATED:
         return found.status
     rule = settings.rule if found.task.purpose is Purpose.REAL else ONCE
     rows = connection.execute(_GIVEN, {"this_task": found.id}).all()
-    seats = {row.seat: None if row.withdrawn else answer_of(row.kind, row.label) for row in rows}  # the last one stays
-    outcome = aggregate([seats.get(seat) for seat in range(rule.first + rule.more)], rule)
+    slots = {row.slot: None if row.withdrawn else answer_of(row.kind, row.label) for row in rows}  # the last one stays
+    outcome = aggregate([slots.get(slot) for slot in range(rule.first + rule.more)], rule)
     is_open = outcome.status is Status.OPEN
-    wanted = max(outcome.wanted, *(row.wanted for row in rows))  # seats that are taken are not taken away
+    wanted = max(outcome.wanted, *(row.wanted for row in rows))  # slots that are taken are not taken away
     if is_open and found.status is Status.OPEN and wanted == rows[0].wanted:
         return Status.OPEN  # nothing changes, as with every first answer
     new = {
@@ -256,27 +256,27 @@ def settle(connection: Connection, found: Asked, now: float, settings: Settings)
         "new_label": outcome.answer.label if outcome.answer else None,
         "new_settled": None if is_open else now,
         "new_wanted": wanted,
-        "new_free": wanted - len(seats) if is_open else 0,
+        "new_free": wanted - len(slots) if is_open else 0,
     }
     connection.execute(_SETTLE, new)
     return outcome.status
 
 
-def _choice(purpose: Purpose) -> Any:
+def _strategy(purpose: Purpose) -> Any:
     mine = select(assignments.c.task).where(assignments.c.task == tasks.c.id, assignments.c.annotator == _ANNOTATOR)
-    is_wanted = tasks.c.free > 0 if purpose in SEATED else tasks.c.wanted == 0
+    is_wanted = tasks.c.free > 0 if purpose in WITH_SLOTS else tasks.c.wanted == 0
     return (
         select(tasks.c.id)
         .where(tasks.c.purpose == purpose, tasks.c.status == Status.OPEN, is_wanted, ~mine.exists())
-        .order_by(tasks.c.doubt.desc(), tasks.c.id)
+        .order_by(tasks.c.uncertainty.desc(), tasks.c.id)
         .limit(bindparam("window"))
     )
 
 
-_CHOICE = {purpose: _choice(purpose) for purpose in Purpose}
+_CHOICE = {purpose: _strategy(purpose) for purpose in Purpose}
 
 
-def most_doubtful(connection: Connection, annotator: int, purpose: Purpose, window: int) -> list[int]:
-    """The numbers of the most doubtful tasks that an annotator may get and never had."""
+def most_uncertain(connection: Connection, annotator: int, purpose: Purpose, window: int) -> list[int]:
+    """The numbers of the most uncertain tasks that an annotator may get and never had."""
     limits = {"this_annotator": annotator, "window": window}
     return [*connection.execute(_CHOICE[purpose], limits).scalars()]

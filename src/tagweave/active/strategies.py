@@ -1,8 +1,8 @@
-"""Active choice of what to annotate: occurrences of words in raw text, the most doubtful first (tsuboi-2008, 5.1).
+"""Query strategies: which occurrences of words in raw text to ask an annotator about (tsuboi-2008, 5.1).
 
-An annotator who sees words of a list in their context (KWIC; Mori 2006) answers fastest where the list is given, and
-teaches most where the model is in doubt. Occurrences with the same neighbourhood would teach the same, so each is asked
-for once.
+The annotator sees words of a list in their contexts (KWIC; Mori 2006) and decides of each if it is a word. The most
+uncertain occurrences teach the model most. Occurrences with the same neighbourhood would teach it the same, so only one
+of them is asked about.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.pieces import of_pieces
 from tagweave.models.spans import span_entropies, word_probabilities
 
-CHOICES = ("entropy", "marginal", "random")
-"""By the entropy of the labels of the span; by how little the model believes that it is a word; at random."""
+STRATEGIES = ("entropy", "marginal", "random")
+"""By the entropy of the labels of the span; by how improbable the model finds it that the span is a word; at random."""
 
 _BLOCK = 2000  # sentences whose marginals are held at a time, less those without an occurrence
 
@@ -45,17 +45,17 @@ class Occurrences(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """Occurrences, the most doubtful first, and float64[K], how doubtful each is."""
+    """Occurrences, the most uncertain first, and float64[K], how uncertain each is."""
 
     found: Occurrences
-    doubt: NDArray[np.float64]
+    uncertainty: NDArray[np.float64]
 
 
-def most_doubtful(
+def most_uncertain(
     model: ChainModel,
     sentences: Sequence[Sentence],
     words: Sequence[str],
-    choice: str = "entropy",
+    strategy: str = "entropy",
     context: int = 2,
     seed: int = 0,
     threads: int = 1,
@@ -66,20 +66,20 @@ def most_doubtful(
         model: of characters, for `marginal` a plain word coding; that of the source domain.
         sentences: raw; their layers are not looked at.
         words: different, non-empty.
-        choice: one of `CHOICES`.
-        context: occurrences of a word with the same so many characters on each side are one, the most doubtful.
-        seed: of the choice `random`.
+        strategy: one of `STRATEGIES`.
+        context: occurrences of a word with the same so many characters on each side are one, the most uncertain.
+        seed: of the strategy `random`.
         threads: how many threads share the encoding of sentences.
 
     Raises:
-        ValueError: an unknown choice, a negative context, or a model that does not segment, or of pieces.
+        ValueError: an unknown strategy, a negative context, or a model that does not segment, or of pieces.
     """
     if context < 0:
         raise ValueError(f"found a context of {context} characters, expected 0 or more")
     found = occurrences(sentences, words)
-    doubt = doubts(model, sentences, found, choice, seed, threads)
-    order = distinct(sentences, found, doubt, context)
-    return Ranked(found.only(order), doubt[order])
+    uncertainty = uncertainties(model, sentences, found, strategy, seed, threads)
+    order = distinct(sentences, found, uncertainty, context)
+    return Ranked(found.only(order), uncertainty[order])
 
 
 def occurrences(sentences: Sequence[Sentence], words: Sequence[str]) -> Occurrences:
@@ -91,26 +91,26 @@ def occurrences(sentences: Sequence[Sentence], words: Sequence[str]) -> Occurren
     return Occurrences(sentence, start - sentence, stop - sentence, word)
 
 
-def doubts(
+def uncertainties(
     model: ChainModel,
     sentences: Sequence[Sentence],
     found: Occurrences,
-    choice: str = "entropy",
+    strategy: str = "entropy",
     seed: int = 0,
     threads: int = 1,
 ) -> NDArray[np.float64]:
-    """float64[K]: how doubtful each occurrence is, by rising start: entropy in nats, 1 - P(a word), or random.
+    """float64[K]: how uncertain each occurrence is, by rising start: entropy in nats, 1 - P(a word), or random.
 
     Raises:
-        ValueError: an unknown choice, or a model that does not segment, or of pieces.
+        ValueError: an unknown strategy, or a model that does not segment, or of pieces.
     """
-    if choice not in CHOICES:
-        raise ValueError(f"unknown choice {choice!r}, expected one of {', '.join(CHOICES)}")
-    if choice == "random":
+    if strategy not in STRATEGIES:
+        raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
+    if strategy == "random":
         return np.random.default_rng(seed).random(len(found.start))
     if of_pieces(model):
         raise ValueError("found a model of pieces, expected one of characters: spans may end within a piece")
-    doubt, begins = np.empty(len(found.start)), _begins(sentences)
+    uncertainty, begins = np.empty(len(found.start)), _begins(sentences)
     held = np.unique(found.sentence)
     for at in range(0, len(held), _BLOCK):
         block = held[at : at + _BLOCK]
@@ -119,21 +119,21 @@ def doubts(
         own = found.sentence[inside]
         shift = np.asarray(encoded.sentence_ptr[np.searchsorted(block, own)] - begins[own], np.int64)
         start, stop = found.start[inside] + shift, found.stop[inside] + shift
-        if choice == "entropy":
-            doubt[inside] = span_entropies(model, encoded, start, stop)
+        if strategy == "entropy":
+            uncertainty[inside] = span_entropies(model, encoded, start, stop)
         else:
-            doubt[inside] = 1 - word_probabilities(model, encoded, start, stop)
-    return doubt
+            uncertainty[inside] = 1 - word_probabilities(model, encoded, start, stop)
+    return uncertainty
 
 
 def distinct(
-    sentences: Sequence[Sentence], found: Occurrences, doubt: NDArray[np.float64], context: int = 2
+    sentences: Sequence[Sentence], found: Occurrences, uncertainty: NDArray[np.float64], context: int = 2
 ) -> NDArray[np.int64]:
-    """Numbers of occurrences by falling doubt, of those alike only the first: one word, the same `context` around it.
+    """Numbers of occurrences by falling uncertainty, only the first of those with the same word and the same `context`.
 
-    Where a sentence ends, the context does. Equal doubts keep the order of the text.
+    The context ends where the sentence does. Ties keep the order of the text.
     """
-    order = np.argsort(-doubt, kind="stable")
+    order = np.argsort(-uncertainty, kind="stable")
     points, begins = code_points("".join("".join(sentence.forms) for sentence in sentences)), _begins(sentences)
     own = found.only(order)
     low, high = begins[own.sentence][:, None], begins[own.sentence + 1][:, None]

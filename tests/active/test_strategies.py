@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagweave.active import choice as choice_module
-from tagweave.active.choice import CHOICES, Occurrences, distinct, doubts, most_doubtful, occurrences
+from tagweave.active import strategies
+from tagweave.active.strategies import STRATEGIES, Occurrences, distinct, most_uncertain, occurrences, uncertainties
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
@@ -58,17 +58,17 @@ def test_every_occurrence_is_found_also_inside_another(texts: list[str], words: 
 
 
 @given(TEXTS, WORDS, st.integers(0, 3), st.integers(0, 100))
-def test_of_occurrences_alike_the_most_doubtful_stays(texts: list[str], words: list[str], k: int, seed: int) -> None:
+def test_of_occurrences_alike_the_most_uncertain_stays(texts: list[str], words: list[str], k: int, seed: int) -> None:
     sentences = characters(texts)
     found = occurrences(sentences, words)
-    doubt = np.random.default_rng(seed).integers(0, 4, len(found.start)).astype(float)
+    uncertainty = np.random.default_rng(seed).integers(0, 4, len(found.start)).astype(float)
     begins = np.cumsum([0, *map(len, texts)]).tolist()
     kept: dict[tuple[int, str, str], int] = {}
-    for i in sorted(range(len(doubt)), key=lambda i: -doubt[i]):
+    for i in sorted(range(len(uncertainty)), key=lambda i: -uncertainty[i]):
         start, stop, s, word = tuples(found)[i]
         a, b = start - begins[s], stop - begins[s]
         kept.setdefault((word, texts[s][max(0, a - k) : a], texts[s][b : b + k]), i)
-    assert distinct(sentences, found, doubt, k).tolist() == list(kept.values())
+    assert distinct(sentences, found, uncertainty, k).tolist() == list(kept.values())
 
 
 @pytest.fixture(scope="module")
@@ -94,58 +94,58 @@ def test_entropy_is_that_of_one_span_at_a_time(model: ChainModel, sentences: lis
     offsets = encoded.sentence_ptr[found.sentence]
     spans = zip(found.sentence.tolist(), (found.start - offsets).tolist(), (found.stop - offsets).tolist(), strict=True)
     expected = [model.span_entropy(encoded, s, a, b) for s, a, b in spans]
-    np.testing.assert_allclose(doubts(model, sentences, found), expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(uncertainties(model, sentences, found), expected, rtol=1e-4, atol=1e-6)
 
 
 def test_marginal_is_how_little_the_model_believes_in_the_word(model: ChainModel, sentences: list[Sentence]) -> None:
     found = occurrences(sentences, WORDS_OF_SAMPLE)
-    doubt = doubts(model, sentences, found, "marginal")
-    assert ((doubt >= 0) & (doubt <= 1)).all()
+    uncertainty = uncertainties(model, sentences, found, "marginal")
+    assert ((uncertainty >= 0) & (uncertainty <= 1)).all()
     gamma, _ = model.marginals(model.encoder.encode(sentences))
     number = {name: i for i, name in enumerate(model.structure.space.names)}
     begins = np.where(found.stop - found.start == 1, gamma[found.start, number["S"]], gamma[found.start, number["B"]])
-    assert (1 - doubt <= begins + 1e-5).all()
+    assert (1 - uncertainty <= begins + 1e-5).all()
     single = found.stop - found.start == 1
     assert single.any() and not single.all()
-    np.testing.assert_allclose(1 - doubt[single], begins[single], atol=1e-5)
+    np.testing.assert_allclose(1 - uncertainty[single], begins[single], atol=1e-5)
 
 
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_blocks_do_not_matter(
-    model: ChainModel, sentences: list[Sentence], choice: str, monkeypatch: pytest.MonkeyPatch
+    model: ChainModel, sentences: list[Sentence], strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sentences = [Sentence(()), *sentences, Sentence(()), Sentence(tuple("好"))]
     found = occurrences(sentences, WORDS_OF_SAMPLE)
-    whole = doubts(model, sentences, found, choice, seed=1)
-    monkeypatch.setattr(choice_module, "_BLOCK", 2)
-    np.testing.assert_allclose(doubts(model, sentences, found, choice, seed=1), whole, rtol=1e-5, atol=1e-6)
+    whole = uncertainties(model, sentences, found, strategy, seed=1)
+    monkeypatch.setattr(strategies, "_BLOCK", 2)
+    np.testing.assert_allclose(uncertainties(model, sentences, found, strategy, seed=1), whole, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_doubt_falls_and_the_seed_decides_only_what_is_random(
-    model: ChainModel, sentences: list[Sentence], choice: str
+    model: ChainModel, sentences: list[Sentence], strategy: str
 ) -> None:
-    first, again, other = (most_doubtful(model, sentences, WORDS_OF_SAMPLE, choice, seed=seed) for seed in (0, 0, 1))
-    assert (np.diff(first.doubt) <= 0).all()
+    first, again, other = (most_uncertain(model, sentences, WORDS_OF_SAMPLE, strategy, seed=seed) for seed in (0, 0, 1))
+    assert (np.diff(first.uncertainty) <= 0).all()
     assert tuples(first.found) == tuples(again.found)
-    assert (tuples(first.found) == tuples(other.found)) == (choice != "random")
+    assert (tuples(first.found) == tuples(other.found)) == (strategy != "random")
     assert sorted(tuples(first.found)) == sorted(set(tuples(first.found)))
 
 
 def test_a_sentence_that_comes_twice_is_asked_for_once(model: ChainModel, sentences: list[Sentence]) -> None:
-    once, twice = (most_doubtful(model, sentences[:6] * n, WORDS_OF_SAMPLE) for n in (1, 2))
-    assert len(once.doubt) > 0
+    once, twice = (most_uncertain(model, sentences[:6] * n, WORDS_OF_SAMPLE) for n in (1, 2))
+    assert len(once.uncertainty) > 0
     assert tuples(once.found) == tuples(twice.found)
 
 
 def test_what_is_wrong_is_told(model: ChainModel, sentences: list[Sentence]) -> None:
-    with pytest.raises(ValueError, match="unknown choice 'best', expected one of entropy, marginal, random"):
-        most_doubtful(model, sentences, WORDS_OF_SAMPLE, "best")
+    with pytest.raises(ValueError, match="unknown strategy 'best', expected one of entropy, marginal, random"):
+        most_uncertain(model, sentences, WORDS_OF_SAMPLE, "best")
     with pytest.raises(ValueError, match="context of -1 characters"):
-        most_doubtful(model, sentences, WORDS_OF_SAMPLE, context=-1)
+        most_uncertain(model, sentences, WORDS_OF_SAMPLE, context=-1)
 
 
 @pytest.mark.parametrize(("texts", "words"), [([], ["甲"]), (["", ""], ["甲"]), (["乙"], ["甲"]), (["甲"], [])])
 def test_nothing_found(model: ChainModel, texts: list[str], words: list[str]) -> None:
-    for choice in CHOICES:
-        assert len(most_doubtful(model, characters(texts), words, choice).doubt) == 0
+    for strategy in STRATEGIES:
+        assert len(most_uncertain(model, characters(texts), words, strategy).uncertainty) == 0
