@@ -1,4 +1,4 @@
-"""Accuracy of models against minutes of annotation, laid out for an SVG: what a template draws, in units of its box."""
+"""Layout of a plot of the accuracy of models against minutes of annotation, in units of an SVG's view box."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tagweave.annotate.questions import Model
 
 WIDTH, HEIGHT = 460, 230
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 44
-_TICKS = 6  # at most, but for one more where the ends are rounded
+_TICKS = 6  # at most, plus one where the ends are rounded
 _STEPS = (1.0, 2.0, 5.0, 10.0)
-_SHORTEST = 0.01  # axis: of per cent, and of minutes
+_SHORTEST = 0.01  # length of an axis, in per cent or minutes
 
 
 class Point(NamedTuple):
-    """A model and its place."""
+    """A model and its coordinates."""
 
     x: float
     y: float
@@ -24,19 +24,19 @@ class Point(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A place on an axis, and the number there."""
+    """A coordinate on an axis, and the number there."""
 
     at: float
     text: str
 
 
 class Plot(NamedTuple):
-    """What is drawn.
+    """Everything that the template draws.
 
     Attributes:
-        left, right, top, bottom: of the frame.
-        points: by minutes.
-        minutes, accuracies: ticks of the horizontal axis and of the vertical one, in per cent.
+        left, right, top, bottom: the frame.
+        points: the models, by minutes.
+        minutes, accuracies: ticks of the horizontal axis, and of the vertical one, which is in per cent.
     """
 
     left: float
@@ -61,14 +61,14 @@ class _Axis(NamedTuple):
         return round(self.begin + (value - self.low) / (self.high - self.low) * (self.end - self.begin), 1)
 
     def ticks(self) -> tuple[Tick, ...]:
-        places = max(0, -math.floor(math.log10(self.step) + 1e-9))
+        decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
         number = round((self.high - self.low) / self.step)
         values = (self.low + k * self.step for k in range(number + 1))
-        return tuple(Tick(self.at(value), f"{value:.{places}f}") for value in values)
+        return tuple(Tick(self.at(value), f"{value:.{decimals}f}") for value in values)
 
 
 def plot(models: Sequence[Model]) -> Plot | None:
-    """The models that have an accuracy; `None` where none has."""
+    """A plot of the models that have an accuracy; `None` if none has."""
     known = sorted(
         ((each.minutes, 100 * each.accuracy, each) for each in models if each.accuracy is not None),
         key=lambda each: (each[0], each[2].version),
@@ -84,7 +84,7 @@ def plot(models: Sequence[Model]) -> Plot | None:
 
 def _axis(low: float, high: float, begin: float, end: float) -> _Axis:
     """An axis with round ends around `low` .. `high`."""
-    if high - low < _SHORTEST:  # one model, or several that are as good
+    if high - low < _SHORTEST:  # one model, or several of the same accuracy
         low, high = max(0.0, low - 0.5), high + 0.5
     rough = (high - low) / _TICKS
     unit = 10.0 ** math.floor(math.log10(rough))

@@ -1,4 +1,4 @@
-"""From the answers of several annotators to one: agreed, dropped, or not decided yet (li-2015, section 4)."""
+"""Aggregating the answers of several annotators: agreed, dropped, or still open (li-2015, section 4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tagweave.annotate.task import CANNOT_TELL, Answer
 
 
 class Status(StrEnum):
-    """How far a task is."""
+    """The status of a task."""
 
     OPEN = "open"
     AGREED = "agreed"
@@ -22,12 +22,12 @@ class Status(StrEnum):
 
 
 class Outcome(NamedTuple):
-    """What answers amount to.
+    """The outcome of a task.
 
     Attributes:
-        status: `OPEN` while somebody who is wanted has not answered.
-        answer: what is agreed on, else `None`.
-        wanted: how many annotators there are to be.
+        status: `OPEN` while an annotator who is needed has not answered.
+        answer: the answer agreed on, or `None`.
+        wanted: how many annotators are needed.
     """
 
     status: Status
@@ -38,11 +38,11 @@ class Outcome(NamedTuple):
 def aggregate(answers: Sequence[Answer | None], rule: Rule) -> Outcome:
     """The outcome of a task.
 
-    The first annotators who are asked agree where all say the same. Where they differ, more are asked, and it takes a
-    majority of all of them. Agreement that nobody can tell drops a task.
+    A task is agreed on if the first annotators give the same answer. If they differ, more are asked, and a majority of
+    all of them decides. If they agree that they cannot tell, the task is dropped.
 
     Args:
-        answers: by slot; `None` and what is missing at the end have not been given yet.
+        answers: by slot; `None`, or missing at the end, if not given yet.
         rule: how many annotators, and when they agree.
     """
     given = [*answers, *[None] * rule.first]

@@ -1,7 +1,7 @@
-"""How far annotators agree.
+"""Measures of agreement between annotators.
 
-Tasks on which two annotators differ get more answers. Agreement over all answers would count just those tasks several
-times, so take `of_first` before.
+Tasks on which two annotators differ get more answers, so agreement over all answers would count such tasks several
+times. Restrict the votes by `of_first` first.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ Pair = tuple[str, str]
 
 
 def of_first(votes: Iterable[Vote], rule: Rule) -> list[Vote]:
-    """The answers of those who were asked first."""
+    """The answers of the annotators who were asked first."""
     return [vote for vote in votes if vote.slot is not None and vote.slot < rule.first]
 
 
 def raw_agreement(votes: Iterable[Vote]) -> float | None:
-    """Of all pairs of answers to the same task, the share of those that are the same; `None` without pairs."""
+    """The share of equal answers among all pairs of answers to the same task; `None` if there are no pairs."""
     pairs = [pair for each in _pairs(votes).values() for pair in each]
     return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
 
 
 def cohens_kappas(votes: Iterable[Vote]) -> dict[Pair, float | None]:
-    """Cohen's kappa of each two annotators with a task in common, by their names in order; see `cohens_kappa`."""
+    """Cohen's kappa of every two annotators with a task in common, by their names in order; see `cohens_kappa`."""
     return {names: cohens_kappa(pairs) for names, pairs in sorted(_pairs(votes).items())}
 
 
 def cohens_kappa(pairs: Sequence[tuple[Answer, Answer]]) -> float | None:
-    """Agreement of two annotators above that of chance, each with their own share of answers (Cohen 1960).
+    """Agreement of two annotators corrected for chance, given each one's own distribution of answers (Cohen 1960).
 
-    kappa = (observed - expected) / (1 - expected); `None` where both say one and the same of everything, or there are
-    no answers.
+    kappa = (observed - expected) / (1 - expected); `None` if both give the same single answer to everything, or there
+    are no answers.
     """
     if not pairs:
         return None
@@ -50,9 +50,9 @@ def cohens_kappa(pairs: Sequence[tuple[Answer, Answer]]) -> float | None:
 
 
 def krippendorffs_alpha(votes: Iterable[Vote]) -> float | None:
-    """Agreement above that of chance of any number of annotators, of whom each may lack answers (Krippendorff 1970).
+    """Agreement of any number of annotators corrected for chance; answers may be missing (Krippendorff 1970).
 
-    Nominal: two answers are the same or not. `None` where no task has two answers, or all answers are the same.
+    The level of measurement is nominal. `None` if no task has two answers, or all answers are the same.
     """
     import krippendorff
 
@@ -71,12 +71,12 @@ def krippendorffs_alpha(votes: Iterable[Vote]) -> float | None:
 
 
 def _pairs(votes: Iterable[Vote]) -> dict[Pair, list[tuple[Answer, Answer]]]:
-    """The answers of each two annotators to the tasks that they have in common."""
+    """The answers of every two annotators to the tasks they have in common."""
     by_task: dict[int, list[tuple[str, Answer]]] = defaultdict(list)
     for vote in votes:
         by_task[vote.task].append((vote.annotator, vote.answer))
     pairs: dict[Pair, list[tuple[Answer, Answer]]] = defaultdict(list)
     for answers in by_task.values():
-        for (one, said), (other, replied) in combinations(sorted(answers, key=lambda answer: answer[0]), 2):
-            pairs[one, other].append((said, replied))
+        for (one, first), (other, second) in combinations(sorted(answers, key=lambda answer: answer[0]), 2):
+            pairs[one, other].append((first, second))
     return pairs

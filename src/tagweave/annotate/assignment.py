@@ -1,11 +1,11 @@
-"""Who gets what: a task goes to two annotators at random, where they differ to two more, and to nobody twice.
+"""Who gets which task: two annotators at random, two more if they differ, and nobody twice.
 
-Each task has slots. Who takes one decreases the number of free slots, which the database does not let fall below 0, and
-no two rows hold the same slot; so no order of events lets too many people in. A slot is leased: who lets the lease
-lapse may lose it to somebody else, and may go on while nobody has taken it.
+Each task has slots. Taking one decreases the number of free slots, which the database does not let fall below 0, and no
+two rows hold the same slot; so no order of events lets too many people in. A slot is leased. An annotator whose lease
+lapses may lose the slot to somebody else, and may still answer while nobody has taken it.
 
-Writers lock one annotator, then tasks, and wait for a task only while they hold no other one; `mark` and `withdraw`
-wait for several, in the order of their numbers.
+Writers lock one annotator, then tasks, and wait for a task only while they hold no other; `mark` and `withdraw` wait
+for several, in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Kind, Purp
 
 
 class RefusedError(ValueError):
-    """An answer that is not taken; nothing has changed. The message may be shown to whoever gave it."""
+    """An answer that is refused and changes nothing. The message may be shown to the annotator."""
 
 
 class ContendedError(RuntimeError):
-    """All tasks that came into question are in the hands of other transactions; another try will do."""
+    """Other transactions have locked all suitable tasks; a second attempt will succeed."""
 
 
 class _TakenError(RefusedError):
-    """The lease had lapsed, and the slot is somebody else's."""
+    """The lease lapsed, and somebody else has taken the slot."""
 
 
 class Lease(NamedTuple):
-    """A task in somebody's hands.
+    """A task handed to an annotator.
 
     Attributes:
-        task_id: its number, to answer it by.
-        task: what is asked, with the candidates to show. Its gold is not to be shown before the answer.
-        leased, expires: since when, and when it may go to somebody else, in seconds since 1970, UTC.
+        task_id: the number of the task.
+        task: the question, with the candidates to show. Its gold must not be shown before the answer.
+        leased, expires: when the lease began, and when the task may go to somebody else, in seconds since 1970, UTC.
     """
 
     task_id: int
@@ -53,11 +53,11 @@ class Lease(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """An answer is in the store.
+    """Acknowledges that an answer is in the store.
 
     Attributes:
-        status: how far its task is now.
-        gold: what was right, of a simulated task of the training phase; `None` of all others.
+        status: the status of the task now.
+        gold: the right answer to a simulated task of the training phase; `None` for any other task.
     """
 
     status: Status
@@ -65,13 +65,13 @@ class Receipt(NamedTuple):
 
 
 def claim(connection: Connection, annotator: int, now: float, settings: Settings, random: Random) -> Lease | None:
-    """A task for somebody: the one that they hold, else a new one; `None` where nothing is left for them.
+    """The task that an annotator holds, or else a new one; `None` if nothing is left for them.
 
-    Who is not admitted gets simulated tasks. All others get tasks of which nobody knows the answer, drawn from the most
-    uncertain ones, with planted gold in between.
+    Annotators who are not admitted get simulated tasks. All others get real tasks, drawn from the most uncertain ones,
+    with planted gold in between.
 
     Raises:
-        ContendedError: others are just taking the tasks that are left.
+        ContendedError: other transactions are taking the tasks that are left.
         RefusedError: no such annotator.
     """
     return _claim(connection, annotator, _lock(connection, annotator), now, settings, random)
@@ -94,7 +94,7 @@ def turn(
     """
     is_admitted = _lock(connection, annotator)
     receipt = _submit(connection, annotator, number, answer, started, now, settings)
-    if receipt.gold is not None:  # this very answer may have admitted them
+    if receipt.gold is not None:  # this answer may have admitted them
         is_admitted = _lock(connection, annotator)
     return receipt, _claim(connection, annotator, is_admitted, now, settings, random)
 
@@ -118,11 +118,11 @@ def _claim(
 def submit(
     connection: Connection, annotator: int, number: int, answer: Answer, started: float, now: float, settings: Settings
 ) -> Receipt:
-    """Take an answer, and find out how far its task is now. The same answer again changes nothing.
+    """Take an answer, and update the status of its task. Giving the same answer again changes nothing.
 
     Raises:
-        RefusedError: a task that was not given to the annotator, was taken away, or was answered otherwise before; an
-            answer that is neither a candidate nor a label of the guideline.
+        RefusedError: the annotator never had the task, has lost it, or gave another answer before; or the answer is
+            neither a candidate nor a label of the guideline.
     """
     _lock(connection, annotator)
     return _submit(connection, annotator, number, answer, started, now, settings)
@@ -163,11 +163,11 @@ def mark(
 def withdraw(
     connection: Connection, annotator: int, seen: int, count: int, now: float, settings: Settings
 ) -> list[Lease]:
-    """Undo the last answers of somebody that stand, all or none; they hold their tasks again, by number.
+    """Withdraw an annotator's last standing answers, all or none. They hold the tasks again, returned by number.
 
     Raises:
-        RefusedError: there are fewer, another judgement than the one that was `seen` is their last, a curator has
-            decided on a task, or its gold was shown.
+        RefusedError: there are fewer, their last judgement is not the one that was `seen`, a curator has decided on a
+            task, or its gold was shown.
     """
     _lock(connection, annotator)
     numbers = slots.last_answered(connection, annotator, count)
@@ -191,7 +191,7 @@ def _withdraw_one(connection: Connection, annotator: int, number: int, now: floa
 
 
 def _lock(connection: Connection, annotator: int) -> bool:
-    """Keep other transactions of an annotator out; whether they are admitted."""
+    """Lock an annotator against other transactions, and return whether they are admitted."""
     is_admitted = slots.lock_annotator(connection, annotator)
     if is_admitted is None:
         raise RefusedError("you are no annotator of this store")
@@ -201,7 +201,7 @@ def _lock(connection: Connection, annotator: int) -> bool:
 def _choose(
     connection: Connection, annotator: int, purpose: Purpose, window: int, random: Random
 ) -> tuple[Asked, int | None] | None:
-    """One of the most uncertain tasks, by chance, and a slot at it, where it has slots."""
+    """One of the most uncertain tasks, at random, and a slot of it if it has slots."""
     numbers = slots.most_uncertain(connection, annotator, purpose, window)
     for number in random.sample(numbers, len(numbers)):
         if purpose not in WITH_SLOTS:
@@ -244,7 +244,7 @@ def _mark_one(
         row = slots.assignment(connection, number, annotator)
     elif row.expires is None and slots.standing(connection, number, annotator) == answer:
         return True
-    assert row is not None  # noqa: S101  # it was there, or has just been put in
+    assert row is not None  # noqa: S101  # it was there, or has just been inserted
     try:
         _record(connection, found, row, answer, row.leased, now, settings)
     except _TakenError:
@@ -255,7 +255,7 @@ def _mark_one(
 def _record(
     connection: Connection, found: Asked, row: Row[Any], answer: Answer, started: float, now: float, settings: Settings
 ) -> Status:
-    """Write an answer to a task that is locked, in the slot that was leased or a free one."""
+    """Record an answer to a locked task, in the slot that was leased or in a free one."""
     check(connection, found.task, candidates_of(row.candidates), answer)
     slot = row.slot
     if slot is None and found.task.purpose in WITH_SLOTS:
@@ -268,16 +268,16 @@ def _record(
 
 
 def check(connection: Connection, task: AnnotationTask, candidates: Iterable[Candidate], answer: Answer) -> None:
-    """Whether an answer suits a task: a label is one of the candidates or of the guideline.
+    """Check that an answer fits a task: a label must be one of the candidates or of the guideline.
 
     Raises:
-        RefusedError: it does not.
+        RefusedError: it does not fit.
     """
     if answer.kind is Kind.WORD and task.purpose is not Purpose.CONCORDANCE:
         raise RefusedError("this task asks for a label")
     if answer.kind is not Kind.LABEL or answer.label in {each.label for each in candidates}:
         return
-    name = (answer.label or "").replace("\0", "")  # PostgreSQL refuses it
+    name = (answer.label or "").replace("\0", "")  # PostgreSQL rejects NUL
     known = (labels.c.guideline == task.guideline) & (labels.c.label == name)
     if name != answer.label or connection.execute(select(labels.c.rank).where(known)).one_or_none() is None:
         raise RefusedError(f"the guideline {task.guideline} has no such label")

@@ -1,4 +1,4 @@
-"""Forms are small and come at once: a longer body is refused before it is read to the end, and so is a slow one."""
+"""Limits on the body of a request: a form that is too long or too slow is refused before it is read to the end."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ async def read_body(request: Request) -> bytes:
     """The body of a request.
 
     Raises:
-        HTTPException: 413, it is longer, or says that it is; 408, it is not there in time; 400, it was cut off.
+        HTTPException: 413, it is too long, or declared to be; 408, it does not arrive in time; 400, it was cut off.
     """
-    said = request.headers.get("content-length", "0")
-    if not said.isdecimal() or int(said[:20]) > LONGEST:
+    declared = request.headers.get("content-length", "0")
+    if not declared.isdecimal() or int(declared[:20]) > LONGEST:
         raise _refused(413, f"A form has at most {LONGEST:,} bytes.")
     try:
         async with asyncio.timeout(PATIENCE):

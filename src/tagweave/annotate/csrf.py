@@ -1,4 +1,4 @@
-"""Requests that change something come from our own pages: each carries the token of its session."""
+"""Protection against cross-site request forgery: a request that changes something carries its session's token."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ HEADER = "x-csrf-token"
 
 
 def is_ours(session: Session | None, fields: Mapping[str, str], headers: Mapping[str, str]) -> bool:
-    """Whether a form or a header has the token of the session."""
+    """Whether a form or its headers have the token of the session."""
     given = headers.get(HEADER) or fields.get(FIELD, "")
     return session is not None and hmac.compare_digest(session.token.encode(), given.encode())

@@ -1,8 +1,8 @@
-"""Connections to SQLite or PostgreSQL, and transactions in which one writer sees no other one's half-done work.
+"""Connections to SQLite or PostgreSQL, and transactions in which no writer sees another's unfinished work.
 
-Both databases run the same statements. In SQLite a writer locks the database (`BEGIN IMMEDIATE`) and a commit is on the
-disk when it returns (`synchronous=FULL`). In PostgreSQL writers lock rows, always an annotator before a task, so that
-none waits for another in a circle.
+Both databases run the same statements. In SQLite a writer locks the database (`BEGIN IMMEDIATE`), and a commit is on
+disk when it returns (`synchronous=FULL`). In PostgreSQL writers lock rows, always an annotator before a task, so there
+are no deadlocks.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tagweave.annotate.group_commit import Group
 
 _DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 CONNECTIONS = 16
-"""That a store keeps open. PostgreSQL takes longer to open one than to answer."""
+"""How many connections a store keeps open. PostgreSQL takes longer to open one than to answer a query."""
 
-_PATIENCE = 30  # seconds that a writer waits for others
+_PATIENCE = 30  # seconds for which a writer waits for others
 _KEY = 0x7461677765617665  # "tagweave"
 _WRITES = "tagweave_writes"
 
@@ -32,26 +32,26 @@ class Database:
 
     Raises:
         ValueError: a URL of neither SQLite nor PostgreSQL.
-        OSError: the file of an SQLite database cannot be made.
+        OSError: the file of an SQLite database cannot be created.
     """
 
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
         writes = self.engine.execution_options(**{_WRITES: True})
-        # writers of SQLite wait for one another anyway: in one process they do so for one commit
+        # writers of SQLite wait for one another anyway, so those of one process share a commit
         is_sqlite = self.engine.dialect.name == "sqlite"
         self._written: Callable[[], AbstractContextManager[Connection]]
         self._written = Group(writes).part if is_sqlite else writes.begin
-        # outside of `_begin_sqlite`, SQLite's driver has no transactions anyway
+        # SQLite's driver has no transactions except those of `_begin_sqlite`
         self._reads = self.engine if is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def writing(self) -> AbstractContextManager[Connection]:
-        """A transaction that is on the disk when the block ends, and has done nothing if it raises."""
+        """A transaction that is on disk when the block ends, and has no effect if the block raises."""
         return self._written()
 
     @contextmanager
     def alone(self) -> Iterator[Connection]:
-        """A transaction beside which no other one of this kind runs: tables are made once."""
+        """A transaction that no other of this kind runs beside, so that tables are created once."""
         with self.writing() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _KEY})
@@ -59,12 +59,12 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """What is committed, as every single statement finds it: no transaction, whose begin and end take time, too."""
+        """A connection on which each statement sees what is committed. No transaction: its begin and end take time."""
         with self._reads.connect() as connection:
             yield connection
 
     def keep_a_log(self) -> None:
-        """Let SQLite write ahead, from now on, so that readers wait for no writer; the file remembers that."""
+        """Turn on SQLite's write-ahead log, so that readers wait for no writer. The file remembers the setting."""
         if self.engine.dialect.name == "sqlite":
             with self.reading() as connection:
                 connection.exec_driver_sql("PRAGMA journal_mode=WAL")
@@ -75,7 +75,7 @@ class Database:
 
 
 def insert_new(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> int:
-    """Insert the rows that are not there yet, by any uniqueness of the table; how many those were."""
+    """Insert the rows that violate no uniqueness constraint of the table, and return their number."""
     if not rows:
         return 0
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
@@ -96,7 +96,7 @@ def _engine(url: str) -> Engine:
         return create_engine(parsed, pool_size=CONNECTIONS, max_overflow=16)
     if not parsed.database or parsed.database == ":memory:":
         raise ValueError("found a store in memory, expected a file: sqlite:///PATH")
-    Path(parsed.database).touch(mode=0o600)  # hashes of passwords are nobody else's
+    Path(parsed.database).touch(mode=0o600)  # nobody else may read the password hashes
     engine = create_engine(parsed, pool_size=CONNECTIONS, max_overflow=16, connect_args={"timeout": _PATIENCE})
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
@@ -104,7 +104,7 @@ def _engine(url: str) -> Engine:
 
 
 def _set_up_sqlite(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # transactions begin as `_begin_sqlite` says
+    connection.isolation_level = None  # `_begin_sqlite` begins transactions
     for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
 

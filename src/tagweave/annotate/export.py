@@ -1,7 +1,7 @@
-"""What annotators said, as corpora to train on and as judgements to study.
+"""Export of answers: as corpora to train on, and as single judgements to study.
 
-What is agreed on or decided is evidence for its place alone; the rest of the sentence stays unknown, or as it was when
-the sentence was put in. Where annotators differed to the end, all labels that they chose may stand as candidates.
+An answer that was agreed on or decided is evidence for its own position; the rest of the sentence stays unknown, or as
+it was when the sentence was imported. If annotators never agreed, all labels that they chose may become candidates.
 """
 
 from __future__ import annotations
@@ -33,35 +33,36 @@ def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
     """Sentences of words with the labels that were agreed on, in the layer of the guideline.
 
     Args:
-        store: what annotators said.
-        guideline: of the tasks.
-        ambiguous: whether tasks that were dropped allow the labels that annotators chose, two or more.
+        store: the answers.
+        guideline: that of the tasks.
+        ambiguous: whether dropped tasks allow the labels that annotators chose, two or more.
     """
-    said = [(each, (each.outcome.label,)) for each in store.outcomes(guideline) if each.outcome and each.outcome.label]
-    found: dict[Any, tuple[Sentence, dict[int, Candidates]]] = {}
-    for asked, labels in [*(_disputed(store, guideline) if ambiguous else ()), *said]:
+    outcomes = store.outcomes(guideline)
+    agreed = [(each, (each.outcome.label,)) for each in outcomes if each.outcome and each.outcome.label]
+    by_sentence: dict[Any, tuple[Sentence, dict[int, Candidates]]] = {}
+    for asked, labels in [*(_disputed(store, guideline) if ambiguous else ()), *agreed]:
         if asked.task.stop == asked.task.start + 1:
-            known = found.setdefault(_which(asked), (asked.task.sentence, {}))[1]
+            known = by_sentence.setdefault(_sentence_key(asked), (asked.task.sentence, {}))[1]
             known[asked.task.start] = labels
-    ordered = sorted(found.values(), key=lambda each: each[0].location)
+    ordered = sorted(by_sentence.values(), key=lambda each: each[0].location)
     return Corpus(tuple(_with_labels(sentence, guideline, known) for sentence, known in ordered), guideline)
 
 
 def segmented(store: Store, guideline: str) -> Corpus:
-    """Sentences of characters with the words that were marked, and their tags where a label was asked for.
+    """Sentences of characters with the words that were marked, and with tags if labels were asked for.
 
-    Of words that overlap none is believed. That a span is not a word cannot be said by boundaries, so it is left out.
+    Overlapping words are left out. So are spans that are not words: boundaries cannot express them.
     """
     words = [
         each for each in store.outcomes(guideline) if each.outcome and each.outcome.kind in (Kind.WORD, Kind.LABEL)
     ]
-    groups = groupby(words, key=_which)  # they come by sentence
+    groups = groupby(words, key=_sentence_key)  # they come in the order of sentences
     return Corpus(tuple(_with_words(list(group)) for _, group in groups), guideline, "character")
 
 
-def judgements(found: Iterable[Judgement]) -> Iterator[str]:
-    """Each as a line of JSON: who said what of which token of which sentence, when, shown which candidates."""
-    for each in found:
+def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
+    """Judgements as lines of JSON: sentence, span, annotator, answer, times, and the candidates shown."""
+    for each in judged:
         task, answer = each.task.task, each.answer
         line = {
             "id": each.id,
@@ -73,9 +74,9 @@ def judgements(found: Iterable[Judgement]) -> Iterator[str]:
             "stop": task.stop,
             "guideline": task.guideline,
             "purpose": task.purpose,
-            "gold": _said(task.gold),
+            "gold": _answer(task.gold),
             "status": each.task.status,
-            "outcome": _said(each.task.outcome),
+            "outcome": _answer(each.task.outcome),
             "annotator": each.annotator,
             "slot": each.slot,
             "revision": each.revision,
@@ -90,23 +91,23 @@ def judgements(found: Iterable[Judgement]) -> Iterator[str]:
         yield json.dumps(line, ensure_ascii=False)
 
 
-def _said(answer: Answer | None) -> dict[str, str | None] | None:
+def _answer(answer: Answer | None) -> dict[str, str | None] | None:
     return None if answer is None else {"kind": answer.kind, "label": answer.label}
 
 
 def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = False) -> int:
-    """Write a file, whole or not at all, and return how many sentences or judgements it has; none without any.
+    """Write a file, completely or not at all, and return its number of sentences or judgements; no file if it is 0.
 
     Args:
-        store: what annotators said.
+        store: the answers.
         path: `-` is standard output.
-        form: one of `FORMATS`; judgements are of all guidelines.
-        guideline: of the tasks.
+        form: one of `FORMATS`; judgements are those of all guidelines.
+        guideline: that of the tasks.
         ambiguous: as for `labelled`.
 
     Raises:
         ValueError: an unknown format.
-        CorpusError: KyTea's format and sentences of words, or labels that the format cannot express.
+        CorpusError: KyTea's format for sentences of words, or labels that the format cannot express.
         OSError: the file cannot be written.
     """
     if form not in FORMATS:
@@ -142,11 +143,14 @@ def _write_judgements(store: Store, path: str, guideline: str, ambiguous: bool) 
 
 
 FORMATS = {conllu.FORMAT.name: _write_words, kytea.FORMAT.name: _write_characters, "jsonl": _write_judgements}
-"""Words with labels (candidates as `AltXpos`), characters with boundaries, judgements one by one."""
+"""Words with labels (candidates as `AltXpos`), characters with boundaries, single judgements."""
 
 
 def _commented(corpus: Corpus) -> Iterator[Sentence]:
-    """With the guideline on the first sentence, for `tagweave.corpus.load`; beside UPOS it would name that."""
+    """The sentences, the first with a comment that names the guideline for `tagweave.corpus.load`.
+
+    There is none if the sentences also have UPOS, whose guideline the comment would name.
+    """
     has_upos = any(conllu.UPOS in sentence.layers for sentence in corpus)
     for number, sentence in enumerate(corpus):
         is_first = number == 0 and not has_upos and corpus.guideline not in conllu.FORMAT.layers
@@ -154,14 +158,14 @@ def _commented(corpus: Corpus) -> Iterator[Sentence]:
 
 
 def _disputed(store: Store, guideline: str) -> Iterator[tuple[Asked, tuple[str, ...]]]:
-    """Tasks that were dropped, with the labels that stand, if all who answered gave one and they differ."""
+    """Dropped tasks to which all annotators gave a label, and these labels, if they differ."""
     for asked in chain.from_iterable(store.task_pages(Status.DROPPED)):
         if asked.task.guideline == guideline and len(labels := _labels(store, asked.id)) > 1:
             yield asked, labels
 
 
 def _labels(store: Store, task: int) -> tuple[str, ...]:
-    """The different labels that annotators gave, in order; none where somebody gave another answer."""
+    """The different labels that annotators gave, in order; none if somebody gave another kind of answer."""
     answers = [each.answer for each in standing(store.judgements_of(task))]
     labels = tuple(dict.fromkeys(answer.label for answer in answers if answer.label))
     return labels if all(answer.kind is Kind.LABEL for answer in answers) else ()
@@ -197,7 +201,7 @@ def _stop(asked: Asked) -> int:
     return asked.task.stop
 
 
-def _which(asked: Asked) -> tuple[object, ...]:
+def _sentence_key(asked: Asked) -> tuple[object, ...]:
     return asked.task.sentence.location, asked.task.sentence.forms
 
 

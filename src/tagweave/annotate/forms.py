@@ -1,4 +1,4 @@
-"""The fields of a form or a query, as text that both databases take."""
+"""The fields of a form or a query, as text that both databases accept."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _LABEL = "label "
 
 
 class FieldError(ValueError):
-    """A field that no page of ours sends."""
+    """A field that none of our pages sends."""
 
 
 class Fields(dict[str, str]):
-    """Fields by name; of several of one name the last. What is missing is empty."""
+    """Fields by name; the last one of those with the same name. Missing fields are empty."""
 
     def __missing__(self, name: str) -> str:
         return ""
@@ -25,44 +25,47 @@ class Fields(dict[str, str]):
         """A whole number from 0.
 
         Raises:
-            FieldError: something else; nothing at all, where there is no default.
+            FieldError: anything else; also an empty field, if there is no default.
         """
-        found = self[name]
-        if not found and default is not None:
+        text = self[name]
+        if not text and default is not None:
             return default
-        if not (found.isascii() and found.isdigit() and len(found) < 10):
-            raise FieldError(f"found {name} {found[:50]!r}, expected a number")
-        return int(found)
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise FieldError(f"found {name} {text[:50]!r}, expected a number")
+        return int(text)
 
     def time(self, name: str) -> float | None:
-        """Seconds since 1970; `None` where there are none.
+        """Seconds since 1970; `None` if the field is empty.
 
         Raises:
-            FieldError: something else.
+            FieldError: anything else.
         """
+        text = self[name]
+        if not text:
+            return None
         try:
-            found = float(self[name] or math.inf)
+            seconds = float(text)
         except ValueError:
-            found = math.nan
-        if self[name] and not math.isfinite(found):
-            raise FieldError(f"found {name} {self[name][:50]!r}, expected a time")
-        return found if self[name] else None
+            seconds = math.nan
+        if not math.isfinite(seconds):
+            raise FieldError(f"found {name} {text[:50]!r}, expected a time")
+        return seconds
 
     def answer(self, name: str = "answer") -> Answer:
         """An answer, as `written` writes it.
 
         Raises:
-            FieldError: something else.
+            FieldError: anything else.
         """
-        found = self[name]
+        text = self[name]
         try:
-            return label(found[len(_LABEL) :]) if found.startswith(_LABEL) else Answer(Kind(found))
+            return label(text[len(_LABEL) :]) if text.startswith(_LABEL) else Answer(Kind(text))
         except ValueError:
-            raise FieldError(f"found the answer {found[:50]!r}, expected a label or one of the other keys") from None
+            raise FieldError(f"found the answer {text[:50]!r}, expected a label or one of the other keys") from None
 
 
 def written(answer: Answer) -> str:
-    """The value of a button that gives this answer."""
+    """The value of the button that gives an answer."""
     return f"{_LABEL}{answer.label}" if answer.kind is Kind.LABEL else answer.kind.value
 
 
@@ -70,7 +73,7 @@ def parse(encoded: bytes) -> Fields:
     """The fields of an encoded form or query.
 
     Raises:
-        FieldError: no UTF-8, a NUL, or too many fields.
+        FieldError: not UTF-8, a NUL character, or too many fields.
     """
     try:
         pairs = parse_qsl(encoded.decode("ascii"), True, max_num_fields=_MOST, errors="strict")

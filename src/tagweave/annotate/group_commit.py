@@ -1,8 +1,8 @@
-"""Several writers, one commit: they write one after the other, and wait for the disk together.
+"""Group commit: several writers write one after the other, and share one commit.
 
-A disk takes as long for one answer as for twenty. Whoever comes while others write joins their transaction; the last
-one commits, and nobody goes on before that. So all are on the disk when they return, and none of them if the commit
-fails. What one of them undoes is undone alone (a savepoint).
+Writing one answer to disk takes as long as writing twenty. A writer that arrives while others write joins their
+transaction; the last one commits, and none returns before that. So the work of all is on disk when they return, and
+none of it if the commit fails. Each writes in a savepoint of its own, so one can fail alone.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Group:
 
     @contextmanager
     def part(self) -> Iterator[Connection]:
-        """A part of a transaction that is on the disk when the block ends, and has done nothing if it raises."""
+        """A part of a transaction that is on disk when the block ends, and has no effect if the block raises."""
         with self._counting:
             self._waiting += 1
         with self._turn:
             with self._counting:
                 self._waiting -= 1
-            batch = self._batch or self._begun()
+            batch = self._batch or self._begin()
             try:
                 with _savepoint(_driver(batch)):
                     yield batch.connection
@@ -52,7 +52,7 @@ class Group:
         if batch.error is not None:
             raise batch.error
 
-    def _begun(self) -> _Batch:
+    def _begin(self) -> _Batch:
         connection = self._engine.connect()
         try:
             connection.begin()
@@ -62,7 +62,7 @@ class Group:
         return _Batch(connection)
 
     def _pass_on(self, batch: _Batch) -> None:
-        """Leave the transaction to who waits, or commit it."""
+        """Hand the transaction to the next writer, or commit it."""
         with self._counting:
             self._batch = batch if self._waiting else None
         if self._batch is None:
@@ -73,24 +73,24 @@ def _commit(batch: _Batch) -> None:
     connection = batch.connection
     try:
         if not _driver(batch).in_transaction:
-            raise RuntimeError("the database has given up the transaction")  # on a full disk it does, by itself
+            raise RuntimeError("the database has given up the transaction")  # as it does on a full disk
         connection.commit()
     except BaseException as error:
         batch.error = error
-        connection.invalidate()  # whatever it has not undone goes with it
+        connection.invalidate()  # anything not rolled back goes with it
     finally:
         connection.close()
         batch.ended.set()
 
 
 def _driver(batch: _Batch) -> sqlite3.Connection:
-    found: Any = batch.connection.connection.driver_connection
-    return cast(sqlite3.Connection, found)
+    driver: Any = batch.connection.connection.driver_connection
+    return cast(sqlite3.Connection, driver)
 
 
 @contextmanager
 def _savepoint(driver: sqlite3.Connection) -> Iterator[None]:
-    """SQLAlchemy's own one takes as long as two statements of an answer."""
+    """A savepoint. SQLAlchemy's own takes as long as two of the statements of an answer."""
     driver.execute("SAVEPOINT part")
     try:
         yield

@@ -1,4 +1,4 @@
-"""Headers of every answer: nothing is run, shown or framed but our own files."""
+"""Security headers of every response: browsers may run, show and frame nothing but our own files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECURITY = {
 
 
 class SecurityHeaders:
-    """Adds the headers; what is no file is not to be kept by a browser either."""
+    """Middleware that adds the headers, and keeps browsers from storing anything but static files."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

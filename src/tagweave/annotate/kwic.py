@@ -1,10 +1,10 @@
 """A concordance of raw text: every occurrence of a word, aligned, page by page (KWIC; tsuboi-2008, section 2.1).
 
-The index is a folder of arrays, mapped into memory: the text, 4 bytes a character, and its positions twice, in the
-order of what follows and of what stands before (`tagweave.kernels.suffixes`), 4 bytes each. All occurrences of a word
-are one run of either, in the order of their context, so a page costs two bisections, however large the text is.
+The index is a folder of memory-mapped arrays: the text, 4 bytes a character, and its positions twice, sorted by what
+follows them and by what precedes them (`tagweave.kernels.suffixes`), 4 bytes each. All occurrences of a word are one
+run in either order, sorted by context, so a page costs two bisections, however large the text is.
 
-No occurrence begins or ends inside a run of letters that have case, or digits, as in `active.strategies.occurrences`.
+No occurrence begins or ends inside a run of cased letters or of digits, as in `active.strategies.occurrences`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from tagweave.kernels import suffixes
 from tagweave.kernels.trie import code_points, run_characters
 
 ORDERS = ("following", "preceding", "text")
-"""A page by what follows the word, by what stands before it (read backwards), or as the sentences come."""
+"""Sorted by what follows the word, by what precedes it (read backwards), or in the order of the text."""
 LONGEST = suffixes.DEPTH
-"""Words have so many characters at most; the order of contexts heeds so many, with the word."""
+"""Characters of the longest word; contexts are sorted by as many characters, including the word."""
 
 _FORMAT = 1
 _ARRAYS = {"text": np.uint32, "begins": np.int64, "following": np.uint32, "preceding": np.uint32}
@@ -42,7 +42,7 @@ class Occurrence(NamedTuple):
     Attributes:
         sentence: its number, from 0.
         start, stop: the word is the characters start .. stop - 1.
-        before, after: what stands beside it in the sentence.
+        before, after: its context in the sentence.
     """
 
     sentence: int
@@ -53,7 +53,7 @@ class Occurrence(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Some occurrences of a word, and how many there are in all."""
+    """Some occurrences of a word, and the total number."""
 
     total: int
     occurrences: tuple[Occurrence, ...]
@@ -66,7 +66,7 @@ class Concordance:
         folder: what `build` wrote.
 
     Raises:
-        CorpusError: something else, or damaged.
+        CorpusError: a folder that is not an index, or a damaged one.
     """
 
     def __init__(self, folder: Path | str) -> None:
@@ -81,7 +81,7 @@ class Concordance:
         return len(self._begins)
 
     def counts(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """int64[W]: how often each word occurs; each is counted once.
+        """int64[W]: how often each word occurs. Counts are cached.
 
         Raises:
             ValueError: an empty word, or one of more than `LONGEST` characters.
@@ -91,7 +91,7 @@ class Concordance:
         return np.array([self._counted[word] for word in words], np.int64)
 
     def page(self, word: str, order: str = "following", first: int = 0, size: int = 50, context: int = 20) -> Page:
-        """The occurrences first .. first + size - 1 of a word, each with so many characters beside it.
+        """The occurrences first .. first + size - 1 of a word, each with `context` characters on either side.
 
         Raises:
             ValueError: a word as for `counts`, an unknown order, or a negative number.
@@ -105,7 +105,7 @@ class Concordance:
         return Page(len(positions), tuple(self._occurrence(start, len(word), context) for start in chosen.tolist()))
 
     def sentence(self, number: int) -> str:
-        """The text of a sentence. Raises IndexError where there is none."""
+        """The text of a sentence. Raises IndexError if there is none."""
         if not 0 <= number < len(self):
             raise IndexError(f"found sentence {number}, expected 0 to {len(self) - 1}")
         return self._string(int(self._begins[number]), self._end(number))
@@ -132,7 +132,7 @@ class Concordance:
         return self._text[start:stop].tobytes().decode("utf-32-le", "surrogatepass")
 
     def _positions(self, word: str, order: str) -> Positions:
-        """Where the word begins, in an order; the last answer is held, since pages are turned."""
+        """Where the word begins, in an order. The last result is cached for turning pages."""
         key, held = self._held
         if key != (word, order):
             held = self._found(word, order)
@@ -146,7 +146,7 @@ class Concordance:
         if name == "preceding":
             found = found - np.uint32(len(word) - 1)
         for beside, is_inside in zip((-1, len(word)), _inside_runs(word), strict=True):
-            if is_inside:  # a letter beside it would make it a part of a longer word
+            if is_inside:  # next to a letter it would be part of a longer word
                 found = found[~run_characters()[self._text[found.astype(np.int64) + beside]]]
         return np.sort(found) if order == "text" else found
 
@@ -163,10 +163,10 @@ class Concordance:
 
 
 def build(lines: Iterable[str], folder: Path | str) -> Concordance:
-    """Index sentences, and write the index as a folder, whole or not at all. An index of the same text is kept.
+    """Index sentences, and write the index to a folder, completely or not at all. An index of the same text is kept.
 
     Raises:
-        CorpusError: a sentence with a NUL character, more than 2^32 characters, or something else at that place.
+        CorpusError: a sentence with a NUL character, more than 2^32 characters, or a folder that is not an index.
         OSError: the folder cannot be written.
     """
     folder = Path(folder)
@@ -206,7 +206,7 @@ def _sorted_positions(text: NDArray[np.uint32], step: int) -> Positions:
 
 
 def _inside_runs(word: str) -> tuple[bool, bool]:
-    """Whether a letter before the word, and one after it, would go on with it."""
+    """Whether a letter before the word, and one after it, would belong to the same run as the word."""
     return bool(run_characters()[ord(word[0])]), bool(run_characters()[ord(word[-1])])
 
 
@@ -227,7 +227,7 @@ def _write(folder: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]])
 
 
 def _about(folder: Path) -> dict[str, Any] | None:
-    """What the folder says that it holds; `None` where it is no index."""
+    """The description in the folder; `None` if it is not an index."""
     try:
         about = json.loads((folder / "index.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -251,4 +251,4 @@ def _read(folder: Path) -> dict[str, NDArray[Any]]:
 
 
 def _mapped(path: Path) -> NDArray[Any]:
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))  # Numba knows no np.memmap
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))  # Numba does not support np.memmap

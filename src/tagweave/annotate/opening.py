@@ -1,4 +1,4 @@
-"""A store is made in a database that is empty, and opened in one that holds a store; no other one is written to."""
+"""Opening a store: an empty database becomes one, a database with other tables is refused and left alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MARK = "schema"  # in `values`, beside the version of the tables
 
 
 def prepare(database: Database) -> None:
-    """Make the tables where there are none.
+    """Create the tables in an empty database.
 
     Raises:
         ValueError: tables of another program, or of another version of this one.
@@ -21,7 +21,7 @@ def prepare(database: Database) -> None:
     if is_new:
         database.keep_a_log()
         with database.alone() as connection:
-            if not inspect(connection).get_table_names():  # else somebody was faster
+            if not inspect(connection).get_table_names():  # otherwise another process was faster
                 schema.metadata.create_all(connection)
                 connection.execute(insert(schema.values).values(name=_MARK, value=schema.VERSION))
     with database.reading() as connection:
@@ -29,14 +29,14 @@ def prepare(database: Database) -> None:
 
 
 def _check(connection: Connection) -> None:
-    found = {*inspect(connection).get_table_names()}
+    names = {*inspect(connection).get_table_names()}
     version = None
-    if found >= {*schema.metadata.tables}:
+    if names >= {*schema.metadata.tables}:
         version = connection.execute(
             select(schema.values.c.value).where(schema.values.c.name == _MARK)
         ).scalar_one_or_none()
     if version is None:
-        some = ", ".join(sorted(found)[:3])
+        some = ", ".join(sorted(names)[:3])
         raise ValueError(
             f"found a database with other tables ({some}), expected a store of annotations, or an empty one"
         )

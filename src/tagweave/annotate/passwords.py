@@ -1,4 +1,4 @@
-"""Passwords, kept as argon2id hashes; the library's defaults are those of RFC 9106 for little memory."""
+"""Passwords, stored as argon2id hashes with the library's defaults, which RFC 9106 recommends for low memory."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 SHORTEST, LONGEST = 8, 1024
-"""Characters of a password. An upper bound, because hashing takes time."""
+"""Characters of a password. There is an upper limit because hashing takes time."""
 
 _HASHER = PasswordHasher()
 _NOBODY = _HASHER.hash("nobody has this password")
 
 
 def hashed(password: str) -> str:
-    """What is kept of a password.
+    """The hash of a password.
 
     Raises:
-        ValueError: too short or too long.
+        ValueError: the password is too short or too long.
     """
     if not SHORTEST <= len(password) <= LONGEST:
         raise ValueError(f"found a password of {len(password)} characters, expected {SHORTEST} to {LONGEST}")
@@ -24,7 +24,7 @@ def hashed(password: str) -> str:
 
 
 def is_right(password: str, kept: str | None) -> bool:
-    """Whether it is the password that was hashed; as slow where nothing was kept, so that time tells no names."""
+    """Whether a password has this hash. It takes as long if there is none, so that timing reveals no names."""
     if len(password) > LONGEST:
         return False
     try:

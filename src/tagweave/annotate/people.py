@@ -1,4 +1,4 @@
-"""Annotators and curators as rows: invited by name, with a password's hash or a one-time link."""
+"""Annotators and curators as rows. They sign in with a password or a one-time link."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ ROLES = ("annotator", "curator")
 
 @dataclass(frozen=True, slots=True)
 class Annotator:
-    """Somebody who may sign in.
+    """A person who may sign in.
 
     Attributes:
         id: number in the store.
         name: unique.
         role: one of `ROLES`.
-        password_hash: as the hashing library wrote it; `None` where only a link leads in.
+        password_hash: as the hashing library wrote it; `None` if they can sign in only by a link.
         created: seconds since 1970, UTC.
-        admitted: since when no training phase is for them: they passed one, a curator let them in, or is one.
-        session_epoch: sessions of an earlier one are over.
+        admitted: since when they need no training phase: they passed it, were admitted, or are a curator.
+        session_epoch: sessions of an earlier epoch are over.
     """
 
     id: int
@@ -37,10 +37,10 @@ class Annotator:
 
 
 def add(connection: Connection, name: str, role: str, password_hash: str | None, now: float, admitted: bool) -> int:
-    """A new annotator's number.
+    """Add an annotator and return their number.
 
     Raises:
-        ValueError: an empty or used name, one with control characters, or an unknown role.
+        ValueError: a name that is empty, in use, or contains control characters, or an unknown role.
     """
     if not name.strip() or not name.isprintable():
         raise ValueError(f"found the name {name!r}, expected printable characters")
@@ -54,7 +54,7 @@ def add(connection: Connection, name: str, role: str, password_hash: str | None,
 
 
 def named(connection: Connection, name: str) -> Annotator | None:
-    """The annotator of a name; nobody has a name with NUL, which PostgreSQL refuses to be asked for."""
+    """The annotator of a name. No name contains NUL, which PostgreSQL would reject in a query."""
     return None if "\0" in name else _one(connection, _NAMED, name)
 
 
@@ -70,39 +70,39 @@ def everybody(connection: Connection) -> list[Annotator]:
 
 
 def change_password(connection: Connection, number: int, password_hash: str | None) -> None:
-    """Another password; every session is over."""
+    """Change a password and end all sessions."""
     epoch = annotators.c.session_epoch + 1
     row = {"password_hash": password_hash, "session_epoch": epoch}
     connection.execute(update(annotators).where(annotators.c.id == number).values(**row))
 
 
 def end_sessions(connection: Connection, number: int) -> None:
-    """Every session of somebody is over."""
+    """End all sessions of an annotator."""
     epoch = annotators.c.session_epoch + 1
     connection.execute(update(annotators).where(annotators.c.id == number).values(session_epoch=epoch))
 
 
 def admit(connection: Connection, number: int, now: float) -> None:
-    """The training phase of somebody is over."""
+    """End the training phase of an annotator."""
     is_new = (annotators.c.id == number) & annotators.c.admitted.is_(None)
     connection.execute(update(annotators).where(is_new).values(admitted=now))
 
 
 def invite(connection: Connection, number: int, token: str, expires: float) -> None:
-    """A one-time link; the store keeps no more than a digest of its token."""
+    """Add a one-time link; the store keeps only a digest of its token."""
     row = {"digest": _digest(token), "annotator": number, "expires": expires}
     connection.execute(insert(invitations).values(**row))
 
 
 def is_invited(connection: Connection, token: str, now: float) -> bool:
-    """Whether a token would let somebody in."""
-    chosen = select(invitations.c.annotator).where(_lets_in(token, now))
+    """Whether a token is valid."""
+    chosen = select(invitations.c.annotator).where(_is_valid(token, now))
     return connection.execute(chosen).scalar_one_or_none() is not None
 
 
 def redeem(connection: Connection, token: str, password_hash: str, now: float) -> Annotator | None:
-    """Whom a token lets in, once, before it expires; from then on they have this password."""
-    statement = update(invitations).where(_lets_in(token, now)).values(used=now).returning(invitations.c.annotator)
+    """Use up a token and set the password of its annotator, who is returned; `None` if the token is not valid."""
+    statement = update(invitations).where(_is_valid(token, now)).values(used=now).returning(invitations.c.annotator)
     number = connection.execute(statement).scalar_one_or_none()
     if number is None:
         return None
@@ -110,7 +110,7 @@ def redeem(connection: Connection, token: str, password_hash: str, now: float) -
     return numbered(connection, number)
 
 
-def _lets_in(token: str, now: float) -> ColumnElement[bool]:
+def _is_valid(token: str, now: float) -> ColumnElement[bool]:
     return (invitations.c.digest == _digest(token)) & invitations.c.used.is_(None) & (invitations.c.expires > now)
 
 

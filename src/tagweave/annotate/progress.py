@@ -1,4 +1,4 @@
-"""How much somebody has done: sums over what they said, brought up to date by what they have said since."""
+"""How much an annotator has done: sums over their judgements, updated by the judgements since."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tagweave.annotate.task import Purpose
 
 
 class Progress(NamedTuple):
-    """How much somebody has done.
+    """How much an annotator has done.
 
     Attributes:
-        answers: that stand.
-        seconds: spent on judgements, from showing a task to its answer.
-        gold, right: answers to planted gold, and how many of those were right.
-        judgement: the last one that is counted; 0: none.
+        answers: number of standing answers.
+        seconds: time spent on judgements, from showing a task to its answer.
+        gold, right: answers to planted gold, and how many of them are right.
+        judgement: number of the last judgement counted; 0: none.
     """
 
     answers: int = 0
@@ -33,7 +33,7 @@ _IS_GOLD = tasks.c.purpose == Purpose.GOLD
 
 
 def _change(value: Callable[[FromClause], Any]) -> Any:
-    """What judgements add to a sum over all that stand: each its value, less that of the one whose place it takes."""
+    """What judgements add to a sum over standing ones: the value of each, minus that of the judgement it replaces."""
     new, old = (case((~row.c.withdrawn, value(row)), else_=0) for row in (judgements, _BEFORE))
     return func.coalesce(func.sum(new - old), 0)
 
@@ -66,10 +66,10 @@ _SINCE = (
 
 
 def read(connection: Connection, annotator: int, known: Progress) -> Progress:
-    """What was `known`, and what has come since: a page that counted everything anew would get slower day by day.
+    """The progress `known` so far, plus the judgements since. Counting all of them on each page would get ever slower.
 
-    The judgements of one annotator are numbered in the order in which they are committed, since each waits for the
-    annotator's row.
+    The judgements of one annotator are numbered in the order in which they are committed, because each waits for the
+    lock on the annotator's row.
     """
     *changes, last = connection.execute(_SINCE, {"annotator": annotator, "after": known.judgement}).one()
     if last is None:

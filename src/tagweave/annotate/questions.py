@@ -1,4 +1,4 @@
-"""Tasks and their sentences as rows: put in, ranked again, and read."""
+"""Tasks and their sentences as rows: added, reranked and read."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Asked(NamedTuple):
 
     Attributes:
         id: its number.
-        task: what is asked.
-        status, outcome: how far it is, and what was agreed or decided.
-        settled: when, in seconds since 1970, UTC; `None` while open.
+        task: the question.
+        status, outcome: its status, and the answer that was agreed on or decided.
+        settled: when that was, in seconds since 1970, UTC; `None` while it is open.
     """
 
     id: int
@@ -37,7 +37,7 @@ class Asked(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """What a newer model thinks of a task."""
+    """The uncertainty and candidates of a task by a newer model."""
 
     id: int
     uncertainty: float
@@ -51,8 +51,8 @@ class Model(NamedTuple):
         version: number in the store.
         path: its file.
         trained: when, in seconds since 1970, UTC.
-        judgement: the last judgement that it has seen.
-        minutes: of annotation until then.
+        judgement: the last judgement it was trained on.
+        minutes: of annotation up to that judgement.
         accuracy: on development data, if there are any.
     """
 
@@ -65,7 +65,7 @@ class Model(NamedTuple):
 
 
 def put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:
-    """The numbers of sentences, which are put in where they are new; place and forms tell which one is which."""
+    """The numbers of sentences, which are added if they are new. Location and forms identify a sentence."""
     found: list[int] = []
     for begin in range(0, len(new), _MANY):
         rows = [_sentence_row(sentence) for sentence in new[begin : begin + _MANY]]
@@ -78,7 +78,7 @@ def put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:
 
 
 def put_tasks(connection: Connection, new: Iterable[AnnotationTask], rule: Rule) -> int:
-    """Put tasks in that are not there yet; how many those were."""
+    """Add the tasks that are new, and return their number."""
     new = list(new)
     numbers = put_sentences(connection, [task.sentence for task in new])
     rows = [_task_row(task, number, rule) for task, number in zip(new, numbers, strict=True)]
@@ -86,7 +86,7 @@ def put_tasks(connection: Connection, new: Iterable[AnnotationTask], rule: Rule)
 
 
 def numbers(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[int]:
-    """The numbers of tasks that are in the store."""
+    """The numbers of tasks, all of which are in the store."""
     found = []
     for task, sentence in zip(wanted, put_sentences(connection, [task.sentence for task in wanted]), strict=True):
         is_it = (tasks.c.sentence == sentence) & (tasks.c.start == task.start) & (tasks.c.stop == task.stop)
@@ -96,7 +96,7 @@ def numbers(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[in
 
 
 def found(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[Asked | None]:
-    """Tasks as they are in the store; `None` for those that it does not have."""
+    """The tasks as they are in the store; `None` for those it does not have."""
     digests = [_sentence_row(task.sentence)["digest"] for task in wanted]
     known = {
         (of.digest, of.start, of.stop, of.guideline, of.purpose): asked(of)
@@ -114,13 +114,13 @@ def guidelines(connection: Connection) -> list[str]:
 
 
 def rank(connection: Connection, model: int, rankings: Iterable[Ranking]) -> int:
-    """Give tasks that are open the uncertainty and candidates of a model; how many those were."""
+    """Give open tasks the uncertainty and candidates of a model, and return their number."""
     changed = {"uncertainty": bindparam("new_uncertainty"), "candidates": bindparam("new_candidates"), "model": model}
     statement = update(tasks).where(tasks.c.id == bindparam("number"), tasks.c.status == Status.OPEN)
     rows = [
         {"number": each.id, "new_uncertainty": each.uncertainty, "new_candidates": each.candidates}
         for each in sorted(rankings)
-    ]  # one order of locks for all
+    ]  # everybody locks in the same order
     return connection.execute(statement.values(**changed), rows).rowcount if rows else 0
 
 
@@ -149,7 +149,7 @@ def count(connection: Connection) -> dict[tuple[Purpose, Status], int]:
 
 
 def put_labels(connection: Connection, guideline: str, notes: Mapping[str, str]) -> int:
-    """Put the labels of a guideline in that are not there yet, each with a note; how many those were."""
+    """Add the labels that are new to a guideline, each with a note, and return their number."""
     first = len(read_labels(connection, guideline))
     rows = [
         {"guideline": guideline, "label": label, "note": note, "rank": rank}
@@ -159,13 +159,13 @@ def put_labels(connection: Connection, guideline: str, notes: Mapping[str, str])
 
 
 def read_labels(connection: Connection, guideline: str) -> dict[str, str]:
-    """The labels of a guideline, in the order in which they were put in, and their notes."""
+    """The labels of a guideline and their notes, in the order in which they were added."""
     mine = select(labels.c.label, labels.c.note).where(labels.c.guideline == guideline).order_by(labels.c.rank)
     return dict(connection.execute(mine).all())
 
 
 def put_note(connection: Connection, guideline: str, label: str, note: str) -> None:
-    """Another note of a label."""
+    """Change the note of a label."""
     this = (labels.c.guideline == guideline) & (labels.c.label == label)
     connection.execute(update(labels).where(this).values(note=note))
 
@@ -210,8 +210,8 @@ def sentence_of(of: Mapping[Any, Any]) -> Sentence:
         for name, layer in of[sentences.c.layers].items()
     }
     columns = {name: tuple(column) for name, column in of[sentences.c.columns].items()}
-    place = Location(of[sentences.c.path], of[sentences.c.line])
-    return Sentence(tuple(of[sentences.c.forms]), layers, columns, location=place)
+    location = Location(of[sentences.c.path], of[sentences.c.line])
+    return Sentence(tuple(of[sentences.c.forms]), layers, columns, location=location)
 
 
 def _sentence_row(sentence: Sentence) -> dict[str, Any]:

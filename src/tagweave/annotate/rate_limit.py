@@ -1,4 +1,4 @@
-"""How often somebody may try: a sliding window by what is tried and by address, in the memory of one process."""
+"""Rate limits on attempts to sign in: a sliding window per name or link and per address, in memory of one process."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 BY_NAME, BY_ADDRESS = 10, 100
-"""What fails for one name or one link, and from one address, in `WINDOW`. Many annotators may share an address."""
+"""Failed attempts per name or link, and per address, within `WINDOW`. Many annotators may share an address."""
 WINDOW = 300.0
 """Seconds."""
 
 
 def network(address: str) -> str:
-    """What somebody shares with all addresses that they can choose from: in IPv6 a network of 64 bits."""
+    """The part of an address that a client cannot choose: in IPv6 the network of 64 bits."""
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv4Address):
+    if isinstance(parsed, ipaddress.IPv4Address):
         return address
-    return str(found.ipv4_mapped or ipaddress.ip_network((int(found), 64), strict=False))
+    return str(parsed.ipv4_mapped or ipaddress.ip_network((int(parsed), 64), strict=False))
 
 
 class Attempts:
-    """Counts attempts by key; an attempt counts before it is known whether it succeeds, so many at once gain nothing.
+    """Counts attempts by key. An attempt counts before its success is known, so simultaneous ones gain nothing.
 
     Args:
         window: seconds for which an attempt counts.
-        clock: seconds.
-        most_keys: with more of them, those are forgotten that are past.
+        clock: the time, in seconds.
+        most_keys: number of keys above which those past the window are forgotten.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Attempts:
         self._lock = threading.Lock()
 
     def take(self, limits: Mapping[str, int]) -> bool:
-        """Whether an attempt is allowed, which then counts; `limits` says how many each of its keys may have."""
+        """Count an attempt and return True, or return False if a key has reached its number in `limits`."""
         with self._lock:
             now = self._clock()
             if len(self._times) > self._most_keys:
@@ -54,7 +54,7 @@ class Attempts:
             return True
 
     def give_back(self, limits: Mapping[str, int]) -> None:
-        """The last attempt was none: the password was right."""
+        """Do not count the last attempt after all: the password was right."""
         with self._lock:
             for key in limits:
                 if times := self._times.get(key):

@@ -1,4 +1,4 @@
-"""What was answered and decided, read back: judgements one by one, tasks with all their answers."""
+"""Judgements and decisions, read back; adjudication."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from tagweave.annotate.task import Answer, Candidate, Kind, Purpose
 
 
 class Judgement(NamedTuple):
-    """What one annotator said of one task, once.
+    """One answer of one annotator to one task, or its withdrawal.
 
     Attributes:
-        id: number in the store; they only grow.
-        task: the task and its sentence, as it is now.
+        id: number in the store; numbers only grow.
+        task: the task and its sentence, as they are now.
         annotator: the name.
         revision: from 0; the last one of a task and annotator stands.
-        withdrawn: an undo: the answer before it stands no longer, and none does.
-        slot: 0 and 1 are the first two annotators, 2 and 3 those who were asked when they differed; `None` where
-            everybody is asked.
-        answer: what was said.
+        withdrawn: whether this is an undo, after which no answer stands.
+        slot: 0 and 1 are the first two annotators, 2 and 3 those asked because the first two differed; `None` for tasks
+            that everybody answers.
+        answer: the answer given.
         candidates: as they were shown.
-        model: version of the model that they were from.
+        model: version of the model that the candidates come from.
         started, ended: seconds since 1970, UTC.
     """
 
@@ -46,7 +46,7 @@ class Judgement(NamedTuple):
 
 
 class Vote(NamedTuple):
-    """An answer that stands, in the words of agreement: who said what of which task."""
+    """A standing answer, as measures of agreement need it."""
 
     task: int
     annotator: str
@@ -55,12 +55,12 @@ class Vote(NamedTuple):
 
 
 def last(connection: Connection) -> int:
-    """The number of the last judgement, 0 where there is none."""
+    """The number of the last judgement, 0 if there is none."""
     return int(connection.execute(select(func.coalesce(func.max(judgements.c.id), 0))).scalar_one())
 
 
 def read(connection: Connection, after: int, limit: int) -> list[Judgement]:
-    """Judgements with a number above `after`, by number, at most `limit`; withdrawn ones, too."""
+    """Judgements with a number above `after`, by number, at most `limit`, including withdrawn ones."""
     return _judgements(connection, judgements.c.id > after, limit)
 
 
@@ -69,14 +69,14 @@ def of_task(connection: Connection, number: int) -> list[Judgement]:
     return _judgements(connection, judgements.c.task == number, None)
 
 
-def standing(found: Iterable[Judgement]) -> list[Judgement]:
-    """Of the judgements of a task by number, the last one of each annotator, unless it was withdrawn."""
-    last = {each.annotator: each for each in found}
+def standing(judged: Iterable[Judgement]) -> list[Judgement]:
+    """Of the judgements of one task, ordered by number, the last of each annotator, unless it was withdrawn."""
+    last = {each.annotator: each for each in judged}
     return [each for each in last.values() if not each.withdrawn]
 
 
 def outcomes(connection: Connection, guideline: str) -> list[Asked]:
-    """All tasks of a guideline that are agreed on or adjudicated, but for "can't tell", by place and span."""
+    """All agreed or adjudicated tasks of a guideline, except those decided as "can't tell", by location and span."""
     is_known = tasks.c.status.in_([Status.AGREED, Status.ADJUDICATED]) & (tasks.c.guideline == guideline)
     order = (sentences.c.path, sentences.c.line, sentences.c.id, tasks.c.start, tasks.c.stop)
     chosen = ASKED.where(is_known, tasks.c.kind != Kind.CANNOT_TELL)
@@ -84,7 +84,7 @@ def outcomes(connection: Connection, guideline: str) -> list[Asked]:
 
 
 def votes(connection: Connection, purpose: Purpose) -> list[Vote]:
-    """All answers that stand to tasks of a purpose, by task and slot."""
+    """All standing answers to tasks of a purpose, by task and slot."""
     chosen = (
         select(tasks.c.id, annotators.c.name, judgements.c.slot, judgements.c.kind, judgements.c.label)
         .select_from(judgements.join(tasks).join(annotators))
@@ -98,30 +98,30 @@ def votes(connection: Connection, purpose: Purpose) -> list[Vote]:
 
 
 def adjudicate(connection: Connection, curator: int, number: int, answer: Answer, now: float) -> None:
-    """A curator decides on a task, whatever annotators say; the last decision stands.
+    """Record a curator's decision on a task, which overrules annotators; the last decision stands.
 
     Raises:
-        RefusedError: not a curator, no such task, or an answer that does not suit it.
+        RefusedError: not a curator, no such task, or an answer that does not fit it.
     """
     person = numbered(connection, curator)
     if person is None or person.role != "curator":
         raise RefusedError("only a curator decides")
     this = tasks.c.id == number
     chosen = select(tasks, sentences).join_from(tasks, sentences).where(this)
-    if (found := connection.execute(chosen.with_for_update(key_share=True, of=tasks)).one_or_none()) is None:
+    if (row := connection.execute(chosen.with_for_update(key_share=True, of=tasks)).one_or_none()) is None:
         raise RefusedError("there is no such task")
-    task = asked(found).task
+    task = asked(row).task
     check(connection, task, task.candidates, answer)
-    said = {"kind": answer.kind, "label": answer.label}
+    outcome = {"kind": answer.kind, "label": answer.label}
     revision = connection.execute(select(func.count()).where(adjudications.c.task == number)).scalar_one()
-    row = {"task": number, "curator": curator, "revision": revision, "decided": now}
-    connection.execute(insert(adjudications).values(**row, **said))
-    decided = {"status": Status.ADJUDICATED, "free": 0, "settled": now, **said}
-    connection.execute(update(tasks).where(this).values(**decided))
+    decision = {"task": number, "curator": curator, "revision": revision, "decided": now}
+    connection.execute(insert(adjudications).values(**decision, **outcome))
+    settled = {"status": Status.ADJUDICATED, "free": 0, "settled": now, **outcome}
+    connection.execute(update(tasks).where(this).values(**settled))
 
 
 def _stands() -> ColumnElement[bool]:
-    """A judgement that is the last one of its task and annotator, and no undo."""
+    """Whether a judgement is the last one of its task and annotator, and not an undo."""
     later = judgements.alias()
     same = and_(later.c.task == judgements.c.task, later.c.annotator == judgements.c.annotator)
     is_last = ~select(later.c.id).where(same, later.c.revision > judgements.c.revision).exists()

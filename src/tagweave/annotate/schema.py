@@ -1,7 +1,7 @@
 """The tables. Judgements and adjudications are append-only: the database itself refuses to change or delete them.
 
-All times are seconds since 1970, UTC. Text that was annotated is never changed either; what changes is who works on
-what (`assignments`) and how far a task is (`tasks`), and both can be computed again from what was appended.
+All times are seconds since 1970, UTC. Annotated text never changes either. Only assignments and the status of tasks
+change, and both can be recomputed from the judgements and adjudications.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 VERSION = "2"
-"""Of the tables; a store of another version is refused."""
+"""Version of the tables; a store of another version is refused."""
 
 metadata = MetaData()
 
@@ -36,7 +36,7 @@ values = Table(
     Column("name", String, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""What is made once and kept: the version of the tables, the key that signs cookies."""
+"""Values that are created once: the version of the tables, the key that signs cookies."""
 
 annotators = Table(
     "annotators",
@@ -89,7 +89,7 @@ models = Table(
     Column("version", Integer, primary_key=True),
     Column("path", Text, nullable=False),
     Column("trained", Double, nullable=False),
-    Column("judgement", Integer, nullable=False),  # the last one that it has seen
+    Column("judgement", Integer, nullable=False),  # the last one it was trained on
     Column("minutes", Double, nullable=False),
     Column("accuracy", Double),
 )
@@ -108,7 +108,7 @@ tasks = Table(
     Column("candidates", JSON, nullable=False),
     Column("model", ForeignKey("models.version")),
     Column("uncertainty", Double, nullable=False),
-    Column("wanted", Integer, nullable=False),  # slots in all; 0: everybody may answer
+    Column("wanted", Integer, nullable=False),  # number of slots; 0: everybody may answer
     Column("free", Integer, nullable=False),  # slots that nobody holds
     Column("status", String, nullable=False),
     Column("kind", String),  # the outcome, where there is one
@@ -155,7 +155,7 @@ judgements = Table(
     Column("task", ForeignKey("tasks.id"), nullable=False),
     Column("annotator", ForeignKey("annotators.id"), nullable=False),
     Column("revision", Integer, nullable=False),  # the last one of a task and annotator stands
-    Column("withdrawn", Boolean, nullable=False),  # by an undo: none stands
+    Column("withdrawn", Boolean, nullable=False),  # an undo: no answer stands
     Column("slot", Integer),
     Column("kind", String, nullable=False),
     Column("label", String),
@@ -197,7 +197,7 @@ FOR EACH STATEMENT EXECUTE FUNCTION append_only()
 
 
 def _refuse_changes(table: Table) -> None:
-    """Append-only, by triggers."""
+    """Make a table append-only, by triggers."""
     statements = [("sqlite", _SQLITE.format(table=table.name, change=change)) for change in ("update", "delete")]
     statements += [("postgresql", _POSTGRESQL_FUNCTION), ("postgresql", _POSTGRESQL.format(table=table.name))]
     for dialect, text in statements:

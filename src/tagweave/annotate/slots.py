@@ -1,7 +1,7 @@
-"""The rows of assignment: slots at tasks, leases of them, the answers given in them, and how far a task is.
+"""The rows of assignment: slots of tasks, their leases, the answers given in them, and the status of a task.
 
-Every claim and every answer goes through here, so the statements are made once: SQLAlchemy takes longer to put one
-together than SQLite to run it. Functions that change a task expect that it is locked.
+Every claim and every answer goes through here, so the statements are built once: SQLAlchemy takes longer to build one
+than SQLite takes to run it. Functions that change a task expect it to be locked.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from tagweave.annotate.settings import ONCE, Settings
 from tagweave.annotate.task import Answer, Purpose
 
 WITH_SLOTS = (Purpose.REAL, Purpose.CONCORDANCE)
-"""Tasks with slots; all others may be answered by everybody."""
+"""Purposes whose tasks have slots; every annotator may answer the others."""
 
 _TASK: BindParameter[int] = bindparam("this_task")
 _ANNOTATOR: BindParameter[int] = bindparam("this_annotator")
 _NOW: BindParameter[float] = bindparam("now")
 _THIS_TASK = tasks.c.id == _TASK
 _OURS = and_(assignments.c.task == _TASK, assignments.c.annotator == _ANNOTATOR)
-_SAID = and_(judgements.c.task == _TASK, judgements.c.annotator == _ANNOTATOR)
+_JUDGED = and_(judgements.c.task == _TASK, judgements.c.annotator == _ANNOTATOR)
 
 _LOCK_ANNOTATOR = select(annotators.c.admitted).where(annotators.c.id == _ANNOTATOR).with_for_update(key_share=True)
 _LOCK_TASK = ASKED.where(_THIS_TASK).with_for_update(key_share=True, of=tasks)
 
 
 def lock_annotator(connection: Connection, number: int) -> bool | None:
-    """Keep other transactions of an annotator out; whether they are admitted, `None` where there are none."""
+    """Lock an annotator against other transactions. Returns whether they are admitted; `None` if there is none."""
     row = connection.execute(_LOCK_ANNOTATOR, {"this_annotator": number}).one_or_none()
     return None if row is None else row.admitted is not None
 
 
 def lock_task(connection: Connection, number: int) -> Asked | None:
-    """Wait until a task is nobody else's, and read it."""
+    """Lock a task, waiting if need be, and read it."""
     row = connection.execute(_LOCK_TASK, {"this_task": number}).one_or_none()
     return None if row is None else asked(row)
 
@@ -46,7 +46,7 @@ _ASSIGNMENT = select(assignments).where(_OURS)
 
 
 def assignment(connection: Connection, number: int, annotator: int) -> Row[Any] | None:
-    """How a task is in somebody's hands, or was."""
+    """The current or former assignment of a task to an annotator."""
     return connection.execute(_ASSIGNMENT, {"this_task": number, "this_annotator": annotator}).one_or_none()
 
 
@@ -60,7 +60,7 @@ _FREE = (
 
 
 def free_lapsed(connection: Connection, now: float) -> None:
-    """Free the slots whose leases have lapsed, but for tasks that others have locked."""
+    """Free the slots whose leases have lapsed, except those of tasks that others have locked."""
     for number in {*connection.execute(_LAPSED, {"now": now}).scalars()}:
         this = {"this_task": number}
         if connection.execute(_TRY_TO_LOCK, this).one_or_none() is not None:
@@ -69,7 +69,7 @@ def free_lapsed(connection: Connection, now: float) -> None:
 
 
 class Taken(NamedTuple):
-    """A task, and the slot at it that somebody has just taken."""
+    """A task and the slot of it that has just been taken."""
 
     task: Asked
     slot: int
@@ -79,18 +79,18 @@ _FREE_TASK = ASKED.where(_THIS_TASK, tasks.c.free > 0)
 _LOCK_FREE = {
     wait: _FREE_TASK.with_for_update(key_share=True, skip_locked=not wait, of=tasks) for wait in (False, True)
 }
-_SIT_DOWN = update(tasks).where(_THIS_TASK).values(free=tasks.c.free - 1)
+_TAKE = update(tasks).where(_THIS_TASK).values(free=tasks.c.free - 1)
 _TAKEN = select(assignments.c.slot).where(assignments.c.task == _TASK)
 
 
 def take_slot(connection: Connection, number: int, wait: bool) -> Taken | None:
-    """Take the lowest free slot of a task; `None` without one or, unless we `wait`, where others have locked it."""
+    """Take the lowest free slot of a task; `None` if there is none or, unless `wait`, if others hold the lock."""
     this = {"this_task": number}
     row = connection.execute(_LOCK_FREE[wait], this).one_or_none()
     if row is None:
         return None
-    connection.execute(_SIT_DOWN, this)
-    taken = {*connection.execute(_TAKEN, this).scalars()}  # after the lock, or it might be of yesterday
+    connection.execute(_TAKE, this)
+    taken = {*connection.execute(_TAKEN, this).scalars()}  # after locking, or it might be out of date
     return Taken(asked(row), min(slot for slot in range(row.wanted) if slot not in taken))
 
 
@@ -105,7 +105,7 @@ _RETAKE = update(assignments).where(_OURS).values(slot=bindparam("new_slot"))
 
 
 def held(connection: Connection, annotator: int) -> int | None:
-    """The task that was handed to an annotator last, and that they may still answer."""
+    """The latest task handed to an annotator that they may still answer."""
     for number, slot, wanted in connection.execute(_HELD, {"this_annotator": annotator}).all():
         if slot is not None or wanted == 0:
             return int(number)
@@ -130,14 +130,14 @@ _EXTEND = (
 
 
 def lease(connection: Connection, found: Asked, annotator: int, slot: int | None, now: float, expires: float) -> None:
-    """Hand a task to somebody for the first time, and write down what is shown."""
+    """Hand a task to an annotator for the first time, and record the candidates shown."""
     shown = {"candidates": found.task.candidates, "model": found.task.model}
     row = {"task": found.id, "annotator": annotator, "slot": slot, "leased": now, "expires": expires, **shown}
     connection.execute(_LEASE, row)
 
 
 def extend(connection: Connection, found: Asked, annotator: int, leased: float | None, expires: float) -> float:
-    """Hand a task to somebody again, from `leased` on or from when they got it, which is returned."""
+    """Hand a task to an annotator again. The lease begins at `leased`, or else when it first did; returns that time."""
     shown = {"new_candidates": found.task.candidates, "new_model": found.task.model}
     times = {"new_leased": leased, "new_expires": expires}
     ours = {"this_task": found.id, "this_annotator": annotator}
@@ -146,7 +146,7 @@ def extend(connection: Connection, found: Asked, annotator: int, leased: float |
 
 _ANSWERED = update(assignments).where(_OURS).values(expires=None, slot=bindparam("new_slot"))
 _APPEND = insert(judgements).values(
-    revision=select(func.count()).select_from(judgements).where(_SAID).scalar_subquery(),
+    revision=select(func.count()).select_from(judgements).where(_JUDGED).scalar_subquery(),
     task=_TASK,
     annotator=_ANNOTATOR,
     **{
@@ -156,34 +156,36 @@ _APPEND = insert(judgements).values(
 )
 
 
-def answer(connection: Connection, row: Row[Any], said: Answer, slot: int | None, started: float, ended: float) -> None:
-    """Write down what somebody says from their slot."""
+def answer(
+    connection: Connection, row: Row[Any], given: Answer, slot: int | None, started: float, ended: float
+) -> None:
+    """Record an answer given in a slot."""
     ours = {"this_task": row.task, "this_annotator": row.annotator, "new_slot": slot}
     connection.execute(_ANSWERED, ours)
-    _append(connection, row, said, slot, started, ended, withdrawn=False)
+    _append(connection, row, given, slot, started, ended, withdrawn=False)
 
 
-def withdraw(connection: Connection, row: Row[Any], said: Answer, now: float) -> None:
-    """Write down that somebody takes back what they said."""
-    _append(connection, row, said, row.slot, now, now, withdrawn=True)
+def withdraw(connection: Connection, row: Row[Any], given: Answer, now: float) -> None:
+    """Record that an answer is withdrawn."""
+    _append(connection, row, given, row.slot, now, now, withdrawn=True)
 
 
 def _append(
     connection: Connection,
     row: Row[Any],
-    said: Answer,
+    given: Answer,
     slot: int | None,
     started: float,
     ended: float,
     withdrawn: bool,
 ) -> None:
-    new = {"withdrawn": withdrawn, "slot": slot, "kind": said.kind, "label": said.label, "started": started}
+    new = {"withdrawn": withdrawn, "slot": slot, "kind": given.kind, "label": given.label, "started": started}
     new |= {"candidates": row.candidates, "model": row.model, "ended": ended}
     ours = {"this_task": row.task, "this_annotator": row.annotator}
     connection.execute(_APPEND, {**ours, **{f"new_{name}": value for name, value in new.items()}})
 
 
-_LAST = select(judgements).where(_SAID).order_by(judgements.c.revision.desc()).limit(1)
+_LAST = select(judgements).where(_JUDGED).order_by(judgements.c.revision.desc()).limit(1)
 
 
 def standing(connection: Connection, number: int, annotator: int) -> Answer | None:
@@ -196,7 +198,7 @@ _LATEST = select(func.coalesce(func.max(judgements.c.id), 0)).where(judgements.c
 
 
 def latest(connection: Connection, annotator: int) -> int:
-    """The number of the last judgement of an annotator, be it an answer or an undo; 0 where there is none."""
+    """The number of an annotator's last judgement, be it an answer or an undo; 0 if there is none."""
     return int(connection.execute(_LATEST, {"this_annotator": annotator}).scalar_one())
 
 
@@ -216,7 +218,7 @@ _LAST_ANSWERED = (
 
 
 def last_answered(connection: Connection, annotator: int, count: int) -> list[int]:
-    """The tasks whose answers an annotator gave last, of those that stand, the last one first; `count` at most."""
+    """The tasks of an annotator's last standing answers, the latest first; at most `count`."""
     limits = {"this_annotator": annotator, "window": count}
     return [*connection.execute(_LAST_ANSWERED, limits).scalars()]
 
@@ -238,17 +240,17 @@ _SETTLE = (
 
 
 def settle(connection: Connection, found: Asked, now: float, settings: Settings) -> Status:
-    """Find out how far a task is after an answer or an undo, and how many of its slots are free."""
+    """Update the status of a task and the number of its free slots after an answer or an undo."""
     if found.task.purpose not in WITH_SLOTS or found.status is Status.ADJUDICATED:
         return found.status
     rule = settings.rule if found.task.purpose is Purpose.REAL else ONCE
     rows = connection.execute(_GIVEN, {"this_task": found.id}).all()
-    slots = {row.slot: None if row.withdrawn else answer_of(row.kind, row.label) for row in rows}  # the last one stays
+    slots = {row.slot: None if row.withdrawn else answer_of(row.kind, row.label) for row in rows}  # the last one counts
     outcome = aggregate([slots.get(slot) for slot in range(rule.first + rule.more)], rule)
     is_open = outcome.status is Status.OPEN
-    wanted = max(outcome.wanted, *(row.wanted for row in rows))  # slots that are taken are not taken away
+    wanted = max(outcome.wanted, *(row.wanted for row in rows))  # a slot that is taken stays
     if is_open and found.status is Status.OPEN and wanted == rows[0].wanted:
-        return Status.OPEN  # nothing changes, as with every first answer
+        return Status.OPEN  # nothing changes, as with any first answer
     new = {
         "this_task": found.id,
         "new_status": outcome.status,
@@ -262,7 +264,7 @@ def settle(connection: Connection, found: Asked, now: float, settings: Settings)
     return outcome.status
 
 
-def _strategy(purpose: Purpose) -> Any:
+def _statement(purpose: Purpose) -> Any:
     mine = select(assignments.c.task).where(assignments.c.task == tasks.c.id, assignments.c.annotator == _ANNOTATOR)
     is_wanted = tasks.c.free > 0 if purpose in WITH_SLOTS else tasks.c.wanted == 0
     return (
@@ -273,10 +275,10 @@ def _strategy(purpose: Purpose) -> Any:
     )
 
 
-_CHOICE = {purpose: _strategy(purpose) for purpose in Purpose}
+_MOST_UNCERTAIN = {purpose: _statement(purpose) for purpose in Purpose}
 
 
 def most_uncertain(connection: Connection, annotator: int, purpose: Purpose, window: int) -> list[int]:
-    """The numbers of the most uncertain tasks that an annotator may get and never had."""
+    """The numbers of the most uncertain tasks that an annotator may get and has never had."""
     limits = {"this_annotator": annotator, "window": window}
-    return [*connection.execute(_CHOICE[purpose], limits).scalars()]
+    return [*connection.execute(_MOST_UNCERTAIN[purpose], limits).scalars()]

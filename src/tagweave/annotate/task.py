@@ -1,4 +1,4 @@
-"""What is asked, and what is answered: one focus in its sentence, under one guideline (li-2015, section 4)."""
+"""Annotation tasks and answers: a task is one focus in its sentence, under one guideline (li-2015, section 4)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tagweave.corpus.sentence import Sentence
 
 
 class Kind(StrEnum):
-    """What an answer says of its focus."""
+    """What an answer says about its focus."""
 
     LABEL = "label"
     """It has this label."""
     WORD = "word"
-    """It is a word, no label given (a concordance asks no more)."""
+    """It is a word, without a label (all that a concordance asks)."""
     NOT_A_WORD = "not a word"
     CANNOT_TELL = "can't tell"
 
@@ -24,17 +24,17 @@ class Purpose(StrEnum):
     """Why a task is asked."""
 
     REAL = "real"
-    """Nobody knows; several annotators are asked."""
+    """The answer is unknown; several annotators are asked."""
     GOLD = "gold"
-    """The answer is known, the annotator does not know that: it measures accuracy, and goes to everybody."""
+    """The answer is known, which annotators are not told. Everybody gets it; it measures their accuracy."""
     TRAINING = "training"
-    """The answer is known and shown afterwards: a simulated task, before an annotator is admitted."""
+    """The answer is known and shown afterwards: a simulated task for an annotator who is not admitted yet."""
     CONCORDANCE = "concordance"
     """An occurrence of a word in a concordance, marked by one annotator (tsuboi-2008, 2.1)."""
 
 
 class Candidate(NamedTuple):
-    """A label, and its probability by the model."""
+    """A label and its probability under the model."""
 
     label: str
     probability: float
@@ -42,10 +42,10 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What somebody says of a focus.
+    """An answer to a task.
 
     Raises:
-        ValueError: a label is missing where the kind is `LABEL`, or given where it is not.
+        ValueError: a label is missing although the kind is `LABEL`, or given although it is not.
     """
 
     kind: Kind
@@ -60,7 +60,7 @@ class Answer:
 
 
 def label(name: str) -> Answer:
-    """The answer that is a label."""
+    """The answer that gives a label."""
     return Answer(Kind.LABEL, name)
 
 
@@ -69,21 +69,20 @@ WORD, NOT_A_WORD, CANNOT_TELL = (Answer(kind) for kind in (Kind.WORD, Kind.NOT_A
 
 @dataclass(frozen=True, slots=True)
 class AnnotationTask:
-    """One question.
+    """One question. Sentence, location, span, guideline and purpose identify it.
 
     Attributes:
-        sentence: its forms are shown; a task is one and the same wherever sentence, place, span, guideline and purpose
-            are.
+        sentence: its forms are shown.
         start, stop: the focus is the forms start .. stop - 1.
-        guideline: what the answer is to follow; the name of the layer that it will become.
-        candidates: the most probable labels, the best first; empty where only word or not is asked.
-        uncertainty: the greater, the earlier it is asked.
+        guideline: the guideline that the answer is to follow; the name of the layer it will be part of.
+        candidates: the most probable labels, the best first; empty if the question is only whether it is a word.
+        uncertainty: the greater it is, the earlier the task is asked.
         purpose: why it is asked.
-        gold: the answer, of `GOLD` and `TRAINING`.
-        model: version of the model that chose it and its candidates, if one did.
+        gold: the right answer, for `GOLD` and `TRAINING`.
+        model: version of the model that chose the task and its candidates, if one did.
 
     Raises:
-        ValueError: an empty span or one outside the sentence; gold that is missing, or there where nobody knows.
+        ValueError: an empty span or one outside the sentence; gold that is missing, or given for another purpose.
     """
 
     sentence: Sentence
