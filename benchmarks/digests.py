@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from tagweave.cli.main import application
 from tagweave.corpus import sample
 from tagweave.models.storage import load_model
-from tagweave.models.tree_storage import load_parser
 
 _TWO = ("ctb=ctb.txt", "--source", "pd=pd.txt")
 _TREES = ("--task", "parse", "one=one.conllu")
@@ -133,8 +132,7 @@ def measured(case: str, folder: Path) -> dict[str, Any]:
     with chdir(folder), redirect_stderr(StringIO()) as said:
         if application()(["train", *words, "-o", "model", "--iterations", "2"], standalone_mode=False):
             raise ValueError(f"{case}: {said.getvalue()}")
-    load = load_parser if "parse" in words else load_model
-    found = [each.astype(np.float64).reshape(-1) for each in weights(load(folder / "model"))]
+    found = [each.astype(np.float64).reshape(-1) for each in weights(load_model(folder / "model"))]
     digest = hashlib.sha256(b"".join(each.tobytes() for each in found)).hexdigest()
     numbers = np.concatenate(found)
     return {"digest": digest, "weights": len(numbers), "norm": float(np.linalg.norm(numbers))}

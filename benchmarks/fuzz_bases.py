@@ -27,7 +27,6 @@ from tagweave.models.parser import Parser
 from tagweave.models.segmenter import Segmenter
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tagger import Tagger
-from tagweave.models.tree_storage import load_parser, save_parser
 from tagweave.training.coupled import Coupling, fit_coupled
 from tagweave.training.fit import fit, prepare
 from tagweave.training.guided import fit_guided
@@ -183,7 +182,7 @@ def _use_crf(path: Path, _number: int) -> None:
 def _use_parser(path: Path, _number: int) -> None:
     _tell(path)
     given = corpus("other", heads=True, seed=4).sentences[:4]
-    parser = Parser(load_parser(path))
+    parser = Parser(load_model(path))
     conllu.write(parser.parse(given), io.TextIOWrapper(io.BytesIO(), "utf-8"), head=parser.model.guideline)
     list(Parser(parser.model, projective=False).parse(given))
 
@@ -217,7 +216,7 @@ def _saved(make: Callable[[], ChainModel]) -> Base:
 
 
 def _parsed(make: Callable[[], Any]) -> Base:
-    return Base(lambda path: save_parser(_told(make()), path), _use_parser)
+    return Base(lambda path: save_model(_told(make()), path), _use_parser)
 
 
 MODELS: dict[str, Base] = {

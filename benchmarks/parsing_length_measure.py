@@ -20,9 +20,9 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.arcs import encode_arcs
 from tagweave.models.arc_features import ArcBatch, batch_bounds
 from tagweave.models.parser import Parser
+from tagweave.models.storage import load_model
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective, best_heads, sums
-from tagweave.models.tree_storage import load_parser
 from tagweave.training.parsing import ParserRecipe
 
 
@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("length", type=int)
     parser.add_argument("--tokens", type=int, required=True, help="in all sentences together")
     options = parser.parse_args()
-    model = load_parser(options.model)
+    model = load_model(options.model)
     sentences = of_length(load(str(options.treebank)).sentences, options.length, options.tokens)
     result = {"length": options.length, "sentences": len(sentences)}
     print(json.dumps({**result, **parsing(model, sentences), **training(model, sentences)}))

@@ -28,7 +28,7 @@ def tagweave(folder: Path, learner: str, passes: int) -> dict[str, Any]:
     from tagweave.corpus.load import load
     from tagweave.learning.loop import Schedule
     from tagweave.models.parser import Parser
-    from tagweave.models.tree_storage import save_parser
+    from tagweave.models.storage import save_model
     from tagweave.training.parsing import ParserRecipe, fit_parser
 
     train, dev = (load(f"{folder / name}#head") for name in (TRAIN, DEV))
@@ -36,7 +36,7 @@ def tagweave(folder: Path, learner: str, passes: int) -> dict[str, Any]:
     begin = time.process_time()
     model = fit_parser([train], ParserRecipe(learner=learner), dev, Schedule(passes)).model
     trained = time.process_time() - begin
-    save_parser(model, path)
+    save_model(model, path)
     parser = Parser(model)
     parsing = seconds(lambda: list(parser.parse(given.sentences)))
     peak = peak_megabytes()

@@ -18,8 +18,8 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import share_of_counts
 from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.parser import Parser
+from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreeModel
-from tagweave.models.tree_storage import load_parser, save_parser
 from tagweave.training import tree_system as systems
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, tag_layers
@@ -81,12 +81,12 @@ class Trees:
         return {"labels": labels, "weights": len(model.weights)}
 
     def save(self, model: TreeModel, path: Any) -> None:
-        """As `save_parser`."""
-        save_parser(model, path)
+        """As `save_model`."""
+        save_model(model, path)
 
     def load(self, path: Any) -> TreeModel:
-        """As `load_parser`."""
-        return load_parser(path)
+        """As `load_model`."""
+        return load_model(path, TreeModel)
 
     def found(self, model: TreeModel, corpus: Corpus, threads: int = 1) -> list[str]:
         """The trees of the text."""

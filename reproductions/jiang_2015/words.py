@@ -80,7 +80,7 @@ class Words:
 
     def load(self, path: Any) -> ChainModel:
         """As `load_model`."""
-        return load_model(path)
+        return load_model(path, ChainModel)
 
     def found(self, model: ChainModel, corpus: Corpus, threads: int = 1) -> list[str]:
         """The words of the text."""

@@ -15,6 +15,7 @@ from typing import Any
 from reproductions.lab.tagged_words import answer
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
+from tagweave.models.chain import ChainModel
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
 
@@ -32,7 +33,7 @@ def told(path: str, dev: str, test: str) -> dict[str, Any]:
     All methods are timed on the same sentences, those of test. Both texts are labelled before, so that code is compiled
     and memory is warm. Processor time, unlike that on the clock, hardly depends on what else a machine does.
     """
-    tagger = Tagger(load_model(path), threads=1)
+    tagger = Tagger(load_model(path, ChainModel), threads=1)
     texts = {name: _characters(text) for name, text in (("dev", dev), ("test", test))}
     found = {name: [answer(words, tagger.guideline) for words in label(tagger, text)] for name, text in texts.items()}
     times = [_seconds(tagger, texts["test"]) for _ in range(RUNS)]

@@ -23,6 +23,7 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
+from tagweave.models.chain import ChainModel
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
@@ -126,7 +127,7 @@ def _plan(folder: Path, url: str) -> retraining.Plan:
 def _ask(store: Store, plan: retraining.Plan) -> None:
     """What the first model doubts, and planted gold."""
     folder, path = Path(plan.folder), _trained(plan, "model")
-    model = load_model(path)
+    model = load_model(path, ChainModel)
     accuracy = dev_score(model, Task(model.task).prepare(load(str(plan.dev))))(model.weights)
     version = store.add_model(str(path), 0, 0.0, float(accuracy))
     tagger = Tagger(model)
@@ -140,7 +141,7 @@ def _ask(store: Store, plan: retraining.Plan) -> None:
 
 def _ask_for_words(store: Store, plan: retraining.Plan) -> None:
     """The occurrences of words that a segmenter doubts."""
-    tagger = Tagger(load_model(_trained(plan, "segmenter", "segment")))
+    tagger = Tagger(load_model(_trained(plan, "segmenter", "segment"), ChainModel))
     raw = load(f"{GUIDELINE}={Path(plan.folder) / 'raw.conllu'}")
     intake.put_words(store, raw, tagger, WORDS, most=12)
 

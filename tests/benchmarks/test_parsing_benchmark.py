@@ -19,7 +19,7 @@ from benchmarks.parsing_measure import model_path, scores, seconds, tagweave, ud
 from benchmarks.treebanks import BLANK, DEV, TEST, TRAIN, copy, first, without_trees
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
-from tagweave.models.tree_storage import load_parser
+from tagweave.models.storage import load_model
 from treebank import conllu, treebank
 
 pytestmark = pytest.mark.filterwarnings("ignore:builtin type .*:DeprecationWarning")  # of SWIG, in UDPipe
@@ -150,7 +150,7 @@ def test_sentences_of_a_length_are_the_running_words(length: int, tokens: int, s
 
 @pytest.mark.usefixtures("of_tagweave")
 def test_measurements_of_a_length(folder: Path) -> None:
-    model = load_parser(model_path(folder, "adagrad"))
+    model = load_model(model_path(folder, "adagrad"))
     sentences = of_length(load(str(folder / BLANK)).sentences, 30, 90)
     found = {**parsing(model, sentences), **training(model, sentences)}
     assert set(found) == {

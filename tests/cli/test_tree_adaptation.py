@@ -19,7 +19,7 @@ from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features import sentence_length
 from tagweave.learning import loop
 from tagweave.learning.loop import Schedule
-from tagweave.models.tree_storage import load_parser
+from tagweave.models.storage import load_model
 from tagweave.training import tree_job
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.guided_rounds import fit_guided_in_rounds
@@ -75,7 +75,7 @@ def train(run: Run, files: Path, tmp_path: Path) -> Train:
         corpora = (files / "mine.conllu", "--source", f"ud={files / 'theirs.conllu'}", *of_dev)
         common = ("train", "--task", "parse", *corpora, "-o", tmp_path / "m", "--iterations", 3)
         result = run(*common, *options, code=code)
-        return result.stderr.splitlines() if code else (load_parser(tmp_path / "m"), result.stderr.splitlines())
+        return result.stderr.splitlines() if code else (load_model(tmp_path / "m"), result.stderr.splitlines())
 
     return call
 
@@ -215,7 +215,7 @@ def test_an_interrupt_keeps_the_best_parser(
     monkeypatch.setattr(loop, "save_checkpoint", stopping)
     stopped = run(*common, "-o", tmp_path / "m", code=130)
     assert stopped.stderr.splitlines()[-1] == "interrupted: the same command with --resume goes on"
-    assert load_parser(tmp_path / "m").about["iterations"] == 2
+    assert load_model(tmp_path / "m").about["iterations"] == 2
     monkeypatch.setattr(loop, "save_checkpoint", save)
     run(*common, "-o", tmp_path / "m", "--resume")
     assert contents(tmp_path / "m") == contents(tmp_path / "whole")
@@ -331,9 +331,9 @@ def test_sources_that_nobody_names_follow_the_method(run: Run, files: Path, tmp_
     common = ("train", "--task", "parse", files / "mine.conllu", "--source", files / "theirs.conllu", "--iterations", 1)
     one = run(*common, "-o", tmp_path / "one")
     assert f"{files / 'theirs.conllu'} is taken as of the guideline of {files / 'mine.conllu'}" in one.stderr
-    assert load_parser(tmp_path / "one").about["plan"]["method"] == "single"
+    assert load_model(tmp_path / "one").about["plan"]["method"] == "single"
     run(*common, "-o", tmp_path / "two", "--method", "stacked")
-    two = load_parser(tmp_path / "two")
+    two = load_model(tmp_path / "two")
     assert two.guide is not None
     assert (two.guideline, two.guide.guideline) == ("target", "source")
     run("tag", tmp_path / "two", files / "gold.conllu", "--retag", "-o", tmp_path / "out.conllu")

@@ -352,9 +352,11 @@ def test_pointers_of_a_guide_that_lead_outside_are_refused(tmp_path: Path) -> No
         {"weighted": []},
         {"weighted": [False]},
         {"weighted": [True, True]},
-        {"encoder": {"templates": ["nonsense["]}},
-        {"encoder": {"templates": ["form[0]"], "guide": {}}},
-        {"encoder": {"templates": ["form[0]"], "guide": None}},
+        {"encoder": {"kind": "templates", "templates": ["nonsense["]}},
+        {"encoder": {"kind": "guided", "templates": ["form[0]"], "guide": {}}},
+        {"encoder": {"kind": "guided", "templates": ["form[0]"], "guide": None}},
+        {"encoder": {"kind": "unheard of"}},
+        {"encoder": {"kind": 3}},
     ],
 )
 def test_descriptions_of_guides_that_do_not_fit(changes: dict[str, Any], tmp_path: Path) -> None:
@@ -374,7 +376,7 @@ def guides_in_guides(path: Path, depth: int) -> None:
     bottom.pop("digest", None)
     nested, held = bottom, {"guide." * depth + name: array for name, array in arrays.items()}
     for level in range(depth):
-        nested = {**bottom, "encoder": {**bottom["encoder"], "guide": nested}}
+        nested = {**bottom, "encoder": {**bottom["encoder"], "kind": "guided", "guide": nested}}
         held |= {"guide." * level + name: array for name, array in arrays.items()}
     rewrite(path, nested, held)
 

@@ -18,9 +18,8 @@ from tagweave.features.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.parser import Parser, guided
-from tagweave.models.storage import ModelFileError, describe_model, write_parts
+from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model, write_parts
 from tagweave.models.tree import TreeModel
-from tagweave.models.tree_storage import load_parser, save_parser
 from treebank import sentence, treebank
 
 PLAIN = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0]", "m.form[0]", "h.upos[0] b.upos[0] m.upos[0]"))
@@ -148,25 +147,25 @@ def test_the_best_trees_are_those_of_all(seed: int) -> None:
 
 
 def test_a_guided_model_comes_back_in_one_file(tmp_path: Path) -> None:
-    save_parser(MODEL, tmp_path / "p.model")
-    back = load_parser(tmp_path / "p.model")
+    save_model(MODEL, tmp_path / "p.model")
+    back = load_model(tmp_path / "p.model")
     assert back.guide is not None
     assert (back.guideline, back.guide.guideline, back.features.templates.guide) == ("sud", "ud", "ud")
     sentences = treebank(10)
     assert list(Parser(back).parse(sentences)) == list(Parser(MODEL).parse(sentences))
-    save_parser(replace(MODEL, guide=None), tmp_path / "alone.model")
-    assert load_parser(tmp_path / "alone.model").guide is None
+    save_model(replace(MODEL, guide=None), tmp_path / "alone.model")
+    assert load_model(tmp_path / "alone.model").guide is None
 
 
 def test_a_guide_that_does_not_fit_is_refused(tmp_path: Path) -> None:
-    save_parser(replace(MODEL, guide=replace(GUIDE, guideline="other")), tmp_path / "other.model")
-    save_parser(replace(MODEL, guide=replace(GUIDE, weights=GUIDE.weights[:-8])), tmp_path / "short.model")
+    save_model(replace(MODEL, guide=replace(GUIDE, guideline="other")), tmp_path / "other.model")
+    save_model(replace(MODEL, guide=replace(GUIDE, weights=GUIDE.weights[:-8])), tmp_path / "short.model")
     for name in ("other.model", "short.model"):
         with pytest.raises(ModelFileError, match="parts do not fit"):
-            load_parser(tmp_path / name)
-    save_parser(MODEL, tmp_path / "p.model")
+            load_model(tmp_path / name)
+    save_model(MODEL, tmp_path / "p.model")
     description = {**describe_model(tmp_path / "p.model"), "guided_by": 3}
     del description["guide"]
     write_parts(tmp_path / "number.model", description, {"weights": MODEL.weights})
     with pytest.raises(ModelFileError, match="parts do not fit"):
-        load_parser(tmp_path / "number.model")
+        load_model(tmp_path / "number.model")

@@ -162,7 +162,7 @@ def test_another_format(other: int, tmp_path: Path) -> None:
     path = tmp_path / "model"
     rewritten(path, of_templates(), {"format": other, "version": "9.9"})
     for read in READERS:
-        with pytest.raises(ModelFileError, match=rf"of tagweave 9\.9 \(format {other}\), expected format 5"):
+        with pytest.raises(ModelFileError, match=rf"of tagweave 9\.9 \(format {other}\), expected format 6"):
             read(path)
 
 
@@ -248,7 +248,7 @@ def test_kernels_never_see_pointers_that_lead_outside(tmp_path: Path) -> None:
         {"space": {"names": ["A"], "views": [{"guideline": "g", "names": ["A"], "projection": [10**12]}]}},
         {"space": {"names": list("WXYZ"), "views": [{"guideline": "g", "names": ["A"], "projection": [0, 1, 2, 9]}]}},
         {"space": None},
-        {"encoder": {"templates": ["nonsense["]}},
+        {"encoder": {"kind": "templates", "templates": ["nonsense["]}},
         {"encoder": {}},
         {"encoder": []},
         {"about": None, "space": 3},
@@ -261,8 +261,9 @@ def test_kernels_never_see_pointers_that_lead_outside(tmp_path: Path) -> None:
         {"space": {"names": ["A"], "views": [{"guideline": "g", "names": ["A", "A"], "projection": [0]}]}},
         {"space": {"names": ["A"], "views": [{"guideline": "g", "names": ["A"], "projection": [False]}]}},
         {"space": {"names": ["\ud800"], "views": [{"guideline": "g", "names": ["A"], "projection": [0]}]}},
-        {"encoder": {"templates": "form[0]"}},
-        {"encoder": {"templates": ["form[0]"], "guide": {}, "taggers": []}},
+        {"encoder": {"kind": "templates", "templates": "form[0]"}},
+        {"encoder": {"kind": "guided", "templates": ["form[0]"], "guide": {}, "taggers": []}},
+        {"encoder": {"templates": ["form[0]"]}},
         {"about": {"plan": {"target": [{"path": 3}]}}},
         {"about": {"dev_score": float("nan")}},
         {"version": None},
@@ -274,13 +275,13 @@ def test_descriptions_that_do_not_fit(changes: dict[str, Any], tmp_path: Path) -
     rewritten(tmp_path / "model", of_templates(), changes)
     with pytest.raises(ModelFileError):
         load_model(tmp_path / "model")
-    if changes != {"encoder": {"templates": ["nonsense["]}}:  # templates are read with the index
+    if changes != {"encoder": {"kind": "templates", "templates": ["nonsense["]}}:  # templates are read with the index
         with pytest.raises(ModelFileError):
             describe_model(tmp_path / "model")
 
 
 def test_templates_that_take_all_memory_are_refused(tmp_path: Path) -> None:
-    rewritten(tmp_path / "model", of_templates(), {"encoder": {"templates": ["form[-2000000]"]}})
+    rewritten(tmp_path / "model", of_templates(), {"encoder": {"kind": "templates", "templates": ["form[-2000000]"]}})
     with pytest.raises(ModelFileError, match=r"found the offset -2000000 .* expected one from -32 to 32"):
         load_model(tmp_path / "model")
 

@@ -19,8 +19,8 @@ from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.packing import pack, unpack
 from tagweave.models.rounding import rounded
+from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreeModel
-from tagweave.models.tree_storage import load_parser, save_parser
 
 TYPES = (np.bool_, np.uint8, np.int8, np.uint16, np.int32, np.int64, np.uint64, np.float32, np.float64)
 
@@ -213,9 +213,9 @@ def parser() -> TreeModel:
 
 def test_a_parser_takes_the_room_of_what_it_knows(tmp_path: Path) -> None:
     model = parser()
-    save_parser(model, tmp_path / "m")
+    save_model(model, tmp_path / "m")
     assert (tmp_path / "m").stat().st_size < 0.07 * model.weights.nbytes
-    back = load_parser(tmp_path / "m")
+    back = load_model(tmp_path / "m")
     np.testing.assert_array_equal(back.weights, model.weights)
     assert is_aligned(back.weights)
     assert back.labels is not None

@@ -19,10 +19,10 @@ from tagweave.features.digest import digest_of
 from tagweave.features.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels, LabelObjective
+from tagweave.models.chain import ChainModel
 from tagweave.models.parser import Parser
-from tagweave.models.storage import ModelFileError, load_model
+from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.models.tree import TreeModel
-from tagweave.models.tree_storage import load_parser, save_parser
 from treebank import sentence, treebank, with_evidence
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0]", "m.form[0]"))
@@ -146,14 +146,14 @@ def test_the_objective_of_relations_adds_up() -> None:
 
 def test_a_model_comes_back(tmp_path: Path) -> None:
     model, sentences = random_model(), treebank(10)
-    save_parser(model, tmp_path / "p.model")
-    back = load_parser(tmp_path / "p.model")
+    save_model(model, tmp_path / "p.model")
+    back = load_model(tmp_path / "p.model")
     assert list(Parser(back).parse(sentences)) == list(Parser(model).parse(sentences))
     assert (back.about, back.single_root, back.guideline) == (model.about, True, "head")
     bare = replace(random_model(labels=False), single_root=False)
-    save_parser(bare, tmp_path / "bare.model")
-    assert load_parser(tmp_path / "bare.model").labels is None
-    assert not load_parser(tmp_path / "bare.model").single_root
+    save_model(bare, tmp_path / "bare.model")
+    assert load_model(tmp_path / "bare.model").labels is None
+    assert not load_model(tmp_path / "bare.model").single_root
 
 
 def rewritten(path: Path, change: Any) -> None:
@@ -187,16 +187,16 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_does_not_fit_is_refused(tmp_path: Path, change: str) -> None:
-    save_parser(random_model(), tmp_path / "p.model")
+    save_model(random_model(), tmp_path / "p.model")
     rewritten(tmp_path / "p.model", CHANGES[change])
     with pytest.raises(ModelFileError, match="parts do not fit"):
-        load_parser(tmp_path / "p.model")
+        load_model(tmp_path / "p.model")
 
 
 def test_other_models_are_refused(tmp_path: Path) -> None:
-    save_parser(random_model(), tmp_path / "p.model")
+    save_model(random_model(), tmp_path / "p.model")
     with pytest.raises(ModelFileError, match="found a tree model, expected a chain model"):
-        load_model(tmp_path / "p.model")
+        load_model(tmp_path / "p.model", ChainModel)
     rewritten(tmp_path / "p.model", lambda d, a: d.update(kind="chain"))
-    with pytest.raises(ModelFileError, match="found a chain model, expected a tree model"):
-        load_parser(tmp_path / "p.model")
+    with pytest.raises(ModelFileError, match="parts do not fit"):
+        load_model(tmp_path / "p.model")

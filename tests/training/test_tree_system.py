@@ -19,7 +19,7 @@ from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features.arc_templates import ArcTemplates, guide_layer
 from tagweave.learning.loop import Schedule
 from tagweave.models.parser import Parser, guided
-from tagweave.models.tree_storage import load_parser, save_parser
+from tagweave.models.storage import load_model, save_model
 from tagweave.training.guided import merged
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, usual_templates
@@ -404,7 +404,7 @@ def test_the_least_sure_tokens_are_reviewed() -> None:
 
 
 def test_a_guided_parser_converts_from_its_file(tmp_path: Path) -> None:
-    save_parser(converter(), tmp_path / "g.model")
+    save_model(converter(), tmp_path / "g.model")
     source = attached(6, 9)[0]
-    assert convert_trees(load_parser(tmp_path / "g.model"), source) == convert_trees(converter(), source)
-    assert [*Parser(load_parser(tmp_path / "g.model")).parse(source)] == [*Parser(converter()).parse(source)]
+    assert convert_trees(load_model(tmp_path / "g.model"), source) == convert_trees(converter(), source)
+    assert [*Parser(load_model(tmp_path / "g.model")).parse(source)] == [*Parser(converter()).parse(source)]

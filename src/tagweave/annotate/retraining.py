@@ -89,7 +89,7 @@ def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: Tr
             return None
         run(plan.command, annotated, path, is_wanted)
     try:
-        model = load_model(path)
+        model = load_model(path, ChainModel)
     except ModelFileError:
         path.unlink()  # to be trained again
         raise

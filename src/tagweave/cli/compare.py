@@ -56,6 +56,7 @@ def compare(
 def _divergence(first: Corpus, second: Corpus, model: str | None, threads: int) -> Divergence | TreeDivergence:
     from tagweave.evaluation.divergence import counted, expected, same_sentences
     from tagweave.evaluation.tree_divergence import counted_trees
+    from tagweave.models.chain import ChainModel
     from tagweave.models.storage import load_model
 
     if are_trees(first) or are_trees(second):
@@ -72,7 +73,7 @@ def _divergence(first: Corpus, second: Corpus, model: str | None, threads: int) 
             " or --model MODEL with a model of both (tagweave train --method coupled)"
             f"{_first_difference(first, second)}"
         )
-    loaded = load_model(model)
+    loaded = load_model(model, ChainModel)
     known = [view.guideline for view in loaded.structure.space.sides]
     for corpus in (first, second):
         if corpus.guideline not in known:

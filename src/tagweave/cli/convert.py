@@ -57,8 +57,9 @@ def convert(
     from tagweave.cli.parsing import check_parser_options, is_parser
     from tagweave.cli.tag import best_lines, write_lines
     from tagweave.cli.tree_conversion import TreeConversion, tree_conversion
+    from tagweave.models.chain import ChainModel
     from tagweave.models.storage import load_model
-    from tagweave.models.tree_storage import load_parser
+    from tagweave.models.tree import TreeModel
 
     if best and (confidence or review or output_format):
         raise OptionError("found --best with --confidence, --review or --output-format, expected it without")
@@ -69,9 +70,9 @@ def convert(
     work: Conversion | TreeConversion
     if is_parser(model):
         check_parser_options({"best": best, "retag": retag})
-        work, said = tree_conversion(load_parser(model), model, given, to, threads)
+        work, said = tree_conversion(load_model(model, TreeModel), model, given, to, threads)
     else:
-        work, said = conversion(load_model(model), model, given, to, threads, retag)
+        work, said = conversion(load_model(model, ChainModel), model, given, to, threads, retag)
     if said:
         say(said)
     if best and isinstance(work, Conversion):

@@ -189,6 +189,7 @@ class _Show:
 
     def saved_model(self) -> None:
         """The first model, saved, read again, and the same."""
+        from tagweave.models.chain import ChainModel
         from tagweave.models.storage import load_model, save_model
         from tagweave.models.tagger import Tagger
 
@@ -198,7 +199,7 @@ class _Show:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "ctb.model")
             save_model(tagger.model, path)
-            again = Tagger(load_model(path))
+            again = Tagger(load_model(path, ChainModel))
             same = list(again.tag(plain)) == list(tagger.tag(plain))
             self.say(
                 f"{path.stat().st_size:,} bytes, no pickle; the tags of {len(test)} sentences are the same: {same}."

@@ -65,9 +65,10 @@ class Parsing:
     @cached_property
     def _parser(self) -> Parser:
         from tagweave.models.parser import Parser
-        from tagweave.models.tree_storage import load_parser
+        from tagweave.models.storage import load_model
+        from tagweave.models.tree import TreeModel
 
-        return Parser(load_parser(self.model), self.threads, self.projective)
+        return Parser(load_model(self.model, TreeModel), self.threads, self.projective)
 
     def _evidence(self, sentence: Sentence) -> Sentence:
         """Heads under the name of the model's guideline, and no layer of the file that might bear that of its guide."""

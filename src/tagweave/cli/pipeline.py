@@ -108,12 +108,13 @@ def in_turn(
 
 
 def _stage(model: str, retag: bool, threads: int, projective: bool) -> Stage:
+    from tagweave.models.chain import ChainModel
     from tagweave.models.storage import load_model
     from tagweave.models.tagger import Tagger
 
     if is_parser(model):
         return Parsing(model, HEAD, retag, threads, projective)
-    tagger = Tagger(load_model(model), threads)
+    tagger = Tagger(load_model(model, ChainModel), threads)
     if tagger.model.coding:
         raise OptionError(f"found --then {model}, a model of characters, expected a tagger of words or a parser")
     return Tagging(tagger, retag)

@@ -56,13 +56,14 @@ def simulate(
     from tagweave.active.strategies import STRATEGIES
     from tagweave.harvest.lexicon import read
     from tagweave.learning.loop import Schedule
+    from tagweave.models.chain import ChainModel
     from tagweave.models.storage import load_model
     from tagweave.training.corpora import read_corpus
     from tagweave.training.guidelines import development_data, training_data
 
     sizes = _sizes(numbers)
     strategies, treatments = _names(strategy, STRATEGIES, "strategy"), _names(treatment, TREATMENTS, "treatment")
-    base = load_model(model)
+    base = load_model(model, ChainModel)
     if base.task != "segment":
         raise OptionError(f"{model}: found a model of the task {base.task}, expected segment")
     with as_option_error():

@@ -109,10 +109,11 @@ def open_tagger(model: str, to: Sequence[str], threads: int) -> Tagger:
         OptionError: the model does not know a guideline.
         ModelFileError, FileNotFoundError: as `load_model`.
     """
+    from tagweave.models.chain import ChainModel
     from tagweave.models.storage import load_model
     from tagweave.models.tagger import Tagger
 
-    loaded = load_model(model)
+    loaded = load_model(model, ChainModel)
     for guideline in to:
         check_guideline(loaded, guideline, model)
     return Tagger(loaded, threads, to[0] if to else None, to[1:])

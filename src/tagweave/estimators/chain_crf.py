@@ -226,9 +226,10 @@ class ChainCRF(Estimator):
         """
         from tagweave.features.attributes import AttributeEncoder
         from tagweave.learning.loop import Iteration
+        from tagweave.models.chain import ChainModel
         from tagweave.models.storage import ModelFileError, load_model
 
-        model = load_model(path)
+        model = load_model(path, ChainModel)
         if not isinstance(model.encoder, AttributeEncoder) or "parameters" not in model.about:
             raise ModelFileError(f"{path}: found a model of another kind, expected one that ChainCRF.save wrote")
         try:

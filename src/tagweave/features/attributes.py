@@ -34,6 +34,8 @@ class AttributeEncoder:
         names: the attributes that the index numbers, in its order.
     """
 
+    kind = "attributes"
+
     def __init__(self, index: FeatureIndex | None = None, names: Sequence[str] = ()) -> None:
         self.index = FeatureIndex() if index is None else index
         self.names = list(names)
@@ -124,7 +126,7 @@ class AttributeEncoder:
 
     def to_json(self) -> dict[str, Any]:
         """A description, for the model's metadata."""
-        return {"attributes": True}
+        return {"kind": self.kind}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model on disk keeps of the encoder."""

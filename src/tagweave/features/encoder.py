@@ -47,6 +47,8 @@ class TemplateEncoder:
         TemplateError: templates over the columns of a lexicon without words for them, or words without such templates.
     """
 
+    kind = "templates"
+
     def __init__(
         self,
         templates: Templates,
@@ -200,7 +202,7 @@ class TemplateEncoder:
 
     def to_json(self) -> dict[str, Any]:
         """The templates, for the model's metadata; the index is saved as an array of codes."""
-        return {"templates": list(self.templates.texts)}
+        return {"kind": self.kind, "templates": list(self.templates.texts)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model on disk keeps of the encoder."""

@@ -311,9 +311,9 @@ class Parser(Model):
 
     def save(self, path: str | PathLike[str]) -> None:
         """See `Model.save`."""
-        from tagweave.models.tree_storage import save_parser
+        from tagweave.models.storage import save_model
 
-        save_parser(self.trained, fspath(path))
+        save_model(self.trained, fspath(path))
 
     @cached_property
     def _parser(self) -> Any:
@@ -371,13 +371,9 @@ def load_model(path: str | PathLike[str], threads: int = 1) -> Model:
         ModelFileError: not a model of this program, a damaged file, or one of a newer version.
         FileNotFoundError: no such file.
     """
-    from tagweave.models.storage import describe_model, load_model
-    from tagweave.models.tree_rules import KIND
-    from tagweave.models.tree_storage import load_parser
+    from tagweave.models.storage import load_model
 
-    name = fspath(path)
-    is_parser = describe_model(name)["kind"] == KIND
-    return _put_to_use(load_parser(name) if is_parser else load_model(name), threads)
+    return _put_to_use(load_model(fspath(path)), threads)
 
 
 def of_training(training: Training) -> Model:

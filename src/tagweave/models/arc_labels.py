@@ -38,6 +38,14 @@ class ArcLabels:
     names: tuple[str, ...]
     weights: Floats
 
+    def to_json(self) -> dict[str, Any]:
+        """A plain description of all but the weights."""
+        return {
+            "relations": list(self.names),
+            "relation_rows": len(self.weights),
+            "relation_templates": list(self.templates.texts),
+        }
+
     def best(
         self, encoded: EncodedArcs, heads: NDArray[np.int32], allowed: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int32]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from tagweave.models.lockstep import (
     sum_product,
 )
 from tagweave.models.objective import best_labels, chunk_bounds
+from tagweave.models.parts import Arrays
 from tagweave.models.structure import ChainStructure, Transitions
 
 Floats = NDArray[Any]
@@ -67,12 +68,33 @@ class ChainModel:
         about: what else is known of the model: version, training corpora, scores.
     """
 
+    kind: ClassVar[str] = "chain"
+
     structure: ChainStructure
     encoder: Encoder
     weights: Floats
     task: str = "tag"
     coding: str = ""
     about: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain description of all but the arrays."""
+        structure = self.structure
+        return {
+            "kind": self.kind,
+            "task": self.task,
+            "coding": self.coding,
+            "space": structure.space.to_json(),
+            "weighted": [layout is not None for layout in structure.layouts],
+            "encoder": self.encoder.to_json(),
+            "transitions": structure.transitions,
+            "edges": structure.edges,
+            "about": self.about,
+        }
+
+    def arrays(self) -> Arrays:
+        """What a file keeps beside the description, by name."""
+        return {"weights": self.weights, **self.structure.arrays(), **self.encoder.arrays()}
 
     def best(self, encoded: Encoded, masks: Masks | None = None, threads: int = 1) -> NDArray[np.int32]:
         """int32[N]: the best label of every token in the best sequence of its sentence; -1 where none is allowed."""

@@ -31,6 +31,7 @@ from tagweave.features.rules import (
     FLOATS,
     POINTERS,
     ArrayRule,
+    Rule,
     check_arrays,
     distinct,
     flag,
@@ -46,8 +47,8 @@ from tagweave.features.templates import MOST_TEMPLATES
 from tagweave.labels.coding import CODINGS, LETTERS
 from tagweave.labels.scheme import split_label
 from tagweave.models.about_rules import ABOUT
-from tagweave.models.description import Arrays
 from tagweave.models.layout import Layout
+from tagweave.models.parts import Arrays
 
 KIND = "chain"
 _FEATURES = 1 << 16  # looked at at a time
@@ -96,14 +97,19 @@ def _check_coding(labels: list[str], coding: str) -> None:
 _PROPOSALS = record({"models": list_of(check_chain, 1), "threshold": number(0, 1)})
 
 
+_ENCODERS: dict[str, dict[str, Rule]] = {
+    "attributes": {},
+    "templates": {"templates": _TEMPLATES},
+    "guided": {"templates": _TEMPLATES, "guide": check_chain},
+    "proposing": {"templates": _TEMPLATES, "proposals": _PROPOSALS},
+    "pieces": {"templates": _TEMPLATES, "taggers": list_of(check_chain, 2)},
+}
+_HAS_KIND = record({"kind": one_of(*_ENCODERS)}, others=True)
+
+
 def _check_encoder(value: Any, where: str) -> None:
-    if isinstance(value, dict) and "attributes" in value:
-        record({"attributes": flag})(value, where)
-        return
-    parts = {"guide": check_chain, "proposals": _PROPOSALS, "taggers": list_of(check_chain, 2)}
-    record({"templates": _TEMPLATES}, parts)(value, where)
-    if len(value) > 2:
-        refuse(sorted(value), where, "one kind of parts")
+    _HAS_KIND(value, where)
+    record({"kind": text, **_ENCODERS[value["kind"]]})(value, where)
 
 
 _CHAIN = record(
@@ -150,7 +156,7 @@ def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
         "scheme.transition": ArrayRule(BOOLEANS, (Y, Y)),
         "scheme.start": ArrayRule(BOOLEANS, (Y,)),
         "scheme.end": ArrayRule(BOOLEANS, (Y,)),
-        "index.codes": ArrayRule(CODES, (None,)) if "attributes" in encoder else GRAMS,
+        "index.codes": ArrayRule(CODES, (None,)) if encoder["kind"] == "attributes" else GRAMS,
     }
     features = len(arrays["index.codes"]) if "index.codes" in arrays else 0
     weighted = 0
@@ -161,7 +167,7 @@ def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
             if "licensed.0" in arrays:
                 rules[f"licensed.{weighted}"] = ArrayRule(BOOLEANS, (len(view["names"]),) * 2)
             weighted += 1
-    if "attributes" in encoder:
+    if encoder["kind"] == "attributes":
         rules["index.attributes"] = ArrayRule(BYTES, (None,))
     elif "lexicon.words" in arrays:
         rules["lexicon.words"] = ArrayRule(BYTES, (None,))

@@ -30,7 +30,7 @@ from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
 from tagweave.labels.space import is_wildcard
 from tagweave.models.chain import ChainModel
-from tagweave.models.description import arrays_of, describe, nested
+from tagweave.models.parts import nested
 from tagweave.models.tagger import Tagger
 
 
@@ -73,6 +73,8 @@ class GuidedEncoder:
         encoder: the templates of the target model, which may ask for the column.
         guide: a model over the same tokens; it may have a guide itself. The first of its guidelines is what it tells.
     """
+
+    kind = "guided"
 
     def __init__(self, encoder: TemplateEncoder, guide: ChainModel) -> None:
         self.encoder, self.guide = encoder, guide
@@ -132,11 +134,11 @@ class GuidedEncoder:
 
     def to_json(self) -> dict[str, Any]:
         """The templates, and the description of the guide."""
-        return {**self.encoder.to_json(), "guide": describe(self.guide)}
+        return {**self.encoder.to_json(), "kind": self.kind, "guide": self.guide.to_json()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model on disk keeps of the encoder: the arrays of the guide are named `guide.NAME`."""
-        return {**self.encoder.arrays(), **nested(arrays_of(self.guide), "guide")}
+        return {**self.encoder.arrays(), **nested(self.guide.arrays(), "guide")}
 
 
 def one_label_each(layer: Layer | None, names: Container[str]) -> tuple[str, ...] | None:

@@ -23,7 +23,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from tagweave.models.aligned import aligned_zeros
-from tagweave.models.description import Arrays
+from tagweave.models.parts import Arrays
 
 Bytes = NDArray[np.uint8]
 FORMS = "arrays"  # the entry of a description that says how arrays are packed

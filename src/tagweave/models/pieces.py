@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -25,8 +24,8 @@ from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.labels.pieces import certain_starts, joined, label_of, spans, starts
 from tagweave.models.chain import ChainModel
-from tagweave.models.description import arrays_of, describe, nested
 from tagweave.models.guide import GuidedEncoder
+from tagweave.models.parts import nested
 
 
 def piece_column(guideline: str) -> str:
@@ -54,6 +53,8 @@ class PieceEncoder:
     Raises:
         ValueError: other taggers.
     """
+
+    kind = "pieces"
 
     def __init__(self, encoder: TemplateEncoder, taggers: Sequence[ChainModel]) -> None:
         self.encoder, self.taggers = encoder, tuple(taggers)
@@ -164,11 +165,11 @@ class PieceEncoder:
 
     def to_json(self) -> dict[str, Any]:
         """The templates, and the descriptions of the taggers."""
-        return {**self.encoder.to_json(), "taggers": list(map(describe, self.taggers))}
+        return {**self.encoder.to_json(), "kind": self.kind, "taggers": [each.to_json() for each in self.taggers]}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model on disk keeps of the encoder: the arrays of the taggers are named `taggers.NUMBER.NAME`."""
-        parts = starmap(nested, ((arrays_of(tagger), f"taggers.{i}") for i, tagger in enumerate(self.taggers)))
+        parts = (nested(tagger.arrays(), f"taggers.{i}") for i, tagger in enumerate(self.taggers))
         return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
 
 

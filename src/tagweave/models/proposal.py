@@ -21,7 +21,7 @@ from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.scope import Scope
 from tagweave.labels.space import LabelSpace, View
 from tagweave.models.chain import ChainModel
-from tagweave.models.description import arrays_of, describe, nested
+from tagweave.models.parts import nested
 from tagweave.models.tagger import Tagger
 
 _CELLS = 1 << 24  # tokens x labels that are held at a time
@@ -60,6 +60,8 @@ class ProposingEncoder:
         models: one for each side, in their order.
         threshold: the probability from which a tag is proposed.
     """
+
+    kind = "proposing"
 
     def __init__(
         self, encoder: TemplateEncoder, space: LabelSpace, models: Sequence[ChainModel], threshold: float
@@ -107,12 +109,12 @@ class ProposingEncoder:
 
     def to_json(self) -> dict[str, Any]:
         """The templates, the threshold and the descriptions of the models."""
-        told = {"models": [describe(model) for model in self.models], "threshold": self.threshold}
-        return {**self.encoder.to_json(), "proposals": told}
+        proposals = {"models": [model.to_json() for model in self.models], "threshold": self.threshold}
+        return {**self.encoder.to_json(), "kind": self.kind, "proposals": proposals}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model on disk keeps of the encoder: the arrays of the models are named `proposals.NUMBER.NAME`."""
-        parts = [nested(arrays_of(model), f"proposals.{i}") for i, model in enumerate(self.models)]
+        parts = [nested(model.arrays(), f"proposals.{i}") for i, model in enumerate(self.models)]
         return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
@@ -13,37 +14,34 @@ from safetensors.numpy import save_file
 from tagweave import __version__
 from tagweave.corpus.whole_file import whole_file
 from tagweave.features.digest import digest_of
-from tagweave.features.rules import check_unicode, one_of, record, text, whole
-from tagweave.models.assembly import assemble
+from tagweave.features.rules import check_unicode, record, text, whole
+from tagweave.models.assembly import UNFIT, AnyModel, assemble, check_description
 from tagweave.models.chain import ChainModel
-from tagweave.models.chain_rules import check_chain
-from tagweave.models.description import Arrays, arrays_of, describe
 from tagweave.models.packing import FORMS, pack, unpack
-from tagweave.models.tree_rules import check_tree
+from tagweave.models.parts import Arrays
+from tagweave.models.tree import TreeModel
 
-_Model = TypeVar("_Model")
-_CHECKS = {"chain": check_chain, "tree": check_tree}
-_HEAD = record({"format": whole(), "version": text, "kind": one_of(*_CHECKS)}, others=True)
-_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+_Model = TypeVar("_Model", ChainModel, TreeModel)
+_HEAD = record({"format": whole(), "version": text}, others=True)
 _KEY = "tagweave"  # the only one: several would stand in an order of chance
-_FORMAT = 5  # raised with every change of what a file holds
+_FORMAT = 6  # raised with every change of what a file holds
 
 
 class ModelFileError(ValueError):
     """A file that is not a model, is damaged, or is of a newer version."""
 
 
-def save_model(model: ChainModel, path: Path | str) -> None:
-    """Write a model; the file appears whole or not at all.
+def save_model(model: AnyModel, path: Path | str) -> None:
+    """Write a model of any kind; the file appears whole or not at all.
 
     Raises:
         OSError: it cannot be written; an older file stays as it was.
     """
-    write_parts(path, describe(model), arrays_of(model))
+    write_parts(path, model.to_json(), model.arrays())
 
 
 def write_parts(path: Path | str, parts: dict[str, Any], arrays: Arrays) -> None:
-    """Write the description and the arrays of a model of any kind. Raises as `save_model`."""
+    """Write the description and the arrays of a model. Raises as `save_model`."""
     path = Path(path)
     forms, packed = pack(arrays)
     description = {"format": _FORMAT, "version": __version__, **parts, FORMS: forms}
@@ -55,77 +53,72 @@ def write_parts(path: Path | str, parts: dict[str, Any], arrays: Arrays) -> None
         raise OSError(f"{path}: the model cannot be written ({error})") from error
 
 
-def load_model(path: Path | str) -> ChainModel:
-    """Read a model of labels.
+@overload
+def load_model(path: Path | str) -> AnyModel: ...
+@overload
+def load_model(path: Path | str, expected: type[_Model]) -> _Model: ...
+def load_model(path: Path | str, expected: type[Any] | None = None) -> Any:
+    """Read a model: of any kind, or of the one that is expected.
 
     Raises:
-        ModelFileError: not a model of this program, a damaged file, one of a newer version, or a parser.
+        ModelFileError: not a model of this program, a damaged file, one of a newer version, or of another kind.
         FileNotFoundError: no such file.
     """
-    return read_parts(path, "chain", assemble)
-
-
-def read_parts(path: Path | str, kind: str, build: Callable[[dict[str, Any], Arrays], _Model]) -> _Model:
-    """Read the description and the arrays of a model of a kind, and build it of them. Raises as `load_model`."""
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"{path}: no such model file")
-    try:
-        with safe_open(path, "numpy") as file:
-            description = _described(path, file.metadata() or {})
-            packed = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+    with _reading(Path(path)) as file:
+        description = _described(path, file.metadata() or {})
+        packed = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
         if description.pop("digest", None) != digest_of(description, packed):
             raise ModelFileError(f"{path}: found a damaged file, expected what was written when the model was saved")
-        if (found := description.get("kind")) != kind:
-            raise ModelFileError(f"{path}: found a {found} model, expected a {kind} model")
         forms = description.pop(FORMS)
         _check(description)
-        return build(description, unpack(forms, packed))
-    except ModelFileError:
-        raise
-    except (SafetensorError, OSError) as error:
-        raise _unreadable(path, error) from error
-    except _UNFIT as error:
-        raise _unfit(path, error) from error
+        if expected is not None and description["kind"] != expected.kind:
+            raise ModelFileError(f"{path}: found a {description['kind']} model, expected a {expected.kind} model")
+        return assemble(description, unpack(forms, packed))
 
 
 def describe_model(path: Path | str) -> dict[str, Any]:
     """The description in a model's header, without its arrays. Raises as `load_model`."""
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"{path}: no such model file")
-    try:
-        with safe_open(path, "numpy") as file:
-            description = _described(path, file.metadata() or {})
+    with _reading(Path(path)) as file:
+        description = _described(path, file.metadata() or {})
         description.pop("digest", None)
         del description[FORMS]
         _check(description)
         return description
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[Any]:
+    """The open file; whatever goes wrong with it is a `ModelFileError`."""
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such model file")
+    try:
+        with safe_open(path, "numpy") as file:
+            yield file
     except ModelFileError:
         raise
     except (SafetensorError, OSError) as error:
         raise _unreadable(path, error) from error
-    except _UNFIT as error:
+    except UNFIT as error:
         raise _unfit(path, error) from error
 
 
 def _check(description: dict[str, Any]) -> None:
-    """Nothing, if a description is one of a model of its kind. Raises one of `_UNFIT`."""
+    """Raise one of `UNFIT` unless the description is one of a model."""
     _HEAD(description, "")
     check_unicode(description)
-    _CHECKS[description["kind"]](description)
+    check_description(description)
 
 
 def _unfit(path: Path, error: Exception) -> ModelFileError:
-    told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-    return ModelFileError(f"{path}: found a model whose parts do not fit ({told}), expected a whole tagweave model")
+    reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+    return ModelFileError(f"{path}: found a model whose parts do not fit ({reason}), expected a whole tagweave model")
 
 
-def _unreadable(path: Path, error: Exception) -> ModelFileError:
+def _unreadable(path: Path | str, error: Exception) -> ModelFileError:
     return ModelFileError(f"{path}: found a damaged file or one of another kind ({error}), expected a tagweave model")
 
 
-def _described(path: Path, metadata: dict[str, str]) -> dict[str, Any]:
+def _described(path: Path | str, metadata: dict[str, str]) -> dict[str, Any]:
     if _KEY not in metadata:
         raise ModelFileError(f"{path}: found a safetensors file of another program, expected a tagweave model")
     try:

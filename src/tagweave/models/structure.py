@@ -13,6 +13,7 @@ from tagweave.kernels import transitions as kernels
 from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace, View
 from tagweave.models.layout import Layout
+from tagweave.models.parts import Arrays
 
 Floats = NDArray[Any]
 
@@ -101,6 +102,21 @@ class ChainStructure:
     def size(self) -> int:
         """The length of the weight vector."""
         return self.offsets[-1]
+
+    def arrays(self) -> Arrays:
+        """What a file keeps of the structure, by name."""
+        scheme = self.scheme
+        arrays: Arrays = {
+            "scheme.transition": scheme.transition,
+            "scheme.start": scheme.start,
+            "scheme.end": scheme.end,
+        }
+        for i, layout in enumerate(self.layouts):
+            if layout is not None:
+                arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"] = layout.ptr, layout.cell
+        for i, licensed in enumerate(self.licensed_transitions or ()):
+            arrays[f"licensed.{i}"] = licensed
+        return arrays
 
     def split(self, vector: Floats) -> tuple[ViewWeights, ...]:
         """A weight vector (or a gradient) by the views that have weights, nothing copied."""

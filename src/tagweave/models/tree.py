@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from tagweave.kernels.projective import are_projective_trees
 from tagweave.models.aligned import aligned_zeros, is_aligned
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
+from tagweave.models.parts import Arrays, nested
 from tagweave.models.tree_objective import allowed_cells, arc_cells, best_heads, restricted_sums, sums
 
 Floats = NDArray[Any]
@@ -41,6 +42,8 @@ class TreeModel:
             `models.parser` asks it. A model of such features without one needs sentences that have that tree.
     """
 
+    kind: ClassVar[str] = "tree"
+
     features: ArcFeatures
     weights: Floats
     labels: ArcLabels | None = None
@@ -48,6 +51,33 @@ class TreeModel:
     guideline: str = "head"
     about: dict[str, Any] = field(default_factory=dict)
     guide: TreeModel | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain description of all but the arrays."""
+        templates = self.features.templates
+        description: dict[str, Any] = {
+            "kind": self.kind,
+            "task": "parse",
+            "coding": "",
+            "guideline": self.guideline,
+            "single_root": self.single_root,
+            "templates": list(templates.texts),
+            "rows": self.features.rows,
+            "about": self.about,
+        }
+        if self.labels is not None:
+            description |= self.labels.to_json()
+        if templates.guide:
+            description["guided_by"] = templates.guide
+        if self.guide is not None:
+            description["guide"] = self.guide.to_json()
+        return description
+
+    def arrays(self) -> Arrays:
+        """What a file keeps beside the description, by name; the arrays of the guide are named `guide.NAME`."""
+        relations = {} if self.labels is None else {"relation_weights": self.labels.weights}
+        of_guide = {} if self.guide is None else nested(self.guide.arrays(), "guide")
+        return {"weights": self.weights, **relations, **of_guide}
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from tagweave.features.rules import (
 from tagweave.features.templates import MOST_TEMPLATES
 from tagweave.kernels.arcs import BINS
 from tagweave.models.about_rules import ABOUT
-from tagweave.models.description import Arrays
+from tagweave.models.parts import Arrays
 
 KIND = "tree"
 _TEMPLATES = list_of(text, 1, MOST_TEMPLATES)

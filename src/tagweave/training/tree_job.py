@@ -11,7 +11,7 @@ from typing import Any
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.models.tree_storage import save_parser
+from tagweave.models.storage import save_model
 from tagweave.training.errors import as_plan_error
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.job import Job
@@ -97,6 +97,6 @@ class TreeJob(Job[FittedParser]):
         """See `Job.save`."""
         for note in fitted.notes():
             self.run.tell(note)
-        save_parser(replace(fitted.model, about=about), path)
+        save_model(replace(fitted.model, about=about), path)
         score = "" if fitted.outcome.score is None else f", dev UAS {fitted.outcome.score:.4f}"
         self.run.tell(f"{path}: {fitted.outcome.iterations} iterations{score}")

@@ -1,0 +1,20 @@
+"""The arrays of a stored model, by name; those of a model that is part of another have the part's name in front."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def nested(arrays: Arrays, part: str) -> Arrays:
+    """The arrays of a part, under the names that they have in the whole: `PART.NAME`."""
+    return {f"{part}.{name}": array for name, array in arrays.items()}
+
+
+def unnested(arrays: Arrays, part: str) -> Arrays:
+    """The arrays of a part, under their own names."""
+    prefix = f"{part}."
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
