@@ -1,8 +1,8 @@
 """What all tests share: this folder on the import path (for `naive`), Hypothesis without a clock, skips that are seen.
 
-The first example that reaches a kernel compiles it, so the time of one example says nothing. Half of the usual hundred
-examples are drawn unless a test asks for more: most mistakes show in the first few. In CI the examples are the same in
-every run, so that a change is judged by what it does; elsewhere they differ, to find what nobody thought of.
+The first example that reaches a kernel compiles it, so the time of one example says nothing. A third of the usual
+hundred examples are drawn unless a test asks for more: most mistakes show in the first few. In CI the examples are the
+same in every run, so that a change is judged by what it does; elsewhere they differ, to find what nobody thought of.
 
 A test that is skipped hides what it would have found. The end of every run says what was skipped, and why; with
 `--no-skips` a skip is a failure, unless it is the corpora that are absent: they cannot be installed.
@@ -20,7 +20,7 @@ from hypothesis import settings
 
 from tagweave.kernels import notice
 
-settings.register_profile("tagweave", deadline=None, max_examples=50, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("tagweave", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("tagweave")
 
 notice._said.add(notice.COMPILING)  # outputs are compared, whoever comes first and has to compile

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import compress
 from pathlib import Path
 from typing import TypeVar
@@ -96,8 +97,9 @@ def _file(folder: Path, part: str) -> Path:
     return found[0]
 
 
+@cache
 def of_sample(name: str, guideline: str, layer: str = "") -> Corpus:
-    """A file of the bundled sample under the name of a guideline."""
+    """A file of the bundled sample under the name of a guideline, read once: every draw of a setting takes it."""
     return load(f"{guideline}={sample.path(name)}{layer and '#'}{layer}")
 
 

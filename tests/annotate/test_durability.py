@@ -14,7 +14,7 @@ from made_tasks import hire, make_task
 from tagweave.annotate.settings import Rule
 from tagweave.annotate.store import Store
 
-_ROUNDS = 4
+_ROUNDS = 3
 _PROGRAM = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -39,7 +39,7 @@ def test_acknowledged_answers_survive_kill_9(new_url: NewUrl) -> None:
     url = new_url()
     store = Store.open(url)
     people = hire(store, 3)
-    store.add_tasks([make_task(number) for number in range(2_000)])
+    store.add_tasks([make_task(number) for number in range(500)])
     acknowledged: list[tuple[str, ...]] = []
     for number in range(_ROUNDS):
         acknowledged += killed_after(random.Random(number).randint(5, 40), url, people)

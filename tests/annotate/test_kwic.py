@@ -89,7 +89,7 @@ def test_sentences(concordance):
             concordance.sentence(number)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.text(CHARACTERS, max_size=12), min_size=1, max_size=8), st.text(CHARACTERS, min_size=1, max_size=3))
 def test_a_concordance_is_a_search_that_is_sorted(tmp_path_factory, lines, word):
     folder = tmp_path_factory.mktemp("kwic") / "index"

@@ -19,6 +19,7 @@ from tagweave.annotate import training_process
 from tagweave.annotate.retraining import Plan
 from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.store import Store
+from tagweave.annotate.training_command import take
 from tagweave.annotate.training_process import start, training
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -58,8 +59,9 @@ def slow(plan: Plan, tmp_path: Path) -> Plan:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What died is followed sooner."""
+    """What died is noticed and followed sooner."""
     monkeypatch.setattr(training_process, "_FIRST_WAIT", 0.1)
+    monkeypatch.setattr(training_process, "_PAUSE", 0.05)
 
 
 def answer(store: Store) -> None:
@@ -110,7 +112,7 @@ def test_a_process_that_died_is_followed_by_another_with_new_judgements(
         watcher = parent_of(first)
         os.kill(watcher, signal.SIGKILL)
         until(lambda: not is_there(watcher))
-        time.sleep(3)
+        time.sleep(0.5)
         assert number_in(tmp_path / "pid") == first  # it would die again of the same judgements
         assert is_there(first)
         answer(store)
@@ -155,12 +157,13 @@ def test_nothing_outlives_a_server_that_is_killed(store: Store, slow: Plan, tmp_
     until(lambda: not is_there(watcher) and not is_there(trainer))
 
 
-def test_of_two_servers_one_trains(store: Store, slow: Plan, tmp_path: Path) -> None:
+def test_of_two_servers_one_trains(store: Store, slow: Plan, tmp_path: Path, impatient: None) -> None:
     answer(store)
     first = served(slow, tmp_path)
     trainer = number_in(tmp_path / "pid")
+    assert take(tmp_path / "out" / training_process._LOCK) is None  # as another process finds it
     with training(slow):
-        time.sleep(4)
+        time.sleep(1)
         assert number_in(tmp_path / "pid") == trainer
         first.kill()
         first.wait()

@@ -14,8 +14,6 @@ from benchmarks.characters import (
     attributes,
     bmes,
     f_score,
-    plain_words,
-    tagged_words,
     unknown_recall,
     words_of,
 )
@@ -47,15 +45,6 @@ def test_attributes_are_the_features_of_the_preset(some: list[str]) -> None:
             for template, feature in features:
                 assert of_string.setdefault(strings[place[template]], feature) == feature
     assert len(set(of_string.values())) == len(of_string), "one string for every feature that a token sees"
-
-
-def test_attributes_by_hand() -> None:
-    first, second = attributes("1天")
-    assert first[:5] == ["0=<-2>", "1=<-1>", "2=1", "3=天", "4=<+0>"]
-    assert first[11:15] == ["11=1/<+0>", "t0=1", "t1=1/4", "t2=4/<+0>"]
-    assert second[6] == "6=1/天"
-    assert [string.endswith("True") for string in attributes("天天")[1][15:]] == [False, True, False, False, False]
-    assert attributes("") == []
 
 
 @given(lines)
@@ -94,20 +83,6 @@ def _cut(text: str, cut: list[bool]) -> list[str]:
 
 def _corpus(sentences: list[list[str]]) -> Corpus:
     return Corpus(tuple(Sentence(tuple(words)) for words in sentences), "pd", "word")
-
-
-def test_f_is_of_words() -> None:
-    assert f_score([["ab", "c"]], [["ab", "c"]]) == 1
-    assert f_score([["ab", "c", "d"]], [["a", "b", "c", "d"]]) == pytest.approx(2 * 2 / 7)
-
-
-def test_words_of_files(tmp_path: Path) -> None:
-    path = tmp_path / "tagged"
-    path.write_text("天/n 1/2/m\n\n地/n\n", encoding="utf-8")
-    assert list(tagged_words(path, "/")) == [["天", "1/2"], ["地"]]
-    assert list(tagged_words(path, "/", 1)) == [["天", "1/2"]]
-    path.write_text("天 1/2\n地\n", encoding="utf-8")
-    assert list(plain_words(path)) == [["天", "1/2"], ["地"]]
 
 
 def test_python_crfsuite_needs_no_memory_for_numba() -> None:

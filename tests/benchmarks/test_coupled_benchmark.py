@@ -34,11 +34,6 @@ def test_training_data_have_all_tags_and_about_as_many_tokens(texts: list[str], 
     assert all(any(sentence == other for other in kept) for sentence in part), "in their order"
 
 
-def test_training_data_begin_with_the_first_of_every_tag() -> None:
-    assert [s.forms for s in with_all_tags(corpus("A", "AA", "AB", "B", "C"), 1)] == [("A",), ("A", "B"), ("C",)]
-    assert len(with_all_tags(corpus("A", "AA", "AB", "B", "C"), 5)) == 4
-
-
 @given(
     st.dictionaries(st.tuples(st.sampled_from("ABCD"), st.sampled_from("wxyz")), st.integers(1, 50), min_size=1),
     st.integers(1, 16),
@@ -50,12 +45,6 @@ def test_the_most_frequent_pairs_name_every_tag(counts: dict[tuple[str, str], in
     assert len(kept) <= max(size, 8)
     assert len(kept) >= min(size, len(counts))
     assert all(kept[pair] == counts[pair] for pair in kept)
-
-
-def test_the_most_frequent_pairs_by_hand() -> None:
-    counted = TagMapping("a", "b", {("A", "x"): 9, ("A", "y"): 5, ("B", "x"): 7, ("B", "y"): 1})
-    assert list(most_frequent(counted, 1).counts) == [("A", "x"), ("B", "x"), ("A", "y")]
-    assert len(most_frequent(counted, 4).counts) == 4
 
 
 @pytest.fixture

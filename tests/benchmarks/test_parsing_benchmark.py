@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import parsing_measure, treebanks
-from benchmarks import udpipe as other
-from benchmarks.parsing import COLUMNS, LENGTH_COLUMNS, length_table, page, plot, programs, table
+from benchmarks.parsing import COLUMNS, LENGTH_COLUMNS, length_table, page, table
 from benchmarks.parsing_length_measure import of_length, parsing, training
 from benchmarks.parsing_measure import model_path, scores, seconds, tagweave, udpipe
-from benchmarks.treebanks import BLANK, DEV, TEST, TRAIN, copy, first, without_trees
+from benchmarks.treebanks import BLANK, DEV, TEST, TRAIN, copy, first
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model
@@ -62,27 +61,12 @@ def test_what_is_parsed_has_all_but_the_trees(folder: Path) -> None:
         assert all(arcs is None for layer in two.heads.values() for arcs in layer)
 
 
-def test_rows_without_trees_by_hand() -> None:
-    text = "# text = a tab\tin it\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tADP\tP\tA=b\t3\tcase\t3:case\tNo\n\n"
-    expected = text.replace("\t3\tcase\t3:case\t", "\t_\t_\t_\t")
-    assert without_trees(text) == expected != text
-    assert without_trees(expected) == expected
-
-
 @pytest.mark.parametrize("count", [0, 1, 6, 8])
 def test_the_first_sentences_of_a_file(count: int, tmp_path: Path) -> None:
     sentences = treebank(6, 3)
     (tmp_path / TRAIN).write_text("\n\n" + conllu(sentences).rstrip("\n"), encoding="utf-8")
     assert first(tmp_path / TRAIN, count) == conllu(sentences[:count])
     assert first(tmp_path / TRAIN, None) == conllu(sentences)
-
-
-def test_copies_are_of_the_first_sentences(source: Path, tmp_path: Path) -> None:
-    copy(source, tmp_path, 7)
-    for name in SIZES:
-        own, whole = load(f"{tmp_path / name}#head"), load(f"{source / name}#head")
-        assert [each.heads for each in own] == [each.heads for each in whole.sentences[:7]]
-    assert len(load(str(tmp_path / BLANK))) == 7
 
 
 def test_both_programs_learn_and_tell_the_same(
@@ -95,28 +79,12 @@ def test_both_programs_learn_and_tell_the_same(
         assert found["model_megabytes"] == pytest.approx(model_path(folder, program).stat().st_size / 1e6)
 
 
-@pytest.mark.usefixtures("of_udpipe")
-def test_what_udpipe_wrote_is_what_is_scored(folder: Path, of_udpipe: dict[str, Any]) -> None:
-    written = load(f"{folder / 'parsed.conllu'}#head")
-    gold = load(f"{folder / TEST}#head")
-    arcs = [list(chain.from_iterable(s.heads["head"] for s in corpus)) for corpus in (gold, written)]
-    assert of_udpipe["las"] == pytest.approx(sum(map(tuple.__eq__, *arcs)) / gold.tokens())
-
-
 def test_scores_of_the_gold_trees_and_of_others(folder: Path) -> None:
     gold = load(f"{folder / TEST}#head").sentences
     assert scores(folder, gold) == {"uas": 1, "las": 1}
     shuffled = [s.heads["head"][::-1] for s in gold]
     wrong = [Sentence(s.forms, s.layers, heads={"head": h}) for s, h in zip(gold, shuffled, strict=True)]
     assert scores(folder, wrong)["uas"] < 0.8
-
-
-def test_udpipe_refuses_what_is_no_treebank(tmp_path: Path) -> None:
-    (tmp_path / TRAIN).write_text("1\tno columns\n\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="column"):
-        other.read(tmp_path / TRAIN)
-    with pytest.raises(ValueError, match="a model of UDPipe"):
-        other.load(tmp_path / TRAIN)
 
 
 def test_seconds_are_the_median_without_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,26 +172,3 @@ def test_the_page_has_every_treebank_and_says_what_was_measured() -> None:
     assert "2,000 tokens" in text
     assert "whole treebanks" in text
     assert "the first 1,200 sentences" in "\n".join(page(found, 1200))
-
-
-def test_the_page_tells_of_udpipe_where_it_was_measured() -> None:
-    rows = {"adagrad": row(6, 0.8, 30)}
-    found = {"corpora": {"zh/udc": rows, "en/ewt": rows}, "lengths": [length_row(10)]}
-    text = "\n".join(page(found, None))
-    assert "UDPipe" not in text
-    assert "`python -m benchmarks.parsing --udpipe-iterations 0`" in text
-    found["corpora"]["zh/udc"] = {**rows, "udpipe": row(4, 0.75, 460)}
-    text = "\n".join(page(found, None))
-    assert "UDPipe trains its parser alone" in text
-    assert "`python -m benchmarks.parsing`" in text
-
-
-def test_udpipe_may_be_left_out() -> None:
-    assert programs(4, quick=False) == {"adagrad": 6, "perceptron": 8, "udpipe": 4}
-    assert programs(0, quick=True) == {"adagrad": 1, "perceptron": 1}
-
-
-def test_the_plot(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    plot([length_row(length) for length in (10, 20, 40)], tmp_path / "lengths.png")
-    assert (tmp_path / "lengths.png").read_bytes().startswith(b"\x89PNG")

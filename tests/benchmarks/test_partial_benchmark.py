@@ -13,27 +13,17 @@ from benchmarks import kytea, partial, partial_measure
 from benchmarks.characters import attributes, bmes, plain_words
 from benchmarks.partial import ROWS, page, table
 from benchmarks.partial_measure import (
-    C2,
     COMPLETED,
     PARTIAL,
     SOURCE,
     TEST,
     crfsuite,
     make_data,
-    pointwise,
-    scores,
     tagweave,
 )
 from tagweave.corpus import sample
-from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.corpus.sentence import Sentence
-from tagweave.features.presets import PRESETS
-from tagweave.learning.loop import Schedule
 from tagweave.learning.online import AdaGrad
-from tagweave.training.fit import fit
-from tagweave.training.recipe import Recipe
-from tagweave.training.task import Task
 
 
 @pytest.fixture(scope="module")
@@ -82,17 +72,6 @@ def test_both_programs_have_the_same_weights(folder: Path) -> None:
     assert theirs["iterations"] == ours["iterations"] == 20
 
 
-def test_both_programs_minimise_the_same_function(folder: Path) -> None:
-    """Where no coding forbids a pair of letters, both end at the same loss."""
-    lines = [*plain_words(folder / SOURCE), *plain_words(folder / COMPLETED)]
-    coded = ((tuple("".join(words)), tuple((letter,) for letter in bmes(words))) for words in lines)
-    corpus = Corpus(tuple(Sentence(characters, {"pd": layer}) for characters, layer in coded), "pd", "word")
-    settings = {"features": "observed", "edges": False, "precision": "float64"}
-    recipe = Recipe(Task("tag"), PRESETS["liu-2014"], "lbfgs", {"c2": C2}, **settings)
-    loss = fit([corpus], recipe, None, Schedule(100)).outcome.history[-1].loss
-    assert loss == pytest.approx(crfsuite(folder, 100)["loss"], rel=1e-3)
-
-
 def test_unknown_positions_are_learnt_from(folder: Path) -> None:
     for learner in ("lbfgs", "adagrad"):
         found = tagweave(folder, "partial", learner, 3, 1)
@@ -102,16 +81,6 @@ def test_unknown_positions_are_learnt_from(folder: Path) -> None:
         assert found["iterations"] == (3 if learner == "lbfgs" else AdaGrad.epochs)
     again = tagweave(folder, "partial", "lbfgs", 3, 2)
     assert again["weights"] == tagweave(folder, "partial", "lbfgs", 3, 1)["weights"]
-
-
-def test_kytea_learns_from_the_partial_sentences(folder: Path) -> None:
-    if not kytea.is_installed():
-        pytest.skip("the package kytea is not installed")
-    found = pointwise(folder)
-    assert 0.3 < found["f"] < 1 and 0 <= found["oov"] < 1 and found["whole"] > 0
-    kytea.train("-notags", "-tok", str(folder / SOURCE), "-model", str(folder / "alone.kytea"))
-    alone = kytea.segmenter(str(folder / "alone.kytea"))
-    assert scores(lambda text: bmes(alone(text)), folder)["f"] != found["f"]
 
 
 def row(program: str, **more: Any) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from rich.progress import Progress
 
 from benchmarks import kytea, raw_text, raw_text_training
 from benchmarks.raw_text import page, table
-from benchmarks.raw_text_measure import PROGRAMS, plain, segmented, timed, write_text
-from benchmarks.raw_text_training import TRAINERS, daily
+from benchmarks.raw_text_measure import PROGRAMS, segmented, timed, write_text
+from benchmarks.raw_text_training import TRAINERS
 from tagweave.corpus import sample
 
 
@@ -28,15 +28,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def _corpora(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raw_text_training, "corpora_folder", lambda: folder)
-
-
-@pytest.mark.usefixtures("_corpora")
-def test_the_text_is_of_the_training_data(tmp_path: Path) -> None:
-    text = tmp_path / "text"
-    write_text(str(text), 0.03)
-    whole = text.read_text("utf-8")
-    assert 30_000 <= len(whole.encode()) < 31_000
-    assert set(whole.splitlines()) == {"".join(line) for line in daily("train")}
 
 
 @pytest.mark.usefixtures("_corpora")
@@ -66,11 +57,6 @@ def test_what_the_others_learn_from_the_same_lines_is_of_use(program: str, tmp_p
         assert timed("vaporetto", text, model)["f"] == pytest.approx(found["f"], abs=0.02)
 
 
-def test_vaporetto_marks_characters() -> None:
-    assert plain("vaporetto", r"中国 \/ 和 \\平") == r"中国 / 和 \平"
-    assert plain("kytea", r"中国 \/") == r"中国 \/"
-
-
 @pytest.mark.usefixtures("_corpora")
 def test_a_program_that_changes_the_text_has_no_f(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = str(tmp_path / "text")
@@ -78,13 +64,6 @@ def test_a_program_that_changes_the_text_has_no_f(tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(PROGRAMS, "rjieba", lambda _: lambda lines: (line[1:] for line in lines))
     with pytest.raises(SystemExit, match="rjieba changes the text"):
         timed("rjieba", text, "")
-
-
-def test_kytea_says_when_it_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kytea, "find_spec", lambda _: None)
-    assert not kytea.is_installed()
-    with pytest.raises(FileNotFoundError, match="expected the package kytea"):
-        kytea.train("-tok", "none")
 
 
 def test_a_program_that_is_not_installed_has_a_row_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,7 +124,7 @@ def test_tagging_bad_bytes_names_the_line_and_writes_nothing(tag, tmp_path, name
 PIECES = ["我们", "看着", "a", "1", " ", "\u3000", "\n", "\r\n", "\ufeff", "\u2028", "𠀀", "\0", "\r", "\ud800"]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=10))
 def test_both_ways_agree_on_any_text(tag, tmp_path, pieces):
     data = "".join(pieces).encode("utf-8", "surrogatepass")

@@ -84,7 +84,7 @@ def layer_of(picks: list[list[int] | None], names: tuple[str, ...]) -> Layer:
 # A model of bundles
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(SOME, st.integers(0, 30), st.sampled_from([("ctb", "pd"), ("pd", "ctb")]))
 def test_what_is_given_constrains_and_confidence_is_the_marginal(
     picks: list[list[int] | None], seed: int, sides: tuple[str, str]
@@ -107,7 +107,7 @@ def test_what_is_given_constrains_and_confidence_is_the_marginal(
         assert confidence == pytest.approx(mass / total)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SOME, SOME, st.integers(0, 30))
 def test_what_the_target_already_says_stays(
     first: list[list[int] | None], second: list[list[int] | None], seed: int
@@ -128,7 +128,7 @@ def test_what_the_target_already_says_stays(
     assert max(done.confidence or ()) <= 1
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(SOME, st.integers(0, 30), st.integers(1, 5))
 def test_the_best_conversions(picks: list[list[int] | None], seed: int, k: int) -> None:
     model = random_model(seed)

@@ -71,7 +71,7 @@ def evidence(draw):
 
 
 @given(evidence())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_candidates_are_as_narrow_as_sets_can_be(drawn):
     """Against all chunkings with the types named and two others, which stand for the open list of types."""
     source, target, layer = drawn

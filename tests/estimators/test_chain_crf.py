@@ -426,11 +426,11 @@ def test_two_thousand_sentences() -> None:
     ChainCRF(max_iterations=1).fit(X[:5], gaps[:5])  # compiles the kernels
     tracemalloc.start()
     begin = time.process_time()
-    crf = ChainCRF(max_iterations=10).fit(X, gaps)
-    assert time.process_time() - begin < 30  # it takes 2 or 3
+    crf = ChainCRF(max_iterations=5).fit(X, gaps)
+    assert time.process_time() - begin < 30  # it takes 1 or 2
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     tokens = sum(map(len, X))
     assert peak < 4000 * tokens
     assert crf.size_ < 100 * len(crf.state_features_)
-    assert crf.score(X, y) > 0.4
+    assert crf.score(X, y) > 0.3

@@ -58,7 +58,7 @@ def table(divergence: Divergence) -> dict[tuple[str, str], float]:
 # Counted
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(st.lists(WORDS, max_size=4))
 def test_pairs_are_counted_where_both_sides_have_one_tag(sentences: list[list[tuple[str, Any, Any]]]) -> None:
     words = [word for words in sentences for word in words]

@@ -38,7 +38,7 @@ def exact(first, second):
     return sum(extreme) / len(extreme)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(pairs, st.integers(0, 2**32))
 def test_randomisation_approaches_exact_enumeration(rows, seed):
     first, second = ([pair[side] for pair in rows] for side in (0, 1))
@@ -46,7 +46,7 @@ def test_randomisation_approaches_exact_enumeration(rows, seed):
     assert found == pytest.approx(exact(first, second), abs=0.03)  # six standard deviations of 10,000 trials
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(pairs, st.integers(1, 300), st.integers(0, 100))
 def test_the_order_of_the_systems_does_not_matter(rows, trials, seed):
     first, second = ([pair[side] for pair in rows] for side in (0, 1))

@@ -100,7 +100,7 @@ def naive_place(head: int, word: int, tree: Sequence[int]) -> str:
     return "ancestor" if way[1] == 0 else "descendant" if way[0] == 0 else "other"
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.integers(1, 5).flatmap(lambda n: st.tuples(*[st.sampled_from(naive_trees.trees(n, False, False))] * 2)))
 def test_where_a_head_is_in_another_tree(trees: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     heads, tree = trees
@@ -122,7 +122,7 @@ def within(arcs: str, n: int) -> str:
 ARC = st.sampled_from(["?", "_:a", "1:_", "0:a", "1:a", "2:b", "3:c", "0:a|1:b", "3:_|_:b"])
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.lists(st.lists(st.tuples(ARC, ARC), min_size=1, max_size=4), min_size=1, max_size=3))
 def test_whatever_is_known_of_the_arcs(sentences: list[list[tuple[str, str]]]) -> None:
     def side(which: int) -> list[tuple[str, str]]:

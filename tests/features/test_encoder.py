@@ -40,7 +40,7 @@ TEMPLATE = st.lists(TERM, min_size=1, max_size=3).map(lambda terms: Template(tup
 TEMPLATES = st.lists(TEMPLATE.map(str), max_size=8).map(lambda texts: Templates(tuple(texts)))
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(TEMPLATES, SENTENCES)
 def test_random_templates(templates: Templates, sentences: list[Sentence]) -> None:
     encoder = TemplateEncoder(templates)
@@ -71,7 +71,7 @@ def _grams_seen(encoder: TemplateEncoder, encoded: object, sentences: list[Sente
     return len(seen)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(TEMPLATES, SENTENCES, st.integers(0, 5))
 def test_a_frozen_index_gives_the_same_ids_in_one_call_and_in_several(
     templates: Templates, sentences: list[Sentence], cut: int
@@ -92,7 +92,7 @@ def test_a_frozen_index_gives_the_same_ids_in_one_call_and_in_several(
         assert pair(encoder, part, of_part).items() <= features.items()
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(TEMPLATES, SENTENCES, st.integers(1, 4))
 def test_growing_in_several_calls_finds_the_same_features(
     templates: Templates, sentences: list[Sentence], cut: int
@@ -111,7 +111,7 @@ def test_growing_in_several_calls_finds_the_same_features(
         assert once.index.counts[old] == grown.index.counts[new]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(SENTENCES, st.integers(1, 3))
 def test_rare_features_are_dropped_by_the_number_of_tokens_that_have_them(
     sentences: list[Sentence], minimum: int
@@ -128,7 +128,7 @@ def test_rare_features_are_dropped_by_the_number_of_tokens_that_have_them(
     assert len(encoder.index) == len(encoder.windows) == len(kept)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(TEMPLATES, SENTENCES, st.data())
 def test_take_is_encoding_of_the_taken(templates: Templates, sentences: list[Sentence], data: st.DataObject) -> None:
     encoder = TemplateEncoder(templates)

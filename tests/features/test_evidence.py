@@ -42,7 +42,7 @@ def allowed(token: tuple[Any, Any]) -> set[int]:
     return {y for y, fit in enumerate(fits) if fit}
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.lists(st.lists(TOKEN.filter(allowed), max_size=5), max_size=4))
 def test_a_token_allows_what_all_its_layers_allow(corpus: list[list[tuple[Any, Any]]]) -> None:
     sentences = [
@@ -133,7 +133,7 @@ def _coded(sets: LabelSets, numbers: list[int]) -> set[tuple[int, ...]]:
     }
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.lists(candidates(SEGMENTS.names), min_size=1, max_size=4))
 def test_dropping_what_the_scheme_says_anyway_allows_the_same_sequences(layer: list[Any]) -> None:
     sets = LabelSets(SEGMENTS)

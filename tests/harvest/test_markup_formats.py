@@ -114,7 +114,7 @@ TOKENS = {
 
 @pytest.mark.parametrize("name", READERS)
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_no_page_is_too_odd(name, data):
     tokens = st.sampled_from([*TOKENS[name].split(" "), " ", "\n"])
     texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
@@ -161,10 +161,10 @@ REPEATED = {
 def test_repeated_markup_takes_seconds_at_most(name, piece):
     start = time.process_time()
     try:
-        list(READERS[name](piece * 20_000))
+        list(READERS[name](piece * 10_000))
     except CorpusError as error:
         assert "nested" in str(error)
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 3
 
 
 def test_attributes_of_one_element_take_no_longer_than_those_of_many():

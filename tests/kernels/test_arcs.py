@@ -75,7 +75,7 @@ class Case:
             cell += n * n
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(LENGTHS, SIZES, SEED)
 def test_scores_are_sums_over_features(lengths: list[int], sizes: tuple[int, ...], seed: int) -> None:
     case = Case(lengths, sizes, seed)
@@ -85,7 +85,7 @@ def test_scores_are_sums_over_features(lengths: list[int], sizes: tuple[int, ...
         assert scores[cell] == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(LENGTHS, SIZES, SEED, st.sampled_from([0.0, 0.5]))
 def test_the_gradient_has_every_feature(
     lengths: list[int], sizes: tuple[int, ...], seed: int, threshold: float
@@ -100,7 +100,7 @@ def test_the_gradient_has_every_feature(
     np.testing.assert_array_equal(gradient.reshape(-1), expected)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(LENGTHS, SIZES, SEED)
 def test_touched_rows_are_those_of_the_gradient(lengths: list[int], sizes: tuple[int, ...], seed: int) -> None:
     case = Case(lengths, sizes, seed)

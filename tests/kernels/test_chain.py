@@ -15,13 +15,13 @@ from tagweave.kernels import chain
 COPIES = 300
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(case=cases(), restricted=st.booleans(), dense=st.booleans())
 def test_log_z_and_marginals(case: Case, restricted: bool, dense: bool) -> None:
     check(case, run(case, restricted, np.float64, dense), restricted, EXACT)
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(case=cases(spread=2.0), restricted=st.booleans(), dense=st.booleans())
 def test_log_z_and_marginals_in_single_precision(case: Case, restricted: bool, dense: bool) -> None:
     check(case, run(case, restricted, np.float32, dense), restricted, SINGLE)
@@ -67,7 +67,7 @@ def test_products_large_enough_for_blas(case: Case, restricted: bool, dense: boo
     )
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(
     case=cases(free=True, doubtful=False),
     gap=st.sampled_from([1e3, 3e3, 1e4]),
@@ -93,7 +93,7 @@ def test_evidence_far_below_the_best_label_is_scaled(case: Case, gap: float, dty
         np.testing.assert_allclose(gamma.sum(axis=1), 1, rtol=1e-4)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(case=cases(), dense=st.booleans())
 def test_what_the_annotation_allows_is_part_of_everything(case: Case, dense: bool) -> None:
     free, restricted = (run(case, some, np.float64, dense) for some in (False, True))
@@ -102,7 +102,7 @@ def test_what_the_annotation_allows_is_part_of_everything(case: Case, dense: boo
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(case=cases(), dense=st.booleans())
 def test_evidence_that_excludes_nothing_changes_no_bit(case: Case, dense: bool) -> None:
     unknown = Case(

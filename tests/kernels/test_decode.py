@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,14 +14,21 @@ import naive
 from batches import Case, cases, run
 from tagweave.kernels import decode
 
-ANY = cases(doubtful=False)
+
+def single(case: Case) -> Case:
+    """With scores in the type that models have; the twin gets the same."""
+    names = ("scores", "transition", "start", "end")
+    return replace(case, **{name: getattr(case, name).astype(np.float32) for name in names})
+
+
+ANY = cases(doubtful=False).map(single)
 GAPS = st.sampled_from([4.0, 1e3, 1e4])
 
 
 def excluded(case: Case) -> np.ndarray:
     """The scores of a case, -inf where the evidence excludes a label."""
     scores = case.scores.copy()
-    decode.exclude(scores, case.allow, case.masks)
+    decode.exclude(scores, case.allow, case.masks.astype(np.uint8))
     return scores
 
 
@@ -43,19 +51,17 @@ def test_exclude_leaves_only_what_the_evidence_allows(case: Case) -> None:
     assert (scores[~allowed] == -math.inf).all()
 
 
-@settings(max_examples=150)
-@given(GAPS.flatmap(lambda spread: cases(spread, doubtful=False)), st.sampled_from([np.float64, np.float32]))
-def test_best_sequences(case: Case, dtype: type) -> None:
+@settings(max_examples=80)
+@given(GAPS.flatmap(lambda spread: cases(spread, doubtful=False)).map(single))
+def test_best_sequences(case: Case) -> None:
     labels = np.full(len(case.allow), -7, np.int32)
-    T, start, end = (array.astype(dtype) for array in (case.transition, case.start, case.end))
-    scores = excluded(case).astype(dtype)
-    decode.best_sequences(scores, *ways(T), start, end, case.ptr, 0, len(case.lengths), labels)
-    precision = 1e-9 if dtype is np.float64 else 1e-4
+    some = (*ways(case.transition), case.start, case.end, case.ptr)
+    decode.best_sequences(excluded(case), *some, 0, len(case.lengths), labels)
     for tokens, twin in sentences(case):
         best = naive.k_best(twin, 1)
         found = tuple(labels[tokens].tolist())
         if best:
-            assert twin.log_weight(found) == pytest.approx(best[0][0], rel=precision, abs=precision)
+            assert twin.log_weight(found) == pytest.approx(best[0][0], rel=1e-4, abs=1e-4)
         else:
             assert set(found) == {-1}
 
@@ -74,8 +80,8 @@ def test_best_sequences_of_some_sentences_touch_no_other(case: Case) -> None:
 
 def test_of_equal_sequences_the_one_with_the_smallest_labels_wins() -> None:
     labels = np.empty(3, np.int32)
-    zero, zeros = np.zeros(2), np.zeros((2, 2))
-    assert decode.best_sequence(np.zeros((3, 2)), zeros, zeros, zeros, zero, zero, labels) == 0
+    zero, zeros = np.zeros(2, np.float32), np.zeros((2, 2), np.float32)
+    assert decode.best_sequence(np.zeros((3, 2), np.float32), zeros, zeros, zeros, zero, zero, labels) == 0
     assert labels.tolist() == [0, 0, 0]
 
 
@@ -87,19 +93,17 @@ def every_source(scores: np.ndarray, transition: np.ndarray) -> np.ndarray:
     return delta
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from([0.1, 1.0, 100.0]), st.sampled_from([np.float64, np.float32]))
-def test_labels_that_cannot_be_on_the_best_sequence_change_nothing_to_the_last_bit(
-    seed: int, spread: float, dtype: type
-) -> None:
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([0.1, 1.0, 100.0]))
+def test_labels_that_cannot_be_on_the_best_sequence_change_nothing_to_the_last_bit(seed: int, spread: float) -> None:
     """Where labels differ by more than transitions most of them are left out, and where they do not, none."""
     rng = np.random.default_rng(seed)
     labels, length = int(rng.integers(1, 50)), int(rng.integers(1, 12))
-    scores = rng.normal(0, spread, (length, labels)).astype(dtype)
+    scores = rng.normal(0, spread, (length, labels)).astype(np.float32)
     scores[rng.random(scores.shape) < 0.2] = -np.inf
     transition = np.where(rng.random((labels, labels)) < 0.1 * (seed % 2), -np.inf, rng.normal(size=(labels, labels)))
-    transition, zero = transition.astype(dtype), np.zeros(labels, dtype)
-    bounds, found = np.empty((2, labels), dtype), scores.copy()
+    transition, zero = transition.astype(np.float32), np.zeros(labels, np.float32)
+    bounds, found = np.empty((2, labels), np.float32), scores.copy()
     decode.row_bounds(transition.T.copy(), bounds)
     np.testing.assert_array_equal(bounds, [transition.max(axis=1), transition.min(axis=1)])
     path = np.empty(length, np.int32)
@@ -110,7 +114,7 @@ def test_labels_that_cannot_be_on_the_best_sequence_change_nothing_to_the_last_b
     assert (path >= 0).all() == (best > -np.inf)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(ANY, st.integers(1, 12))
 def test_the_k_best_sequences(case: Case, k: int) -> None:
     for tokens, twin in sentences(case):
@@ -119,11 +123,11 @@ def test_the_k_best_sequences(case: Case, k: int) -> None:
         decode.k_best_sequences(scores, case.transition, case.start, case.end, labels, totals)
         expected = naive.k_best(twin, k)
         assert totals[len(expected) :].tolist() == [-math.inf] * (k - len(expected))
-        np.testing.assert_allclose(totals[: len(expected)], [score for score, _ in expected], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(totals[: len(expected)], [score for score, _ in expected], rtol=1e-5, atol=1e-4)
         found = [tuple(row) for row in labels[: len(expected)].tolist()]
         assert len(set(found)) == len(found)
         for total, sequence in zip(totals, found, strict=False):
-            assert twin.log_weight(sequence) == pytest.approx(total, rel=1e-9, abs=1e-9)
+            assert twin.log_weight(sequence) == pytest.approx(total, rel=1e-5, abs=1e-4)
         assert (labels[len(expected) :] == -1).all()
 
 
@@ -136,13 +140,13 @@ def test_path_score(case: Case, data: st.DataObject) -> None:
         score = decode.path_score(
             excluded(case)[tokens].copy(), case.transition, case.start, case.end, np.array(labels, np.int32)
         )
-        assert score == pytest.approx(twin.log_weight(labels), rel=1e-9, abs=1e-9)
+        assert score == pytest.approx(twin.log_weight(labels), rel=1e-5, abs=1e-4)
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(cases(spread=2.0, doubtful=False))
 def test_entropy_of_every_span(case: Case) -> None:
-    found = run(case, True, np.float64, True)
+    found = run(case, True, np.float32, True)
     for s, twin in enumerate(case.chains(True)):
         if twin is None or naive.log_partition(twin) == -math.inf:
             continue
@@ -151,7 +155,7 @@ def test_entropy_of_every_span(case: Case) -> None:
         for first in range(length):
             for last in range(first + 1, length + 1):
                 entropy = decode.span_entropy(found.gamma[s][first:last].copy(), pairs[first:last].copy())
-                assert entropy == pytest.approx(naive.entropy(twin, first, last), abs=1e-8)
+                assert entropy == pytest.approx(naive.entropy(twin, first, last), abs=1e-3)
 
 
 @given(cases(spread=2.0, doubtful=False))

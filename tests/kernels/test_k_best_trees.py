@@ -19,7 +19,7 @@ def run(scores: np.ndarray, k: int, single_root: bool) -> tuple[list[tuple[int, 
     return [tuple(row) for row in heads.tolist()], totals
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(forests(5), st.integers(1, 40))
 def test_the_k_best_trees(forest: Forest, k: int) -> None:
     for s, n in enumerate(forest.lengths.tolist()):

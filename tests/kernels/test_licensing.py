@@ -54,7 +54,7 @@ def encode(texts: list[str], seed: int, minimum_count: int = 1) -> tuple[Encoded
     return encoded.with_evidence(allow), encoder
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(
     st.lists(st.lists(st.sampled_from(["a", "B", "abc", "Aa"]), max_size=5).map(" ".join), max_size=6),
     st.integers(0, 99),

@@ -23,7 +23,7 @@ def best(forest: Forest) -> list[tuple[int, ...]]:
     return [tuple(heads[a:b].tolist()) for a, b in pairwise(ptr)]
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(st.sampled_from([0.5, 3.0, 300.0]).flatmap(lambda spread: forests(5, spread)))
 def test_the_best_tree(forest: Forest) -> None:
     for s, found in enumerate(best(forest)):

@@ -28,7 +28,7 @@ def walked(heads: list[int], h: int, m: int) -> int:
     return 1 + min(up, FARTHEST) * (FARTHEST + 1) + min(down, FARTHEST)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(HEADS, min_size=1, max_size=4))
 def test_paths_are_the_ways_that_one_walks(batch: list[list[int]]) -> None:
     ptr = np.concatenate([[0], np.cumsum([len(heads) + 1 for heads in batch])]).astype(np.int64)

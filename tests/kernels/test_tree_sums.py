@@ -53,7 +53,7 @@ def check(forest: Forest, log_z: Floats, marginal: Floats) -> None:
         np.testing.assert_allclose(forest.sentence(marginal, s), table, rtol=1e-6, atol=1e-7)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(SPREADS.flatmap(lambda spread: forests(5, spread)))
 def test_log_z_and_marginals(forest: Forest) -> None:
     check(forest, *run(forest))
@@ -103,7 +103,7 @@ def test_what_is_added_to_all_arcs_into_a_word_changes_log_z_alone(forest: Fores
     np.testing.assert_allclose(moved_z - log_z, [row[1:].sum() for row in added], rtol=1e-9, atol=1e-6)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(forests(9, 2.0, most=2), st.data())
 def test_marginals_are_the_gradient_of_the_loss(forest: Forest, data: st.DataObject) -> None:
     """log Z(all) - log Z(allowed), in each score, by central differences."""

@@ -41,7 +41,7 @@ BEST = {"weights": np.arange(6, dtype=np.float32) / 2, "score": 0.75, "wait": 2}
 NOTHING = {"weights": None, "score": None, "wait": 0}
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     st.dictionaries(st.text("abc", min_size=1), FLOATS),
     st.integers(0, 1000),

@@ -32,7 +32,7 @@ def gradient_of(objective: Logistic, weights: Any, rows: Any) -> tuple[float, An
     return objective.shuffled(rows).loss_and_gradient(weights)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SEED, BATCH, PASSES, st.sampled_from([0, 1, 2, 3]))
 def test_adagrad(seed: int, batch: int, passes: int, average_from: int) -> None:
     objective = Logistic.random(seed)
@@ -49,7 +49,7 @@ def test_adagrad(seed: int, batch: int, passes: int, average_from: int) -> None:
     np.testing.assert_allclose(found, np.mean(averaged, axis=0), rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SEED, BATCH, PASSES, st.sampled_from([0.0, 0.3, 20.0]))
 def test_sgd_and_its_lazy_decay(seed: int, batch: int, passes: int, c2: float) -> None:
     objective = Logistic.random(seed)
@@ -88,7 +88,7 @@ def test_calibration_takes_the_rate_that_helps_most() -> None:
     assert all(0.1 * 2**-6 <= rate <= 0.1 * 2**5 for rate in rates)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(SEED, st.integers(1, 5))
 def test_the_perceptron_averages_what_stands_after_every_sentence(seed: int, passes: int) -> None:
     objective = Logistic.random(seed)
@@ -108,7 +108,7 @@ def test_the_perceptron_averages_what_stands_after_every_sentence(seed: int, pas
 
 
 @given(SEED, st.integers(2, 40))
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_the_perceptron_in_batches(seed: int, batch: int) -> None:
     objective = Logistic.random(seed)
     weights, history = np.zeros(objective.size), []

@@ -31,7 +31,7 @@ def parts(problem: Problem, values: Any) -> list[Any]:
     return np.split(values, problem.encoded.sentence_ptr[1:-1])
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.booleans(), st.integers(1, 3))
 def test_best(texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool, threads: int) -> None:
     problem = Problem(texts, space, seed, **(switches | {"doubtful": False}))
@@ -43,7 +43,7 @@ def test_best(texts: Any, space: Any, seed: int, switches: dict[str, bool], rest
             assert chain.log_weight(tuple(labels.tolist())) == pytest.approx(score, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.booleans(), st.integers(1, 3))
 def test_marginals(
     texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool, threads: int
@@ -67,7 +67,7 @@ def test_pair_marginals_of_one_token_out_of_range() -> None:
     assert pairs.tolist() == [[[0, 0], [0, 0]]]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.booleans())
 def test_pair_marginals_of_a_sentence(
     texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool
@@ -83,7 +83,7 @@ def test_pair_marginals_of_a_sentence(
         np.testing.assert_allclose(pairs[1:], np.reshape(naive.pair_marginals(chain), pairs[1:].shape), atol=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.booleans(), st.integers(1, 7))
 def test_k_best_and_the_score_of_a_sequence(
     texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool, k: int
@@ -104,7 +104,7 @@ def test_k_best_and_the_score_of_a_sequence(
             assert model.sequence_score(problem.encoded, s, row) == pytest.approx(score, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(st.sampled_from(["a", "B", "Aa"]), min_size=1, max_size=5), SPACES, SEED, st.data())
 def test_span_entropy(text: list[str], space: Any, seed: int, data: Any) -> None:
     problem = Problem([text], space, seed)
@@ -139,7 +139,7 @@ def test_a_probability_is_a_score_less_log_z() -> None:
     assert np.exp(scores - log_z[0]).sum() == pytest.approx(1)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(TEXTS, SEED, st.sampled_from(["BMES", "BIOES"]))
 def test_a_scheme_is_never_broken(texts: Any, seed: int, name: str) -> None:
     letters = "BMES" if name == "BMES" else "BIESO"

@@ -43,7 +43,7 @@ def scores_of(model: TreeModel, given: Sentence) -> Any:
 TAGS = st.text("NVDP", min_size=1, max_size=5)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(TAGS, st.integers(0, 99), st.booleans(), st.data())
 def test_the_best_of_all_trees_that_the_evidence_allows(
     tags: str, seed: int, single_root: bool, data: st.DataObject

@@ -82,14 +82,14 @@ SETTINGS = st.builds(
 )
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(SETTINGS, st.booleans())
 def test_scores_are_the_sums_of_the_twin(setting: Setting, with_table: bool) -> None:
     found = setting.scores(0, len(setting.encoded), with_table)
     np.testing.assert_allclose(found, setting.naive_scores(), rtol=1e-10, atol=1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(SETTINGS, st.booleans(), st.data())
 def test_scores_of_some_sentences_are_a_part_of_those_of_all(
     setting: Setting, with_table: bool, data: st.DataObject
@@ -100,7 +100,7 @@ def test_scores_of_some_sentences_are_a_part_of_those_of_all(
     np.testing.assert_allclose(part, whole[setting.tokens(first, last)], rtol=1e-12, atol=1e-14)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(SETTINGS, st.booleans(), st.data())
 def test_the_gradient_is_the_transpose_of_the_scores(setting: Setting, with_table: bool, data: st.DataObject) -> None:
     last = data.draw(st.integers(0, len(setting.encoded)))
@@ -111,7 +111,7 @@ def test_the_gradient_is_the_transpose_of_the_scores(setting: Setting, with_tabl
     assert (scores * difference).sum() == pytest.approx(setting.weights @ gradient, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(TEXTS, st.sampled_from([PLAIN, BUNDLED]), st.integers(0, 1000))
 def test_a_licensed_layout_scores_like_a_dense_one_with_zeros(texts: list[list[str]], view: View, seed: int) -> None:
     dense, licensed = Setting(texts, view, False, seed), Setting(texts, view, True, seed)
@@ -132,7 +132,7 @@ def test_a_licensed_layout_scores_like_a_dense_one_with_zeros(texts: list[list[s
         assert part[number] == pytest.approx(full[of_dense[key]], rel=1e-12, abs=1e-14)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, st.booleans(), st.booleans(), st.integers(0, 1000))
 def test_single_precision(texts: list[list[str]], licensed: bool, with_table: bool, seed: int) -> None:
     setting = Setting(texts, BUNDLED, licensed, seed, np.float32)

@@ -162,7 +162,7 @@ def test_a_wildcard_is_one_label_only_where_it_is_the_name_of_one() -> None:
 POSITION = st.none() | st.lists(st.sampled_from("WXYZ"), min_size=1, max_size=4, unique=True).map(tuple)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 5), layer=st.lists(POSITION, min_size=3, max_size=3).map(tuple))
 def test_the_column_is_the_best_sequence_that_the_layer_allows(seed: int, layer: Layer) -> None:
     _, problem = source(seed=seed)
@@ -315,21 +315,18 @@ def test_a_guide_keeps_what_is_known_about_it(tmp_path: Path) -> None:
     assert (loaded.guideline, loaded.column) == ("seg", guide_column("seg"))
 
 
-NESTED = sorted(name for name in chain_of(2).encoder.arrays() if name.startswith("guide."))
-
-
-@pytest.mark.parametrize("name", NESTED)
-def test_every_array_of_a_guide_is_checked(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    save_model(chain_of(2), path)
+def test_every_array_of_a_guide_is_checked(tmp_path: Path) -> None:
+    path, model = tmp_path / "m", chain_of(2)
+    save_model(model, path)
     description, arrays = parts(path)
-    changed = [{key: array for key, array in arrays.items() if key != name}]
-    if not name.endswith(".cell"):  # dense: no cells to cut
-        changed.append(arrays | {name: arrays[name][:-1].copy()})
-    for held in changed:
-        rewrite(path, description, held)
-        with pytest.raises(ModelFileError, match="parts do not fit"):
-            load_model(path)
+    for name in (name for name in model.encoder.arrays() if name.startswith("guide.")):
+        changed = [{key: array for key, array in arrays.items() if key != name}]
+        if not name.endswith(".cell"):  # dense: no cells to cut
+            changed.append(arrays | {name: arrays[name][:-1].copy()})
+        for held in changed:
+            rewrite(path, description, held)
+            with pytest.raises(ModelFileError, match="parts do not fit"):
+                load_model(path)
 
 
 def test_pointers_of_a_guide_that_lead_outside_are_refused(tmp_path: Path) -> None:

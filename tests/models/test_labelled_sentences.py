@@ -59,7 +59,7 @@ def score_of(problem: Problem, chain: naive.Chain, names: tuple[str, ...]) -> fl
 # Tagging
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, SEED, st.integers(1, 2))
 def test_tag_takes_the_best_sequence(texts: Any, seed: int, threads: int) -> None:
     problem = Problem(texts, plain(), seed)
@@ -70,7 +70,7 @@ def test_tag_takes_the_best_sequence(texts: Any, seed: int, threads: int) -> Non
             assert score_of(problem, chain, gold(after)) == pytest.approx(naive.k_best(chain, 1)[0][0])
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, SEED)
 def test_complete_takes_the_best_sequence_that_is_allowed(texts: Any, seed: int) -> None:
     problem = Problem(texts, plain(), seed)
@@ -83,7 +83,7 @@ def test_complete_takes_the_best_sequence_that_is_allowed(texts: Any, seed: int)
             assert score_of(problem, chain, labels) == pytest.approx(naive.k_best(chain, 1)[0][0])
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, SEED, st.booleans())
 def test_probabilities(texts: Any, seed: int, restricted: bool) -> None:
     problem = Problem(texts, plain(), seed)
@@ -96,7 +96,7 @@ def test_probabilities(texts: Any, seed: int, restricted: bool) -> None:
             np.testing.assert_allclose(table, naive.state_marginals(chain), rtol=1e-7, atol=1e-10)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(["a", "B", "Aa"]), min_size=1, max_size=4), SEED, st.booleans(), st.integers(1, 9))
 def test_k_best(text: list[str], seed: int, restricted: bool, k: int) -> None:
     problem = Problem([text], plain(3), seed)
@@ -260,7 +260,7 @@ def test_words_from_labels() -> None:
         tagger.words(Sentence(("a",)))
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(["a", "B"]), min_size=1, max_size=6), SEED)
 def test_tagged_characters_are_whole_words(text: list[str], seed: int) -> None:
     tagger = segmenter(seed=seed)
@@ -293,7 +293,7 @@ def test_bundles_are_projected_to_a_side(guideline: str, seed: int) -> None:
         np.testing.assert_allclose(projected, summed, atol=1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(TEXTS, SEED, st.sampled_from(["ctb", "pd"]))
 def test_a_corpus_of_one_side_is_completed_in_its_tags(texts: Any, seed: int, guideline: str) -> None:
     problem = Problem(texts, bundles(), seed)

@@ -95,7 +95,7 @@ def rounded(case: Case) -> Case:
 
 
 @pytest.mark.parametrize("spread", [1.0, 30.0, 300.0, 3000.0])
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(data=st.data(), restricted=st.booleans())
 def test_any_scores(spread: float, data: st.DataObject, restricted: bool) -> None:
     case = data.draw(cases(spread))
@@ -103,7 +103,7 @@ def test_any_scores(spread: float, data: st.DataObject, restricted: bool) -> Non
 
 
 @pytest.mark.parametrize("spread", [1.0, 10.0, 100.0, 1000.0])
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(data=st.data(), restricted=st.booleans())
 def test_any_scores_in_single_precision(spread: float, data: st.DataObject, restricted: bool) -> None:
     """Derandomised, since a label that is lost and comes back by small steps stays lost: about one case in 10,000."""
@@ -112,7 +112,7 @@ def test_any_scores_in_single_precision(spread: float, data: st.DataObject, rest
     check(case, run(case, restricted, np.float32), restricted, tolerance)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(cases(spread=3.0, doubtful=False))
 def test_sums_in_logarithms(case: Case) -> None:
     for s, twin in enumerate(case.chains(False)):
@@ -211,7 +211,7 @@ def test_allowed_scores_are_those_of_the_shares() -> None:
     assert allowed_scores(case.scores, batch, doubtful, case.masks, slice(0, 2)).tolist() == expected
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(cases(), st.booleans())
 def test_ordinary_scores_need_no_logarithms(case: Case, restricted: bool) -> None:
     mild = replace(rounded(case), scores=case.scores / 4, transition=np.zeros_like(case.transition))

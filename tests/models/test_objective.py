@@ -43,7 +43,7 @@ def batched(objective: ChainObjective, weights: Any, size: int) -> tuple[float, 
 # Against enumeration
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(TEXTS, SPACES, SEED, SWITCHES)
 def test_loss_and_gradient(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]) -> None:
     problem = Problem(texts, space, seed, **switches)
@@ -52,7 +52,7 @@ def test_loss_and_gradient(texts: list[list[str]], space: Any, seed: int, switch
     np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(TEXTS, SPACES, SEED, SWITCHES)
 def test_sums_out_of_range_count_as_often_as_their_sentence(
     texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]
@@ -64,7 +64,7 @@ def test_sums_out_of_range_count_as_often_as_their_sentence(
     np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-6, atol=1e-6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.integers(1, 3))
 def test_batches_add_up(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool], size: int) -> None:
     problem = Problem(texts, space, seed, **switches)
@@ -73,7 +73,7 @@ def test_batches_add_up(texts: list[list[str]], space: Any, seed: int, switches:
     np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, st.sampled_from([plain(), bundles()]), SEED, SWITCHES)
 def test_single_precision(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]) -> None:
     problem = Problem(texts, space, seed, **switches)
@@ -83,7 +83,7 @@ def test_single_precision(texts: list[list[str]], space: Any, seed: int, switche
     np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-3, atol=1e-4)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, SEED, st.sampled_from(["BMES", "BIOES"]), st.booleans())
 def test_a_scheme_forbids_in_both_sums(texts: list[list[str]], seed: int, name: str, weighted: bool) -> None:
     labels = "BMES" if name == "BMES" else "BIESO"
@@ -99,7 +99,7 @@ def test_a_scheme_forbids_in_both_sums(texts: list[list[str]], seed: int, name: 
     np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(TEXTS, SPACES, SEED, SWITCHES)
 def test_the_gradient_is_the_slope_of_the_loss(
     texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]
@@ -116,7 +116,7 @@ def test_the_gradient_is_the_slope_of_the_loss(
 # What must hold always
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.integers(1, 2))
 def test_unknown_sentences_have_no_loss_and_no_gradient(
     texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool], threads: int
@@ -129,7 +129,7 @@ def test_unknown_sentences_have_no_loss_and_no_gradient(
         assert not gradient.any()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, TEXTS, st.sampled_from([plain(), bundles()]), SEED)
 def test_unknown_sentences_change_nothing(
     known: list[list[str]], unknown: list[list[str]], space: Any, seed: int
@@ -147,14 +147,14 @@ def test_unknown_sentences_change_nothing(
     assert (gradient == alone_gradient).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(TEXTS, SPACES, SEED, SWITCHES)
 def test_the_loss_is_never_negative(texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]) -> None:
     problem = Problem(texts, space, seed, **switches)
     assert problem.objective().loss_and_gradient(problem.weights)[0] >= -1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, SPACES, SEED)
 def test_naming_every_label_is_no_evidence(texts: list[list[str]], space: Any, seed: int) -> None:
     """A set that spells out all labels, under a number other than 0, gives what set 0 gives."""
@@ -168,7 +168,7 @@ def test_naming_every_label_is_no_evidence(texts: list[list[str]], space: Any, s
     np.testing.assert_allclose(same_gradient, gradient, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, st.sampled_from([plain(), bundles()]), SEED, st.booleans())
 def test_gold_labels_give_the_supervised_loss(texts: list[list[str]], space: Any, seed: int, weighted: bool) -> None:
     problem = Problem(texts, space, seed, weighted=weighted)
@@ -186,7 +186,7 @@ def test_gold_labels_give_the_supervised_loss(texts: list[list[str]], space: Any
     np.testing.assert_allclose(gradient, problem.gradient(), rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, SEED, SWITCHES)
 def test_full_doubt_is_no_evidence(texts: list[list[str]], seed: int, switches: dict[str, bool]) -> None:
     problem = Problem(texts, plain(), seed, **switches)
@@ -196,7 +196,7 @@ def test_full_doubt_is_no_evidence(texts: list[list[str]], seed: int, switches: 
     np.testing.assert_allclose(gradient, 0, atol=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, SEED, st.booleans(), st.booleans())
 def test_one_to_one_bundles_are_the_plain_model(texts: list[list[str]], seed: int, edges: bool, weighted: bool) -> None:
     """With the weights split over three views of the same tags, nothing changes: scores are sums over views."""
@@ -262,7 +262,7 @@ def test_a_large_batch_after_a_pass_in_small_ones(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_allclose(whole_gradient, gradient, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(TEXTS, SEED, st.randoms(use_true_random=False))
 def test_the_order_of_sentences_does_not_matter(texts: list[list[str]], seed: int, random: Any) -> None:
     problem = Problem(texts, bundles(), seed, weighted=True)

@@ -113,20 +113,20 @@ def check(problem: Problem, batch: int, step: int = 5) -> None:
 # Against enumeration
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.integers(1, 3))
 def test_a_pass(texts: list[list[str]], space: LabelSpace, seed: int, switches: dict[str, bool], batch: int) -> None:
     check(Problem(texts, space, seed, **switches), batch)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(TEXTS, SEED, st.booleans())
 def test_what_a_scheme_forbids_is_neither_best_nor_a_target(texts: list[list[str]], seed: int, licensed: bool) -> None:
     scheme = TransitionScheme.of("BMES", tuple("BMES"))
     check(Problem(texts, LabelSpace.plain("seg", "BMES"), seed, licensed, scheme=scheme), 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(TEXTS, SEED, st.sampled_from([plain(), bundles()]))
 def test_views_in_another_order_say_the_same(texts: list[list[str]], seed: int, space: LabelSpace) -> None:
     turned = LabelSpace(space.names, space.views[::-1])
@@ -135,7 +135,7 @@ def test_views_in_another_order_say_the_same(texts: list[list[str]], seed: int, 
     check(problem, 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(TEXTS, SEED, st.integers(1, 4), st.integers(1, 4))
 def test_a_pass_in_parts_is_the_same_pass(texts: list[list[str]], seed: int, batch: int, cut: int) -> None:
     problem = Problem([*texts, ["a", "B"], ["Aa"]], plain(), seed)

@@ -78,7 +78,7 @@ def told(of: ChainModel, sentence: Sentence) -> tuple[str, ...]:
 # Where a text is cut
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(TEXTS, st.sampled_from(CODINGS), st.integers(0, 20))
 def test_pieces_end_where_a_tagger_ends_a_word_and_nowhere_else(texts: list[str], coding: str, seed: int) -> None:
     of = stacked(coding, seed, ("pd", "ud"))
@@ -91,7 +91,7 @@ def test_pieces_end_where_a_tagger_ends_a_word_and_nowhere_else(texts: list[str]
     assert piece_lengths(pieces).tolist() == [len(form) for cut in pieces for form in cut.forms]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(TEXTS, st.sampled_from(CODINGS), st.integers(0, 20))
 def test_columns_give_back_the_words_of_every_tagger(texts: list[str], coding: str, seed: int) -> None:
     of = stacked(coding, seed)
@@ -199,7 +199,7 @@ def sequences(layer: tuple[Candidates, ...], coding: str) -> set[tuple[str, ...]
     }
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(st.data(), st.sampled_from(CODINGS), st.integers(0, 9))
 def test_pieces_allow_the_segmentations_that_characters_allow(data: st.DataObject, coding: str, seed: int) -> None:
     """Exactly those, of all that have no boundary within a piece."""
@@ -210,7 +210,7 @@ def test_pieces_allow_the_segmentations_that_characters_allow(data: st.DataObjec
     assert found == {(words, tags) for words, tags in expected if ends(words) <= ends(cut.forms)}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.data(), st.sampled_from(CODINGS), st.integers(0, 9))
 def test_full_annotation_comes_out_as_it_went_in(data: st.DataObject, coding: str, seed: int) -> None:
     sentence, layer = data.draw(evidence(coding))
@@ -279,7 +279,7 @@ def test_nothing_known_stays_so_in_training() -> None:
     assert cut.forms == ("abcda", "b", "d", "c", "b", "a")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_training_never_contradicts_the_annotation(data: st.DataObject) -> None:
     """What a piece is said to be is true of the gold words, and gold words without a clash say what they are."""

@@ -54,7 +54,7 @@ def allows(view: View, layer: Layer, labels: tuple[int, ...]) -> bool:
     return all(c is None or view.names[view.projection[y]] in c for y, c in zip(labels, layer, strict=True))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(TEXT, SEED, st.sampled_from(["joint", "ctb", "pd"]), st.integers(1, 12), st.booleans())
 def test_the_best_tag_sequences_with_the_sums_of_their_label_sequences(
     text: list[str], seed: int, guideline: str, k: int, given_other: bool

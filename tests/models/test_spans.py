@@ -53,7 +53,7 @@ def is_word(labels: tuple[int, ...], names: tuple[str, ...], start: int, stop: i
     return (start, stop) in list(pairwise(ends))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, st.integers(1, 4), SEED, st.booleans())
 def test_entropies_are_those_of_enumeration(texts: Any, size: int, seed: int, transitions: bool) -> None:
     problem = Problem(texts, plain(size), seed, transitions=transitions)
@@ -64,7 +64,7 @@ def test_entropies_are_those_of_enumeration(texts: Any, size: int, seed: int, tr
     np.testing.assert_allclose(span_entropies(model, problem.encoded, start, stop), expected, rtol=1e-7, atol=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(TEXTS, st.sampled_from(sorted(LABELS)), SEED)
 def test_probabilities_of_words_are_those_of_enumeration(texts: Any, name: str, seed: int) -> None:
     texts = [text[:3] for text in texts] if name == "tagged" else texts

@@ -70,7 +70,7 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(tool.tag([])) == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.sampled_from(["joint", "ctb", "pd"]), LAYERS, st.integers(0, 20))
 def test_completing_heeds_what_is_given(guideline: str, picks: list[list[int] | None], seed: int) -> None:
     tool, problem = tagger("bundles", seed)

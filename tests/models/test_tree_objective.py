@@ -109,7 +109,7 @@ def shares(given: Sentence) -> Any:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(SEED, EVIDENCE, st.booleans(), st.booleans())
 def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bool, is_doubted: bool) -> None:
     sentences, weights = problem(seed, evidence, single_root), random_weights(seed)
@@ -185,7 +185,7 @@ def test_evidence_of_every_head_is_no_evidence() -> None:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEED, EVIDENCE)
 def test_mistakes_lead_from_the_best_tree_to_the_best_allowed_one(seed: int, evidence: str) -> None:
     sentences, weights = problem(seed, evidence), random_weights(seed)

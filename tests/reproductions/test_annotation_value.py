@@ -37,10 +37,6 @@ def test_answers_are_gold_and_all_else_is_unknown(pool):
     assert all(c is None for layer in (layers[1][1:], *layers[2:]) for c in layer)
 
 
-def test_the_raw_sentences_tell_nothing_of_the_answers(pool):
-    assert {name for sentence in pool.raw for name in sentence.layers} == {"pd"}
-
-
 def test_the_first_questions_are_those_that_the_source_tagger_doubts(pool):
     tables = np.concatenate([t.max(1) for t in Tagger(pool.guide).probabilities([*pool.raw])])
     chosen = ask(pool, "least certain", None, known_of(pool), 20)
@@ -55,14 +51,6 @@ def test_what_is_known_is_not_asked_again(pool, choice):
     chosen = ask(pool, choice, model, known, 100)
     assert len({*chosen.tolist()}) == 100
     assert not known[chosen].any()
-
-
-def test_in_proportion_lies_between(pool):
-    doubt = {}
-    tables = np.concatenate([t.max(1) for t in Tagger(pool.guide).probabilities([*pool.raw])])
-    for choice in CHOICES:
-        doubt[choice] = 1 - tables[ask(pool, choice, None, known_of(pool), 200)].mean()
-    assert doubt["least certain"] > doubt["in proportion"] > doubt["random"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -85,16 +73,6 @@ def test_every_round_knows_so_many_more(pool, choice, monkeypatch):
     assert [(row["answers"], int(known.sum())) for row, known in zip(rows, seen, strict=True)] == [(50, 50), (120, 120)]
     assert not (seen[0] & ~seen[1]).any()
     assert all(len(row["right"]) == len(pool.data.test) for row in rows)
-
-
-def test_the_seed_draws_the_random_tokens(pool, monkeypatch):
-    seen = []
-    monkeypatch.setattr(Pool, "trained", lambda _self, _method, known, _seed: seen.append(known.copy()) or pool.guide)
-    monkeypatch.setattr("reproductions.annotation_value.rounds.right", lambda *_: [])
-    for seed in (0, 0, 1):
-        list(rounds(pool, "two-stage", "random", (50,), seed))
-    assert (seen[0] == seen[1]).all()
-    assert (seen[0] != seen[2]).any()
 
 
 def made(method, choice, answers, share):
@@ -135,9 +113,3 @@ def test_the_command(tmp_path, monkeypatch):
     assert "`two-stage` has" in page
     assert "coupled" not in page
     assert (tmp_path / "annotation-value.png").stat().st_size > 1000
-
-
-def test_without_corpora_it_says_so(tmp_path, monkeypatch):
-    monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path))
-    with pytest.raises(SystemExit, match="TAGWEAVE_CORPORA"):
-        main([])

@@ -25,10 +25,6 @@ def known(number: int) -> list[tuple[AnnotationTask, Answer]]:
     ]
 
 
-def test_the_paper_counts_every_task() -> None:
-    assert pytest.approx(100.0) == AT_TWO + AT_FOUR + DROPPED
-
-
 def test_the_least_certain_fifth_is_asked_for_without_its_labels() -> None:
     train, dev, text = read_data(quick=True)
     found, right = hardest(train, dev, text, 60, Schedule(2, 2))
@@ -49,12 +45,6 @@ def test_hard_tasks_are_found_that_make_the_shares_of_the_paper() -> None:
     assert [round(100 * shares[name], 1) for name in ("two", "four", "dropped")] == pytest.approx(
         [AT_TWO, AT_FOUR, DROPPED], abs=0.4
     )
-
-
-def test_people_who_are_never_wrong_agree_at_two(tmp_path: Path) -> None:
-    found = simulate(known(30), Kind("never", {}, even(1.0)), 3, str(tmp_path), 0)
-    assert (found["answers"], found["two"], found["four"], found["dropped"]) == (60, 1.0, 0.0, 0.0)
-    assert (found["right"], found["right_alone"], found["agreement"], found["alpha"]) == (1.0, 1.0, 1.0, None)
 
 
 def test_what_is_counted_adds_up(tmp_path: Path) -> None:

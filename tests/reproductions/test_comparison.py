@@ -36,11 +36,6 @@ def test_scores_are_of_the_sums_of_a_seed(counts: np.ndarray) -> None:
     assert found["deviation"] == pytest.approx(abs(found["values"][0] - found["values"][1]) / 2)
 
 
-def test_methods_that_are_the_same_do_not_differ() -> None:
-    one = shares([[3, 4], [1, 4]], [[2, 4], [2, 4]])
-    assert compare(one, one, 100) == {"difference": 0, "p": [1, 1], "p_all": 1}
-
-
 def test_a_difference_in_every_seed_counts_once_a_sentence() -> None:
     better, worse = (Measured(np.full((5, 4, 2), [right, 10]), share_of_counts) for right in (9, 5))
     found = compare(better, worse, 2000)

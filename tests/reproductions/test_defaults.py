@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from reproductions.defaults.cell import NOW, REGRESSION, Cell, Text, features, part, spread
+from reproductions.defaults.cell import NOW, REGRESSION, Cell, Text, features, part
 from reproductions.defaults.page import summary
-from reproductions.defaults.study import LARGE, REGRESSED, ROWS, cells, main
+from reproductions.defaults.study import main
 from reproductions.lab.cache import Cache
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -29,11 +29,6 @@ def test_parts_are_whole_sentences_from_several_places(tokens: int, subset: int,
     assert part(CORPUS, 0, subset) is CORPUS
 
 
-def test_development_data_is_of_the_whole_corpus() -> None:
-    assert numbers(spread(CORPUS, 9)) == [0, 3, 6]
-    assert spread(CORPUS, 100) == CORPUS
-
-
 def test_a_feature_is_a_column_for_every_place_in_its_window() -> None:
     encoder = TemplateEncoder(Templates(("form[-1]", "form[0]", "prefix_1[0]")))
     encoded = encoder.encode([Sentence(("a", "b")), Sentence(("b",))])
@@ -43,17 +38,6 @@ def test_a_feature_is_a_column_for_every_place_in_its_window() -> None:
     assert (matrix[0] * matrix[2]).sum() == 1  # the edge
     assert (matrix[1] * matrix[2]).sum() == 2  # the token and its prefix
     assert set(np.unique(matrix)) == {0, 1}
-
-
-def test_every_size_compares_with_the_defaults_of_before(tmp_path) -> None:
-    found = list(cells(tmp_path, (1000, 5000, 0), 2))
-    by_row: dict[tuple, set] = {}
-    for cell in found:
-        by_row.setdefault((cell.tokens, cell.task, cell.text.name), set()).add(cell.trained)
-    assert all({"defaults", "before"} <= trained for trained in by_row.values())
-    assert {row[1:] for row in by_row if row[0] == 1000} == set(ROWS)
-    assert {row[1:] for row in by_row if row[0] != 1000} == set(LARGE)
-    assert {row for row, trained in by_row.items() if REGRESSION in trained} == {(1000, *row) for row in REGRESSED}
 
 
 def test_the_regression_is_compared_on_the_subsets_that_it_has(tmp_path) -> None:

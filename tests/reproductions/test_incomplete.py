@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reproductions.incomplete import cells, study
 from reproductions.incomplete import page as pages
 from reproductions.incomplete import run as runs
-from reproductions.incomplete.cells import Cell, Data, by_name, fit_marginal
+from reproductions.incomplete.cells import Cell, Data, fit_marginal
 from reproductions.incomplete.run import LEARNER, run
 from reproductions.incomplete.scores import (
     Scored,
@@ -35,13 +35,10 @@ from reproductions.incomplete.settings import (
     SEGMENTATION,
     TAGGING,
     WARM,
-    ambiguous_forms,
-    complete,
     know_beginnings,
     label_tokens,
     leave_candidates,
     mark_words,
-    tags_of_words,
 )
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -105,33 +102,11 @@ def test_a_seed_repeats_and_another_differs(setting, tagging):
         assert first != other
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3, 1.0])
-def test_label_tokens_keeps_its_share(share, tagging):
-    damaged = label_tokens(share)(tagging.train, 0)
-    known = sum(label is not None for sentence in damaged for label in sentence.layers["tag"])
-    assert known / damaged.tokens() == pytest.approx(share, abs=0.04)
-
-
-def test_tags_of_words_are_in_order_of_first_occurrence():
-    corpus = tagged("a_Z b_Y a_A", "a_M a_Z b_Y")
-    assert tags_of_words(corpus) == {"a": ("Z", "A", "M"), "b": ("Y",)}
-    assert ambiguous_forms(corpus) == {"a"}
-
-
 def test_leave_candidates_replaces_every_ambiguous_word():
     corpus = tagged("a_Z b_Y a_A", "a_A")
     damaged = leave_candidates(1.0)(corpus, 0)
     assert damaged[0].layers["tag"] == (("Z", "A"), ("Y",), ("Z", "A"))
     assert damaged[1].layers["tag"] == (("Z", "A"),)
-
-
-@given(st.integers(0, 20))
-def test_leave_candidates_in_half_of_the_sentences(seed):
-    corpus = tagged(*["a_Z b_Y", "a_A b_Y"] * 5)
-    damaged = leave_candidates(0.5)(corpus, seed)
-    assert sum(sentence == gold for sentence, gold in zip(damaged, corpus, strict=True)) == 5
-    tags = {sentence.layers["tag"][0] for sentence in damaged if len(sentence.layers["tag"][0]) > 1}
-    assert tags == {("Z", "A")}, "the candidates of a word are those of the whole corpus"
 
 
 def test_mark_words_writes_out_what_a_word_says_of_its_neighbours(monkeypatch):
@@ -145,11 +120,6 @@ def test_mark_words_writes_out_what_a_word_says_of_its_neighbours(monkeypatch):
     B, M, E, S = ("B",), ("M",), ("E",), ("S",)
     expected = (None, ("E", "S"), B, M, E, S, B, E, ("B", "S"), None)
     assert sentence.layers["seg"] == expected
-
-
-def test_a_mark_on_every_word_is_the_full_annotation(segmenting):
-    marked = mark_words(1.0)(segmenting.train, 0)
-    assert marked.sentences == Task("segment").prepare(segmenting.train).sentences
 
 
 def test_marked_words_are_certain_words(segmenting):
@@ -174,26 +144,6 @@ def test_beginnings_beside_labels_leave_nothing_open(segmenting):
         assert found.certain is None or all(found.certain)
 
 
-def test_beginnings_alone_leave_half_unknown(segmenting):
-    damaged = know_beginnings(others_known=False)(segmenting.train, 0)
-    labels = [label for sentence in damaged for label in sentence.layers[damaged.guideline]]
-    assert set(labels) == {None, ("B", "S"), ("M", "E")}
-    assert labels.count(None) / len(labels) == pytest.approx(0.5, abs=0.05)
-
-
-def test_by_name_sorts_candidates_and_leaves_the_unknown():
-    corpus = Corpus((Sentence(("a", "b"), {"tag": (("Z", "A"), None)}),))
-    assert by_name(corpus)[0].layers["tag"] == (("A", "Z"), None)
-
-
-def test_names_in_the_tables_are_distinct():
-    for settings in (TAGGING, SEGMENTATION):
-        assert len({setting.name for setting in settings}) == len(settings)
-        for setting in settings:
-            assert setting.methods[0] == MARGINAL
-            assert len({method.name for method in setting.methods}) == len(setting.methods)
-
-
 # cells
 
 
@@ -205,14 +155,6 @@ def test_a_cell_runs_once(tagging, tmp_path, monkeypatch):
     assert first["left"] == 80
     assert first["iterations"] <= 4
     assert [len(tags.split()) for tags in first["test"]] == [len(sentence) for sentence in tagging.test]
-
-
-def test_the_cache_holds_no_text(segmenting, tmp_path):
-    Cell(segmenting, SEGMENTATION[1], MARGINAL, 0).result(tmp_path)
-    (path,) = tmp_path.iterdir()
-    text = path.read_text(encoding="utf-8")
-    assert not any(character in text for sentence in segmenting.test for character in "".join(sentence.forms))
-    assert path.name.startswith("segment-30-marginal-from-zero-0-")
 
 
 def test_cells_that_differ_have_different_descriptions(tagging):
@@ -230,16 +172,6 @@ def test_cells_that_differ_have_different_descriptions(tagging):
     assert len({json.dumps(cell.description()) for cell in cells}) == len(cells)
 
 
-def test_nothing_left_is_no_training(tagging, monkeypatch):
-    monkeypatch.setattr(Cell, "_fit", lambda *_: pytest.fail("trained"))
-    assert Cell(tagging, TAGGING[2], DISCARD, 0).run() == {"left": 0}
-
-
-def test_discard_counts_what_is_left(tagging):
-    result = Cell(tagging, TAGGING[4], DISCARD, 0).run()
-    assert 40 <= result["left"] < 80
-
-
 @pytest.mark.parametrize("method", [WARM, ARGMAX_OF_MARGINAL, FIRST_BY_NAME], ids=lambda method: method.name)
 def test_every_kind_of_method_learns(method, tagging):
     setting = TAGGING[3] if method.by_name else TAGGING[1]
@@ -253,12 +185,6 @@ def test_segmentation_gives_lengths_of_words(method, segmenting):
     lengths = [sum(map(int, line.split())) for line in result["test"]]
     assert lengths == [sum(map(len, sentence.forms)) for sentence in segmenting.test]
     assert result["dev"] > 0.4
-
-
-def test_beginnings_beside_labels_train_the_model_of_full_labels(segmenting):
-    full, coarse = (Cell(segmenting, SEGMENTATION[number], MARGINAL, 0).run() for number in (0, 3))
-    assert coarse["dev"] == pytest.approx(full["dev"], abs=0.01)
-    assert sum(a == b for a, b in zip(full["test"], coarse["test"], strict=True)) >= 18
 
 
 @pytest.mark.parametrize("share", [0.1, 0.9])
@@ -311,21 +237,11 @@ def test_accuracy_by_kind_of_word():
     assert values == pytest.approx({"P": 60, "labelled words": 200 / 3, "unlabelled words": 100, "new words": 0})
 
 
-def test_a_full_corpus_has_no_unlabelled_words(tagging):
-    assert [name for name, _ in kinds_of_words(tagging.train)] == ["labelled words"]
-
-
 def test_how_often_a_choice_is_right():
     gold = tagged("a_Z b_B c_C a_A", "a_A d_D")
     damaged = leave_candidates(1.0)(gold, 0)
     found = choice_precision(damaged, gold)
     assert found == pytest.approx({"random": 50, "first": 100 / 3, "first, by name": 200 / 3, "frequent": 100 / 3})
-
-
-def test_frequent_counts_what_is_sure():
-    gold = tagged("a_Z a_A b_A")
-    assert choice_precision(leave_candidates(1.0)(gold, 0), gold)["frequent"] == pytest.approx(50)
-    assert np.isnan(choice_precision(gold, gold)["random"]), "a ratio over nothing is undefined"
 
 
 @given(st.lists(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("XY")), min_size=1, max_size=4), min_size=1))
@@ -343,21 +259,10 @@ def scored(right: list[int]) -> Scored:
     return Scored(float(100 * counts[:, 0].sum() / counts[:, 1].sum()), counts, share_of_counts)
 
 
-def test_equal_methods_do_not_differ():
-    found = compare([scored([3, 4])], [scored([3, 4])], 100)
-    assert found == {"difference": 0, "p": [1.0], "p_all": 1.0}
-
-
 def test_many_sentences_tell_methods_apart():
     found = compare([scored([9] * 50)] * 2, [scored([8] * 50)] * 2, 500)
     assert found["difference"] == pytest.approx(10)
     assert max(*found["p"], found["p_all"]) < 0.01
-
-
-def test_seeds_are_no_sample_of_sentences():
-    """Two sentences, however many seeds: the exchange of both has probability 1/2, so nothing is significant."""
-    found = compare([scored([9, 9])] * 20, [scored([1, 1])] * 20, 500)
-    assert found["p_all"] > 0.3
 
 
 def test_seeds_that_disagree_cancel_out():
@@ -365,11 +270,6 @@ def test_seeds_that_disagree_cancel_out():
     found = compare([better, worse], [worse, better], 200)
     assert max(found["p"]) < 0.05
     assert found["p_all"] == 1.0
-
-
-def test_a_score_without_counts_is_not_tested():
-    with pytest.raises(ValueError, match="without counts"):
-        compare([Scored(1.0)], [Scored(2.0)], 10)
 
 
 # the command
@@ -403,12 +303,6 @@ def test_the_page_states_its_command_and_keeps_the_discussion(written):
     assert text.endswith("By hand.\n")
 
 
-def test_the_page_says_where_nothing_is_left(written):
-    text = (written / "page.md").read_text(encoding="utf-8")
-    assert "nothing left" in text
-    assert "| discard | nothing left |" in text
-
-
 def test_every_score_of_the_json_is_on_the_page(written):
     text = (written / "page.md").read_text(encoding="utf-8")
     summary = json.loads((written / "page.json").read_text(encoding="utf-8"))
@@ -423,29 +317,6 @@ def test_every_score_of_the_json_is_on_the_page(written):
     assert set(summary["settings"][1]["methods"][0]["measures"]) == {"P", "APA"}
     assert [len(setting["choices"]) for setting in summary["settings"]] == [0, 2]
     assert "`first` " in text
-
-
-def test_tables_are_rectangular(written):
-    rows = [line for line in (written / "page.md").read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    widths = [line.count("|") for line in rows]
-    heads = [i for i, line in enumerate(rows) if line.startswith("|---")]
-    assert len(heads) == 5
-    for head, end in zip(heads, [*[h - 1 for h in heads[1:]], len(rows)], strict=True):
-        assert set(widths[head - 1 : end]) == {widths[head]}
-
-
-def test_plots_are_written_and_shown(written):
-    text = (written / "page.md").read_text(encoding="utf-8")
-    plots = sorted(path.name for path in written.glob("*.png"))
-    assert plots
-    assert all(f"]({plot})" in text for plot in plots)
-
-
-@pytest.mark.parametrize(
-    ("difference", "p", "said"), [(1.0, 0.01, "better"), (-1.0, 0.01, "worse"), (1.0, 0.2, "does not differ")]
-)
-def test_verdicts(difference, p, said):
-    assert said in pages._outcome({"difference": difference, "p_all": p})
 
 
 def test_verdicts_name_the_better_of_either_start():
@@ -471,21 +342,3 @@ def test_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(Cell, "run", lambda *_: pytest.fail("ran again"))
     study.main(words)
     assert (tmp_path / "incomplete-segmentation.md").read_text(encoding="utf-8") == first
-
-
-def test_without_corpora_it_says_so(tmp_path, monkeypatch):
-    monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path))
-    with pytest.raises(SystemExit, match="TAGWEAVE_CORPORA"):
-        study.main(["tagging", "--cache", str(tmp_path)])
-
-
-def test_complete_is_complete(tagging):
-    assert complete(tagging.train, 0) is tagging.train
-
-
-def test_without_a_choice_of_settings_the_page_has_no_table_of_them(tmp_path):
-    words = ["segmentation", "--quick", "--seeds", "1", "--cache", str(tmp_path / "cache"), "--out", str(tmp_path)]
-    study.main([*words, "--tried", "1"])
-    page = (tmp_path / "incomplete-segmentation.md").read_text(encoding="utf-8")
-    assert "the defaults, for every method alike" in page
-    assert "Learner settings\n" not in page

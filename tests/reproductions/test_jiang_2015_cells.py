@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reproductions.jiang_2015 import word_lines
 from reproductions.jiang_2015.adaptation import Adaptation, Way
 from reproductions.jiang_2015.cells import Cells
 from reproductions.jiang_2015.decoding import seconds
 from reproductions.jiang_2015.methods import (
     BASELINE,
-    DECODING,
     FILTERED,
     MERGING,
     MODEL_1,
@@ -24,7 +21,6 @@ from reproductions.jiang_2015.methods import (
     ROUNDS,
     SOURCE,
     TARGET_SHARES,
-    TIMED,
     WAYS_BACK,
     in_rounds,
     way_back,
@@ -34,9 +30,7 @@ from reproductions.jiang_2015.settings import PARTS, RECIPES
 from reproductions.jiang_2015.trainings import Trainings
 from reproductions.jiang_2015.words import Words
 from reproductions.lab.cache import Cache
-from reproductions.lab.run import Setting
 from reproductions.lab.words import segmented
-from tagweave.corpus.errors import CorpusError
 from tagweave.learning.loop import Iteration
 from tagweave.models.storage import load_model
 from tagweave.training.chain_system import ChainSystem
@@ -128,15 +122,6 @@ def test_the_best_lambda_and_the_best_round_are_those_of_development_data(cache:
     assert found.way(way_back(0.7)) == (1, 0.7, False)
 
 
-def test_lambda_0_takes_the_best_candidate_and_lambda_1_the_best_way_back(cache: Cache) -> None:
-    for side in adaptation(sample(), cache).round(1, 0.0):
-        assert side.best(0) == [ranking.annotations[0] for ranking in side.ranked]
-        assert side.best(1) == [ranking.annotations[-1] for ranking in side.ranked]
-        assert all(ranking.there[0] == pytest.approx(0, abs=1e-3) for ranking in side.ranked)  # the perceptron's
-        assert any(len(ranking.annotations) > 1 for ranking in side.ranked)
-        assert side.best(0) != side.best(1)
-
-
 def test_what_did_not_lead_back_is_dropped(cache: Cache) -> None:
     pair = sample()
     found = adaptation(pair, cache)
@@ -147,33 +132,7 @@ def test_what_did_not_lead_back_is_dropped(cache: Cache) -> None:
     assert Cells(cache, 1, None)(pair, MODEL_2, 0)["sentences"] == len(marks)
 
 
-def test_the_first_round_is_the_same_for_every_lambda(cache: Cache) -> None:
-    found = adaptation(sample(), cache)
-    assert found.round(1, 0.5) is found.round(1, 0.0)
-    assert found.round(2, 1.0) is not found.round(2, 0.0)
-
-
 # cells
-
-
-def test_a_cell_has_the_words_of_everything_that_is_measured_on(cache: Cache) -> None:
-    pair, cells = sample(), Cells(cache, 1, None)
-    for method in (BASELINE, SOURCE, MERGING, MODEL_1, MODEL_2):
-        found = cells(pair, method, 0)
-        for part, gold in pair.gold.items():
-            words = word_lines.cut(gold, found[part], "ctb")
-            assert ["".join(sentence.forms) for sentence in words] == ["".join(sentence.forms) for sentence in gold]
-        assert found["labels"] == 4
-        assert len(found["history"]) == pair.schedule.iterations
-        assert ("round" in found) == (method is MODEL_2)
-
-
-def test_seeds_draw_the_source_and_order_the_sentences(cache: Cache) -> None:
-    pairs = [sample(seed=seed) for seed in (0, 1)]
-    assert pairs[0].source.train != pairs[1].source.train
-    assert pairs[0].digests["target train"] == pairs[1].digests["target train"]
-    histories = [Cells(cache, 1, None)(pair, MERGING, seed)["history"] for seed, pair in enumerate(pairs)]
-    assert histories[0] != histories[1]
 
 
 class Counter:
@@ -233,24 +192,7 @@ def test_a_model_that_is_needed_again_is_trained_again_and_is_the_same(tmp_path:
     assert segmented(load_model(file), pair.target.test) == words
 
 
-def test_a_damaged_step(tmp_path: Path) -> None:
-    Cells(Cache(tmp_path), 1, None)(sample(), BASELINE, 0)
-    for path in tmp_path.glob("baseline-words-*"):
-        path.write_text("{", "utf-8")
-    with pytest.raises(CorpusError, match="something else than the result of this run"):
-        adaptation(sample(), Cache(tmp_path)).baseline.found(sample().target.test)
-
-
 # decoding
-
-
-def test_decoding_is_measured_side_by_side(cache: Cache) -> None:
-    pair = sample()
-    found = Cells(cache, 1, None)(pair, DECODING, 0)
-    assert list(found["seconds"]) == [method.name for method in TIMED]
-    assert len({len(times) for times in found["seconds"].values()}) == 1
-    assert all(time > 0 for times in found["seconds"].values() for time in times)
-    assert found["characters"] == sum(len(form) for sentence in pair.target.test for form in sentence.forms)
 
 
 def test_decoders_take_turns() -> None:
@@ -263,14 +205,6 @@ def test_decoders_take_turns() -> None:
 # settings
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_settings_have_names_of_their_own(part: str) -> None:
-    settings: list[Setting[Any, Any]] = PARTS[part](None)
-    assert len({setting.name for setting in settings}) == len(settings)
-    for setting in settings:
-        assert len({method.name for method in setting.methods}) == len(setting.methods)
-
-
 def test_sizes_are_shares_of_the_target_alone() -> None:
     whole = sample()
     for setting, share in zip(PARTS["sizes"](None), TARGET_SHARES, strict=True):
@@ -278,9 +212,3 @@ def test_sizes_are_shares_of_the_target_alone() -> None:
         assert len(pair.target.train) == round(share * len(whole.target.train))
         assert all(sentence in whole.target.train.sentences for sentence in pair.target.train)
         assert (pair.source, pair.target.dev, pair.target.test) == (whole.source, whole.target.dev, whole.target.test)
-
-
-def test_a_pair_is_drawn_once_in_turn() -> None:
-    (setting, *_) = PARTS["models"](None)
-    draw: Callable[[int], Pair] = setting.draw
-    assert draw(0) is draw(0)

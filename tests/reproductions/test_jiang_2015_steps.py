@@ -6,14 +6,12 @@ from itertools import accumulate, pairwise
 from random import Random
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reproductions.jiang_2015 import word_lines as lines
 from reproductions.jiang_2015.newspaper import in_sentences, some
 from reproductions.jiang_2015.recall import by_kind
-from reproductions.jiang_2015.structure import digest
 from reproductions.jiang_2015.words import Words
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -36,27 +34,6 @@ def test_lines_are_words_and_labels_without_text(corpus: Corpus) -> None:
     assert lines.labels(found) == labels
     assert lines.of_labels(labels) == found
     assert lines.cut(corpus, found, "pd").sentences == corpus.sentences
-
-
-@given(CORPORA)
-def test_a_text_in_other_words(corpus: Corpus) -> None:
-    others = ["1 " * len("".join(sentence.forms)) for sentence in corpus]
-    found = lines.cut(corpus, others, "ctb")
-    assert found.guideline == "ctb"
-    assert [sentence.forms for sentence in found] == [tuple("".join(sentence.forms)) for sentence in corpus]
-
-
-def test_lengths_of_another_text() -> None:
-    corpus = Corpus((Sentence(("甲乙", "丙")),))
-    with pytest.raises(ValueError, match="found words of 2 characters, expected 3"):
-        lines.cut(corpus, ["1 1"], "ctb")
-    with pytest.raises(ValueError, match="shorter"):
-        lines.cut(corpus, [], "ctb")
-
-
-def test_lines_are_told_apart() -> None:
-    assert digest(["1 2", "3"]) == digest(iter(["1 2", "3"]))
-    assert len({digest(each) for each in (["1 2", "3"], ["1", "2 3"], ["1 2 3"], ["3", "1 2"], [])}) == 5
 
 
 # sentences
@@ -88,11 +65,6 @@ def test_some_sentences_in_their_order(corpus: Corpus, count: int, seed: int) ->
     assert found == sorted(set(found))
 
 
-def test_seeds_draw_other_sentences() -> None:
-    corpus = Corpus(tuple(Sentence((str(at),)) for at in range(100)))
-    assert some(corpus, 50, 1) == some(corpus, 50, 1) != some(corpus, 50, 2)
-
-
 # recall
 
 
@@ -120,12 +92,3 @@ def test_recall_by_tag() -> None:
         {"tag": "NN", "share": 40.0, "first": 75.0, "second": 50.0},
         {"tag": "VV", "share": 20.0, "first": 100.0, "second": 0.0},
     ]  # PU does not change
-
-
-def test_rare_tags_are_left_out() -> None:
-    words = tuple("天" * 100)
-    for rare, shown in ((1, ["NN"]), (2, ["JJ", "NN"])):
-        layer = (*[("JJ",)] * rare, *[("NN",)] * (100 - rare))
-        gold = Corpus((Sentence(words, {"ctb": layer}),), "ctb")
-        found = by_kind(SEGMENTER, gold, [["1 " * 100]], [["2 " * 50]])
-        assert [row["tag"] for row in found] == shown

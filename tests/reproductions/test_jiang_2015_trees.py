@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,12 @@ from reproductions.jiang_2015.adaptation import Adaptation, Way
 from reproductions.jiang_2015.cells import Cells
 from reproductions.jiang_2015.methods import BASELINE, CONVERSIONS, MODEL_1, MODEL_2, SOURCE, Method
 from reproductions.jiang_2015.pair import Pair
-from reproductions.jiang_2015.settings import PARTS, TREE_SHARES
+from reproductions.jiang_2015.settings import PARTS
 from reproductions.jiang_2015.trainings import Trainings
 from reproductions.jiang_2015.treebanks import halves
 from reproductions.jiang_2015.trees import Trees
 from reproductions.lab.cache import Cache
-from reproductions.lab.corpora import digest
-from reproductions.lab.twice import Twice
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.evaluation.attachment import attachment
 from tagweave.training import tree_system as systems
@@ -34,7 +30,6 @@ from tagweave.training.parsing import FittedParser, fit_parser
 from tagweave.training.predict_self import PredictSelf
 from tagweave.training.system import Parallel, Step
 from tagweave.training.transform import fit_iterated, fit_transformed
-from treebank import treebank
 
 RELATIONS = st.sampled_from([None, "det", "nmod:poss", "comp:obj@x", "0"])
 TREES = st.lists(st.tuples(st.integers(0, 12), RELATIONS).map(lambda arc: Arc(*arc)), min_size=1, max_size=8).map(tuple)
@@ -60,33 +55,6 @@ def test_lines_are_trees_without_text(trees: list[tuple[Arc, ...]]) -> None:
     assert tree_lines.of_corpus(again) == found
 
 
-def test_a_line_is_short() -> None:
-    assert tree_lines.of_trees([(Arc(2, "det"), Arc(0, "nmod:poss"), Arc(2, None))]) == ["2:det 0:nmod:poss 2"]
-
-
-@given(TREES)
-def test_heads_alone(tree: tuple[Arc, ...]) -> None:
-    (line,) = tree_lines.of_corpus(tree_lines.without_relations(corpus_of([tree])))
-    assert line == " ".join(str(arc.head) for arc in tree)
-
-
-def test_lines_of_another_text() -> None:
-    corpus = corpus_of([(Arc(0, None), Arc(1, None))])
-    with pytest.raises(ValueError, match="found a tree of 1 tokens, expected 2"):
-        tree_lines.with_trees(corpus, ["0"], "b")
-    with pytest.raises(ValueError, match="shorter"):
-        tree_lines.with_trees(corpus, [], "b")
-    with pytest.raises(ValueError, match="found trees of 3 tokens, expected 2"):
-        tree_lines.right(corpus, ["0 1 1"])
-
-
-@pytest.mark.parametrize("candidates", [None, (Arc(0, None), Arc(2, None)), (Arc(None, "root"),)])
-def test_a_tree_that_is_not_whole(candidates: tuple[Arc, ...] | None) -> None:
-    sentence = Sentence(("a", "b"), heads={"a": (candidates, (Arc(1, None),))})
-    with pytest.raises(CorpusError, match="found 1 tokens without one head"):
-        tree_lines.of_corpus(Corpus((sentence,), "a"))
-
-
 @given(st.lists(st.tuples(TREES, st.randoms(use_true_random=False)), min_size=1, max_size=4))
 def test_scores_are_those_of_the_evaluation(drawn: list) -> None:  # type: ignore[type-arg]
     gold = corpus_of([tree for tree, _ in drawn])
@@ -100,28 +68,7 @@ def test_scores_are_those_of_the_evaluation(drawn: list) -> None:  # type: ignor
     assert tree_lines.counts(gold, lines, relations=True).sum(axis=0).tolist() == [arcs, gold.tokens()]
 
 
-def test_arcs_by_the_tags_of_both_ends() -> None:
-    corpus = Corpus(tuple(treebank(3)), "head")
-    found = tree_lines.tag_pairs(corpus, "upos")
-    assert len(found) == corpus.tokens()
-    assert set(found) <= {"ROOT→V", "V→N", "N→D", "V→P"}
-    assert found.count("ROOT→V") == 3
-
-
 # corpora
-
-
-def test_the_digest_of_a_treebank_knows_its_trees_and_columns() -> None:
-    corpus = Corpus(tuple(treebank(3)), "head")
-    others = [
-        tree_lines.without_relations(corpus),
-        corpus.map(lambda sentence: sentence.with_column("feats", sentence.forms)),
-        replace(corpus, guideline="other"),
-    ]
-    assert len({digest(each) for each in (corpus, *others)}) == 4
-    assert digest(corpus) == digest(Corpus(tuple(treebank(3)), "head"))
-    tagged = replace(corpus, guideline="upos")  # trees of which nobody learns
-    assert digest(tagged) == digest(tagged.map(lambda sentence: replace(sentence, heads={})))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -150,16 +97,6 @@ def twice(first: list[list[str]], second: list[list[str]]) -> tuple[Corpus, Corp
     return one, other
 
 
-def test_sentences_of_other_tokens_are_left_out() -> None:
-    corpora = twice([["a", "b"], ["c", "d"], ["e"]], [["a", "b"], ["cd"], ["e"]])
-    found = Twice.of(*corpora, same_tokens=True)
-    assert ([s.forms for s in found.first], found.left_out) == ([("a", "b"), ("e",)], 1)
-    assert Twice.of(*corpora).left_out == 0
-    assert found.reverse.left_out == 1
-    with pytest.raises(CorpusError, match="in other trees"):
-        Twice.of(*twice([["a", "b"]], [["ab"]]), same_tokens=True)
-
-
 def test_each_guideline_sees_its_own_half_of_the_trees() -> None:
     dev, test = invented.treebank(47), invented.treebank(9, 1)
     pair = halves("name", dev, test, 10, "adagrad", PARTS["parsing-french"](None)[0].draw(0).schedule)
@@ -172,13 +109,6 @@ def test_each_guideline_sees_its_own_half_of_the_trees() -> None:
     for corpus in pair.source:
         assert all(list(sentence.heads) == ["content"] for sentence in corpus)
     assert all(list(sentence.heads) == ["function"] for sentence in pair.target.train)
-
-
-def test_shares_of_the_trees_keep_the_source() -> None:
-    pairs = [setting.draw(0) for setting in PARTS["parsing-models"](None)]
-    assert [len(pair.target.train) for pair in pairs] == [round(40 * share) for share in TREE_SHARES]
-    assert len({digest(pair.source.train) for pair in pairs}) == 1
-    assert pairs[0].digests != pairs[1].digests
 
 
 # models: they are those of the library
@@ -289,15 +219,6 @@ def test_conversion_is_a_transfer_model_given_gold_trees(method: Method, cache: 
     assert conversion > baseline
 
 
-def test_gold_trees_of_both_are_of_the_same_sentences() -> None:
-    pair = pair_of("parsing-french")
-    own = dict(zip(("train", "dev", "test"), pair.target, strict=True))
-    for part, given_ in pair.given.items():
-        assert [s.forms for s in given_] == [s.forms for s in own[part]]
-        assert given_.guideline == "content"
-    assert not {s.forms for s in pair.given["train"]} & {s.forms for s in pair.source.train}
-
-
 def test_cells_have_trees_without_text(cache: Cache) -> None:
     pair, cells = pair_of(), Cells(cache, 1, None)
     for method in (BASELINE, SOURCE, MODEL_1, MODEL_2):
@@ -321,16 +242,3 @@ def test_gold_trees_are_not_looked_at(cache: Cache) -> None:
         replace(a, heads={**a.heads, **b.heads}) for a, b in zip(text, pair.source.test, strict=True)
     )
     assert own.guided.found(with_source) == own.guided.found(text)
-
-
-def test_a_kept_parser_is_the_same(tmp_path: Path) -> None:
-    pair = pair_of("parsing-french")
-    first = adaptation(pair, Cache(tmp_path)).guided
-    trees = first.found(pair.target.test)
-    first.keep()
-    model = pair.structure.load(next(tmp_path.glob("model-1*.model")))
-    assert pair.structure.found(model, pair.target.test) == trees
-    assert pair.structure.sizes(model)["labels"] > 3
-    decode = pair.structure.decoder(model, pair.target.test)
-    decode()
-    assert pair.structure.length(pair.target.test) == sum(map(len, pair.target.test))

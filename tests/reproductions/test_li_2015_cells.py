@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,16 +13,12 @@ from hypothesis import strategies as st
 
 from reproductions.lab.cache import Cache
 from reproductions.lab.comparison import Measured
-from reproductions.lab.run import run
-from reproductions.li_2015 import cells
-from reproductions.li_2015.cells import Cell, certainties, shown, tags_of
-from reproductions.li_2015.measures import measures
+from reproductions.li_2015.cells import Cell, shown, tags_of
 from reproductions.li_2015.methods import (
     BASELINE,
     COMPLETE,
     CONVERTED,
     COUPLED,
-    FEW_SOURCES,
     JOINT,
     MERGED,
     SEPARATE,
@@ -39,9 +34,6 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import accuracy
 from tagweave.evaluation.score import share_of_counts
 from tagweave.learning.loop import Schedule
-from tagweave.models.tagger import Tagger
-from tagweave.training.fit import Fitted, fit
-from tagweave.training.recipe import Recipe
 
 
 @pytest.fixture(scope="module")
@@ -144,35 +136,6 @@ def test_the_converted_corpus_is_what_the_coupled_model_says(tagging: Pair, cach
     assert met["PU", "w"] > 100
 
 
-def test_how_many_sentences_an_iteration_visits(tagging: Pair, cache: Cache) -> None:
-    assert Cell(tagging, COUPLED, 0, cache).recipe().sample == (80, 60)
-    assert Cell(tagging, FEW_SOURCES, 0, cache).recipe().sample == (80, 100), "no more than there are"
-    assert Cell(tagging, replace(FEW_SOURCES, source_sentences=7), 0, cache).recipe().sample == (80, 7)
-
-
-@pytest.mark.parametrize("method", [BASELINE, TWO_STAGE, COUPLED], ids=lambda method: method.name)
-def test_systems_that_sample_or_not(
-    method: Method, tagging: Pair, cache: Cache, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    samples = []
-
-    def spy(*arguments: Any) -> Fitted:
-        samples.append(next(argument.sample for argument in arguments if isinstance(argument, Recipe)))
-        raise KeyboardInterrupt
-
-    for name in ("fit", "fit_stages", "fit_coupled"):
-        monkeypatch.setattr(cells, name, spy)
-    monkeypatch.setattr(Cell, "coupling", lambda _: None)
-    with pytest.raises(KeyboardInterrupt):
-        Cell(tagging, method, 0, cache).run()
-    assert samples == [(80, 60) if method == COUPLED else ()]
-
-
-def test_an_unknown_system(tagging: Pair, cache: Cache) -> None:
-    with pytest.raises(ValueError, match="unknown system 'none'"):
-        Cell(tagging, Method("none", "none"), 0, cache).run()
-
-
 # conversion
 
 
@@ -186,11 +149,6 @@ def test_what_is_given_is_shown_and_the_answer_is_not(conversion: Pair) -> None:
             assert found == (None if tag in unknown else (tag,))
 
 
-def test_a_layer_that_is_not_there_is_unknown() -> None:
-    corpus = Corpus((Sentence(("x",), {"a": (("A",),)}),), "a")
-    assert dict(shown(corpus, "b", frozenset("B"))[0].layers) == {"b": (None,)}
-
-
 def test_given_tags_help_all_but_the_baseline(conversion: Pair, cache: Cache) -> None:
     bare = replace(conversion.target, test=with_layers(conversion.target.test, "pd"))
     for method, helps in ((BASELINE, False), (TWO_STAGE, True), (COUPLED, True)):
@@ -202,14 +160,6 @@ def test_given_tags_help_all_but_the_baseline(conversion: Pair, cache: Cache) ->
         if method == TWO_STAGE:
             right = [share_right(conversion.target.test, each) for each in lines]
             assert right[0] > right[1]
-
-
-def test_certainty_is_of_the_best_tag_and_sees_no_layer(tagging: Pair, conversion: Pair) -> None:
-    model = fit([conversion.target.train], Recipe(), None, Schedule(3)).model
-    found = certainties(model, conversion.target.test)
-    tables = Tagger(model).probabilities(with_layers(conversion.target.test).sentences)
-    assert [len(row) for row in found] == [len(sentence) for sentence in conversion.target.test]
-    np.testing.assert_allclose(np.concatenate(found), np.concatenate(tables).max(axis=1), atol=1e-6)
 
 
 # scores
@@ -232,14 +182,6 @@ def test_counts_are_those_of_accuracy(sentences: list[list[tuple[str, str]]]) ->
     assert Measured(counts[None], share_of_counts).values == [pytest.approx(100 * expected.tokens.value)]
 
 
-def test_positions_without_one_label_do_not_count() -> None:
-    gold = Corpus(
-        (Sentence(("a", "b", "c"), {"tag": (("X",), ("X", "Y"), None)}), Sentence(("d",), {"tag": (("Y",),)}))
-    )
-    assert right_and_scored(gold, ["X X X", "X"]).tolist() == [[1, 1], [0, 1]]
-    assert right_and_scored(gold, ["X X X", "X"], np.array([False, True, True, True])).tolist() == [[0, 0], [0, 1]]
-
-
 @given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=1, max_size=6))
 def test_the_least_certain_tokens(certainty: list[list[float]]) -> None:
     values = np.concatenate(certainty)
@@ -249,27 +191,4 @@ def test_the_least_certain_tokens(certainty: list[list[float]]) -> None:
         assert values[chosen].max() <= values[~chosen].min()
 
 
-def test_equally_certain_tokens_are_taken_in_their_order() -> None:
-    assert least_certain([[0.5, 0.1], [0.5, 0.5]], 0.5).tolist() == [True, True, False, False]
-
-
 # all cells
-
-
-def test_a_run_has_every_cell_and_says_so(cache: Cache) -> None:
-    said: list[str] = []
-    chosen = settings("conversion", None)
-    found = run("conversion", chosen, 2, lambda *cell: Cell(*cell, cache).result(), said.append)
-    assert len(said) == len(found.results) == 2 * 2 * 4
-    assert said[0] == "1/16  ctb-to-pd, baseline, seed 0"
-    assert said[8].endswith("seed 1")
-    counts = {name: each.counts for name, each in measures(found, chosen[0], COUPLED).items()}
-    tokens = chosen[0].draw(0).target.test.tokens()
-    assert {name: each.shape for name, each in counts.items()} == {
-        "dev": (2, 10, 2),
-        "test": (2, 10, 2),
-        "hard": (2, 10, 2),
-    }
-    assert counts["test"][0, :, 1].sum() == tokens
-    assert counts["hard"][0, :, 1].sum() == round(0.2 * tokens)
-    assert (counts["hard"] <= counts["test"]).all()

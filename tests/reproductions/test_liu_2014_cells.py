@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reproductions.lab.cache import Cache
-from reproductions.lab.corpora import digest, drawn, new_words
-from reproductions.liu_2014 import domain as domains
+from reproductions.lab.corpora import drawn
 from reproductions.liu_2014.cells import Cell
 from reproductions.liu_2014.domain import Domain
 from reproductions.liu_2014.methods import (
@@ -27,14 +26,10 @@ from reproductions.liu_2014.methods import (
     SHARES,
     Method,
     Source,
-    lexicon_share,
-    natural_share,
 )
 from reproductions.liu_2014.pages import Pages, harvested, raw_text
-from reproductions.liu_2014.partial import KINDS, Partial, partial
+from reproductions.liu_2014.partial import Partial, partial
 from reproductions.liu_2014.settings import PARTS, RECIPE
-from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Sentence
 from tagweave.harvest.lexicon import Lexicon
 from tagweave.harvest.select import marked_spans
 from tagweave.learning.loop import Schedule
@@ -59,15 +54,6 @@ def of(domain: Domain, kind: str, share: float = 1.0, seed: int = 0) -> Partial:
 
 
 # partial annotation
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_partial_annotation_has_the_guideline_of_the_source(kind: str, sample: Domain) -> None:
-    corpus, marked = of(sample, kind)
-    assert corpus.guideline == sample.train.guideline == "pd"
-    assert corpus.unit == "character"
-    assert 0 < len(corpus) <= marked
-    assert of(sample, kind) == (corpus, marked)
 
 
 def test_words_of_the_lexicon_are_marked_in_raw_text(sample: Domain) -> None:
@@ -101,38 +87,11 @@ def test_a_share_is_drawn_in_order(items: list[int], share: float, seed: int) ->
     assert all(item in rest for item in found)
 
 
-def test_words_that_a_corpus_lacks() -> None:
-    corpora = [Corpus((Sentence(forms),)) for forms in (("甲乙", "丙"), ("丁", "甲乙", "丙丁"), ("乙乙", "丙丁"))]
-    assert new_words(*corpora) == ("丙丁", "乙乙")
-    assert new_words(corpora[0]) == ()
-
-
-def test_shares_of_raw_text_and_of_pages(sample: Domain) -> None:
-    for kind, whole in (("lexicon", len(sample.raw)), ("all", len(sample.natural.corpus))):
-        sizes = [len(of(sample, kind, share).corpus) for share in SHARES]
-        assert sizes == sorted(sizes)
-        assert all(size <= round(share * whole) for size, share in zip(sizes, SHARES, strict=True))
-        assert of(sample, kind, 0.25) != of(sample, kind, 0.25, seed=1)
-        assert of(sample, kind) == of(sample, kind, seed=1)
-
-
-def test_random_sentences_are_as_many_as_selected_ones(sample: Domain) -> None:
-    chosen, others = of(sample, "selected").corpus, [of(sample, "random", seed=seed).corpus for seed in range(4)]
-    assert 0 < len(chosen) < len(sample.natural.corpus)
-    assert {len(other) for other in others} == {len(chosen)}
-    assert len({digest(other) for other in others}) > 1
-
-
 def test_selected_sentences_mark_a_word_of_the_target(sample: Domain) -> None:
     raw, chosen = "\n".join(sample.raw), of(sample, "selected").corpus
     for sentence in sample.natural.corpus:
         has = any(word in raw for word in marked_spans(sentence, "segmentation"))
         assert has == (sentence.forms in {s.forms for s in chosen})
-
-
-def test_an_unknown_kind(sample: Domain) -> None:
-    with pytest.raises(ValueError, match="unknown kind 'none', expected one of lexicon, all, selected, random"):
-        of(sample, "none")
 
 
 # pages
@@ -149,25 +108,7 @@ def test_pages_are_harvested_with_their_spans(tmp_path: Path) -> None:
     assert raw_text(tmp_path, {*found.spans}) == ("没有别的。",)
 
 
-def test_texts_are_kept_out_of_a_harvest(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("我在**北京**。他用 **React** 写**代码**。\n", "utf-8")
-    whole, less = harvested(tmp_path), harvested(tmp_path, {"他用React写代码。"})
-    assert len(whole.corpus) == 2
-    assert less.spans == {"我在北京。": 1}
-    assert harvested(tmp_path, whole.spans or ()) == replace(less, corpus=less.corpus.with_sentences(()), spans={})
-    assert Pages().spans_of(Pages().corpus) == 0
-
-
 # domains
-
-
-def test_words_that_features_look_for(sample: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(domains, "FREQUENT", 5)
-    listed = replace(sample).listed
-    assert listed[5:] == sample.lexicon.words
-    forms = [form for sentence in sample.train for form in sentence.forms]
-    least = min(forms.count(word) for word in listed[:5])
-    assert all(forms.count(word) <= least for word in sample.known - set(listed[:5]))
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -182,11 +123,6 @@ def test_the_sample_serves_every_part(part: str) -> None:
         if setting.name != "pages":
             assert not texts[-1] & set(domain.raw)
         assert domain.recipe == RECIPE
-
-
-def test_the_last_share_is_everything() -> None:
-    assert (lexicon_share(SHARES[-1]), natural_share(SHARES[-1])) == (PHRASES, ALL)
-    assert len({method.name for share in SHARES for method in (lexicon_share(share), natural_share(share))}) == 10
 
 
 def test_the_corpora_of_the_lexicon(real_corpora: Path) -> None:
@@ -212,11 +148,6 @@ def test_every_method_learns_and_keeps_its_words(method: Method, sample: Domain,
     assert result["history"][-1] < result["history"][0]
     assert bool(method.partial) == (result["sentences"] > 0) == (result["marked"] > 0)
     assert result["labels"] == 4
-
-
-def test_both_kinds_of_partial_annotation_add_up(sample: Domain, cache: Cache) -> None:
-    counts = [Cell(sample, method, 0, cache).result()["sentences"] for method in (PHRASES, SELECTED, COMBINED)]
-    assert counts[0] + counts[1] == counts[2]
 
 
 def test_what_a_result_depends_on(sample: Domain, cache: Cache) -> None:

@@ -28,20 +28,6 @@ def test_the_numbers_of_the_paper_stand_beside_ours(pages: Pages) -> None:
     assert "paper:" not in rows(pages["raw-text"].text, "Figure 3")
 
 
-def test_numbers_of_sentences_and_spans(pages: Pages) -> None:
-    row = rows(section(pages["natural"].text, "Wikipedia"), "Tables 5 and 6")
-    assert row[BASELINE.name][:2] == ["0", "0"]
-    assert row["+ PA (all)"][:2] == ["10", "30"]
-
-
-def test_pages_have_no_development_data(pages: Pages) -> None:
-    page = pages["natural"]
-    (own,) = (setting for setting in page.settings if setting["name"] == "pages")
-    assert own["sizes"].keys() == {"train", "test"}
-    assert all(found["scores"].keys() == {"test", "test OOV"} for found in own["methods"].values())
-    assert "dev F |" not in section(page.text, "Sentences of the pages").replace("paper: computer dev F", "")
-
-
 def test_partial_annotation_is_tested_against_baseline_and_features(pages: Pages) -> None:
     text, methods = pages["lexicon"].text, pages["lexicon"].settings[0]["methods"]
     against = {name: list(found["against"]) for name, found in methods.items()}
@@ -53,15 +39,3 @@ def test_partial_annotation_is_tested_against_baseline_and_features(pages: Pages
     assert line.endswith(
         f"| {test['difference']:+.2f} | {test['p_all']:.4f} ({test['p'][0]:.4f}, {test['p'][1]:.4f}) |"
     )
-
-
-def test_findings(pages: Pages) -> None:
-    findings = {found["text"]: found for found in pages["lexicon"].settings[0]["findings"]}
-    assert len(findings) == 7
-    unknown = findings["It finds more unknown words (Table 4)."]
-    assert (unknown["paper"], unknown["measure"]) == (11.23, "test OOV")
-
-
-def test_the_recipe_is_told(pages: Pages) -> None:
-    told = "- Every training: adagrad (rate 0.05, batch 16, initial 1e-08), 2 iterations; the last one is kept."
-    assert told in pages["lexicon"].text

@@ -6,7 +6,6 @@ import json
 import shutil
 import sys
 from dataclasses import replace
-from itertools import chain
 
 import pytest
 
@@ -17,7 +16,6 @@ from reproductions.methods.cell import Cell, FailedError, Files, _plan, _timed, 
 from reproductions.methods.label import RUNS, told
 from reproductions.methods.page import CHOICE, counts, lines, summary
 from reproductions.methods.study import METHODS, corpora, main, results
-from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model
@@ -76,22 +74,7 @@ def test_only_named_methods_are_given_the_source(files):
         assert (plan.iterations, plan.threads, plan.task) == (2, 1, "segtag")
 
 
-def test_iterations_are_the_usual_ones_unless_it_is_quick(files):
-    assert _plan({}, files, None).iterations is None
-
-
-def test_a_page_shows_the_options_of_the_command():
-    assert words(METHODS["subword, retrained"]) == ("--method", "subword", "--retrain", "--folds", "2")
-
-
 # the corpora
-
-
-def test_the_parts_of_the_sample_are_different_sentences(files):
-    parts = [path.read_text(encoding="utf-8").splitlines() for path in (files.train, files.dev, files.test)]
-    assert [len(part) for part in parts] == [80, 20, 20]
-    whole = sample.path("ctb.txt").read_text(encoding="utf-8").splitlines()
-    assert [*chain(*parts)] == whole[:120]
 
 
 @pytest.fixture
@@ -115,43 +98,12 @@ def test_lines_cut_what_is_trained_on_alone(shared, tmp_path):
     assert "(4 paragraphs)" in cut.name
 
 
-def test_all_lines_are_the_files_themselves(shared, tmp_path):
-    whole = corpora(False, None, tmp_path)
-    assert whole.train == shared / "zh" / "zx" / "train.txt"
-    assert whole.source == shared / "zh" / "pd199801" / "train.txt"
-    assert "9 sentences" in whole.name
-
-
-def test_a_missing_folder_is_told(monkeypatch, tmp_path):
-    monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path / "nowhere"))
-    with pytest.raises(SystemExit, match="--quick"):
-        corpora(False, None, tmp_path)
-
-
 # scores
-
-
-def test_right_words_and_tags():
-    words, tagged = counts(corpus(*GOLD), RIGHT)
-    assert words.tolist() == tagged.tolist() == [[3, 3, 3], [1, 1, 1], [2, 2, 2]]
-
-
-def test_a_wrong_tag_counts_for_tagged_words_alone():
-    words, tagged = counts(corpus(*GOLD), UNTAGGED_RIGHT)
-    assert words[:, 0].tolist() == [3, 1, 2]
-    assert tagged.tolist() == [[2, 3, 3], [0, 1, 1], [2, 2, 2]]
 
 
 def test_a_wrong_boundary_counts_for_both():
     words, tagged = counts(corpus(*GOLD), CUT)
     assert words.tolist() == tagged.tolist() == [[2, 3, 4], [1, 1, 1], [1, 2, 3]]
-
-
-def test_output_of_another_text_is_refused():
-    with pytest.raises(ValueError, match="characters"):
-        counts(corpus(*GOLD), ["1/PN 1/VV", "1/VA", "2/PN 1/VV"])
-    with pytest.raises(ValueError, match="zip"):
-        counts(corpus(*GOLD), RIGHT[:2])
 
 
 # the summary and the page
@@ -173,12 +125,6 @@ def test_the_best_method_is_that_of_tagged_words_on_test(page):
     assert "best" not in page["methods"]["guided"]
 
 
-def test_others_are_tested_against_the_best(page):
-    tested = page["methods"]["ordinary"]["best"]
-    assert tested["difference"] == pytest.approx(100 - 100 * 2 * 4 / (6 + 8))
-    assert 0 < tested["p_all"] <= 1
-
-
 def test_a_summary_keeps_costs_and_no_text(page):
     told_of = json.dumps(page, ensure_ascii=False)
     assert page["methods"]["merged"]["processor"] == 90
@@ -196,30 +142,6 @@ def test_the_page_has_a_row_for_every_method(page):
     costs = {row[0]: row for row in rows if row[0] in METHODS and len(row) == 7}
     assert costs["merged"][1:] == ["1.5", "4,000", "1.2", "3.0", "200", "1,100"]  # the fastest of three runs
     assert "iterate" not in costs
-
-
-def test_the_page_tells_of_command_corpora_and_failure(page):
-    text = "\n".join(lines(page, "COMMAND"))
-    assert "COMMAND" in text
-    assert "three sentences" in text
-    assert "iterate failed: out of memory" in text
-
-
-def test_the_page_tells_of_fewer_rounds_and_folds(page):
-    text = "\n".join(lines(page, "COMMAND"))
-    for option in ("rounds", "folds"):
-        (value,) = {each["options"][option] for each in METHODS.values() if option in each.get("options", {})}
-        assert f"`--{option} {value}`" in text
-    assert "`coupled` is left out" in text
-    assert not any(each.get("method") == "coupled" for each in METHODS.values())
-
-
-def test_a_page_where_everything_failed(gold_files):
-    told_of = summary(
-        gold_files, {name: words(METHODS[name]) for name in METHODS}, {"ordinary": {"failed": "no"}}, trials=10
-    )
-    assert told_of["best"] is None
-    assert "ordinary failed: no" in "\n".join(lines(told_of, "COMMAND"))
 
 
 # the cells

@@ -19,7 +19,7 @@ from reproductions.partial_trees import cells as of_cells
 from reproductions.partial_trees import settings as of_settings
 from reproductions.partial_trees import study
 from reproductions.partial_trees.cells import Cells, describe
-from reproductions.partial_trees.local import LocalObjective, fit_local
+from reproductions.partial_trees.local import LocalObjective
 from reproductions.partial_trees.scores import NO_PUNCTUATION, measures
 from reproductions.partial_trees.settings import (
     ARGMAX,
@@ -28,14 +28,11 @@ from reproductions.partial_trees.settings import (
     LOCAL,
     MARGINAL,
     PERCEPTRON,
-    SHARES,
     Partial,
     Treebank,
     heads_of,
     keep,
     random_heads,
-    settings,
-    settings_of,
     uncertain_heads,
     with_heads,
     without_relations,
@@ -83,14 +80,6 @@ def test_a_larger_share_has_all_of_a_smaller_one(seed: int) -> None:
     assert all((~a | b).all() for a, b in zip(small, large, strict=True))
 
 
-def test_a_random_share_is_about_that_share_and_the_seed_draws_it() -> None:
-    corpus = bank_of(300).parts.train
-    kept = np.concatenate(random_heads(corpus, 0.3, 0))
-    assert kept.mean() == pytest.approx(0.3, abs=0.03)
-    assert (kept == np.concatenate(random_heads(corpus, 0.3, 0))).all()
-    assert (kept != np.concatenate(random_heads(corpus, 0.3, 1))).any()
-
-
 def test_what_is_kept_is_the_gold_head_and_the_rest_is_unknown(bank: Treebank) -> None:
     train = bank.parts.train
     kept = random_heads(train, 0.4, 0)
@@ -113,29 +102,6 @@ def test_uncertain_heads_are_those_with_the_least_probability(bank: Treebank) ->
             best = model.marginals(alone)[0].reshape(n + 1, n + 1)[:, 1:].max(axis=0)
             if 0 < kept.sum() < n:
                 assert best[kept].max() <= best[~kept].min() + 1e-5
-
-
-def test_relations_are_gone_and_heads_are_not() -> None:
-    corpus = Corpus(tuple(treebank(5)), "head")
-    without = without_relations(corpus)
-    assert {arc.relation for s in without for arcs in s.heads["head"] for arc in arcs or ()} == {None}
-    assert heads_of(without) == heads_of(corpus)
-
-
-def test_heads_survive_the_way_through_text(bank: Treebank) -> None:
-    heads = heads_of(bank.parts.test)
-    assert with_heads(bank.parts.test, heads) == bank.parts.test
-
-
-def test_settings_have_the_method_first_and_names_of_their_own(bank: Treebank) -> None:
-    found = settings_of(bank)
-    assert len({setting.name for setting in found}) == len(found) == 1 + 3 * len(SHARES)
-    for setting in found:
-        names = [method.name for method in setting.methods]
-        assert names[0] == MARGINAL.name
-        assert len(set(names)) == len(names)
-        needs_whole = any(method.whole_only for method in setting.methods) or setting.draw(0).uncertain
-        assert not needs_whole or setting.draw(0).whole > 0
 
 
 # single decisions
@@ -179,29 +145,6 @@ def test_the_local_gradient_is_that_of_the_loss(seed: int) -> None:
     assert (after - before) / 2e-5 == pytest.approx(float(gradient @ direction), rel=1e-4, abs=1e-6)
 
 
-def test_what_knows_nothing_teaches_nothing() -> None:
-    corpus = bank_of(4).parts.train
-    one = keep(corpus, [np.zeros(len(s), bool) for s in corpus], whole=1)
-    assert len(local(one)) == 1
-    assert local(one).loss_and_gradient(np.zeros(512))[0] == pytest.approx(
-        sum(np.log(len(corpus[0])) for _ in corpus[0].forms)
-    )
-
-
-def test_a_shuffled_objective_is_still_local() -> None:
-    objective = local(some_left())
-    weights = np.random.default_rng(0).normal(size=objective.size)
-    other = objective.shuffled(np.arange(len(objective))[::-1])
-    assert isinstance(other, LocalObjective)
-    assert other.loss_and_gradient(weights)[0] == pytest.approx(objective.loss_and_gradient(weights)[0])
-
-
-def test_single_decisions_learn_trees(bank: Treebank) -> None:
-    fitted = fit_local(bank.parts.train, ParserRecipe(bits=12), bank.parts.dev, Schedule(4))
-    assert fitted.outcome.score is not None
-    assert fitted.outcome.score > 0.9
-
-
 # cells
 
 
@@ -230,15 +173,6 @@ def test_a_cell_runs_once_and_holds_no_text(
     assert not any(
         form in path.read_text(encoding="utf-8") for s in bank.parts.test for form in s.forms if len(form) > 1
     )
-
-
-def test_discard_is_trained_once_whatever_is_kept(
-    bank: Treebank, cells: Cells, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = cells(partial_of(bank), DISCARD, 0)
-    assert (first["sentences"], first["known"]) == (2, sum(len(s) for s in bank.parts.train.sentences[:2]))
-    monkeypatch.setattr(Cells, "_run", lambda *_: pytest.fail("ran again"))
-    assert cells(partial_of(bank, share=0.5, uncertain=True), DISCARD, 0) == first
 
 
 def test_cells_that_differ_have_different_descriptions(bank: Treebank) -> None:
@@ -281,19 +215,6 @@ def test_filled_is_the_share_of_unknown_heads_that_come_out_right(bank: Treebank
     assert cells(given, ARGMAX, 0)["filled"] == pytest.approx(right / total)
 
 
-def test_a_method_of_two_parsers_takes_the_time_of_both(bank: Treebank, cells: Cells) -> None:
-    given = partial_of(bank)
-    first = cells(given, MARGINAL, 0)["seconds"]
-    assert cells(given, ARGMAX_OF_MARGINAL, 0)["seconds"] > first > 0
-
-
-def test_uncertain_cells_ask_the_parser_of_whole_sentences(bank: Treebank, cells: Cells) -> None:
-    given = partial_of(bank, uncertain=True)
-    model = cells.trained(given, DISCARD, 0).fitted.model
-    kept = uncertain_heads(model, bank.parts.train, 0.3)
-    assert cells.evidence(given, 0) == keep(bank.parts.train, kept, 2)
-
-
 # scores
 
 
@@ -325,12 +246,6 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "corpora"
 
 
-def test_the_corpora_are_cut_for_a_quick_look(corpora: Path) -> None:
-    quick, full = (settings(corpora, quick)[0].draw(0).bank for quick in (True, False))
-    assert [len(part) for part in quick.parts] == [30, 8, 8]
-    assert (quick.schedule.iterations, full.schedule.iterations) == (2, 20)
-
-
 def test_the_command_writes_a_page_and_keeps_the_discussion(
     corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -354,18 +269,3 @@ def test_the_command_writes_a_page_and_keeps_the_discussion(
     monkeypatch.setattr(Cells, "_run", lambda *_: pytest.fail("ran again"))
     study.main(words)
     assert page.read_text(encoding="utf-8") == text + "\n## Discussion\n\nBy hand.\n"
-
-
-def test_tables_are_rectangular(corpora: Path, tmp_path: Path) -> None:
-    study.main(["--quick", "--seeds", "1", "--cache", str(tmp_path / "cache"), "--out", str(tmp_path)])
-    lines = (tmp_path / "partial-trees.md").read_text(encoding="utf-8").splitlines()
-    widths: set[int] = set()
-    for line in lines:
-        widths = widths | {line.count("|")} if line.startswith("|") else set()
-        assert len(widths) <= 1
-
-
-def test_without_corpora_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TAGWEAVE_CORPORA", str(tmp_path / "nowhere"))
-    with pytest.raises(SystemExit, match="TAGWEAVE_CORPORA"):
-        study.main(["--cache", str(tmp_path)])

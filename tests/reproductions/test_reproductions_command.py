@@ -44,12 +44,6 @@ def test_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"{damaged}: found something else than the result of this run" in capsys.readouterr().err
 
 
-def test_files_are_named_as_the_paper(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["liu-2014", "--quick", "--only", "raw-text", "--seeds", "1"])
-    assert {path.suffix for path in (tmp_path / "liu-2014").iterdir()} == {"", ".md", ".json", ".png"}
-    assert capsys.readouterr().out == (tmp_path / "liu-2014" / "liu-2014-raw-text.md").read_text("utf-8") + "\n"
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -49,8 +48,3 @@ def test_pictures_are_small_and_of_a_known_width(path):
     with Image.open(path) as picture:
         assert picture.width in {1280, 390}
         assert 0 < picture.height < 2000
-
-
-def test_the_command_has_a_target():
-    done = subprocess.run(["make", "-n", "screenshots"], cwd=DOCS.parent, capture_output=True, text=True, check=True)
-    assert "-m reproductions screenshots" in done.stdout

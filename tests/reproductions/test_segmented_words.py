@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import accumulate, pairwise
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +11,6 @@ from reproductions.lab.corpora import of_sample
 from reproductions.lab.words import segmented, unknown_counts, word_counts
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.evaluation.segmentation import Segmentation
-from tagweave.evaluation.words import word_scores
 from tagweave.learning.loop import Schedule
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
@@ -51,23 +47,6 @@ def test_counts_are_those_of_sets_of_spans(sentences: list, known: frozenset[str
         assert counts.tolist() == [len(spans & others), len(spans), len(others)]
         asked = {(a, b) for a, b in spans if text[a:b] not in known}
         assert new.tolist() == [len(asked & others), len(asked)]
-
-
-@given(segmentations(), st.frozensets(texts))
-def test_sums_are_those_of_evaluation(sentences: list, known: frozenset[str]) -> None:
-    gold, found = corpus([(t, a) for t, a, _ in sentences]), [(t, b) for t, _, b in sentences]
-    sides = [[Segmentation(s.forms) for s in each] for each in (gold, corpus(found))]
-    expected = word_scores(*sides, known)
-    counts = unknown_counts(gold, output([ends for _, ends in found]), known).sum(axis=0)
-    assert expected.oov is not None
-    assert counts.tolist() == [expected.oov.right, expected.oov.total]
-    np.testing.assert_array_equal(word_counts(gold, output([ends for _, ends in found])), expected.counts)
-
-
-@pytest.mark.parametrize("found", [["1 1"], ["2"], ["1 1 1 1"], [""]])
-def test_lengths_of_another_text_are_refused(found: list[str]) -> None:
-    with pytest.raises(ValueError, match="expected 3"):
-        word_counts(corpus([("甲乙丙", (0, 1, 3))]), found)
 
 
 def test_a_model_is_asked_for_text_alone() -> None:

@@ -18,7 +18,6 @@ from reproductions.lab.tagged_words import (
     answered_words,
     character_labels,
     tagged_counts,
-    without_tags,
 )
 from reproductions.lab.twice import Twice
 from reproductions.sun_wan_2012 import cascade as cascades
@@ -41,21 +40,18 @@ from reproductions.sun_wan_2012.methods import (
     with_target,
 )
 from reproductions.sun_wan_2012.pair import Pair
-from reproductions.sun_wan_2012.parallel import halves, read_twice
+from reproductions.sun_wan_2012.parallel import halves
 from reproductions.sun_wan_2012.settings import PARTS, RECIPE
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.labels.coding import CODINGS, as_layer
+from tagweave.labels.coding import as_layer
 from tagweave.learning.loop import Iteration, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import Fitted, fit
+from tagweave.training.fit import Fitted
 from tagweave.training.guided import fit_stages
-from tagweave.training.jackknife import jackknifed
 from tagweave.training.recipe import Recipe
 from tagweave.training.subword import Stacking, fit_stack
-from tagweave.training.task import Task
 
 SEED = 1
 STACKS = (PIECES, PIECES_ON_AGAIN, PIECES_AGAIN, BOTH_AGAIN)
@@ -114,11 +110,6 @@ def test_answers_are_read_back(sentences: list[Sentence]) -> None:
     assert not any(character in line for line in lines for character in "甲乙丙")
 
 
-def test_an_answer_is_lengths_and_tags() -> None:
-    assert answer(Sentence(("我们", "走"), {"g": as_layer(("PN", "VV"))}), "g") == "2/PN 1/VV"
-    assert answer(Sentence(()), "g") == ""
-
-
 def test_answers_about_another_text() -> None:
     corpus = Corpus((Sentence(("我们", "走")),), "g")
     with pytest.raises(ValueError, match="found words of 4 characters, expected 3"):
@@ -145,15 +136,6 @@ def test_counts_are_those_of_sets_of_spans(sentences: list[Sentence], others: li
     wanted = [spans(sentence) for sentence in gold]
     expected = [[len(a & b), len(a), len(b)] for a, b in zip(wanted, found, strict=True)]
     assert tagged_counts(gold, lines).tolist() == expected
-
-
-@pytest.mark.parametrize("coding", CODINGS)
-def test_labels_of_characters(coding: str) -> None:
-    corpus = Corpus((Sentence(("我们", "走"), {"g": as_layer(("PN", "VV"))}),), "g")
-    labels = character_labels(corpus, Task("segtag", coding))
-    letters = {"BMES": "BES", "BI": "BIB", "boundary": "-||"}[coding]
-    assert labels == [tuple(f"{a}-{tag}" for a, tag in zip(letters, ("PN", "PN", "VV"), strict=True))]
-    assert without_tags(labels) == [tuple(letters)]
 
 
 # the trainings, against the fits of the package
@@ -188,20 +170,6 @@ def test_feature_stacking_is_that_of_fit_stages(cascade: Cascade, sample: Pair) 
     check(GUIDED, fitted, cascade)
 
 
-def test_the_tagger_of_characters_is_that_of_fit(cascade: Cascade, sample: Pair) -> None:
-    check(CHARACTERS, fit([sample.target], recipe_of(sample), None, sample.schedule), cascade)
-
-
-def test_folds_are_those_of_jackknifed(cascade: Cascade, sample: Pair) -> None:
-    (corpus,) = jackknifed([sample.source], recipe_of(sample), sample.large_folds, SEED, schedule=sample.schedule)
-    assert cascade.folds(("source",)) == [[sentence.columns["guide:pd"] for sentence in corpus]]
-
-
-def test_methods_differ(cascade: Cascade) -> None:
-    methods = (CHARACTERS, GUIDED, UNTAGGED, CHARACTERS_AGAIN, *STACKS, *SAMPLED)
-    assert len({tuple(cascade.result(method)["test"]) for method in methods}) == len(methods)
-
-
 def test_the_source_corpus_is_relabelled_with_the_tags_of_the_target(cascade: Cascade, sample: Pair) -> None:
     converted = cascade._converted
     assert converted.guideline == "ctb"
@@ -226,27 +194,6 @@ def test_shares_of_the_corpora(cascade: Cascade, sample: Pair) -> None:
         assert all(sentence in rest for sentence in few)
     assert sources[-1] == sample.source.sentences
     assert replace(cascade, target_share=0.5, seed=3).target != replace(cascade, target_share=0.5).target
-
-
-def test_a_share_of_the_target_has_its_own_source_labels(cascade: Cascade) -> None:
-    whole, half = cascade, replace(cascade, target_share=0.5)
-    places = [sentence.location for sentence in whole.target]
-    labels = dict(zip(places, whole._source_column("target")["pd"], strict=True))
-    assert half._source_column("target")["pd"] == [labels[sentence.location] for sentence in half.target]
-
-
-@pytest.mark.parametrize("method", [with_source(GUIDED, 0.4), with_target(PIECES, 0.5)], ids=lambda method: method.name)
-def test_a_share_is_a_smaller_corpus(method: Method, cascade: Cascade, sample: Pair, tmp_path: Path) -> None:
-    own = replace(cascade, target_share=method.target, source_share=method.source)
-    small = replace(sample, target=own.target, source=own.source)
-    alone = Cascade(small, SEED, Cache(tmp_path)).result(replace(method, target=1.0, source=1.0))
-    assert alone["test"] == cascade.result(method)["test"]
-
-
-def test_names_of_shares() -> None:
-    assert with_source(GUIDED, 1.0) is GUIDED
-    assert with_source(GUIDED, 0.2).name == "feature stacking, 20% of the source"
-    assert with_target(PIECES, 0.25).name == "sub-word, 25% of the target"
 
 
 # the cache
@@ -297,7 +244,8 @@ def test_a_killed_command_goes_on_where_it_was(sample: Pair, tmp_path: Path, tra
 
 
 def test_what_a_result_depends_on(cascade: Cascade, sample: Pair, trained: list[str]) -> None:
-    cascade.result(GUIDED)
+    for method in (GUIDED, CHARACTERS):
+        cascade.result(method)
     del trained[:]
     less = sample.source.with_sentences(sample.source.sentences[:-1])
     cascade_of = {
@@ -326,17 +274,6 @@ def twice(first: Sequence[Sequence[str]], second: Sequence[Sequence[str]]) -> tu
     return tuple(Corpus(each, name) for each, name in zip(corpora, "ab", strict=True))  # type: ignore[return-value]
 
 
-def test_sentences_with_the_same_text_are_kept() -> None:
-    found = Twice.of(*twice([["甲乙", "丙"], ["丁"], ["戊", "己"]], [["甲", "乙丙"], ["子"], ["戊己"]]))
-    assert [s.forms for s in found.first] == [("甲乙", "丙"), ("戊", "己")]
-    assert [s.forms for s in found.second] == [("甲", "乙丙"), ("戊己",)]
-    assert found.reverse.first is found.second
-    with pytest.raises(CorpusError, match="found 1 sentences, expected 2"):
-        Twice.of(*twice([["甲"], ["乙"]], [["甲"]]))
-    with pytest.raises(CorpusError, match="found 0 of 1 sentences with the same text"):
-        Twice.of(*twice([["甲"]], [["乙"]]))
-
-
 @given(st.integers(2, 30), st.integers(0, 99))
 def test_each_guideline_sees_its_own_half(count: int, seed: int) -> None:
     texts = [[chr(0x4E00 + i)] for i in range(count)]
@@ -361,14 +298,3 @@ def test_given_annotation_is_seen(cache: Cache) -> None:
     assert pair.given is not None
     assert shown == character_labels(pair.given, pair.recipe.task)
     assert own._target_column("given", False) == own._target_column("test", False)
-
-
-def test_units_of_real_text(real_corpora: Path) -> None:
-    found = read_twice(real_corpora / "ja", ("gsd-suw", "suw"), ("gsd-luw", "luw"), "test")
-    assert len(found.first) > 500
-    assert found.first.tokens() > found.second.tokens()
-    settings = PARTS["gold"](real_corpora)
-    assert [setting.title for setting in settings] == ["suw to luw", "luw to suw"]
-    first, second = (settings[0].draw(seed) for seed in (0, 1))
-    assert first.digests["given"] == second.digests["given"]
-    assert first.digests["target"] != second.digests["target"]

@@ -16,7 +16,6 @@ from reproductions.sun_wan_2012.methods import (
     PIECES,
     UNTAGGED,
     with_source,
-    with_target,
 )
 from reproductions.sun_wan_2012.settings import PARTS
 from tagweave.evaluation.score import f_of_counts
@@ -62,13 +61,6 @@ def test_scores_are_those_of_the_answers(pages: Pages) -> None:
     assert found["recall"] == pytest.approx(sum(100 * each[0] / each[1] for each in counts) / SEEDS)
 
 
-def test_given_annotation_has_scores_of_its_own(pages: Pages) -> None:
-    counts, found = scored(pages, "gold", GUIDED_GIVEN, "given")
-    assert found["values"] == [pytest.approx(100 * f_of_counts(each)) for each in counts]
-    for setting in pages["gold"].settings:
-        assert setting["sizes"].keys() == {"target", "source", "test", "given"}
-
-
 def test_rows_are_tested_against_the_tagger_and_the_neighbour(pages: Pages) -> None:
     for part in PARTS:
         for setting in pages[part].settings:
@@ -84,23 +76,3 @@ def test_rows_below_one_another_are_compared(pages: Pages) -> None:
     test = pages["stacking"].settings[0]["methods"][PIECES.name]["against"][UNTAGGED.name]["dev"]
     found = f"{test['difference']:+.2f} | {test['p_all']:.4f} ({test['p'][0]:.4f}, {test['p'][1]:.4f}) |"
     assert f"| {PIECES.name} | {UNTAGGED.name} | {found}" in pages["stacking"].text
-
-
-def test_findings(pages: Pages) -> None:
-    findings = {found["text"]: found for found in pages["retraining"].settings[0]["findings"]}
-    assert len(findings) == 12
-    better = findings["D' makes the character tagger better (Table 5)."]
-    assert (better["paper"], better["measure"]) == (1.33, "dev")
-    assert [len(setting["findings"]) for setting in pages["gold"].settings] == [4, 4]
-
-
-def test_shares_are_told(pages: Pages) -> None:
-    methods = pages["learning-curve"].settings[0]["methods"]
-    assert methods[with_source(PIECES, 0.4).name]["shares"] == [1.0, 0.4]
-    assert methods[with_target(PIECES, 0.25).name]["shares"] == [0.25, 1.0]
-
-
-def test_the_recipe_is_told(pages: Pages) -> None:
-    text = pages["stacking"].text
-    assert "- Every training: adagrad (batch 16, initial 1e-08), 2 iterations; the last one is kept." in text
-    assert "- Folds of the jackknife: 3 of the target corpus, 3 where the source is trained on, too." in text

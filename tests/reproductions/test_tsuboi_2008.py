@@ -13,13 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproductions.lab.cache import Cache
-from reproductions.lab.comparison import Measured
 from reproductions.lab.run import run
-from reproductions.tsuboi_2008 import figures
-from reproductions.tsuboi_2008.cells import Cells, description
+from reproductions.tsuboi_2008.cells import description
 from reproductions.tsuboi_2008.domain import Domain, split
-from reproductions.tsuboi_2008.figures import draw
 from reproductions.tsuboi_2008.methods import (
     ARGMAX,
     CURVES,
@@ -32,19 +28,16 @@ from reproductions.tsuboi_2008.methods import (
     UNLIKELY,
     Curve,
     Method,
-    methods,
 )
-from reproductions.tsuboi_2008.page import lines
-from reproductions.tsuboi_2008.scores import pooled, scored
-from reproductions.tsuboi_2008.settings import FEW, PARTS, SIZES
+from reproductions.tsuboi_2008.scores import scored
+from reproductions.tsuboi_2008.settings import PARTS, SIZES
 from reproductions.tsuboi_2008.study import STUDY
 from reproductions.tsuboi_2008.trial import Trial
 from tagweave.active.annotator import Annotator
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.evaluation.score import f_of_counts
 from tagweave.evaluation.significance import wilcoxon_test
-from tagweave.learning.loop import Iteration, Schedule
+from tagweave.learning.loop import Schedule
 
 
 @pytest.fixture(scope="module")
@@ -119,12 +112,6 @@ def _found(domain: Domain) -> Any:
 # methods and cells
 
 
-def test_every_point_has_its_own_name() -> None:
-    for sizes in (SIZES, FEW):
-        every = methods(sizes)
-        assert len({method.name for method in every}) == len(every) == len(LINES) + len(CURVES) * len(sizes)
-
-
 @pytest.mark.parametrize(("method", "same"), [*((line, line == SOURCE) for line in LINES), (PROPOSED.at(5), False)])
 def test_models(method: Method, same: bool, domain: Domain) -> None:
     trial = Trial(domain, 0)
@@ -135,57 +122,11 @@ def test_models(method: Method, same: bool, domain: Domain) -> None:
     assert words == (tuple(sorted(domain.words)) if method.features else ())
 
 
-def test_marked_words_are_learnt(domain: Domain) -> None:
-    """Trained on A and on every word that can be marked, a model finds more of them than that of A."""
-    trial = Trial(replace(domain, schedule=Schedule(6, 6)), 0)
-    found = _found(domain)
-    right = {}
-    for method in (SOURCE, PROPOSED.at(10_000)):
-        annotator = Annotator.of(_with_words(trial.model(method), domain.asked))
-        right[method.name] = int(annotator.answers(found).sum())
-    assert right["A alone"] < right["marginal, entropy, 10000"]
-
-
-def _with_words(model: Any, corpus: Corpus) -> Corpus:
-    from tagweave.models.tagger import Tagger
-
-    tagger = Tagger(model)
-    raw = [Sentence(tuple("".join(sentence.forms))) for sentence in corpus]
-    return Corpus(tuple(Sentence(tagger.words(sentence).forms) for sentence in tagger.tag(raw)))
-
-
-def test_questions_rise_with_the_words(domain: Domain) -> None:
-    trial = Trial(domain, 0)
-    for curve in CURVES:
-        counts = [trial.questions(curve.at(size)) for size in (0, 5, 10)]
-        assert [words for _, words in counts] == [0, 5, 10]
-        assert all(questions >= words for questions, words in counts)
-    assert trial.questions(SOURCE) == (0, 0)
-
-
 def test_the_order_of_questions_is_that_of_the_choice_and_the_seed(domain: Domain) -> None:
     trial, other = Trial(domain, 0), Trial(domain, 1)
     orders = {choice: trial.rounds.ranked(choice)[0].start.tolist() for choice in ("entropy", "random", "marginal")}
     assert len({tuple(order) for order in orders.values()}) == 3
     assert orders["random"] != other.rounds.ranked("random")[0].start.tolist()
-
-
-def test_cells_of_a_domain_share_the_model_of_a(domain: Domain, tmp_path: Path) -> None:
-    class Counter:
-        iterations = 0
-
-        def iteration(self, iteration: Iteration, limit: int) -> None:
-            self.iterations += 1
-
-    callback = Counter()
-    own = Cells(Cache(tmp_path), callback=callback)
-    own.result(domain, SOURCE, 0)
-    begun = callback.iterations
-    own.result(domain, PROPOSED.at(5), 0)
-    assert begun > 0
-    assert callback.iterations <= 2 * begun
-    own.result(domain, SOURCE, 1)
-    assert callback.iterations >= 2 * begun
 
 
 def test_what_a_result_depends_on(domain: Domain) -> None:
@@ -221,12 +162,6 @@ def test_scores_are_those_of_the_words(domain: Domain) -> None:
     characters = sum(len(form) for sentence in domain.test for form in sentence.forms)
     expected = 200 * right / (domain.test.tokens() + characters)
     assert found[EVERYTHING.name][0].words.values == [pytest.approx(expected)]
-
-
-def test_pooled_folds() -> None:
-    one, other = (Measured(np.full((2, size, 3), size), f_of_counts) for size in (4, 4))
-    assert pooled([one, other], True).counts.shape == (4, 4, 3)
-    assert pooled([one, other], False).counts.shape == (2, 8, 3)
 
 
 # pages
@@ -269,28 +204,3 @@ def test_tests_are_over_pairs_of_folds_and_sizes(numbers: dict[str, Any]) -> Non
         assert test["difference"] == pytest.approx(np.mean(pairs(PROPOSED)) - np.mean(pairs(curve)))
         assert 0 < test["p"] <= 1
     assert PROPOSED.name not in numbers["against"]
-
-
-def test_findings_are_judged_over_all_sizes_and_at_the_largest(numbers: dict[str, Any], page: str) -> None:
-    found = numbers["findings"]
-    assert [each["measure"] for each in found] == ["all sizes"] * 5 + ["10 words"] * 5
-    assert [each["text"] for each in found[:5]] == [each["text"] for each in found[5:]]
-    assert all(f"| {each['text']} | - | {each['measure']} |" in page for each in found)
-    assert found[0]["p_all"] == numbers["against"][ARGMAX.name]["wilcoxon"]
-    assert found[5]["difference"] == numbers["against"][ARGMAX.name]["last"]
-
-
-def test_a_page_is_drawn_from_its_numbers_alone(numbers: dict[str, Any], page: str, tmp_path: Path) -> None:
-    assert "\n".join(lines(numbers, draw(numbers, tmp_path))) + "\n" == page
-
-
-def test_curves_begin_with_the_models_of_a(numbers: dict[str, Any], tmp_path: Path, monkeypatch: Any) -> None:
-    drawn: list[Any] = []
-    monkeypatch.setattr(figures, "curve", lambda *arguments, **_: drawn.extend(arguments))
-    draw(numbers, tmp_path)
-    _, positions, series = drawn
-    assert list(positions) == [0, 5, 10]
-    begins = {name: numbers["lines"][name]["f"] for name in ("A alone", "A alone, pointwise")}
-    for name, each in series.items():
-        assert each.values[0] == begins["A alone, pointwise" if name.startswith("pointwise") else "A alone"]
-        assert each.values[1:] == [point["f"] for point in numbers["curves"][name]]

@@ -37,7 +37,7 @@ def is_possible(sets: list[str], scheme: TransitionScheme, labels: str) -> bool:
     return False
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.data(), st.sampled_from(sorted(LETTERS)))
 def test_what_is_refused_is_what_enumeration_refuses(data: Any, name: str) -> None:
     labels = LETTERS[name]
