@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.annotate.selection import Uncertain, least_certain, priorities
+from tagweave.annotate.selection import UncertainTokens, least_certain, priorities
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.presets import PRESETS
@@ -90,7 +90,7 @@ class Pool:
             found.append(sentence.with_layer(guideline, answers))
         return found
 
-    def doubts(self, model: ChainModel | None, known: NDArray[np.bool_]) -> Uncertain:
+    def doubts(self, model: ChainModel | None, known: NDArray[np.bool_]) -> UncertainTokens:
         """The unknown tokens, those first of which a model is least certain; without one, the tagger of the source."""
         bare = [replace(sentence, layers={}) for sentence in self.raw]
         if model is None:

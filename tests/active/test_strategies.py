@@ -127,15 +127,15 @@ def test_doubt_falls_and_the_seed_decides_only_what_is_random(
 ) -> None:
     first, again, other = (most_uncertain(model, sentences, WORDS_OF_SAMPLE, strategy, seed=seed) for seed in (0, 0, 1))
     assert (np.diff(first.uncertainty) <= 0).all()
-    assert tuples(first.found) == tuples(again.found)
-    assert (tuples(first.found) == tuples(other.found)) == (strategy != "random")
-    assert sorted(tuples(first.found)) == sorted(set(tuples(first.found)))
+    assert tuples(first.occurrences) == tuples(again.occurrences)
+    assert (tuples(first.occurrences) == tuples(other.occurrences)) == (strategy != "random")
+    assert sorted(tuples(first.occurrences)) == sorted(set(tuples(first.occurrences)))
 
 
 def test_a_sentence_that_comes_twice_is_asked_for_once(model: ChainModel, sentences: list[Sentence]) -> None:
     once, twice = (most_uncertain(model, sentences[:6] * n, WORDS_OF_SAMPLE) for n in (1, 2))
     assert len(once.uncertainty) > 0
-    assert tuples(once.found) == tuples(twice.found)
+    assert tuples(once.occurrences) == tuples(twice.occurrences)
 
 
 def test_what_is_wrong_is_told(model: ChainModel, sentences: list[Sentence]) -> None:

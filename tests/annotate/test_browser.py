@@ -190,7 +190,7 @@ class TestDisagreement:
         page.goto("/adjudication")
         rows = {tuple(each.split()[:2]) for each in page.locator("tbody tr").all_inner_texts()}
         assert rows == {("ada", "NN"), ("bob", "VV"), ("cid", "JJ"), ("dan", "NN")}
-        assert page.locator(".said").all_inner_texts() == ["ada, dan", "bob", "cid"]
+        assert page.locator(".names").all_inner_texts() == ["ada, dan", "bob", "cid"]
         press(page, " ", "A", "Enter")  # not one of those
         assert page.get_by_role("status").inner_text() == "Decided: saw is AD."
         assert "nothing to decide" in page.inner_text("main")
@@ -223,7 +223,7 @@ class TestTrouble:
         number = task_number(page)
         page.context.set_offline(True)
         page.keyboard.press("1")
-        page.locator(".message.wrong", has_text="is not saved; please try again").wait_for()
+        page.locator(".message.wrong", has_text="was not saved; please try again").wait_for()
         assert task_number(page) == number
         page.context.set_offline(False)
         press(page, "1")

@@ -74,7 +74,7 @@ class TestSignIn:
             browser.fill("/invited", 400 if number < 10 else 429, token="none", name=str(number), password=PASSWORD)  # noqa: S106
             for number in range(12)
         ]
-        assert "this link is used, too old, or none of ours" in said[9]
+        assert "this link is invalid, too old, or has been used" in said[9]
         assert "Too many attempts. Please wait five minutes." in said[10]
         store.invite(store.add_annotator("ada").id, "link", 60.0)
         browser.fill("/invited", token="link", password=PASSWORD)  # noqa: S106
@@ -195,7 +195,7 @@ class TestTask:
 
     def test_nothing_left(self, tmp_path: Path) -> None:
         browser = signed_in(new_store(tmp_path, 0), "ada")
-        assert "nothing left for you" in browser.look("/task")
+        assert "Nothing left for you" in browser.look("/task")
 
     def test_progress_and_speed(self, store: Store) -> None:
         browser = signed_in(store, "ada")
@@ -213,7 +213,7 @@ class TestTraining:
         browser = signed_in(store, "ada")
         assert "Training: 0 of your last 0" in browser.look("/task")
         told = [browser.ask("/task", task=browser.task(), answer=f"label {name}") for name in ("NN", "VV")]
-        assert [each["message"] for each in told] == ["You said NN; right would be VV.", "Right: VV."]
+        assert [each["message"] for each in told] == ["You answered NN; the right answer is VV.", "Right: VV."]
         assert "Training: 1 of your last 2" in told[1]["main"]
         last = browser.ask("/task", task=browser.task(), answer="label VV")
         assert last["receipt"] == {"status": "open", "gold": "VV"}

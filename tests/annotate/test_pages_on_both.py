@@ -61,10 +61,10 @@ class TestStart:
         empty = open_store(Settings())
         assert "Guideline <b" in signed_in(store, "ada", words=words).look("/")
         browser = signed_in(empty, "ada", words=words)
-        assert "In the order of" in browser.look("/")
+        assert "Sorted by" in browser.look("/")
         browser.fill("/concordance", all=1)
-        assert "In the order of" in browser.look("/")
-        assert "nothing left for you" in signed_in(empty, "bob").look("/")
+        assert "Sorted by" in browser.look("/")
+        assert "Nothing left for you" in signed_in(empty, "bob").look("/")
 
     def test_a_server_that_starts_anew_knows_who_has_signed_in(self, store: Store) -> None:
         browser = signed_in(store, "ada")
@@ -112,7 +112,7 @@ class TestTask:
         for _ in range(TASKS):
             browser.fill("/task", task=browser.task(), answer="label VV")
         page = browser.look("/task")
-        assert "nothing left for you" in page
+        assert "Nothing left for you" in page
         assert "others are asked" in page
         assert 'href="/concordance">Mark words' in page
         assert "Undo your last answer" in page
@@ -134,7 +134,7 @@ class TestConcordance:
         assert hidden(page, "steps") == "1,2"
         assert pressed(page) == ["word", "can't tell", "word"]
         page = browser.fill("/concordance/undo", steps="1,2", **where)
-        assert "2 taken back" in page
+        assert "2 undone" in page
         assert pressed(page) == ["can't tell"]
         page = browser.fill("/concordance/undo", steps="1", **where)
         assert pressed(page) == []
@@ -163,10 +163,10 @@ class TestConcordance:
         browser = signed_in(store, "ada", words=words)
         first = browser.look("/concordance")
         assert "Next word: <bdi>研究生</bdi>" in first
-        assert "Word before" not in first
+        assert "Previous word" not in first
         assert 'name="find"' not in first  # all words are in the list above
         last = browser.look(f"/concordance?word={words.words[-1]}")
-        assert "Word before: <bdi>研究生</bdi>" in last
+        assert "Previous word: <bdi>研究生</bdi>" in last
         assert "Next word" not in last
 
     def test_of_a_long_list_the_neighbours_are_offered_and_any_other_is_found(

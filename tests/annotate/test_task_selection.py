@@ -12,7 +12,7 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.selection import (
     STRATEGIES,
-    Uncertain,
+    UncertainTokens,
     _all_tokens,
     least_certain,
     priorities,
@@ -166,7 +166,9 @@ def test_an_ambiguous_position_is_asked_among_its_labels(tagger, raw):
 def test_some_of_them(probabilities, share):
     size = len(probabilities)
     array = np.array(probabilities, np.float32)[:, None]
-    found = Uncertain(np.zeros(size, np.int64), np.arange(size), np.zeros((size, 1), np.int32), array, 1 - array[:, 0])
+    found = UncertainTokens(
+        np.zeros(size, np.int64), np.arange(size), np.zeros((size, 1), np.int32), array, 1 - array[:, 0]
+    )
     chosen = array[:, 0] < share
     assert found.only(chosen).position.tolist() == [i for i in range(size) if chosen[i]]
     assert found.only(slice(2)).uncertainty.tolist() == (1 - array[:2, 0]).tolist()
@@ -241,7 +243,7 @@ def test_words_of_a_list_are_asked_as_choice_ranks_them(segmenter):
     ranked = most_uncertain(segmenter.model, texts, words)
     asked = list(word_tasks(segmenter, texts, words, model=2))
     assert [task.uncertainty for task in asked] == ranked.uncertainty.tolist()
-    assert [task.focus for task in asked] == [words[w] for w in ranked.found.word]
+    assert [task.focus for task in asked] == [words[w] for w in ranked.occurrences.word]
     assert {(task.purpose, task.candidates, task.model) for task in asked} == {(Purpose.CONCORDANCE, (), 2)}
     assert list(word_tasks(segmenter, texts, words, most=3, model=2)) == asked[:3]
     assert [task.uncertainty for task in asked] == sorted((task.uncertainty for task in asked), reverse=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made_tasks import Clock
 
 from tagweave.annotate.csrf import is_ours
-from tagweave.annotate.forms import FieldError, Fields, parse, written
+from tagweave.annotate.forms import FieldError, Fields, parse
 from tagweave.annotate.rate_limit import Attempts, network
 from tagweave.annotate.sessions import new
 from tagweave.annotate.task import CANNOT_TELL, NOT_A_WORD, WORD, Answer, label
@@ -85,8 +85,9 @@ class TestToken:
 
 class TestFields:
     @given(ANSWERS)
-    def test_an_answer_comes_back_as_it_was_written(self, answer: Answer) -> None:
-        assert Fields(answer=written(answer)).answer() == answer
+    def test_an_answer_comes_back_as_a_button_sent_it(self, answer: Answer) -> None:
+        value = f"label {answer.label}" if answer.label else answer.kind.value
+        assert Fields(answer=value).answer() == answer
 
     @pytest.mark.parametrize("text", ["", "label", "label ", "Word", "NN", "can't tell "])
     def test_no_answer(self, text: str) -> None:

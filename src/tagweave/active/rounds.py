@@ -48,7 +48,9 @@ class Rounds:
         """The occurrences in the order of the questions, and bool[K], the answers. Raises as `most_uncertain`."""
         if strategy not in self._ranked:
             shown, threads = self.annotator.sentences, self.recipe.threads
-            found = most_uncertain(self.model, shown, self.words, strategy, self.context, self.seed, threads).found
+            found = most_uncertain(
+                self.model, shown, self.words, strategy, self.context, self.seed, threads
+            ).occurrences
             self._ranked[strategy] = found, self.annotator.answers(found)
         return self._ranked[strategy]
 

@@ -45,9 +45,9 @@ class Occurrences(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """Occurrences, the most uncertain first, and float64[K], how uncertain each is."""
+    """Occurrences, the most uncertain first, and the uncertainty of each, float64[K]."""
 
-    found: Occurrences
+    occurrences: Occurrences
     uncertainty: NDArray[np.float64]
 
 

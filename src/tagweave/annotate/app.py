@@ -25,8 +25,8 @@ def application(store: Store, address: str, words: WordList | None = None) -> St
 
     Args:
         store: its settings say how many annotators a task has, and who is admitted.
-        address: where people reach it, as `https://example.org`: of links that they are sent.
-        words: asked for in a concordance; without them there is none.
+        address: the public address, such as `https://example.org`, for the links in invitations.
+        words: the words of the concordance; without them there is none.
     """
     routes = [
         *_routes("/", sign_in.start, role=None),
@@ -46,13 +46,13 @@ def application(store: Store, address: str, words: WordList | None = None) -> St
     app = Starlette(
         routes=routes, middleware=[Middleware(SecurityHeaders)], exception_handlers=handlers, lifespan=_lifespan
     )
-    app.router.redirect_slashes = False  # it would lead to whatever host the request names
+    app.router.redirect_slashes = False  # it would redirect to whatever host the request names
     app.state.site = Site(store, address.rstrip("/"), words)
     return app
 
 
 def _word_routes() -> list[Route]:
-    """Pages about words of a list."""
+    """The pages on which words of a list are marked."""
     routes = []
     for path, page in (("/concordance", concordance), ("/concordance/uncertain", uncertain)):
         routes += [*_routes(path, page.show, page.mark), *_routes(f"{path}/undo", page.start, page.undo)]
@@ -60,13 +60,13 @@ def _word_routes() -> list[Route]:
 
 
 def _routes(path: str, show: Page, change: Page | None = None, role: str | None = "annotator") -> list[Route]:
-    """A page to look at, and what its form does."""
+    """The routes of a page and of its form."""
     look = Route(path, endpoint(show, role), methods=["GET"])
     return [look, Route(path, endpoint(change, role), methods=["POST"])] if change else [look]
 
 
 @asynccontextmanager
 async def _lifespan(_app: Starlette) -> AsyncIterator[None]:
-    # more threads would wait for a connection, or for one another
+    # more threads would only wait for a connection
     anyio.to_thread.current_default_thread_limiter().total_tokens = CONNECTIONS
     yield

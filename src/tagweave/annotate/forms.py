@@ -52,7 +52,7 @@ class Fields(dict[str, str]):
         return seconds
 
     def answer(self, name: str = "answer") -> Answer:
-        """An answer, as `written` writes it.
+        """An answer as buttons send it: `label NAME`, or the value of another kind.
 
         Raises:
             FieldError: anything else.
@@ -62,11 +62,6 @@ class Fields(dict[str, str]):
             return label(text[len(_LABEL) :]) if text.startswith(_LABEL) else Answer(Kind(text))
         except ValueError:
             raise FieldError(f"found the answer {text[:50]!r}, expected a label or one of the other keys") from None
-
-
-def written(answer: Answer) -> str:
-    """The value of the button that gives an answer."""
-    return f"{_LABEL}{answer.label}" if answer.kind is Kind.LABEL else answer.kind.value
 
 
 def parse(encoded: bytes) -> Fields:

@@ -1,4 +1,4 @@
-"""Sentences put in as questions: what a model doubts, what an annotation leaves open, and what is known already."""
+"""Importing sentences as tasks: what a model is uncertain about, what is ambiguous, and what is known already."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.models.tagger import Tagger
 from tagweave.training.task import Task
 
-_MANY = 200  # tasks of one transaction: annotators wait for no longer one
+_MANY = 200  # tasks of one transaction: annotators should not wait for a longer one
 
 
 def put_uncertain(
@@ -30,25 +30,28 @@ def put_uncertain(
     seed: int = 0,
     strategy: str = "marginal",
 ) -> int:
-    """Ask for the least certain tokens of a corpus of words (`selection.least_certain`); how many are new.
+    """Add tasks for the least certain tokens of a corpus of words (`selection.least_certain`).
 
-    What the corpus knows under the tagger's guideline is not asked.
+    Tokens that have one label under the tagger's guideline are left out.
 
     Args:
-        store: where to.
+        store: where the tasks go.
         corpus: raw, or annotated in part.
-        tagger: of words, whose labels become those of its guideline.
-        share: of the tokens that are not known.
-        model: its version.
-        seed: of equally certain ones, and of the order in which they are asked.
+        tagger: a tagger of words; its labels become those of its guideline.
+        share: the share of the unknown tokens to ask for.
+        model: version of the model.
+        seed: orders equally certain tokens, and draws the order of the tasks.
         strategy: one of `selection.STRATEGIES`.
+
+    Returns:
+        The number of tasks that are new.
 
     Raises:
         ValueError, CorpusError: as `least_certain`.
     """
-    found = selection.least_certain(tagger, corpus.sentences, share, tagger.guideline, seed, strategy)
+    tokens = selection.least_certain(tagger, corpus.sentences, share, tagger.guideline, seed, strategy)
     store.add_labels(tagger.guideline, dict.fromkeys(tagger.labels, ""))
-    return _put(store, selection.tasks(found, corpus.sentences, tagger, model, seed))
+    return _put(store, selection.tasks(tokens, corpus.sentences, tagger, model, seed))
 
 
 def put_words(
@@ -61,7 +64,10 @@ def put_words(
     seed: int = 0,
     strategy: str = "entropy",
 ) -> int:
-    """Ask of the most uncertain occurrences of words whether they are words (`selection.word_tasks`); how many are new.
+    """Ask whether the most uncertain occurrences of words are words (`selection.word_tasks`).
+
+    Returns:
+        The number of tasks that are new.
 
     Raises:
         ValueError: as `most_uncertain`.
@@ -72,7 +78,7 @@ def put_words(
 
 
 def put_ambiguous(store: Store, corpus: Corpus) -> int:
-    """Ask where a corpus of words allows several labels, with these as candidates; how many are new."""
+    """Ask for the tokens of a corpus of words that have several labels, which are the candidates; how many are new."""
     _put_labels(store, corpus)
     return _put(store, _ambiguous(corpus))
 
@@ -87,17 +93,20 @@ def put_known(
     model: int | None = None,
     seed: int = 0,
 ) -> int:
-    """Ask what is known, as planted gold or in the training phase; how many are new.
+    """Ask for tokens whose label is known, as planted gold or for the training phase.
 
     Args:
-        store: where to.
-        corpus: of words; positions with one label come into question.
+        store: where the tasks go.
+        corpus: a corpus of words; tokens with one label are eligible.
         purpose: `GOLD` or `TRAINING`.
-        number: so many are drawn at random.
-        tagger: draws from the least certain ones, as real tasks are, and gives candidates; without one, there are none.
-        share: of the known tokens from which are drawn, with a tagger.
-        model: its version.
-        seed: of the draw.
+        number: how many are drawn at random.
+        tagger: if given, tokens are drawn from its least certain ones, as for real tasks, and it provides candidates.
+        share: with a tagger, the share of the known tokens from which they are drawn.
+        model: version of the model.
+        seed: seed of the draw.
+
+    Returns:
+        The number of tasks that are new.
     """
     guideline = corpus.guideline
     raw = [replace(each, layers={k: v for k, v in each.layers.items() if k != guideline}) for each in corpus]
@@ -113,12 +122,12 @@ def put_known(
 
 
 def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = lambda: None) -> int:
-    """The last version of a model file; one that the store does not have is entered, as one that saw no judgement.
+    """The last version of a model file. A new file is added as a model trained on no judgement.
 
-    `accuracy` is measured where the model is entered.
+    `accuracy` is called only then.
     """
-    known = [each.version for each in store.models() if each.path == path]
-    return known[-1] if known else store.add_model(path, 0, 0.0, accuracy())
+    versions = [each.version for each in store.models() if each.path == path]
+    return versions[-1] if versions else store.add_model(path, 0, 0.0, accuracy())
 
 
 Drawn = tuple[NDArray[np.int64], Iterator[AnnotationTask]]
@@ -128,12 +137,12 @@ Drawn = tuple[NDArray[np.int64], Iterator[AnnotationTask]]
 def _drawn(
     sentences: Sequence[Sentence], guideline: str, is_known: NDArray[np.bool_], number: int, random: np.random.Generator
 ) -> Drawn:
-    """Tokens that are known, at random."""
+    """Known tokens, drawn at random."""
     begins = np.cumsum([0, *map(len, sentences)])
     tokens = random.permutation(np.flatnonzero(is_known))[:number]
     sentence = np.searchsorted(begins, tokens, side="right") - 1
-    places = zip(sentence.tolist(), (tokens - begins[sentence]).tolist(), strict=True)
-    return tokens, (AnnotationTask(sentences[s], t, t + 1, guideline) for s, t in places)
+    positions = zip(sentence.tolist(), (tokens - begins[sentence]).tolist(), strict=True)
+    return tokens, (AnnotationTask(sentences[s], t, t + 1, guideline) for s, t in positions)
 
 
 def _drawn_by(
@@ -145,17 +154,17 @@ def _drawn_by(
     model: int | None,
     random: np.random.Generator,
 ) -> Drawn:
-    """Tokens that are known, at random among those that a model finds difficult."""
+    """Known tokens, drawn at random from those that a model is least certain about."""
     begins = np.cumsum([0, *map(len, sentences)])
-    found = selection.least_certain(tagger, sentences, 1.0)
-    found = found.only(is_known[begins[found.sentence] + found.position])
-    found = found.only(slice(max(number, round(share * len(found.sentence)))))
-    found = found.only(random.permutation(len(found.sentence))[:number])
-    return begins[found.sentence] + found.position, selection.tasks(found, sentences, tagger, model)
+    tokens = selection.least_certain(tagger, sentences, 1.0)
+    tokens = tokens.only(is_known[begins[tokens.sentence] + tokens.position])
+    tokens = tokens.only(slice(max(number, round(share * len(tokens.sentence)))))
+    tokens = tokens.only(random.permutation(len(tokens.sentence))[:number])
+    return begins[tokens.sentence] + tokens.position, selection.tasks(tokens, sentences, tagger, model)
 
 
 def _known(sentence: Sentence, guideline: str) -> Iterator[str | None]:
-    """Per token the one label that it has."""
+    """For each token its label, if it has exactly one."""
     layer: Sequence[Candidates] = sentence.layers.get(guideline, (None,) * len(sentence))
     for candidates in layer:
         yield candidates[0] if candidates and len(candidates) == 1 and not is_wildcard(candidates[0]) else None

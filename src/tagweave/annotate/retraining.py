@@ -1,9 +1,9 @@
-"""From answers to a new model, whose doubts rank the tasks anew.
+"""Retraining on answers, and reranking the tasks by the new model.
 
-What is agreed on is written as a partial corpus, a command makes a model of it (`Plan.command`), and the model is
-entered as a new version: with that the server has it. The file of a version is never changed. So at whatever point
-this is killed, the next training goes on: a model that is in its file but not in the store is entered, one that is not
-in its file is trained again.
+The answers that were agreed on are written as a partial corpus, a command trains a model on it (`Plan.command`), and
+the model is added to the store as a new version, which makes the server use it. The file of a version never changes.
+So training can be killed at any point. The next one adds a model whose file exists but is not in the store, and trains
+a model whose file does not exist.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
 from tagweave.training.task import Task
 
-_PAGE = 100  # tasks that are ranked at a time: annotators wait for no longer transaction
+_PAGE = 100  # tasks ranked at a time: annotators should not wait for a longer transaction
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,20 @@ class Plan:
     """What is trained, and when.
 
     Attributes:
-        url: of the store.
-        guideline: of the tasks.
-        command: trains a model; its words may contain `ANNOTATED` and `MODEL`, and `MODEL` must appear whole or not.
-        folder: of the models and what belongs to them; made where it is not there.
-        every: so many new judgements are waited for.
-        form: of the partial corpus, the name of a format: CoNLL-U for words, KyTea's for characters.
-        dev: a corpus argument; accuracy on it goes with the model.
-        corpus: a corpus argument, from which the tokens that a new model doubts are asked for, too.
-        share: of its tokens.
-        strategy: which ones it doubts, one of `selection.STRATEGIES`.
+        url: the store.
+        guideline: the guideline of the tasks.
+        command: trains a model. Its words contain `ANNOTATED` and `MODEL`; it must write `MODEL` completely or not at
+            all.
+        folder: holds the models, corpora and logs; created if it does not exist.
+        every: the number of new judgements after which a training begins.
+        form: format of the partial corpus: CoNLL-U for words, KyTea's for characters.
+        dev: a corpus argument; the accuracy on it is stored with the model.
+        corpus: a corpus argument; its tokens that a new model is uncertain about become tasks, too.
+        share: the share of these tokens.
+        strategy: the measure of uncertainty, one of `selection.STRATEGIES`.
 
     Raises:
-        ValueError: no new judgement to wait for, or a command without the names of both files.
+        ValueError: fewer than one new judgement to wait for, or a command without the names of both files.
     """
 
     url: str
@@ -68,22 +69,22 @@ class Plan:
 
 
 def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: True) -> Model | None:
-    """Train on all judgements that are in, enter the model, and rank tasks; `None` where nothing is agreed on yet.
+    """Train on all judgements so far, add the model, and rerank tasks; `None` if nothing is agreed on yet.
 
     Args:
-        store: as the plan's.
+        store: the store at the plan's URL.
         plan: what is trained.
-        is_wanted: the training is ended when it no longer is.
+        is_wanted: polled during the training, which ends when it returns False.
 
     Raises:
         CorpusError, ModelFileError: files that cannot be read.
         KeyError: a model that does not know the guideline.
-        subprocess.CalledProcessError: the command failed; what it said is beside the model, in a file `.log`.
+        subprocess.CalledProcessError: the command failed; its output is in a file `.log` beside the model.
     """
     judgement = store.last_judgement()
     path = Path(plan.folder) / f"model-{judgement}.safetensors"
     path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():  # else a process ended between training and entering
+    if not path.exists():  # otherwise a process ended between training the model and adding it
         annotated = path.with_suffix(f".{plan.form}")
         if not export.write(store, str(annotated), plan.form, plan.guideline):
             return None
@@ -91,7 +92,7 @@ def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: Tr
     try:
         model = load_model(path, ChainModel)
     except ModelFileError:
-        path.unlink()  # to be trained again
+        path.unlink()  # so that it is trained again
         raise
     version = store.add_model(str(path), judgement, minutes(store), accuracy(model, plan.dev, plan.guideline))
     rank(store, plan, model, version)
@@ -99,9 +100,9 @@ def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: Tr
 
 
 def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
-    """Give open tasks the uncertainty and candidates of a model, and ask for what else it doubts.
+    """Give open tasks the uncertainty and candidates of a model, and add tasks for other tokens it is uncertain about.
 
-    Words of a list keep the rank with which they were put in.
+    Words of a list keep the rank with which they were imported.
 
     Raises:
         KeyError: the model does not know the guideline.
@@ -118,14 +119,14 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
 
 
 def minutes(store: Store) -> float:
-    """Of annotation, by all annotators together."""
+    """Minutes of annotation by all annotators together."""
     return sum(store.progress(each.id).seconds for each in store.annotators()) / 60
 
 
 def accuracy(model: ChainModel, dev: str | None, guideline: str) -> float | None:
-    """Of a model on a corpus: the share of labels that are right; of a segmenter the F measure of words.
+    """The accuracy of a model on a corpus; of a segmenter, its F measure of words.
 
-    A corpus that names no guideline is of this one.
+    `guideline` is that of a corpus that names none.
     """
     if dev is None:
         return None

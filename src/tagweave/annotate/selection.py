@@ -1,12 +1,12 @@
-"""What to ask: the tokens of which a model is least certain, and the words of a list whose labels are most uncertain.
+"""What to ask: the tokens that a model is least certain about, and the most uncertain occurrences of listed words.
 
-A token is the more difficult the less probable its most probable label is, or the greater the entropy of its labels;
-the hardest fifth is asked for, with the two or three most probable labels as candidates (li-2015, section 4). A word of
-a list is the more uncertain the greater the entropy of the labels of its characters is (tsuboi-2008, section 5.1).
+The uncertainty of a token is 1 minus the probability of its best label, or the entropy of its labels. The most
+uncertain fifth is asked for, with the two or three most probable labels as candidates (li-2015, section 4). The
+uncertainty of a word of a list is the entropy of the labels of its characters (tsuboi-2008, section 5.1).
 
-Tokens are not asked for in the order of their uncertainty, but drawn in proportion to it (`priorities`). The most
-uncertain ones alone show a model nothing of what is easy: on ZX, beside People's Daily, 4,000 such answers were worth
-less than 2,000 at random, and 4,000 drawn in proportion were worth more than 8,000 at random.
+Tokens are not asked for in the order of uncertainty, but drawn in proportion to it (`priorities`). The most uncertain
+ones alone teach a model nothing about easy tokens: on ZX, beside People's Daily, 4,000 such answers were worth less
+than 2,000 at random, and 4,000 drawn in proportion were worth more than 8,000 at random.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.models.tagger import Tagger
 
 STRATEGIES = ("marginal", "entropy")
-"""The uncertainty of a token: what its most probable label leaves, and the entropy of its labels, in nats."""
+"""The uncertainty of a token: 1 minus the probability of its best label, or the entropy of its labels in nats."""
 
-_CANDIDATES, _RARE = 3, 0.01  # the third one is shown from this probability on
-_BLOCK = 2000  # sentences whose marginals are held at a time
+_CANDIDATES, _RARE = 3, 0.01  # the third candidate is shown if it is at least this probable
+_BLOCK = 2000  # sentences whose marginals are in memory at a time
 
 
-class Uncertain(NamedTuple):
+class UncertainTokens(NamedTuple):
     """Tokens, the most uncertain first.
 
     Attributes:
-        sentence, position: int64[K], their places.
+        sentence, position: int64[K], numbers of their sentences, and positions there.
         labels: int32[K, C], the numbers of their most probable labels, the best first.
-        probabilities: float32[K, C], of these.
-        uncertainty: float32[K], by a strategy of `STRATEGIES`.
+        probabilities: float32[K, C], the probabilities of these labels.
+        uncertainty: float32[K], by one of `STRATEGIES`.
     """
 
     sentence: NDArray[np.int64]
@@ -46,9 +46,9 @@ class Uncertain(NamedTuple):
     probabilities: NDArray[np.float32]
     uncertainty: NDArray[np.float32]
 
-    def only(self, chosen: Any) -> Uncertain:
-        """Some of them, by a slice, a mask or their numbers."""
-        return Uncertain(*(array[chosen] for array in self))
+    def only(self, chosen: Any) -> UncertainTokens:
+        """Some of the tokens, by a slice, a mask or their numbers."""
+        return UncertainTokens(*(array[chosen] for array in self))
 
 
 def least_certain(
@@ -58,69 +58,70 @@ def least_certain(
     layer: str | None = None,
     seed: int = 0,
     strategy: str = "marginal",
-) -> Uncertain:
+) -> UncertainTokens:
     """The tokens whose most probable label has the least marginal probability (li-2015, section 4).
 
     Args:
-        tagger: of words; the guideline of the answers is its own.
-        sentences: of words.
-        share: of the tokens that are not known.
-        layer: where one label is known already, the token is not asked for; what is known is evidence for others.
-        seed: of the order of equally certain ones.
+        tagger: a tagger of words.
+        sentences: sentences of words.
+        share: the share of the unknown tokens that is returned.
+        layer: tokens that have one label in this layer are known, and are evidence for the others.
+        seed: orders equally certain tokens.
         strategy: one of `STRATEGIES`.
 
     Raises:
         ValueError: a model of characters, a share outside 0..1, or an unknown strategy.
-        CorpusError: as `Tagger.probabilities`, of the layer.
+        CorpusError: as `Tagger.probabilities`.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"found a share of {share}, expected 0 to 1")
-    found = _all_tokens(tagger, sentences, layer, strategy)
+    tokens = _all_tokens(tagger, sentences, layer, strategy)
     if layer is not None:
-        found = found.only(np.concatenate([np.zeros(0, np.bool_), *(_is_open(each, layer) for each in sentences)]))
-    chance = np.random.default_rng(seed).random(len(found.sentence))
-    order = np.lexsort((chance, -found.uncertainty))
-    return found.only(order[: round(share * len(order))])
+        tokens = tokens.only(np.concatenate([np.zeros(0, np.bool_), *(_is_open(each, layer) for each in sentences)]))
+    chance = np.random.default_rng(seed).random(len(tokens.sentence))
+    order = np.lexsort((chance, -tokens.uncertainty))
+    return tokens.only(order[: round(share * len(order))])
 
 
 def priorities(uncertainty: NDArray[np.floating[Any]], random: np.random.Generator) -> NDArray[np.float64]:
-    """float64[K], 0 to 1: who takes them in falling order has drawn without replacement, in proportion to uncertainty.
+    """float64[K], 0 to 1: their falling order is a draw without replacement, in proportion to uncertainty.
 
-    The smallest of exponential times with these rates comes first (Efraimidis and Spirakis 2006); the time e /
-    uncertainty of a token, with e exponential of rate 1, becomes 1 / (1 + e / uncertainty).
+    Such a draw takes tokens by rising exponential times whose rates are their uncertainties (Efraimidis and Spirakis
+    2006). The time t = e / uncertainty, with e exponential of rate 1, becomes the priority 1 / (1 + t).
     """
     rates = np.maximum(uncertainty, 0)  # 1 - 1.0000001
     return np.asarray(rates / (rates + random.exponential(size=len(rates))), np.float64)
 
 
 def tasks(
-    found: Uncertain, sentences: Sequence[Sentence], tagger: Tagger, model: int | None = None, seed: int = 0
+    tokens: UncertainTokens, sentences: Sequence[Sentence], tagger: Tagger, model: int | None = None, seed: int = 0
 ) -> Iterator[AnnotationTask]:
-    """Tokens as tasks, of a version of the model; `seed` draws their priorities."""
-    drawn = priorities(found.uncertainty, np.random.default_rng(seed)).tolist()
-    rows = zip(found.sentence.tolist(), found.position.tolist(), drawn, _shown(found, tagger), strict=True)
+    """Tasks for tokens, chosen by version `model` of the model; `seed` draws their priorities."""
+    drawn = priorities(tokens.uncertainty, np.random.default_rng(seed)).tolist()
+    rows = zip(tokens.sentence.tolist(), tokens.position.tolist(), drawn, _candidates(tokens, tagger), strict=True)
     for sentence, position, priority, candidates in rows:
         span = position, position + 1
         yield AnnotationTask(sentences[sentence], *span, tagger.guideline, candidates, priority, model=model)
 
 
 def rankings(tagger: Tagger, asked: Iterable[Asked], seed: int = 0, strategy: str = "marginal") -> list[Ranking]:
-    """What a model thinks of tasks that ask for the label of one token, given what their sentences tell; others are
-    left out. `seed` draws their priorities, `strategy` is one of `STRATEGIES`. Raises as `least_certain`.
+    """Rerank tasks that ask for the label of one token, given the evidence in their sentences.
+
+    Other tasks are left out. `seed` draws the priorities, `strategy` is one of `STRATEGIES`. Raises as `least_certain`.
     """
     of_token = [each for each in asked if each.task.candidates and each.task.stop == each.task.start + 1]
-    sentences = list({_which(each): each.task.sentence for each in of_token}.values())
+    sentences = list({_sentence_key(each): each.task.sentence for each in of_token}.values())
     begins = np.cumsum([0, *map(len, sentences)]).tolist()
-    first = dict(zip(dict.fromkeys(map(_which, of_token)), begins, strict=False))
-    tokens = np.array([first[_which(each)] + each.task.start for each in of_token], np.int64)
-    found = _all_tokens(tagger, sentences, tagger.guideline, strategy).only(tokens)
-    drawn = priorities(found.uncertainty, np.random.default_rng([seed, *(each.id for each in of_token[:1])])).tolist()
-    rows = zip(of_token, drawn, _shown(found, tagger), strict=True)
+    first = dict(zip(dict.fromkeys(map(_sentence_key, of_token)), begins, strict=False))
+    numbers = np.array([first[_sentence_key(each)] + each.task.start for each in of_token], np.int64)
+    tokens = _all_tokens(tagger, sentences, tagger.guideline, strategy).only(numbers)
+    drawn = priorities(tokens.uncertainty, np.random.default_rng([seed, *(each.id for each in of_token[:1])])).tolist()
+    rows = zip(of_token, drawn, _candidates(tokens, tagger), strict=True)
     return [Ranking(each.id, priority, candidates) for each, priority, candidates in rows]
 
 
-def _which(asked: Asked) -> tuple[object, ...]:
-    """What tells one sentence from another; a store gives every task its own copy."""
+def _sentence_key(asked: Asked) -> tuple[object, ...]:
+    """Identifies a sentence; a store gives every task its own copy."""
     return asked.task.sentence.location, asked.task.sentence.forms
 
 
@@ -133,13 +134,13 @@ def word_tasks(
     seed: int = 0,
     model: int | None = None,
 ) -> Iterator[AnnotationTask]:
-    """Occurrences of words in sentences of characters as tasks of a concordance, the most uncertain first.
+    """Concordance tasks for occurrences of words in sentences of characters, the most uncertain first.
 
     Args:
         tagger: a segmenter.
-        sentences: of characters.
-        words, strategy, seed: as for `active.strategies.most_uncertain`: of equal neighbourhoods one is asked for.
-        most: so many at most.
+        sentences: sentences of characters.
+        words, strategy, seed: as for `active.strategies.most_uncertain`, which keeps one occurrence a neighbourhood.
+        most: the greatest number of tasks.
         model: version of the model.
 
     Raises:
@@ -147,9 +148,9 @@ def word_tasks(
     """
     ranked = most_uncertain(tagger.model, sentences, words, strategy, seed=seed, threads=tagger.threads)
     begins = np.cumsum([0, *map(len, sentences)])
-    found = ranked.found.only(slice(most))
-    start, stop = (bound - begins[found.sentence] for bound in (found.start, found.stop))
-    rows = zip(found.sentence.tolist(), start.tolist(), stop.tolist(), ranked.uncertainty[:most].tolist(), strict=True)
+    chosen = ranked.occurrences.only(slice(most))
+    start, stop = (bound - begins[chosen.sentence] for bound in (chosen.start, chosen.stop))
+    rows = zip(chosen.sentence.tolist(), start.tolist(), stop.tolist(), ranked.uncertainty[:most].tolist(), strict=True)
     for sentence, begin, end, uncertainty in rows:
         purpose = Purpose.CONCORDANCE
         yield AnnotationTask(
@@ -157,7 +158,7 @@ def word_tasks(
         )
 
 
-def _all_tokens(tagger: Tagger, sentences: Sequence[Sentence], layer: str | None, strategy: str) -> Uncertain:
+def _all_tokens(tagger: Tagger, sentences: Sequence[Sentence], layer: str | None, strategy: str) -> UncertainTokens:
     """Every token, in the order of the text."""
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
@@ -175,13 +176,13 @@ def _all_tokens(tagger: Tagger, sentences: Sequence[Sentence], layer: str | None
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     position = np.arange(len(sentence)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return Uncertain(
+    return UncertainTokens(
         sentence, position, np.concatenate(best), np.concatenate(probabilities), np.concatenate(uncertainty)
     )
 
 
 def _entropies(table: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-    """float32[T] of probabilities [T, L]; what is impossible adds nothing."""
+    """float32[T]: the entropies of probabilities [T, L], in nats."""
     logarithms = np.log(table, out=np.zeros_like(table), where=table > 0)
     return np.asarray(np.maximum(-(table * logarithms).sum(axis=1), 0), np.float32)
 
@@ -191,9 +192,9 @@ def _is_open(sentence: Sentence, layer: str) -> NDArray[np.bool_]:
     return np.array([each is None or len(each) > 1 for each in known], np.bool_)
 
 
-def _shown(found: Uncertain, tagger: Tagger) -> Iterator[tuple[Candidate, ...]]:
-    """The candidates of every token: two, and a third one that is not rare."""
-    for labels, probabilities in zip(found.labels.tolist(), found.probabilities.tolist(), strict=True):
+def _candidates(tokens: UncertainTokens, tagger: Tagger) -> Iterator[tuple[Candidate, ...]]:
+    """The candidates of every token: two, and a third one unless it is improbable."""
+    for labels, probabilities in zip(tokens.labels.tolist(), tokens.probabilities.tolist(), strict=True):
         pairs = zip(labels, probabilities, strict=True)
-        shown = (Candidate(tagger.labels[label], round(probability, 4)) for label, probability in pairs)
-        yield tuple(each for number, each in enumerate(shown) if number < 2 or each.probability >= _RARE)
+        best = (Candidate(tagger.labels[label], round(probability, 4)) for label, probability in pairs)
+        yield tuple(each for number, each in enumerate(best) if number < 2 or each.probability >= _RARE)

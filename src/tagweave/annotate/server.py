@@ -1,4 +1,4 @@
-"""The process that serves an application: uvicorn, with bounds where it has none."""
+"""The server of an application: uvicorn, with limits that it lacks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from starlette.applications import Starlette
 
 from tagweave.annotate.connection import Connection
 
-_KEEP_ALIVE = 75  # seconds, longer than people think: what is sent just as a connection is closed is lost
+_KEEP_ALIVE = 75  # seconds, longer than people think about a task: a request sent just as a connection closes is lost
 
 
 def server(app: Starlette, proxies: Sequence[str] = ()) -> uvicorn.Server:
-    """Serves an application on sockets that are open.
+    """A server of an application, for sockets that are already open.
 
     Args:
         app: the pages.
-        proxies: addresses or networks of servers in front, whose `X-Forwarded-For` and `-Proto` are believed.
+        proxies: addresses or networks of reverse proxies whose `X-Forwarded-For` and `-Proto` are trusted.
     """
     config = uvicorn.Config(
         app,

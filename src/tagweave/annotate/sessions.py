@@ -1,4 +1,4 @@
-"""Sessions in signed cookies: who it is, and the token that forms must carry. The key is made once, in the store."""
+"""Sessions in signed cookies: the annotator, and the token that forms must carry. The store keeps the signing key."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tagweave.annotate.store import Store
 
 COOKIE = "tagweave"
 LONGEST = 14 * 24 * 3600
-"""Seconds after which somebody must sign in again."""
+"""Seconds after which a person must sign in again."""
 
 
 class Session(NamedTuple):
-    """What a cookie says.
+    """The content of a cookie.
 
     Attributes:
-        annotator: number of who has signed in; `None` before.
-        epoch: the annotator's at that time; sessions of an earlier one are over.
-        token: stands in every form (`csrf`).
+        annotator: number of the annotator who is signed in, if any.
+        epoch: the annotator's session epoch at sign-in; sessions of an earlier one are over.
+        token: part of every form (`csrf`).
     """
 
     annotator: int | None
@@ -38,12 +38,12 @@ class Sessions:
         self._signer = URLSafeTimedSerializer(key, salt="session")
 
     def write(self, response: Response, session: Session, is_secure: bool) -> None:
-        """Set the cookie: not for scripts, not for requests from other sites; over https only, where it came so."""
+        """Set the cookie: hidden from scripts and from other sites, and for HTTPS only if the request used it."""
         value = self._signer.dumps(list(session))
         response.set_cookie(COOKIE, value, LONGEST, httponly=True, samesite="lax", secure=is_secure)
 
     def read(self, cookie: str | None) -> Session | None:
-        """The session of a cookie; `None` where there is none, or it is forged or too old."""
+        """The session of a cookie; `None` if there is no cookie, or it is forged or too old."""
         if not cookie:
             return None
         try:
@@ -53,6 +53,6 @@ class Sessions:
 
 
 def new(annotator: Annotator | None = None) -> Session:
-    """A session of somebody who has just signed in, or of nobody, with a new token."""
+    """A session with a new token, for an annotator who has just signed in, or for nobody."""
     token = secrets.token_urlsafe(24)
     return Session(None, 0, token) if annotator is None else Session(annotator.id, annotator.session_epoch, token)

@@ -1,4 +1,4 @@
-"""The numbers of double annotation; the defaults are those of li-2015, section 4, where it has them."""
+"""The settings of double annotation; the defaults are those of li-2015, section 4, where the paper gives them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ class Rule:
     """When a task is agreed on.
 
     Attributes:
-        first: so many annotators are asked; agreed when all say the same.
-        more: so many more are asked where they differ.
-        majority: agreed when so many of all of them say the same, else dropped.
+        first: number of annotators asked first; the task is agreed on if they give the same answer.
+        more: number of annotators asked if they differ.
+        majority: number of equal answers among all of them that is agreement; with fewer the task is dropped.
 
     Raises:
-        ValueError: a number that can never be reached, or a majority that two answers could have at once.
+        ValueError: a majority that can never be reached, or that two answers could have at once.
     """
 
     first: int = 2
@@ -30,12 +30,12 @@ class Rule:
 
 
 ONCE = Rule(1, 0, 1)
-"""One annotator is believed, as in a concordance."""
+"""One annotator decides, as in a concordance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """An annotator is admitted once `accuracy` of the last `questions` simulated tasks were right."""
+    """An annotator is admitted once a share `accuracy` of their last `questions` simulated tasks was right."""
 
     questions: int = 50
     accuracy: float = 0.9
@@ -43,15 +43,15 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Numbers of a store.
+    """Settings of a store.
 
     Attributes:
         rule: how many annotators, and when they agree.
         admission: the training phase; `None` admits everybody at once.
         lease: seconds after which a task that was handed out and not answered may go to somebody else.
-        window: a task is drawn at random from so many of the most uncertain ones, so that pairs of annotators are
+        window: number of most uncertain tasks from which one is drawn at random, so that pairs of annotators are
             random.
-        gold_share: share of tasks with planted gold among those handed out, while there are any.
+        gold_share: share of planted gold among the tasks handed out, while there is any.
     """
 
     rule: Rule = field(default_factory=Rule)

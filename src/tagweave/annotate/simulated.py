@@ -1,7 +1,7 @@
-"""Simulated annotators: they know the gold answer, and are wrong now and then.
+"""Simulated annotators: they know the gold answer, and sometimes make a mistake.
 
-Who is wrong says one of the other candidates, in proportion to the model's probabilities. How often somebody is wrong
-may depend on the task: where mistakes of different people meet on the same tasks, more of those are dropped.
+A mistake is one of the other candidates, drawn in proportion to the model's probabilities. The probability of a mistake
+may depend on the task: the more the mistakes of different people coincide, the more tasks are dropped.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from tagweave.annotate.store import Store
 from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, label
 
 Chance = Callable[[AnnotationTask, Answer], float]
-"""The probability that somebody answers a task right, given what is right."""
+"""The probability that an annotator answers a task correctly, given the right answer."""
 
 _HALVINGS = 25
 
 
 class Desk(Protocol):
-    """Where somebody gets tasks and answers them: a store, or a server."""
+    """Where an annotator gets tasks and answers them: a store or a server."""
 
     def claim(self) -> tuple[int, AnnotationTask] | None:
-        """The number of a task, and the task; `None` where nothing is left for them."""
+        """The number of a task, and the task; `None` if nothing is left for the annotator."""
 
     def answer(self, number: int, answer: Answer) -> None:
-        """Answer a task that was claimed; returns when the answer is acknowledged."""
+        """Answer a claimed task; returns when the answer is acknowledged."""
 
 
 class StoreDesk(NamedTuple):
-    """A desk at a store, of an annotator's number."""
+    """The desk of an annotator at a store."""
 
     store: Store
     annotator: int
@@ -47,20 +47,20 @@ class StoreDesk(NamedTuple):
 
 
 class Simulated:
-    """Somebody at a desk.
+    """A simulated annotator at a desk.
 
     Args:
         desk: where tasks come from.
-        gold: what is right.
-        chance: how often it is said.
-        seed: of mistakes.
+        gold: the right answer to a task.
+        chance: the probability of giving it.
+        seed: seed of the mistakes.
     """
 
     def __init__(self, desk: Desk, gold: Callable[[AnnotationTask], Answer], chance: Chance, seed: int) -> None:
         self._desk, self._gold, self._chance, self._random = desk, gold, chance, Random(seed)
 
     def step(self) -> bool:
-        """Answer one task; `False` where there is none."""
+        """Answer one task; `False` if there is none."""
         claimed = self._desk.claim()
         if claimed is None:
             return False
@@ -72,7 +72,7 @@ class Simulated:
 
 
 def work_all(annotators: Sequence[Simulated], seed: int = 0) -> int:
-    """Let everybody work, by turns in random order, until nothing is left for anybody; how many answers there were."""
+    """Let all annotators work in turns, in random order, until no task is left. Returns the number of answers."""
     random, answers = Random(seed), 0
     while worked := sum(each.step() for each in random.sample(annotators, len(annotators))):
         answers += worked
@@ -80,32 +80,32 @@ def work_all(annotators: Sequence[Simulated], seed: int = 0) -> int:
 
 
 def even(accuracy: float) -> Chance:
-    """As often right on every task: mistakes of different people have nothing to do with one another."""
+    """The same accuracy on every task, so that the mistakes of different people are independent."""
     return lambda _task, _right: accuracy
 
 
 def uneven(share: float, accuracy: float) -> Chance:
-    """A share of the tasks is hard, with this accuracy on them; nobody is wrong on the others.
+    """This accuracy on a share of the tasks, which are hard; nobody makes mistakes on the others.
 
-    Which ones are hard depends on place and focus alone.
+    Whether a task is hard depends only on its location and focus.
     """
     return lambda task, _right: accuracy if _draw(task) < share else 1.0
 
 
 def as_the_model(odds: float) -> Chance:
-    """The doubts of people are those of the model, with odds of the right answer so many times as high."""
+    """Annotators are as uncertain as the model, except that their odds of the right answer are `odds` times as high."""
 
     def chance(task: AnnotationTask, right: Answer) -> float:
-        believed = {each.label: each.probability for each in task.candidates}
-        left = max(1.0 - sum(believed.values()), 1e-4)  # what no candidate has
-        probability = believed.get(right.label or "", left)
+        probabilities = {each.label: each.probability for each in task.candidates}
+        rest = max(1.0 - sum(probabilities.values()), 1e-4)  # of all other labels
+        probability = probabilities.get(right.label or "", rest)
         return odds * probability / (odds * probability + 1.0 - min(probability, 1.0)) if probability < 1 else 1.0
 
     return chance
 
 
 def answer_chances(task: AnnotationTask, right: Answer, accuracy: float) -> dict[Answer, float]:
-    """The probability of every answer that somebody of an accuracy gives to a task."""
+    """The probability of every answer to a task, for an annotator of this accuracy."""
     others = {label(each.label): each.probability for each in task.candidates if label(each.label) != right}
     total = sum(others.values())
     if total <= 0:
@@ -114,7 +114,7 @@ def answer_chances(task: AnnotationTask, right: Answer, accuracy: float) -> dict
 
 
 class Shares(NamedTuple):
-    """Shares of tasks: agreed by the first two, by three of four, and dropped."""
+    """Shares of tasks: agreed by the first two annotators, agreed by three of four, and dropped."""
 
     two: float
     four: float
@@ -122,10 +122,10 @@ class Shares(NamedTuple):
 
 
 def expected_shares(chances: Sequence[dict[Answer, float]]) -> Shares:
-    """What two and two more annotators come to, where each answers task i by `chances[i]`, whoever it is.
+    """The outcomes of two annotators, and two more if they differ, all of whom answer task i by `chances[i]`.
 
-    With q the chances of a task, the first two agree with sum q^2; they differ, and three of four agree, with
-    sum 2 q^3 (1 - q): one answer thrice, the other one among the first two.
+    With q the probabilities of the answers to a task, the first two agree with probability sum q^2. They differ, and
+    three of four agree, with probability sum 2 q^3 (1 - q): one answer thrice, the other one among the first two.
     """
     two = sum(sum(q**2 for q in each.values()) for each in chances) / len(chances)
     four = sum(sum(2 * q**3 * (1 - q) for q in each.values()) for each in chances) / len(chances)
@@ -139,10 +139,10 @@ def with_agreement(
     high: float,
     tasks: Sequence[tuple[AnnotationTask, Answer]],
 ) -> float:
-    """The number in `low` .. `high` with which two annotators agree so often; more of it, more agreement.
+    """The parameter of `kind` in `low` .. `high` for which two annotators agree this often; agreement rises with it.
 
     Raises:
-        ValueError: an agreement that no number in the range has.
+        ValueError: no parameter in the range has this agreement.
     """
 
     def agreed(number: float) -> float:
@@ -159,6 +159,6 @@ def with_agreement(
 
 
 def _draw(task: AnnotationTask) -> float:
-    """A number in 0 .. 1 that belongs to place and focus."""
+    """A number in 0 .. 1 that depends only on location and focus."""
     which = f"{task.sentence.location.path}:{task.sentence.location.line}:{task.start}:{task.stop}"
     return zlib.crc32(which.encode()) / 2**32

@@ -1,4 +1,4 @@
-"""What all pages share: the store, cookies, templates, attempts to sign in, and the words of a concordance."""
+"""What all pages share: the store, sessions, templates, rate limits, and the words of a concordance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.forms import written
 from tagweave.annotate.rate_limit import Attempts
 from tagweave.annotate.sessions import Sessions
 from tagweave.annotate.store import Store
@@ -22,17 +21,17 @@ if TYPE_CHECKING:
     from tagweave.annotate.kwic import Concordance
 
 HERE = Path(__file__).parent
-_FRESH = 10.0  # seconds for which the number of open tasks is kept: counting them all takes longer than an answer
+_FRESH = 10.0  # seconds for which the number of open tasks is cached: counting them takes longer than an answer
 
 
 class WordList(NamedTuple):
-    """Words to ask for in a text.
+    """Words to be marked in a text.
 
     Attributes:
-        concordance: of the lines of the text.
-        words: in the order in which they are offered.
-        guideline: of the answers.
-        path: of the text, for the places of answers.
+        concordance: the concordance of the lines of the text.
+        words: the words, in the order in which they are offered.
+        guideline: the guideline of the answers.
+        path: the file of the text, for the locations of answers.
     """
 
     concordance: Concordance
@@ -46,10 +45,10 @@ class Site:
     """See the module.
 
     Attributes:
-        store: see there.
-        address: where people reach it, without a slash at its end; what a request says of that is not believed.
-        words: of the concordance, if there is one.
-        attempts: to sign in.
+        store: the annotation store.
+        address: the public address, without a trailing slash; the host that a request names is not trusted.
+        words: the words of the concordance, if there is one.
+        attempts: attempts to sign in.
     """
 
     store: Store
@@ -62,19 +61,17 @@ class Site:
         self._counted: tuple[float, Counter[Status]] = (-_FRESH, Counter())
 
     def counts(self) -> Counter[Status]:
-        """How many real tasks there are of each status, a few seconds ago."""
+        """The number of real tasks of each status, as of a few seconds ago."""
         when, counts = self._counted
         if time.monotonic() - when >= _FRESH:
-            found = self.store.counts().items()
-            counts = Counter({status: count for (purpose, status), count in found if purpose is Purpose.REAL})
+            by_purpose = self.store.counts().items()
+            counts = Counter({status: count for (purpose, status), count in by_purpose if purpose is Purpose.REAL})
             self._counted = time.monotonic(), counts
         return counts
 
 
 @cache
 def _templates() -> Environment:
-    """Those of every site, each compiled when it is first filled in."""
+    """The templates of every site, each compiled when it is first used."""
     loader = FileSystemLoader(HERE / "templates")
-    found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    found.filters["written"] = written
-    return found
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

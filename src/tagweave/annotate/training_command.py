@@ -1,7 +1,7 @@
-"""The command that trains a model: run once at a time in a folder, whatever becomes of who started it.
+"""The command that trains a model. Only one runs in a folder at a time, even if the process that started it dies.
 
-It holds a lock file as long as it lives. Where whoever started it was killed, the next one finds the file held, ends
-the process whose number is in it, and goes on alone.
+The command holds a lock file as long as it lives. If its parent was killed, the next parent finds the lock held, kills
+the process whose number is in the file, and continues alone.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import IO
 
 ANNOTATED, MODEL = "{annotated}", "{model}"
-"""What stands in a command for the files of the partial corpus and of the new model."""
+"""Placeholders in a command for the files of the partial corpus and of the new model."""
 
 _LOCK = "training.lock"
 _PAUSE = 0.1  # seconds
 
 
 def run(command: Sequence[str], annotated: Path, model: Path, is_wanted: Callable[[], bool]) -> None:
-    """Run a command; the model appears under its name when it is whole.
+    """Run a command; the model file appears under its name once it is complete.
 
     Args:
-        command: words, which may contain `ANNOTATED` and `MODEL`; no shell sees them.
-        annotated, model: these files. What the command says goes to the model's name with `.log`.
-        is_wanted: the command is ended, and this process with it, when it no longer is.
+        command: words, which may contain `ANNOTATED` and `MODEL`; they are not passed to a shell.
+        annotated, model: these files. The output of the command goes to the model's name with `.log`.
+        is_wanted: polled; when it returns False, the command and this process end.
 
     Raises:
         subprocess.CalledProcessError: the command failed.
@@ -52,10 +52,10 @@ def run(command: Sequence[str], annotated: Path, model: Path, is_wanted: Callabl
 
 
 def take(path: Path) -> IO[str] | None:
-    """A file that is ours until it is closed and all processes have ended that inherited it; `None`: it is theirs.
+    """Lock a file until it is closed and all processes that inherited it have ended; `None` if others hold the lock.
 
     Raises:
-        OSError: a system without such locks.
+        OSError: the system has no such locks.
     """
     try:
         import fcntl
@@ -74,12 +74,12 @@ def take(path: Path) -> IO[str] | None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[IO[str]]:
-    """Hold the lock of a folder, after an end of the command that somebody left behind there."""
+    """Hold the lock of a folder, after killing a command that was left behind there."""
     path = folder / _LOCK
     while (lock := take(path)) is None:
-        if (left := path.read_text("ascii")).isdigit():  # else it is just being started
+        if (number := path.read_text("ascii")).isdigit():  # otherwise the command is just being started
             with suppress(ProcessLookupError):
-                os.kill(int(left), signal.SIGKILL)
+                os.kill(int(number), signal.SIGKILL)
         time.sleep(_PAUSE)
     with lock:
         lock.truncate(0)
@@ -88,7 +88,7 @@ def alone(folder: Path) -> Iterator[IO[str]]:
 
 @contextmanager
 def _running(words: list[str], log: IO[bytes], lock: IO[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A command that does not outlive the block, and that Ctrl-C is not for."""
+    """A command that does not outlive the block, and does not receive Ctrl-C."""
     process = subprocess.Popen(  # noqa: S603  # no shell
         words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[lock.fileno()], start_new_session=True
     )

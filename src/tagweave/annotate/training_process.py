@@ -1,8 +1,8 @@
-"""Training beside the server: a process that trains when enough new judgements are in.
+"""Training beside the server: a process that trains when there are enough new judgements.
 
-It shares nothing with the server but the store. A training that fails is logged, and tried again with the next
-judgements. A process that died, whatever of, is followed by another one, once there are new judgements; so one that
-every training kills does not train without end.
+It shares only the store with the server. A training that fails is logged, and tried again after the next judgements. A
+process that dies is replaced once there are new judgements; so if every training kills its process, they do not go on
+without end.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from tagweave.annotate.training_command import take
 
 _LOG = logging.getLogger(__name__)
 _LOCK = "watching.lock"
-_PAUSE = 1.0  # seconds between two looks at the store
-_FIRST_WAIT, _LONGEST_WAIT = 2.0, 600.0  # seconds until a process that died is followed by another
-_NICE = 10  # requests come first
+_PAUSE = 1.0  # seconds between two queries of the store
+_FIRST_WAIT, _LONGEST_WAIT = 2.0, 600.0  # seconds until a process that died is replaced
+_NICE = 10  # requests take precedence
 
 
 @contextmanager
 def training(plan: Plan) -> Iterator[None]:
-    """Train beside the block."""
+    """Train in the background while the block runs."""
     ended = Event()
     thread = Thread(target=_keep, args=(plan, ended), name="training", daemon=True)
     thread.start()
@@ -47,16 +47,16 @@ def training(plan: Plan) -> Iterator[None]:
 
 
 def start(plan: Plan) -> BaseProcess:
-    """Start the process. It ends with its parent, whatever that dies of, or when it is terminated."""
+    """Start the process. It ends with its parent, however that ends, or when it is terminated."""
     process = multiprocessing.get_context("spawn").Process(target=watch, args=(plan, os.getpid()), daemon=True)
     process.start()
     return process
 
 
 def watch(plan: Plan, parent: int) -> None:
-    """Train whenever it is time, until the parent process is gone; the body of the process.
+    """Train whenever there are enough judgements, until the parent process is gone; the body of the process.
 
-    Of several in one folder the first one trains; the next one waits until that has ended.
+    Of several processes in one folder the first trains; the next waits until the first has ended.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
@@ -70,18 +70,18 @@ def watch(plan: Plan, parent: int) -> None:
                 tried = store.last_judgement()
                 retrain(store, plan, lambda: os.getppid() == parent)
         except (ValueError, KeyError, OSError, SQLAlchemyError, subprocess.SubprocessError) as error:
-            _LOG.error("training: %s", error)  # the next judgements may mend it
+            _LOG.error("training: %s", error)  # it may succeed with the next judgements
         time.sleep(_PAUSE)
     store.close()
 
 
 def _new(store: Store, tried: int) -> int:
-    """How many judgements no training has seen."""
+    """The number of judgements that no training has used."""
     return store.last_judgement() - max(tried, *(each.judgement for each in store.models()), 0)
 
 
 def _keep(plan: Plan, ended: Event) -> None:
-    """See to it that there is a process, until the end."""
+    """Keep a process running until `ended` is set."""
     wait, store = _FIRST_WAIT, Store.open(plan.url)
     while not ended.is_set():
         seen, began = _last(store), time.monotonic()
@@ -98,7 +98,7 @@ def _keep(plan: Plan, ended: Event) -> None:
 
 
 def _run(plan: Plan, ended: Event) -> object:
-    """A process until it dies or all ends; what it died of: its exit code, or that it could not be started."""
+    """Run a process until it dies or `ended` is set. Returns its exit code, or the error on starting it."""
     try:
         process = start(plan)
     except OSError as error:
@@ -111,7 +111,7 @@ def _run(plan: Plan, ended: Event) -> object:
 
 
 def _last(store: Store) -> int | None:
-    """The last judgement; `None` while the database cannot be asked."""
+    """The number of the last judgement; `None` while the database cannot be reached."""
     try:
         return store.last_judgement()
     except SQLAlchemyError:

@@ -21,7 +21,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.models.tagger import Tagger
 
 if TYPE_CHECKING:
-    from tagweave.conversion.labels import Doubtful
+    from tagweave.conversion.labels import UncertainToken
     from tagweave.corpus.formats.format import Format
     from tagweave.models.chain import ChainModel
 
@@ -84,7 +84,7 @@ class Conversion:
         """As `conversion.labels.convert`."""
         return convert(self.model, evidence, self.to, self.threads)
 
-    def review(self, evidence: Corpus, converted: Corpus, n: int) -> list[Doubtful]:
+    def review(self, evidence: Corpus, converted: Corpus, n: int) -> list[UncertainToken]:
         """As `conversion.labels.review`."""
         return review(self.model, evidence, converted, n, self.threads)
 

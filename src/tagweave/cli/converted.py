@@ -10,7 +10,7 @@ from tagweave.cli.conversion import Conversion
 from tagweave.cli.labelling import Block
 from tagweave.cli.progress import counted
 from tagweave.cli.tree_conversion import TreeConversion
-from tagweave.conversion.labels import Doubtful
+from tagweave.conversion.labels import UncertainToken
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import tagged
 from tagweave.corpus.formats.format import Format
@@ -37,7 +37,7 @@ class Converted:
     format: Format
     confidence: bool = False
     review: int = 0
-    doubtful: list[Doubtful] = field(default_factory=list)
+    doubtful: list[UncertainToken] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Sentence]:
         work = self.conversion
@@ -59,7 +59,7 @@ def write(
     format: str | None,  # noqa: A002
     confidence: bool,
     review: int,
-) -> list[Doubtful]:
+) -> list[UncertainToken]:
     """Convert the input and write it, as a whole file or not at all; the least certain tokens come back.
 
     Without a format the extension tells it, or it is the input's.
@@ -78,7 +78,7 @@ def write(
     return converted.doubtful
 
 
-def review_lines(doubtful: list[Doubtful]) -> Iterator[str]:
+def review_lines(doubtful: list[UncertainToken]) -> Iterator[str]:
     """A header and a row of fields separated by tabs for each token."""
     yield "\t".join(_COLUMNS)
     for each in doubtful:

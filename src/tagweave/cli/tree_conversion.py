@@ -19,7 +19,7 @@ from tagweave.corpus.load import names_guideline, parse_argument
 from tagweave.corpus.sentence import Sentence
 
 if TYPE_CHECKING:
-    from tagweave.conversion.labels import Doubtful
+    from tagweave.conversion.labels import UncertainToken
     from tagweave.corpus.formats.format import Format
     from tagweave.models.tree import TreeModel
 
@@ -60,7 +60,7 @@ class TreeConversion:
         """As `convert_trees`."""
         return convert_trees(self.model, evidence, self.threads)
 
-    def review(self, evidence: Corpus, converted: Corpus, n: int) -> list[Doubtful]:
+    def review(self, evidence: Corpus, converted: Corpus, n: int) -> list[UncertainToken]:
         """As `review_trees`."""
         return review_trees(self.model, evidence, converted, n, self.threads)
 

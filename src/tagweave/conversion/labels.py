@@ -107,7 +107,7 @@ def best_conversions(model: ChainModel, corpus: Corpus, to: str, k: int, threads
 
 
 @dataclass(frozen=True, slots=True)
-class Doubtful:
+class UncertainToken:
     """A token whose conversion is not sure.
 
     Attributes:
@@ -125,7 +125,7 @@ class Doubtful:
     alternatives: tuple[tuple[str, float], ...]
 
 
-def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads: int = 1) -> list[Doubtful]:
+def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads: int = 1) -> list[UncertainToken]:
     """The n least sure tokens of a conversion, the least sure first; of equal ones, those that come first.
 
     Tokens whose tag the corpus gives already are left out.
@@ -143,7 +143,7 @@ def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads
     chosen = [corpus[number] for number in numbers]
     tables = dict(zip(numbers, tagger.probabilities(chosen, converted.guideline, corpus.covered), strict=True))
     return [
-        Doubtful(
+        UncertainToken(
             Context.of(corpus[number], at),
             corpus[number].layers.get(corpus.guideline, (None,) * len(corpus[number]))[at],
             tag := labels_of(converted[number], converted.guideline)[at],

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.conversion.labels import Doubtful, alternatives
+from tagweave.conversion.labels import UncertainToken, alternatives
 from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.context import Context
 from tagweave.corpus.corpus import Corpus
@@ -51,7 +51,7 @@ def convert_trees(model: TreeModel, corpus: Corpus, threads: int = 1) -> Corpus:
     return replace(corpus, sentences=tuple(sentences), guideline=model.guideline)
 
 
-def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, threads: int = 1) -> list[Doubtful]:
+def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, threads: int = 1) -> list[UncertainToken]:
     """The n least sure tokens of a conversion, the least sure first; of equal ones, those that come first.
 
     Arcs are written `HEAD:RELATION`, alternatives `HEAD`. Tokens whose head the corpus gives already are left out.
@@ -80,7 +80,7 @@ def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, th
         others = alternatives(tables[number][:, at + 1], heads, str(arc.head))
         own = corpus[number].heads.get(corpus.guideline)
         given = None if own is None or own[at] is None else tuple(map(_written, own[at] or ()))
-        found.append(Doubtful(Context.of(corpus[number], at), given, _written(arc), confidence, others))
+        found.append(UncertainToken(Context.of(corpus[number], at), given, _written(arc), confidence, others))
     return found
 
 

@@ -1,1 +1,1 @@
-"""The pages: functions from a request to a response."""
+"""The pages: functions from a page request to a response."""

@@ -1,4 +1,4 @@
-"""Words of a list in their contexts: each occurrence is a word, or not, or is skipped (tsuboi-2008, Figure 2)."""
+"""Words of a list in their contexts: each occurrence is marked as a word or not, or skipped (tsuboi-2008, Figure 2)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tagweave.annotate.site import WordList
 from tagweave.annotate.task import AnnotationTask, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
-_NEIGHBOURS = 100  # words of the list that are offered on either side of one
-_SAID = dict(zip(ORDERS, ("what follows", "what precedes", "the text"), strict=True))
+_NEIGHBOURS = 100  # words of the list offered before and after the current one
+_ORDER_NAMES = dict(zip(ORDERS, ("what follows", "what precedes", "the text"), strict=True))
 
 
 def show(request: PageRequest, marked: Marked = NOTHING) -> Response:
-    """One page of the occurrences of one word."""
+    """A page of the occurrences of a word."""
     listed, word, order, first = _listed(request), *_chosen(request)
     page = listed.concordance.page(word, order, first, SIZE, CONTEXT)
     known = request.site.store.found([_task(listed, each) for each in page.occurrences])
@@ -38,14 +38,14 @@ def show(request: PageRequest, marked: Marked = NOTHING) -> Response:
         is_whole=len(near) == len(listed.words),
         before=listed.words[number - 1] if number else None,
         after=listed.words[number + 1] if number + 1 < len(listed.words) else None,
-        orders=_SAID,
+        orders=_ORDER_NAMES,
         total=page.total,
         uncertain=uncertain.is_any(request),
     )
 
 
 def mark(request: PageRequest) -> Response:
-    """Mark one occurrence, or all that are visible and have no mark yet."""
+    """Mark one occurrence, or all on the page that have no mark yet."""
     listed, word, order, first = _listed(request), *_chosen(request)
     if request.fields["all"]:
         occurrences = listed.concordance.page(word, order, first, SIZE, 0).occurrences
@@ -55,23 +55,23 @@ def mark(request: PageRequest) -> Response:
 
 
 def undo(request: PageRequest) -> Response:
-    """Take the last step back."""
-    _chosen(request)  # what is no form of ours is refused before anything is taken back
+    """Undo the last step."""
+    _chosen(request)  # refuses a form that is not ours before anything is undone
     return show(request, marking.undo(request))
 
 
 def start(request: PageRequest) -> Response:
-    """To the page."""
+    """Show the page."""
     return show(request)
 
 
 def _listed(request: PageRequest) -> WordList:
-    assert request.site.words is not None  # noqa: S101  # else there is no such page
+    assert request.site.words is not None  # noqa: S101  # otherwise there is no such page
     return request.site.words
 
 
 def _chosen(request: PageRequest) -> tuple[str, str, int]:
-    """Word, order, and the number of the first occurrence of the page."""
+    """The word, the order, and the number of the first occurrence on the page."""
     words = _listed(request).words
     word, order = (
         request.fields["find"].strip() or request.fields["word"] or words[0],
@@ -86,7 +86,7 @@ def _occurrence(listed: WordList, fields: Fields, word: str) -> Occurrence:
     """The occurrence that a form names.
 
     Raises:
-        FieldError: the word is not there.
+        FieldError: the word does not occur there.
     """
     sentence, start = fields.number("sentence"), fields.number("start")
     stop = start + len(word)
@@ -96,7 +96,7 @@ def _occurrence(listed: WordList, fields: Fields, word: str) -> Occurrence:
 
 
 def _task(listed: WordList, at: Occurrence) -> AnnotationTask:
-    """The task of an occurrence; lines of the text are counted from 1."""
+    """The task of an occurrence; lines of the text are numbered from 1."""
     text = listed.concordance.sentence(at.sentence)
     sentence = Sentence(tuple(text), location=Location(listed.path, at.sentence + 1))
     return AnnotationTask(sentence, at.start, at.stop, listed.guideline, purpose=Purpose.CONCORDANCE)

@@ -1,4 +1,4 @@
-"""What the curator sees: people, how far they agree, what is done, what models learned; and what may be changed."""
+"""The curator's dashboard: people, agreement, progress and models; invitations and notes of labels."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _INVITATION = 7 * 24 * 3600.0  # seconds
 
 
 def start(_request: PageRequest) -> Response:
-    """To the page."""
+    """Redirect to the page."""
     return RedirectResponse("/dashboard", 303)
 
 
 def show(request: PageRequest, message: str = "", link: str = "", noted: str = "") -> Response:
-    """Everything, computed from what is in the store now; the notes of the guideline `noted` are open."""
+    """The dashboard, computed from the store; the notes of the guideline `noted` are unfolded."""
     store = request.site.store
     models, counts = store.models(), store.counts()
     return request.page(
@@ -45,21 +45,21 @@ def show(request: PageRequest, message: str = "", link: str = "", noted: str = "
 
 
 def invite(request: PageRequest) -> Response:
-    """Show a link that lets somebody in once: somebody new, or `again` who has forgotten their password."""
+    """Show a one-time link, for a new person or, with the field `again`, for one who has forgotten their password."""
     token = secrets.token_urlsafe(24)
-    person = _known(request) if request.fields["again"] else _new(request)
+    person = _invited_again(request) if request.fields["again"] else _new(request)
     request.site.store.invite(person.id, token, _INVITATION)
     link = f"{request.site.address}/invited?token={token}"
-    return show(request, f"{person.name} may come in by the link below, once, for a week.", link)
+    return show(request, f"{person.name} can use the link below once, within a week.", link)
 
 
 def note(request: PageRequest) -> Response:
-    """Another guideline note of a label."""
+    """Change the note of a label."""
     guideline, label = request.fields["guideline"], request.fields["label"]
     if label not in request.site.store.labels(guideline):
         raise FieldError("found a label that the guideline does not have")
     request.site.store.change_note(guideline, label, request.fields["note"])
-    return show(request, f"The note of {label} is changed.", noted=guideline)
+    return show(request, f"The note of {label} was changed.", noted=guideline)
 
 
 def _new(request: PageRequest) -> Annotator:
@@ -69,7 +69,7 @@ def _new(request: PageRequest) -> Annotator:
         raise FieldError(str(error)) from error
 
 
-def _known(request: PageRequest) -> Annotator:
+def _invited_again(request: PageRequest) -> Annotator:
     person = request.site.store.annotator(request.fields.number("again"))
     if person is None:
         raise FieldError("found nobody of this number")
@@ -77,7 +77,7 @@ def _known(request: PageRequest) -> Annotator:
 
 
 def _agreement(request: PageRequest) -> dict[str, Any]:
-    """Of the first annotators of each task; those who were asked because they differed would count twice."""
+    """Agreement of the first annotators of each task; those asked because the first differ would count it twice."""
     votes = agreement.of_first(request.site.store.votes(Purpose.REAL), request.site.store.settings.rule)
     return {
         "raw": agreement.raw_agreement(votes),

@@ -1,4 +1,4 @@
-"""Occurrences of words in rows that are marked: word, not a word, skip; and taken back, one step after the other."""
+"""Marking occurrences of words in rows, as word, not a word, or skipped, and undoing it step by step."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tagweave.annotate.questions import Asked
 from tagweave.annotate.task import CANNOT_TELL, WORD, AnnotationTask, Answer
 
 SIZE = 25
-"""Rows of a page."""
+"""Rows on a page."""
 CONTEXT = 20
-"""Characters on either side."""
-_STEPS = 50  # that can be taken back
+"""Characters on either side of a word."""
+_STEPS = 50  # the most that can be undone
 
 
 class Row(NamedTuple):
-    """An occurrence in its context, what stands of it, and the fields by which a form names it."""
+    """An occurrence in its context, its answer, and the fields by which a form names it."""
 
     before: str
     word: str
@@ -33,18 +33,18 @@ class Row(NamedTuple):
 
     @property
     def direction(self) -> str:
-        """Of the whole row, by its word: rows of one word are aligned, whatever their sentences begin with."""
+        """The direction of the row, that of its word: so rows of a word are aligned, however their sentences begin."""
         strong = (bidirectional(character) for character in self.word)
         return "rtl" if next((each for each in strong if each in "LRAL"), "L") in {"R", "AL"} else "ltr"
 
 
 class Marked(NamedTuple):
-    """What came of a form.
+    """The result of a form.
 
     Attributes:
-        message: for whoever sent it.
-        steps: how many answers each step gave that can be taken back, the last step last.
-        status: of the response.
+        message: for the annotator.
+        steps: the number of answers in each step that can be undone, the last step last.
+        status: the HTTP status of the response.
     """
 
     message: str = ""
@@ -56,27 +56,27 @@ NOTHING = Marked()
 """No form was sent."""
 
 
-def answer_of(found: Asked | None) -> Answer | None:
-    """What stands of an occurrence; who skips it drops it."""
-    return CANNOT_TELL if found and found.status is Status.DROPPED else found and found.outcome
+def answer_of(asked: Asked | None) -> Answer | None:
+    """The standing answer to an occurrence; skipping it drops the task."""
+    return CANNOT_TELL if asked and asked.status is Status.DROPPED else asked and asked.outcome
 
 
 def mark(request: PageRequest, tasks: Sequence[AnnotationTask]) -> Marked:
-    """Give these tasks the answer of the form; or, with `all`, those that have none that they are words."""
-    steps, known = _steps(request), [answer_of(found) for found in request.site.store.found(tasks)]
-    said = WORD if request.fields["all"] else request.fields.answer()
+    """Give these tasks the answer of the form; or, with its field `all`, mark those without an answer as words."""
+    steps, known = _steps(request), [answer_of(asked) for asked in request.site.store.found(tasks)]
+    given = WORD if request.fields["all"] else request.fields.answer()
     if request.fields["all"]:
         tasks = [task for task, answer in zip(tasks, known, strict=True) if answer is None]
         known = [None] * len(tasks)
-    took = request.site.store.mark(request.me.id, tasks, said) if tasks else []
-    lost = len(took) - sum(took)
-    told = f"{sum(took)} marked: {said}." + (f" {lost} had been marked by somebody else." if lost else "")
-    new = sum(taken and before is None for taken, before in zip(took, known, strict=True))
-    return Marked(told, (*steps, new)[-_STEPS:] if new else steps)
+    stands = request.site.store.mark(request.me.id, tasks, given) if tasks else []
+    lost = len(stands) - sum(stands)
+    message = f"{sum(stands)} marked: {given}." + (f" {lost} had been marked by somebody else." if lost else "")
+    new = sum(is_new and before is None for is_new, before in zip(stands, known, strict=True))
+    return Marked(message, (*steps, new)[-_STEPS:] if new else steps)
 
 
 def undo(request: PageRequest) -> Marked:
-    """Take the last step back."""
+    """Undo the last step."""
     *steps, last = _steps(request) or (0,)
     try:
         if last:
@@ -84,27 +84,27 @@ def undo(request: PageRequest) -> Marked:
     except RefusedError as error:
         request.refused(error)
         return Marked(f"Not undone: {error}.", tuple(steps), 409)
-    return Marked(f"{last} taken back.", tuple(steps))
+    return Marked(f"{last} undone.", tuple(steps))
 
 
 def page(
     request: PageRequest, name: str, rows: Sequence[Row], marked: Marked, where: dict[str, Any], **values: Any
 ) -> Response:
-    """A page of rows; `where` is what every form on it says of the page."""
-    told = {"steps": ",".join(map(str, marked.steps)), "seen": request.site.store.progress(request.me.id).judgement}
-    values |= {"rows": rows, "where": where | told, "last": marked.steps[-1:] or None, "size": SIZE}
+    """A page of rows; `where` are the fields by which every form on it identifies the page."""
+    state = {"steps": ",".join(map(str, marked.steps)), "seen": request.site.store.progress(request.me.id).judgement}
+    values |= {"rows": rows, "where": where | state, "last": marked.steps[-1:] or None, "size": SIZE}
     return request.page(name, marked.status, marked.message, **where, **values)
 
 
 def _steps(request: PageRequest) -> tuple[int, ...]:
-    """What can be taken back, as the page says that the form is on.
+    """The steps that can be undone, which the page sends along.
 
     Raises:
-        FieldError: no list of numbers of rows.
+        FieldError: not a list of numbers of rows.
     """
-    found = [each for each in request.fields["steps"].split(",") if each]
-    if len(found) > _STEPS or not all(each.isascii() and each.isdigit() and len(each) < 3 for each in found):
+    steps = [each for each in request.fields["steps"].split(",") if each]
+    if len(steps) > _STEPS or not all(each.isascii() and each.isdigit() and len(each) < 3 for each in steps):
         raise FieldError("found other steps than those of a page")
-    if any(not 0 < int(each) <= SIZE for each in found):
+    if any(not 0 < int(each) <= SIZE for each in steps):
         raise FieldError("found other steps than those of a page")
-    return tuple(map(int, found))
+    return tuple(map(int, steps))

@@ -1,4 +1,4 @@
-"""Signing in, by a password or a one-time link, and out."""
+"""Signing in, by a password or a one-time link, and signing out."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tagweave.annotate.rate_limit import BY_ADDRESS, BY_NAME, network
 from tagweave.annotate.task import Purpose
 
 _TOO_MANY = "Too many attempts. Please wait five minutes."
-_NO_LINK = "this link is used, too old, or none of ours"
+_NO_LINK = "this link is invalid, too old, or has been used"
 
 
 def start(request: PageRequest) -> Response:
-    """To the work, or to the page where one signs in."""
+    """Redirect to the work, or to the sign-in page."""
     return RedirectResponse(_work(request) if request.person else "/sign-in", 303)
 
 
 def show(request: PageRequest) -> Response:
-    """Name and password."""
+    """The form for name and password."""
     return request.page("sign_in", name="")
 
 
 def enter(request: PageRequest) -> Response:
-    """Sign in. A wrong name and a wrong password are told alike, and take as long."""
+    """Sign in. A wrong name and a wrong password give the same message, after the same time."""
     name = request.fields["name"]
     limits = _limits(request, f"name {name[:200]}")
     if not request.site.attempts.take(limits):
@@ -36,18 +36,18 @@ def enter(request: PageRequest) -> Response:
     person = request.site.store.annotator(name)
     if not is_right(request.fields["password"], person.password_hash if person else None) or person is None:
         request.refused(f"wrong password for {name[:50]!r}")
-        return request.page("sign_in", 401, "This name and password do not go together.", name=name)
+        return request.page("sign_in", 401, "Wrong name or password.", name=name)
     request.site.attempts.give_back(limits)
     return _signed_in(request, person)
 
 
 def invited(request: PageRequest) -> Response:
-    """Whoever opens a one-time link chooses a password; the link is used up only then."""
+    """The form of a one-time link, where its owner chooses a password. Only sending it uses up the link."""
     return request.page("invitation", token=request.fields["token"])
 
 
 def accept(request: PageRequest) -> Response:
-    """Redeem the link, keep the password, sign in."""
+    """Redeem the link, store the password, sign in."""
     token, store = request.fields["token"], request.site.store
     limits = _limits(request, f"invitation {token[:200]}")
     if not request.site.attempts.take(limits):
@@ -55,7 +55,7 @@ def accept(request: PageRequest) -> Response:
         return request.page("invitation", 429, _TOO_MANY, token=token)
     if not store.is_invited(token):
         raise FieldError(_NO_LINK)
-    request.site.attempts.give_back(limits)  # whoever has a link guesses nothing
+    request.site.attempts.give_back(limits)  # the owner of a link does not guess
     try:
         password_hash = hashed(request.fields["password"])
     except ValueError as error:
@@ -67,7 +67,7 @@ def accept(request: PageRequest) -> Response:
 
 
 def leave(request: PageRequest) -> Response:
-    """Sign out, everywhere: a cookie that was copied is worth nothing afterwards."""
+    """Sign out everywhere, so that a copied cookie becomes worthless."""
     request.site.store.end_sessions(request.me.id)
     response = RedirectResponse("/sign-in", 303)
     response.delete_cookie(sessions.COOKIE, httponly=True, samesite="lax")
@@ -75,13 +75,13 @@ def leave(request: PageRequest) -> Response:
 
 
 def _limits(request: PageRequest, tried: str) -> dict[str, int]:
-    """How often this may be tried, and from one address."""
+    """The limits on attempts, by what is tried and by address."""
     client = request.http.client
     return {tried: BY_NAME, f"address {network(client.host) if client else ''}": BY_ADDRESS}
 
 
 def _work(request: PageRequest) -> str:
-    """The page where there is something to do: that of tasks, unless only words of a list are asked for."""
+    """The page with work to do: tasks, unless only words of a list are asked for."""
     is_asked = any(purpose is not Purpose.CONCORDANCE for purpose, _ in request.site.store.counts())
     return "/concordance" if request.site.words and not is_asked else "/task"
 

@@ -14,39 +14,39 @@ from tagweave.annotate.task import Answer, Purpose
 
 
 def start(_request: PageRequest) -> Response:
-    """To the page."""
+    """Redirect to the page."""
     return RedirectResponse("/task", 303)
 
 
 def show(request: PageRequest, message: str = "", status: int = 200) -> Response:
-    """The task that somebody holds, or a new one."""
-    return _shown(request, request.site.store.claim(request.me.id), message, status)
+    """The task that the annotator holds, or a new one."""
+    return _page(request, request.site.store.claim(request.me.id), message, status)
 
 
 def answer(request: PageRequest) -> Response:
-    """Take an answer, and show the next task. What is refused leaves everything as it was."""
-    store, number, said = request.site.store, request.fields.number("task"), request.fields.answer()
+    """Take an answer, and show the next task. A refused answer changes nothing."""
+    store, number, given = request.site.store, request.fields.number("task"), request.fields.answer()
     try:
-        receipt, lease = store.answer_and_claim(request.me.id, number, said, request.fields.time("started"))
+        receipt, lease = store.answer_and_claim(request.me.id, number, given, request.fields.time("started"))
     except RefusedError as error:
         request.refused(error)
         return show(request, f"Not taken: {error}.", 409)
     gold = str(receipt.gold) if receipt.gold else None
-    return _shown(request, lease, _told(said, receipt.gold), receipt={"status": receipt.status.value, "gold": gold})
+    return _page(request, lease, _message(given, receipt.gold), receipt={"status": receipt.status.value, "gold": gold})
 
 
 def undo(request: PageRequest) -> Response:
-    """Withdraw the last answer that the page knew of, and show its task again."""
+    """Withdraw the last answer known to the page, and show its task again."""
     seen = request.fields.number("seen")
     try:
         request.site.store.undo(request.me.id, seen)
     except RefusedError as error:
         request.refused(error)
         return show(request, f"Not undone: {error}.", 409)
-    return show(request, "Your last answer is withdrawn.") if request.wants_json else start(request)
+    return show(request, "Your last answer was withdrawn.") if request.wants_json else start(request)
 
 
-def _shown(
+def _page(
     request: PageRequest, lease: Lease | None, message: str, status: int = 200, receipt: dict[str, Any] | None = None
 ) -> Response:
     store = request.site.store
@@ -62,14 +62,14 @@ def _shown(
     return request.page("task", status, message, data, **values)
 
 
-def _told(said: Answer, gold: Answer | None) -> str:
+def _message(given: Answer, gold: Answer | None) -> str:
     if gold is None:
-        return f"Saved: {said}."
-    return f"Right: {gold}." if said == gold else f"You said {said}; right would be {gold}."
+        return f"Saved: {given}."
+    return f"Right: {gold}." if given == gold else f"You answered {given}; the right answer is {gold}."
 
 
 def _training(request: PageRequest) -> dict[str, Any]:
-    """How far somebody is on the way to be admitted."""
+    """Progress through the training phase."""
     admission = request.site.store.settings.admission
     results = request.site.store.training_results(request.me.id)
     last = results[-admission.questions :] if admission else results

@@ -1,4 +1,4 @@
-"""Occurrences of all words of a list that a model doubts, as they were put in: the most uncertain first."""
+"""The occurrences of listed words that a model is uncertain about, as imported: the most uncertain first."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _DONE = (Status.AGREED, Status.DROPPED)
 
 
 def is_any(request: PageRequest) -> bool:
-    """Whether something is left."""
+    """Whether any occurrence is left."""
     return bool(_open(request, 0, 1))
 
 
 def show(request: PageRequest, marked: Marked = NOTHING) -> Response:
-    """A page of what comes after the task `first`; without it, from the first one that has no mark."""
+    """The page after the task `first`; without that field, from the first occurrence that has no mark."""
     first = request.fields.number("first") if request.fields["first"] else _beginning(request)
     asked = [] if first is None else _after(request, first)
     later = asked[-1].id if len(asked) == SIZE and _open(request, asked[-1].id, 1) else None
@@ -31,43 +31,43 @@ def show(request: PageRequest, marked: Marked = NOTHING) -> Response:
 
 
 def mark(request: PageRequest) -> Response:
-    """Mark one occurrence, or all that are visible and have no mark yet."""
+    """Mark one occurrence, or all on the page that have no mark yet."""
     first = request.fields.number("first", 0)
     if request.fields["all"]:
         asked = _after(request, first)
     else:
-        found = request.site.store.task(request.fields.number("task"))
-        asked = [found] if found and found.task.purpose is Purpose.CONCORDANCE else []
+        task = request.site.store.task(request.fields.number("task"))
+        asked = [task] if task and task.task.purpose is Purpose.CONCORDANCE else []
     if not asked:
         raise FieldError("found no such occurrence")
     return show(request, marking.mark(request, [each.task for each in asked]))
 
 
 def undo(request: PageRequest) -> Response:
-    """Take the last step back."""
-    request.fields.number("first", 0)  # what is no form of ours is refused before anything is taken back
+    """Undo the last step."""
+    request.fields.number("first", 0)  # refuses a form that is not ours before anything is undone
     return show(request, marking.undo(request))
 
 
 def start(request: PageRequest) -> Response:
-    """To the page."""
+    """Show the page."""
     return show(request)
 
 
 def _beginning(request: PageRequest) -> int | None:
-    """The number before the first task that has no mark, if one has none."""
-    found = _open(request, 0, 1)
-    return found[0].id - 1 if found else None
+    """The number before the first task that has no mark, if there is one."""
+    tasks = _open(request, 0, 1)
+    return tasks[0].id - 1 if tasks else None
 
 
 def _after(request: PageRequest, first: int) -> list[Asked]:
-    """The tasks of a page, those with marks, too, so that marking moves none.
+    """The tasks of a page, including those with marks, so that marking moves none.
 
-    What no model doubted, and was put in by marking it, is not among them.
+    Occurrences that were added by marking them in the concordance are left out: they have no uncertainty.
     """
     done = chain.from_iterable(_read(request, status, first, 4 * SIZE) for status in _DONE)
-    found = [*_open(request, first, SIZE), *(each for each in done if each.task.uncertainty)]
-    return sorted(found, key=lambda each: each.id)[:SIZE]
+    tasks = [*_open(request, first, SIZE), *(each for each in done if each.task.uncertainty)]
+    return sorted(tasks, key=lambda each: each.id)[:SIZE]
 
 
 def _open(request: PageRequest, after: int, limit: int) -> list[Asked]:

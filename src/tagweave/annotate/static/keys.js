@@ -1,4 +1,4 @@
-// Keys and answers without loading the page anew. Without this file all buttons work as plain forms.
+// Keyboard shortcuts, and answers without reloading the page. Without this file all buttons work as plain forms.
 "use strict";
 
 const main = document.getElementById("main");
@@ -32,15 +32,15 @@ async function send(form, button) {
     else show(await reply.json());
   } catch {
     // the same answer twice is one answer, so trying again is safe
-    tell("The server cannot be reached. Your answer is not saved; please try again.");
+    report("The server cannot be reached. Your answer was not saved; please try again.");
   } finally {
     busy = false;
     main.classList.remove("busy");
   }
 }
 
-// what went wrong without the server
-function tell(message) {
+// an error that the server did not report
+function report(message) {
   live.textContent = message;
   const shown = main.querySelector(".message");
   if (!shown) return;
@@ -54,7 +54,7 @@ function prepare() {
   moveTo(row, false);
 }
 
-// the full list of labels: space opens it, letters narrow it down, Enter takes the first that is left
+// the list of all labels: space opens it, letters narrow it down, Enter takes the first one left
 
 function toggleList() {
   const list = document.getElementById("all");
@@ -82,7 +82,7 @@ function inFilter(event) {
   }
 }
 
-// the concordance: one row is current, and keys are about it
+// the concordance: keys apply to the current row
 
 function moveTo(number, scrolls) {
   const rows = main.querySelectorAll("[data-row]");
