@@ -25,9 +25,9 @@ from tagweave.features.evidence import allowed_sets
 from tagweave.features.presets import PRESETS
 from tagweave.labels.bundles import bundle
 from tagweave.labels.mapping import TagMapping
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.learning.loop import Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.objective import ChainObjective

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tagweave.corpus.chunk_schemes import SCHEMES, convert, detect, validate
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.scheme import SCHEMES, convert, detect, validate
 from tagweave.corpus.sentence import Sentence
 
 LETTERS = {"IOB1": "BI", "IOB2": "BI", "BIOES": "BIES"}

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.features.evidence import allowed_sets
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace, View
+from tagweave.labels.transition_scheme import TransitionScheme
 
 PAIRS = (("N", "n"), ("N", "vn"), ("V", "v"), ("V", "vn"), ("D", "d"))
 CTB, PD = ("D", "N", "V"), ("d", "n", "v", "vn")

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from tagweave.labels.bundles import bundle
 from tagweave.labels.mapping import CTB_PD, MappingError, TagMapping, read_mapping
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 
 Sides = list[tuple[str, list[str]]]
 

@@ -20,7 +20,7 @@ from tagweave.labels.pieces import (
     spans,
     starts,
 )
-from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.transition_scheme import TransitionScheme
 
 TAGS = ("N", "V")
 SPELLING = {

@@ -15,9 +15,9 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.scope import Scope
 from tagweave.features.templates import Templates
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
 from tagweave.models.structure import ChainStructure

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from problems import TEXTS, Problem, bundles, plain
 
 import naive
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import objective as objective_module
 from tagweave.models.chain import ChainModel
 

@@ -21,9 +21,9 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective

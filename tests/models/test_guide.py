@@ -27,8 +27,8 @@ from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Template, Templates
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import guide as guide_module
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder, guide_column, guide_templates, one_label_each

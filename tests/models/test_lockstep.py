@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import naive
 from batches import EXACT, SINGLE, Case, Sums, cases, check
 from tagweave.features.encoded import Encoded
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.layout import Layout
 from tagweave.models.lockstep import (
     Batch,

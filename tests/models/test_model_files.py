@@ -16,8 +16,8 @@ from safetensors.numpy import save_file
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.attributes import AttributeEncoder
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import storage
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_rules import GRAMS

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from problems import PAIRS, TEXTS, Problem, bundles, plain
 
 import naive
-from tagweave.labels.scheme import TransitionScheme
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import objective as objective_module
 from tagweave.models.loss_sum import ContradictionError
 from tagweave.models.objective import ChainObjective

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from problems import PAIRS, TEMPLATES, TEXTS, Problem, bundles, plain
 
 import naive
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.loss_sum import ContradictionError
 from tagweave.models.objective import ChainObjective
 from tagweave.models.perceptron import views

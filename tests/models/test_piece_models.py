@@ -20,8 +20,8 @@ from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Templates
 from tagweave.labels.coding import CODINGS, LETTERS, to_words
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import guide_column
 from tagweave.models.layout import Layout

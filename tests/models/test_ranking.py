@@ -16,9 +16,9 @@ import naive
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.evidence import allowed_sets
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import ranked
 

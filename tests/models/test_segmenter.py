@@ -21,9 +21,9 @@ from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Templates
 from tagweave.harvest.runs import joined, without_blanks
 from tagweave.labels.coding import CODINGS
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
 from tagweave.models.characters import UnfitModelError
 from tagweave.models.layout import Layout

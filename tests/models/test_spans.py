@@ -13,8 +13,8 @@ from problems import TEXTS, Problem, plain
 
 import naive
 from tagweave.labels.coding import to_words
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import chain as chain_module
 from tagweave.models import objective as objective_module
 from tagweave.models.chain import ChainModel

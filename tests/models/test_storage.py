@@ -13,8 +13,8 @@ from safetensors.numpy import save_file
 
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.attributes import AttributeEncoder
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_rules import GRAMS
 from tagweave.models.layout import Layout

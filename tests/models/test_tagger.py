@@ -15,8 +15,8 @@ import naive
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import tagger as tagger_module
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger

@@ -16,9 +16,9 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Location, Sentence
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.training.consistency import check_consistent
 from tagweave.training.fit import prepare
 from tagweave.training.recipe import Recipe

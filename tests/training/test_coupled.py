@@ -12,7 +12,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.mapping import TagMapping
-from tagweave.labels.scheme import split_label
+from tagweave.labels.transition_scheme import split_label
 from tagweave.learning.loop import Iteration, Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training.coupled import (

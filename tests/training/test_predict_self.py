@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.training.predict_self import PredictSelf, Ranking
-from tagweave.training.system import Candidates
+from tagweave.training.system import KBest
 
 SCORE = st.integers(-40, 0).map(lambda n: n / 4) | st.just(-np.inf)
 PAIRS = st.lists(st.tuples(SCORE.filter(np.isfinite), SCORE), min_size=1, max_size=7)
@@ -19,7 +19,7 @@ def ranking(pairs: list[tuple[float, float]]) -> Ranking[int]:
     """Candidates are called by their place; scores fall, as those of a system do."""
     pairs = sorted(pairs, key=lambda pair: -pair[0])
     there, back = np.array(pairs).T
-    return Ranking.of(Candidates(range(len(pairs)), there), back)
+    return Ranking.of(KBest(range(len(pairs)), there), back)
 
 
 def by_the_formula(pairs: list[tuple[float, float]], share: float) -> float:

@@ -17,7 +17,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.training.predict_self import PredictSelf
-from tagweave.training.system import Candidates, Parallel, Step
+from tagweave.training.system import KBest, Parallel, Step
 from tagweave.training.transform import fit_iterated, fit_transformed
 
 UNKNOWN = "-"
@@ -79,10 +79,10 @@ class Dictionaries:
     def transform(self, transfer: Model, text: Parallel[str]) -> list[str]:
         return [transfer.labels.get(guide, UNKNOWN) for guide in text.guides]
 
-    def candidates(self, transfer: Model, text: Parallel[str], k: int) -> list[Candidates[str]]:
+    def candidates(self, transfer: Model, text: Parallel[str], k: int) -> list[KBest[str]]:
         """The best one, and one that always leads back."""
         return [
-            Candidates([best, f"back:{guide}"][:k], np.array([-1.0, -3.0])[:k])
+            KBest([best, f"back:{guide}"][:k], np.array([-1.0, -3.0])[:k])
             for best, guide in zip(self.transform(transfer, text), text.guides, strict=True)
         ]
 

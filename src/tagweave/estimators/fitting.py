@@ -22,9 +22,9 @@ from tagweave.estimators.encoding import GUIDELINE, allowed, encode, finite
 from tagweave.estimators.sequences import TokenSequence
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.emission import ViewEmission
 from tagweave.models.layout import Layout

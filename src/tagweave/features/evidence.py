@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace, UnknownLabelError
+from tagweave.labels.transition_scheme import TransitionScheme
 
 OUTSIDE = "O"
 """The label that says "nothing of what we look for"."""

@@ -58,7 +58,7 @@ class Weights(NamedTuple):
     end: NDArray[Any]
 
 
-class View(NamedTuple):
+class ViewWeights(NamedTuple):
     """The weights of one view, their totals, where they stand (`Layout`), and which labels project to which tag.
 
     `whole`: every label is a tag of its own. `pairs` bool[tags, tags]: the transitions that have a weight.

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
-from tagweave.labels.scheme import split_label
+from tagweave.labels.transition_scheme import split_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

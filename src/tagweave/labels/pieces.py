@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tagweave.labels.scheme import split_label
+from tagweave.labels.transition_scheme import split_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

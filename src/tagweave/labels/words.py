@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.labels.scheme import split_label
+from tagweave.labels.transition_scheme import split_label
 
 
 class WordCounter:

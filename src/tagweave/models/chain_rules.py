@@ -45,7 +45,7 @@ from tagweave.features.rules import (
 )
 from tagweave.features.templates import MOST_TEMPLATES
 from tagweave.labels.coding import CODINGS, LETTERS
-from tagweave.labels.scheme import split_label
+from tagweave.labels.transition_scheme import split_label
 from tagweave.models.about_rules import ABOUT
 from tagweave.models.layout import Layout
 from tagweave.models.parts import Arrays

@@ -21,7 +21,7 @@ from tagweave.kernels import hashing
 from tagweave.kernels import raw_text as kernels
 from tagweave.kernels.lanes import LANES
 from tagweave.labels.coding import SEGMENTATION, recode
-from tagweave.labels.scheme import TransitionScheme, split_label
+from tagweave.labels.transition_scheme import TransitionScheme, split_label
 from tagweave.models.chain import ChainModel
 from tagweave.models.characters import POINTS, Characters, Codes, UnfitModelError, canonical, identity_of
 from tagweave.models.emission import ViewEmission, emissions

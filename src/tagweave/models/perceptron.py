@@ -16,7 +16,7 @@ Floats = NDArray[Any]
 _VIEWS = 3  # that the kernel is given at least
 
 
-def views(structure: ChainStructure, weights: Floats, totals: Floats) -> tuple[kernels.View, ...]:
+def views(structure: ChainStructure, weights: Floats, totals: Floats) -> tuple[kernels.ViewWeights, ...]:
     """The views that have weights, that of whole labels first, with arrays of the same types; the first one again,
     where there are fewer than two guidelines and the bundles of both have."""
     ptr = np.result_type(*(layout.ptr for _, layout in structure.weighted))
@@ -27,7 +27,7 @@ def views(structure: ChainStructure, weights: Floats, totals: Floats) -> tuple[k
         if structure.licensed_transitions is not None:
             pairs = np.ascontiguousarray(structure.licensed_transitions[i])
         found.append(
-            kernels.View(
+            kernels.ViewWeights(
                 _parts(structure.split(weights)[i]),
                 _parts(structure.split(totals)[i]),
                 layout.ptr.astype(ptr, copy=False),
@@ -77,7 +77,7 @@ def sentences(encoded: Encoded, masks: Floats, only: NDArray[np.int32]) -> kerne
 
 
 def room(
-    views: tuple[kernels.View, ...],
+    views: tuple[kernels.ViewWeights, ...],
     count: int,
     base: kernels.Transitions,
     e: kernels.Sentences,

@@ -12,7 +12,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.kernels import spans
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import to_characters
-from tagweave.labels.scheme import split_label
+from tagweave.labels.transition_scheme import split_label
 from tagweave.models.chain import ChainModel
 
 Floats = NDArray[Any]

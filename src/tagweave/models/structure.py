@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels import transitions as kernels
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace, View
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.layout import Layout
 from tagweave.models.parts import Arrays
 

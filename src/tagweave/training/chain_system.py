@@ -33,7 +33,7 @@ from tagweave.training.fit import Announce, Fitted, fit_problem, prepare
 from tagweave.training.guided import fit_guided, with_guide
 from tagweave.training.jackknife import in_characters, labelled
 from tagweave.training.recipe import Recipe
-from tagweave.training.system import Candidates, Parallel, Step
+from tagweave.training.system import KBest, Parallel, Step
 from tagweave.training.task import TAGS, segmentation_name
 
 Labels = tuple[str, ...]
@@ -98,18 +98,18 @@ class ChainSystem:
         shown = self.recipe.task.prepare(self._shown(text))
         return labelled(transfer.model, shown.sentences, self.recipe.threads)
 
-    def candidates(self, transfer: Fitted, text: Parallel[Labels], k: int) -> list[Candidates[Labels]]:
+    def candidates(self, transfer: Fitted, text: Parallel[Labels], k: int) -> list[KBest[Labels]]:
         """The k best label sequences; scores are log probabilities, of the perceptron distances from the best one."""
         model, shown = transfer.model, self.recipe.task.prepare(self._shown(text)).sentences
         names = model.structure.space.views[0].names
         encoded = model.encoder.encode(shown, self.recipe.threads)
-        found: list[Candidates[Labels]] = []
+        found: list[KBest[Labels]] = []
         with one_blas_thread():
             total = self._total(model, encoded)
             for i in range(len(shown)):
                 labels, scores = model.k_best(encoded, i, k)
                 named = [tuple(names[label] for label in row) for row in labels.tolist()]
-                found.append(Candidates(named, np.asarray(scores - total[i], np.float64)))
+                found.append(KBest(named, np.asarray(scores - total[i], np.float64)))
         return found
 
     def scores(self, transfer: Fitted, corpus: Corpus, guides: Sequence[Sequence[Labels]]) -> list[Floats]:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL
+from tagweave.labels.transition_scheme import TransitionScheme
 
 
 def check_consistent(

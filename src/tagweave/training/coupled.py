@@ -20,8 +20,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.labels.bundles import bundle
 from tagweave.labels.mapping import TagMapping, annotated_twice, count_pairs
-from tagweave.labels.scheme import split_label
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import split_label
 from tagweave.learning.loop import Callback, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger

@@ -18,9 +18,9 @@ from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.evidence import allowed_sets
 from tagweave.kernels.blas import one_blas_thread
-from tagweave.labels.scheme import TransitionScheme
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.learning.loop import Callback, Outcome, Phase, Schedule, train
 from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel

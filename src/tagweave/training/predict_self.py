@@ -17,7 +17,7 @@ from typing import Generic, NamedTuple
 import numpy as np
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.training.system import Annotation, Candidates, Floats, Model, Parallel, System
+from tagweave.training.system import Annotation, Floats, KBest, Model, Parallel, System
 
 SHARES = (0.0, 0.3)
 """The values of lambda that are tried in every round."""
@@ -65,7 +65,7 @@ class Ranking(NamedTuple, Generic[Annotation]):
     back: Floats
 
     @classmethod
-    def of(cls, candidates: Candidates[Annotation], back: Floats) -> Ranking[Annotation]:
+    def of(cls, candidates: KBest[Annotation], back: Floats) -> Ranking[Annotation]:
         """From candidates, the best first, and the scores of the way back."""
         before = np.concatenate([[-np.inf], np.maximum.accumulate(back)[:-1]])
         kept = np.flatnonzero((back > before) | (np.arange(len(back)) == 0))

@@ -59,7 +59,7 @@ def _by_view(structure: ChainStructure) -> str:
 
 def mapping_lines(problem: Problem, mappings: Sequence[TagMapping]) -> Iterator[str]:
     """What mappings leave open: the tags that they do not name, which are possible with every tag."""
-    from tagweave.labels.scheme import split_label
+    from tagweave.labels.transition_scheme import split_label
     from tagweave.training.coupled import over_labels
 
     sides = {view.guideline: view.names for view in problem.model.structure.space.sides}

@@ -42,7 +42,7 @@ class Parallel(NamedTuple, Generic[Annotation]):
     guides: Sequence[Annotation]
 
 
-class Candidates(NamedTuple, Generic[Annotation]):
+class KBest(NamedTuple, Generic[Annotation]):
     """Annotations of one sentence, the best first, and their scores, float64[n]."""
 
     annotations: Sequence[Annotation]
@@ -74,7 +74,7 @@ class System(Protocol[Model, Annotation]):
         """The best annotations of a transfer model; the corpus's own annotation is not looked at."""
         ...
 
-    def candidates(self, transfer: Model, text: Parallel[Annotation], k: int) -> list[Candidates[Annotation]]:
+    def candidates(self, transfer: Model, text: Parallel[Annotation], k: int) -> list[KBest[Annotation]]:
         """The k best of every sentence; fewer where there are fewer."""
         ...
 

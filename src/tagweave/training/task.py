@@ -17,7 +17,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.features.evidence import OUTSIDE
 from tagweave.labels.coding import CODINGS, LETTERS, SEGMENTATION, recode, to_characters
-from tagweave.labels.scheme import split_label
+from tagweave.labels.transition_scheme import split_label
 
 TASKS = ("tag", "segment", "segtag")
 _ENDS = {"BMES": {"B": "E", "M": "BE", "E": "B"}, "BI": {"I": "B"}, "boundary": {"-": "|"}}

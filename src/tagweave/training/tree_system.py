@@ -25,7 +25,7 @@ from tagweave.models.tree import TreeModel
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import DevScore, FittedParser, ParserRecipe, fit_parser
 from tagweave.training.projectivity import projectivised
-from tagweave.training.system import Candidates, Parallel, Step
+from tagweave.training.system import KBest, Parallel, Step
 
 Tree = tuple[Arc, ...]
 Floats = NDArray[np.float64]
@@ -94,7 +94,7 @@ class TreeSystem:
         """The trees of the text under the transfer model's guideline."""
         return self.annotate(transfer, _shown(text))
 
-    def candidates(self, transfer: FittedParser, text: Parallel[Tree], k: int) -> list[Candidates[Tree]]:
+    def candidates(self, transfer: FittedParser, text: Parallel[Tree], k: int) -> list[KBest[Tree]]:
         """The k best trees; scores are log probabilities, of the perceptron distances from the best one."""
         parser, shown = self._parser(transfer), _shown(text).sentences
         encoded = parser.encode(shown)
@@ -106,7 +106,7 @@ class TreeSystem:
         trees = iter(_trees(arcs, transfer.model.guideline))
         totals = self._totals(transfer.model, encoded)
         return [
-            Candidates([next(trees) for _ in scores], scores - total)
+            KBest([next(trees) for _ in scores], scores - total)
             for (_, scores), total in zip(best, totals, strict=True)
         ]
 

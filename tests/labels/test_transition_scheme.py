@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from tagweave.labels.scheme import SCHEMES, TransitionScheme
+from tagweave.labels.transition_scheme import SCHEMES, TransitionScheme
 
 LONGEST = 4
 TYPES = ("", "X", "Y")
