@@ -193,7 +193,7 @@ class TestDisagreement:
         assert page.locator(".names").all_inner_texts() == ["ada, dan", "bob", "cid"]
         press(page, " ", "A", "Enter")  # not one of those
         assert page.get_by_role("status").inner_text() == "Decided: saw is AD."
-        assert "nothing to decide" in page.inner_text("main")
+        assert "No more tasks to decide" in page.inner_text("main")
         page.keyboard.press("u")
         page.wait_for_url("**/adjudication?again=2")
         press(page, "2")

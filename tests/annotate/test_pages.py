@@ -312,7 +312,7 @@ class TestCurator:
         curator.fill("/adjudication", 409, task=dropped[1].id, answer="label unknown")
         curator.fill("/adjudication", 409, task=dropped[1].id, answer="word")
         assert len(store.tasks(Status.DROPPED)) == len(dropped) - 1
-        assert "nothing to decide" in curator.look(f"/adjudication?after={dropped[-1].id}")
+        assert "No more tasks to decide" in curator.look(f"/adjudication?after={dropped[-1].id}")
 
     def test_the_dashboard_counts(self, store: Store) -> None:
         people = [store.add_annotator(name).id for name in "ab"]

@@ -219,7 +219,7 @@ class TestUncertain:
         assert pressed(page) == ["not a word"]
         browser.fill("/concordance/uncertain", all=1, **where)
         assert standing(store, Purpose.CONCORDANCE) == ["not a word", "word", "word"]
-        assert "Nothing is left here" in browser.look("/concordance/uncertain")
+        assert "Nothing left here" in browser.look("/concordance/uncertain")
         assert 'href="/concordance/uncertain"' not in browser.look("/concordance")
 
     def test_an_occurrence_marked_elsewhere_is_none_of_it(self, browser: Browser, store: Store) -> None:
@@ -246,7 +246,7 @@ class TestAdjudication:
     def test_what_annotators_said_is_offered_first_with_their_names(self, store: Store, curator: Browser) -> None:
         page = curator.look("/adjudication")
         choices = re.findall(
-            r'data-key="(\d)".*\n.*<b dir="auto">(\w+)</b><span class="said" dir="auto">(.*?)</span>', page
+            r'data-key="(\d)".*\n.*<b dir="auto">(\w+)</b><span class="names" dir="auto">(.*?)</span>', page
         )
         assert sorted(choices) == [("1", "NN", choices[0][2]), *sorted(choices)[1:]]
         assert {key: {*names.split(", ")} for key, _, names in choices}["1"] == {"a", "d"}
@@ -277,7 +277,7 @@ class TestAdjudication:
         curator.look("/adjudication")
         for each in store.tasks(Status.DROPPED):
             page = curator.fill("/adjudication", task=each.id, answer="label AD", after=each.id)
-        assert "nothing to decide after this" in page
+        assert "No more tasks to decide" in page
         assert "What annotators cannot settle" in curator.look("/adjudication")
 
 
