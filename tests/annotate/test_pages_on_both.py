@@ -278,7 +278,7 @@ class TestAdjudication:
         for each in store.tasks(Status.DROPPED):
             page = curator.fill("/adjudication", task=each.id, answer="label AD", after=each.id)
         assert "No more tasks to decide" in page
-        assert "What annotators cannot settle" in curator.look("/adjudication")
+        assert "Tasks on which annotators do not agree" in curator.look("/adjudication")
 
 
 class TestDashboard:

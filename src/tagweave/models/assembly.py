@@ -17,8 +17,8 @@ from tagweave.features.lexicon import LexiconColumns
 from tagweave.features.relation_templates import RelationTemplates
 from tagweave.features.rules import one_of, record, weights_of
 from tagweave.features.templates import Templates
-from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.chain import ChainModel
