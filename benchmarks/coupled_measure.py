@@ -19,8 +19,8 @@ from tagweave.corpus.load import load
 from tagweave.features.presets import PRESETS
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.mapping import TagMapping, read_mapping, write_mapping
-from tagweave.learning.loop import Schedule
 from tagweave.learning.online import AdaGrad
+from tagweave.learning.run import Run, Schedule
 from tagweave.training.coupled import Coupling, automatic_mapping, for_bundles, prepare_coupled
 from tagweave.training.fit import Problem, fit, prepare
 from tagweave.training.pruning import fit_pruning
@@ -57,7 +57,7 @@ def with_all_tags(corpus: Corpus, tokens: int) -> Corpus:
 
 def count_pairs(tokens: int) -> TagMapping:
     """The pairs of tags that meet when a tagger of the target labels text of the source."""
-    model = fit([training("ctb", tokens)], Recipe(templates=PRESETS["li-2015"]), None, Schedule(5)).model
+    model = fit([training("ctb", tokens)], Recipe(templates=PRESETS["li-2015"]), None, Run(Schedule(5))).model
     return automatic_mapping(model, [training("pd", _LABELLED)])
 
 

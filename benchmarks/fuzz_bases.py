@@ -20,7 +20,8 @@ from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.estimators.chain_crf import ChainCRF
 from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Templates
-from tagweave.learning.loop import Schedule, train
+from tagweave.learning.loop import train
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.characters import UnfitModelError
 from tagweave.models.parser import Parser
@@ -105,36 +106,38 @@ _SCHEDULE = Schedule(2)
 
 
 def _words(**settings: Any) -> ChainModel:
-    return fit([corpus("ud")], _recipe(templates=_FEW, **settings), corpus("ud", seed=1), _SCHEDULE).model
+    return fit([corpus("ud")], _recipe(templates=_FEW, **settings), corpus("ud", seed=1), Run(_SCHEDULE)).model
 
 
 def _characters(task: str = "segment", **settings: Any) -> ChainModel:
-    return fit([signs("ctb")], _recipe(task=Task(task), **settings), schedule=_SCHEDULE).model
+    return fit([signs("ctb")], _recipe(task=Task(task), **settings), run=Run(_SCHEDULE)).model
 
 
 def _lexicon() -> ChainModel:
     recipe = _recipe(task=Task("segment"), templates=PRESETS["liu-2014-lexicon"])
-    return fit([signs("ctb")], recipe, schedule=_SCHEDULE, lexicon=["七万", "丈三", "不与丐"]).model
+    return fit([signs("ctb")], recipe, run=Run(_SCHEDULE), lexicon=["七万", "丈三", "不与丐"]).model
 
 
 def _coupled(pruned: bool = False, **settings: Any) -> ChainModel:
     corpora, recipe = [corpus("ud"), corpus("old", "AB", 1)], _recipe(templates=_FEW, **settings)
-    sides = tuple(fit([each], recipe, schedule=_SCHEDULE).model for each in corpora)
+    sides = tuple(fit([each], recipe, run=Run(_SCHEDULE)).model for each in corpora)
     pruning = Pruning(sides, 0.05) if pruned else None
-    return fit_coupled(corpora, recipe, Coupling(), schedule=_SCHEDULE, pruning=pruning).model
+    return fit_coupled(corpora, recipe, Coupling(), run=Run(_SCHEDULE), pruning=pruning).model
 
 
 def _guided(depth: int = 1) -> ChainModel:
     model = _words()
     for i in range(depth):
-        model = fit_guided([corpus(f"own{i}", "ABC", i + 2)], model, _recipe(templates=_FEW), None, _SCHEDULE).model
+        model = fit_guided(
+            [corpus(f"own{i}", "ABC", i + 2)], model, _recipe(templates=_FEW), None, Run(_SCHEDULE)
+        ).model
     return model
 
 
 def _pieces() -> ChainModel:
     recipe = _recipe(task=Task("segment"), templates=Templates(("form[0]", "form[-1]", "form[1]", "prefix_1[0]")))
-    taggers = [fit([signs(name, seed)], recipe, schedule=_SCHEDULE).model for seed, name in enumerate(("ctb", "pd"))]
-    return fit_pieces([recipe.task.prepare(signs("ctb"))], taggers, recipe, None, _SCHEDULE).model
+    taggers = [fit([signs(name, seed)], recipe, run=Run(_SCHEDULE)).model for seed, name in enumerate(("ctb", "pd"))]
+    return fit_pieces([recipe.task.prepare(signs("ctb"))], taggers, recipe, None, Run(_SCHEDULE)).model
 
 
 def _attributes(path: Path) -> None:
@@ -145,12 +148,12 @@ def _attributes(path: Path) -> None:
 
 def _parser(relations: bool = True) -> Any:
     recipe = ParserRecipe(bits=6)
-    return fit_parser([corpus("gold", heads=True, relations=relations)], recipe, schedule=_SCHEDULE).model
+    return fit_parser([corpus("gold", heads=True, relations=relations)], recipe, run=Run(_SCHEDULE)).model
 
 
 def _guided_parser() -> Any:
     recipe, guide = ParserRecipe(bits=6), _parser()
-    return fit_guided_parser([corpus("own", seed=3, heads=True)], guide, recipe, schedule=_SCHEDULE).model
+    return fit_guided_parser([corpus("own", seed=3, heads=True)], guide, recipe, run=Run(_SCHEDULE)).model
 
 
 def _use_chain(path: Path, number: int) -> None:
@@ -204,7 +207,7 @@ def _resume(learner: str, path: Path, _number: int, iterations: int = 4) -> None
     problem, trainer = _problem(learner)
     scores = iter(np.linspace(0.1, 0.9, 200))
     schedule = Schedule(iterations, checkpoint=path, resume=True, run="fuzz")
-    train(trainer, problem.objective, problem.model.weights, schedule, lambda _weights: float(next(scores)))
+    train(trainer, problem.objective, problem.model.weights, Run(schedule), lambda _weights: float(next(scores)))
 
 
 def _told(model: Any) -> Any:

@@ -109,7 +109,8 @@ def learner(work: Workload, threads: int, iterations: int, target: float) -> dic
     """Seconds, features included, until the development score reaches `target` with the default learner."""
     from dataclasses import replace
 
-    from tagweave.learning.loop import Iteration, Schedule
+    from tagweave.learning.callback import Iteration
+    from tagweave.learning.run import Run, Schedule
     from tagweave.training.fit import fit
 
     curve: list[tuple[float, float]] = []
@@ -125,7 +126,12 @@ def learner(work: Workload, threads: int, iterations: int, target: float) -> dic
                 raise Reached
 
     with suppress(Reached):
-        fit([work.train], replace(work.recipe, threads=threads), work.dev, Schedule(iterations, iterations), Watch())
+        fit(
+            [work.train],
+            replace(work.recipe, threads=threads),
+            work.dev,
+            Run(Schedule(iterations, iterations), Watch()),
+        )
     return {"seconds": curve[-1][0], "score": curve[-1][1], "passes": len(curve), "curve": curve}
 
 
@@ -133,11 +139,11 @@ def tag(work: Workload, threads: int) -> dict[str, Any]:
     """Tokens a second when tagging sentences, features included."""
     from dataclasses import replace
 
-    from tagweave.learning.loop import Schedule
+    from tagweave.learning.run import Run, Schedule
     from tagweave.models.tagger import Tagger
     from tagweave.training.fit import fit
 
-    model = fit([work.train], replace(work.recipe, threads=threads), None, Schedule(1)).model
+    model = fit([work.train], replace(work.recipe, threads=threads), None, Run(Schedule(1))).model
     tagger = Tagger(model, threads)
     times = []
     for _ in range(5):

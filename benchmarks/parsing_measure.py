@@ -26,7 +26,7 @@ ROUNDS = 5
 def tagweave(folder: Path, learner: str, passes: int) -> dict[str, Any]:
     """tagweave's parser with one of its learners; the weights are those of the pass best on the development data."""
     from tagweave.corpus.load import load
-    from tagweave.learning.loop import Schedule
+    from tagweave.learning.run import Run, Schedule
     from tagweave.models.parser import Parser
     from tagweave.models.storage import save_model
     from tagweave.training.parsing import ParserRecipe, fit_parser
@@ -34,7 +34,7 @@ def tagweave(folder: Path, learner: str, passes: int) -> dict[str, Any]:
     train, dev = (load(f"{folder / name}#head") for name in (TRAIN, DEV))
     given, path = load(str(folder / BLANK)), model_path(folder, learner)
     begin = time.process_time()
-    model = fit_parser([train], ParserRecipe(learner=learner), dev, Schedule(passes)).model
+    model = fit_parser([train], ParserRecipe(learner=learner), dev, Run(Schedule(passes))).model
     trained = time.process_time() - begin
     save_model(model, path)
     parser = Parser(model)

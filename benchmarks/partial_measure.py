@@ -100,7 +100,8 @@ def tagweave(folder: Path, data: str, learner: str, iterations: int, threads: in
 
 def trained(arguments: list[str], recipe: Recipe, iterations: int | None) -> tuple[ChainModel, dict[str, Any]]:
     """A model of corpora, and the seconds that it took; without a number of iterations as many as are usual."""
-    from tagweave.learning.loop import Iteration, Schedule
+    from tagweave.learning.callback import Iteration
+    from tagweave.learning.run import Run, Schedule
     from tagweave.training.fit import fit_problem, prepare
 
     begin = time.perf_counter()
@@ -112,7 +113,7 @@ def trained(arguments: list[str], recipe: Recipe, iterations: int | None) -> tup
         def iteration(self, iteration: Iteration, _limit: int) -> None:
             ends.append(iteration.seconds)
 
-    fitted = fit_problem(problem, recipe, None, Schedule(iterations), Watch())
+    fitted = fit_problem(problem, recipe, None, Run(Schedule(iterations), Watch()))
     return fitted.model, {
         "features": encoded - begin,
         "train": time.perf_counter() - encoded,

@@ -52,7 +52,8 @@ def crfsuite(work: Workload, passes: int) -> dict[str, Any]:
 
 def tagweave(work: Workload, passes: int, features: str | None) -> dict[str, Any]:
     """tagweave's perceptron, with its usual weights or only those of observed pairs of feature and label."""
-    from tagweave.learning.loop import Iteration, Schedule
+    from tagweave.learning.callback import Iteration
+    from tagweave.learning.run import Run, Schedule
     from tagweave.models.tagger import Tagger
     from tagweave.training.fit import fit_problem, prepare
 
@@ -65,7 +66,7 @@ def tagweave(work: Workload, passes: int, features: str | None) -> dict[str, Any
     begin = time.process_time()
     problem = prepare([work.train], recipe)
     encoded = time.process_time()
-    fitted = fit_problem(problem, recipe, None, Schedule(passes), Watch())
+    fitted = fit_problem(problem, recipe, None, Run(Schedule(passes), Watch()))
     trained = time.process_time()
     tagger = Tagger(fitted.model)
     found = [

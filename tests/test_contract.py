@@ -28,7 +28,7 @@ from tagweave.labels.mapping import TagMapping
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.objective import ChainObjective
 from tagweave.models.tagger import Tagger
@@ -151,7 +151,7 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(task: str, kind: str, f
 def test_it_changes_nothing_bit_for_bit(task: str, kind: str, features: str, learner: str) -> None:
     known = corpora_of(task, kind)
     recipe = recipe_of(task, learner, features)
-    assert_same(fit(known, recipe, schedule=SHORT), fit([*known, unknown(task, known[0])], recipe, schedule=SHORT))
+    assert_same(fit(known, recipe, run=Run(SHORT)), fit([*known, unknown(task, known[0])], recipe, run=Run(SHORT)))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_it_changes_nothing_whatever_features_see(task: str, preset: str) -> Non
     recipe = recipe_of(task, templates=PRESETS[preset])
     lexicon = ("ab", "cde") if "lexicon" in preset else ()
     alone, more = (
-        fit(corpora, recipe, schedule=SHORT, lexicon=lexicon) for corpora in (known, [*known, unknown(task, known[0])])
+        fit(corpora, recipe, run=Run(SHORT), lexicon=lexicon) for corpora in (known, [*known, unknown(task, known[0])])
     )
     assert_same(alone, more)
 
@@ -175,8 +175,8 @@ def test_its_own_features_weigh_nothing(task: str, features: str, learner: str) 
     """New words in unknown sentences: their weights are 0 or do not exist, and no other weight changes."""
     known, recipe = corpora_of(task, "partial"), recipe_of(task, learner, features)
     new = [Sentence(("xyz", "ab", "w"), location=Location("new", 1)), Sentence(("z", "cde"))]
-    alone, transitions = weights_by_feature(fit(known, recipe, schedule=SHORT))
-    more, more_transitions = weights_by_feature(fit([*known, unknown(task, new)], recipe, schedule=SHORT))
+    alone, transitions = weights_by_feature(fit(known, recipe, run=Run(SHORT)))
+    more, more_transitions = weights_by_feature(fit([*known, unknown(task, new)], recipe, run=Run(SHORT)))
     tolerance = 0.0 if learner in EXACT else 1e-4
     np.testing.assert_allclose(more_transitions, transitions, rtol=tolerance, atol=tolerance)
     assert alone.keys() < more.keys()
@@ -203,7 +203,7 @@ def test_no_baseline_gives_it_a_label(task: str, kind: str, strategy: str) -> No
     """All but `argmax`, whose labels are the first model's."""
     known, recipe = corpora_of(task, kind), recipe_of(task)
     some, more = (
-        fit_incomplete(strategy, corpora, recipe, schedule=SHORT)
+        fit_incomplete(strategy, corpora, recipe, run=Run(SHORT))
         for corpora in (known, [*known, unknown(task, known[0])])
     )
     assert_same(some, more)
@@ -214,7 +214,7 @@ def test_discarding_drops_it(task: str) -> None:
     known, recipe = corpora_of(task, "full"), recipe_of(task)
     bare = unknown(task, known[0]).sentences
     more = [*known[:-1], known[-1].with_sentences([*bare, *known[-1], *bare])]
-    some, other = (fit_incomplete("discard", corpora, recipe, schedule=SHORT) for corpora in (known, more))
+    some, other = (fit_incomplete("discard", corpora, recipe, run=Run(SHORT)) for corpora in (known, more))
     assert_same(some, other)
 
 
@@ -225,7 +225,7 @@ def test_discarding_drops_it(task: str) -> None:
 @pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
 def test_decoding_stays_within_the_evidence(task: str, kind: str, learner: str) -> None:
     corpora, recipe = corpora_of(task, kind), recipe_of(task, learner)
-    fitted = fit(corpora, recipe, schedule=SHORT)
+    fitted = fit(corpora, recipe, run=Run(SHORT))
     rng = np.random.default_rng(0)
     for weights in (fitted.model.weights, rng.normal(scale=3, size=len(fitted.model.weights)).astype(np.float32)):
         tagger = Tagger(replace(fitted.model, weights=weights))
@@ -326,14 +326,14 @@ def backwards(corpus: Corpus) -> Corpus:
 @pytest.mark.parametrize("task", TASKS)
 def test_the_order_of_candidates_changes_nothing(task: str, features: str, learner: str) -> None:
     corpora, recipe = corpora_of(task, "ambiguous"), recipe_of(task, learner, features)
-    assert_same(fit(corpora, recipe, schedule=SHORT), fit([*map(backwards, corpora)], recipe, schedule=SHORT))
+    assert_same(fit(corpora, recipe, run=Run(SHORT)), fit([*map(backwards, corpora)], recipe, run=Run(SHORT)))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("task", ["tag", "segtag"])
 def test_only_the_strategy_first_knows_the_order_of_candidates(task: str, strategy: str) -> None:
     corpora, recipe = corpora_of(task, "ambiguous"), recipe_of(task)
-    some, other = (treated(strategy, each, recipe, schedule=SHORT)[0] for each in (corpora, [*map(backwards, corpora)]))
+    some, other = (treated(strategy, each, recipe, run=Run(SHORT))[0] for each in (corpora, [*map(backwards, corpora)]))
     sets = [
         [
             [each and set(each) for each in sentence.layers[name]]
@@ -356,7 +356,7 @@ def test_no_strategy_contradicts_the_evidence(task: str, kind: str, strategy: st
         corpora = [replace(each, sentences=each.sentences + EVIDENCE["full"].sentences) for each in corpora[:1]]
     names = prepare(corpora, recipe).model.structure.space.names
     sets = LabelSets(LabelSpace.plain("g", names))
-    after, _ = treated(strategy, corpora, recipe, schedule=SHORT)
+    after, _ = treated(strategy, corpora, recipe, run=Run(SHORT))
     for old, new in zip(corpora, after, strict=True):
         given = old if strategy != "discard" else old.with_sentences(s for s in old if s in new.sentences)
         masks = [_masks(recipe.task.prepare(corpus), sets) for corpus in (given, new)]
@@ -459,7 +459,7 @@ def test_another_guideline_is_evidence_too(features: str, learner: str) -> None:
     fits = []
     for corpora in (known, [*known, bare]):
         problem, recipe = coupled(corpora, features, learner)
-        fits.append(learn(problem, recipe.trainer(), {}, SHORT))
+        fits.append(learn(problem, recipe.trainer(), {}, Run(SHORT)))
     assert_same(*fits)
     tagger = Tagger(fits[0].model)
     for corpus in known:
@@ -493,7 +493,7 @@ def taggers(task: str) -> list[ChainModel]:
     """Of the guideline of the evidence, and of one whose words are longer."""
     if task not in _TAGGERS:
         other = Corpus(tuple(Sentence(("abcde", "f"), {"h": (("x",), ("y",))}) for _ in range(2)), "h")
-        models = [fit([corpus], recipe_of(task), schedule=SHORT).model for corpus in (EVIDENCE["full"], other)]
+        models = [fit([corpus], recipe_of(task), run=Run(SHORT)).model for corpus in (EVIDENCE["full"], other)]
         _TAGGERS[task] = models
     return _TAGGERS[task]
 
@@ -514,14 +514,14 @@ def test_unknown_sentences_of_pieces_have_no_loss_and_change_nothing(task: str, 
     assert loss == 0.0
     assert not gradient.any()
     assert_same(
-        *(fit_pieces(prepared(task, each), taggers(task), recipe_of(task), schedule=SHORT) for each in (known, more))
+        *(fit_pieces(prepared(task, each), taggers(task), recipe_of(task), run=Run(SHORT)) for each in (known, more))
     )
 
 
 @pytest.mark.parametrize(("task", "kind"), PIECES)
 def test_words_of_pieces_stay_within_the_evidence_of_their_characters(task: str, kind: str) -> None:
     corpora = prepared(task, corpora_of(task, kind))
-    fitted = fit_pieces(corpora, taggers(task), recipe_of(task), schedule=SHORT)
+    fitted = fit_pieces(corpora, taggers(task), recipe_of(task), run=Run(SHORT))
     rng = np.random.default_rng(0)
     for weights in (fitted.model.weights, rng.normal(scale=3, size=len(fitted.model.weights)).astype(np.float32)):
         tagger = Tagger(replace(fitted.model, weights=weights))
@@ -546,7 +546,7 @@ def renamed(corpus: Corpus, guideline: str) -> Corpus:
 @pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
 def test_a_source_that_is_relabelled_tells_nothing_where_it_knows_nothing(task: str, kind: str) -> None:
     """And the target neither, whatever evidence both have."""
-    system, known = ChainSystem(recipe_of(task), SHORT), corpora_of(task, kind)
+    system, known = ChainSystem(recipe_of(task), Run(SHORT)), corpora_of(task, kind)
     sources, nothing = [renamed(corpus, "h") for corpus in known], unknown(task, known[0])
     one = fit_transformed(system, known, sources)
     assert_same(one, fit_transformed(system, [*known, nothing], [*sources, renamed(nothing, "h")]))

@@ -21,7 +21,7 @@ from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Arc, ArcCandidates, Location, Sentence
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import encode_arcs
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import LabelObjective
 from tagweave.models.parser import Parser
@@ -97,7 +97,7 @@ def assert_same(one: FittedParser, other: FittedParser) -> None:
 
 @cache
 def fitted(kind: str, learner: str = "adagrad") -> FittedParser:
-    return fit_parser([EVIDENCE[kind]], recipe_of(learner), schedule=SHORT)
+    return fit_parser([EVIDENCE[kind]], recipe_of(learner), run=Run(SHORT))
 
 
 ALL = [*product(EVIDENCE, LEARNERS)]
@@ -140,7 +140,7 @@ def test_beside_others_its_loss_is_exactly_nothing(kind: str) -> None:
 @pytest.mark.parametrize(("kind", "learner"), ALL)
 def test_it_changes_nothing_bit_for_bit(kind: str, learner: str) -> None:
     more = [EVIDENCE[kind], unknown(), unknown(new=True)]
-    assert_same(fitted(kind, learner), fit_parser(more, recipe_of(learner), schedule=SHORT))
+    assert_same(fitted(kind, learner), fit_parser(more, recipe_of(learner), run=Run(SHORT)))
 
 
 def test_relations_that_are_unknown_have_no_loss() -> None:
@@ -217,7 +217,7 @@ def test_the_order_of_candidates_changes_nothing(learner: str) -> None:
 
     corpus = EVIDENCE["ambiguous"]
     assert corpus.map(turned) != corpus
-    assert_same(fitted("ambiguous", learner), fit_parser([corpus.map(turned)], recipe_of(learner), schedule=SHORT))
+    assert_same(fitted("ambiguous", learner), fit_parser([corpus.map(turned)], recipe_of(learner), run=Run(SHORT)))
 
 
 # Formats
@@ -245,7 +245,7 @@ def renamed(corpus: Corpus, guideline: str) -> Corpus:
 @pytest.mark.parametrize("kind", EVIDENCE)
 def test_a_treebank_that_is_relabelled_tells_nothing_where_it_knows_nothing(kind: str, learner: str) -> None:
     """And the target neither, whatever evidence both have."""
-    system, own, nothing = TreeSystem(recipe_of(learner), SHORT), EVIDENCE[kind], unknown()
+    system, own, nothing = TreeSystem(recipe_of(learner), Run(SHORT)), EVIDENCE[kind], unknown()
     sources = [renamed(EVIDENCE["partial"], "ud")]
     one = fit_transformed(system, [own], sources)
     assert_same(one, fit_transformed(system, [own, nothing], [*sources, renamed(nothing, "ud")]))
@@ -253,9 +253,9 @@ def test_a_treebank_that_is_relabelled_tells_nothing_where_it_knows_nothing(kind
 
 @pytest.mark.parametrize("kind", EVIDENCE)
 def test_a_guided_parser_learns_nothing_from_unknown_sentences(kind: str) -> None:
-    guide = fit_parser([renamed(EVIDENCE["full"], "ud")], recipe_of(), schedule=SHORT).model
+    guide = fit_parser([renamed(EVIDENCE["full"], "ud")], recipe_of(), run=Run(SHORT)).model
     one, other = (
-        fit_guided_parser(corpora, guide, recipe_of(), schedule=SHORT)
+        fit_guided_parser(corpora, guide, recipe_of(), run=Run(SHORT))
         for corpora in ([EVIDENCE[kind]], [EVIDENCE[kind], unknown()])
     )
     assert_same(one, other)
@@ -265,7 +265,7 @@ def test_a_guided_parser_learns_nothing_from_unknown_sentences(kind: str) -> Non
 def test_merging_adds_what_is_known_alone(kind: str) -> None:
     sources = [renamed(EVIDENCE["partial"], "ud")]
     one, other = (
-        fit_parser(merged([EVIDENCE[kind]], each), recipe_of(), schedule=SHORT)
+        fit_parser(merged([EVIDENCE[kind]], each), recipe_of(), run=Run(SHORT))
         for each in (sources, [*sources, renamed(unknown(), "ud")])
     )
     assert_same(one, other)

@@ -19,7 +19,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.presets import PRESETS
 from tagweave.labels.mapping import SHIPPED, TagMapping, count_pairs, read_mapping
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
 from tagweave.training.coupled import Coupling, fit_coupled
@@ -71,7 +71,7 @@ class Pool:
     def of(cls, data: Data, seed: int) -> Pool:
         """Train the tagger of the source, and apply it."""
         recipe = Recipe(templates=PRESETS["li-2015"], settings={"seed": seed, "batch": 16, "initial": 1e-8})
-        guide = fit([data.source], recipe, schedule=Schedule(data.budget)).model
+        guide = fit([data.source], recipe, run=Run(Schedule(data.budget))).model
         bare = (Sentence(sentence.forms, location=sentence.location) for sentence in data.target)
         return cls(data, guide, tuple(Tagger(guide).tag(bare)))
 
@@ -122,12 +122,12 @@ class Pool:
         recipe = Recipe(templates=PRESETS["li-2015"], settings={"seed": seed, "batch": 16, "initial": 1e-8})
         schedule = Schedule(self.data.budget)
         if method == "two-stage":
-            return fit_guided([Corpus(tuple(answered), guideline)], self.guide, recipe, schedule=schedule).model
+            return fit_guided([Corpus(tuple(answered), guideline)], self.guide, recipe, run=Run(schedule)).model
         both = count_pairs(guideline, self.data.source.guideline, answered)
         only = [replace(each, layers={guideline: each.layers[guideline]}) for each in answered]
         recipe = replace(recipe, sample=(max(len(only), self.data.sample), self.data.sample))
         corpora = [Corpus(tuple(only), guideline), self.data.source]
-        return fit_coupled(corpora, recipe, Coupling((_widened(both),)), schedule=schedule).model
+        return fit_coupled(corpora, recipe, Coupling((_widened(both),)), run=Run(schedule)).model
 
 
 def _widened(met: TagMapping) -> TagMapping:

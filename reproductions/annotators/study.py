@@ -36,7 +36,7 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.features.presets import PRESETS
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
@@ -65,10 +65,10 @@ def read_data(quick: bool) -> tuple[Corpus, Corpus, Corpus]:
     return train, dev, test
 
 
-def hardest(train: Corpus, dev: Corpus, text: Corpus, number: int, schedule: Schedule | None) -> tuple[Known, float]:
+def hardest(train: Corpus, dev: Corpus, text: Corpus, number: int, run: Run) -> tuple[Known, float]:
     """The least certain fifth of as much text as makes so many tasks, what is right, and how often the tagger is."""
     tagger = Tagger(
-        fit([train], Recipe(templates=PRESETS["li-2015"], settings={"batch": 16, "initial": 1e-8}), dev, schedule).model
+        fit([train], Recipe(templates=PRESETS["li-2015"], settings={"batch": 16, "initial": 1e-8}), dev, run).model
     )
     sentences = random.Random(0).sample(text.sentences, len(text.sentences))
     lengths = [0]
@@ -163,8 +163,8 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of page and JSON")
     options = parser.parse_args(words)
     train, dev, text = read_data(options.quick)
-    schedule = Schedule(4, 2) if options.quick else None
-    known, right = hardest(train, dev, text, 60 if options.quick else options.tasks, schedule)
+    run = Run(Schedule(4, 2)) if options.quick else SILENT
+    known, right = hardest(train, dev, text, 60 if options.quick else options.tasks, run)
     command = shlex.join(["python", "-m", "reproductions", "annotators", *words])
     summary: dict[str, Any] = {"command": command, "tasks": len(known), "people": options.people, "tagger": right}
     summary["kinds"] = []

@@ -20,7 +20,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.presets import PRESETS
 from tagweave.labels.words import WordCounter
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.training.dev_score import dev_score
 from tagweave.training.fit import fit, prepare
 from tagweave.training.recipe import Recipe
@@ -100,7 +100,7 @@ class Cell:
             preset = "liu-2014" if recipe.task.of_characters else "li-2015"
             recipe = Recipe(recipe.task, PRESETS[preset], settings={"initial": 1e-8, "batch": 16})
             passes = passes or BEFORE_PASSES
-        model = fit([train], recipe, schedule=Schedule(passes)).model
+        model = fit([train], recipe, run=Run(Schedule(passes))).model
         return dev_score(model, recipe.task.prepare(dev))(model.weights)
 
 

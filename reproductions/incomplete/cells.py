@@ -16,7 +16,7 @@ from typing import Any
 from reproductions.incomplete.settings import Method, Setting
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.presets import PRESETS
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
 from tagweave.training.fit import Fitted, learn, prepare
@@ -122,11 +122,11 @@ class Cell:
         if method.by_name:
             corpus = by_name(corpus)
         if method.by_itself:
-            first = fit_marginal(corpus, recipe, data.dev, data.schedule)
+            first = fit_marginal(corpus, recipe, data.dev, Run(data.schedule))
             corpus = Tagger(first.model, threads).complete(task.prepare(corpus))
         if method.strategy == "marginal":
-            return fit_marginal(corpus, recipe, data.dev, data.schedule, method.warm)
-        return fit_incomplete(method.strategy, [corpus], recipe, data.dev, data.schedule, seed=self.seed)
+            return fit_marginal(corpus, recipe, data.dev, Run(data.schedule), method.warm)
+        return fit_incomplete(method.strategy, [corpus], recipe, data.dev, Run(data.schedule), seed=self.seed)
 
 
 def _digest(corpus: Corpus) -> str:
@@ -146,7 +146,7 @@ def by_name(corpus: Corpus) -> Corpus:
     )
 
 
-def fit_marginal(corpus: Corpus, recipe: Recipe, dev: Corpus, schedule: Schedule, warm: bool = False) -> Fitted:
+def fit_marginal(corpus: Corpus, recipe: Recipe, dev: Corpus, run: Run, warm: bool = False) -> Fitted:
     """Marginal likelihood from zero weights or, if `warm`, from those of the point-wise classifier.
 
     The loss is not convex; tsuboi-2008 (5.1, 5.2) too begins at the optimum of a model trained on less. From there it
@@ -155,9 +155,9 @@ def fit_marginal(corpus: Corpus, recipe: Recipe, dev: Corpus, schedule: Schedule
     problem = prepare([corpus], recipe)
     evaluate = dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
     if warm:
-        first = learn(problem.pointwise(), recipe.trainer(), {}, schedule, evaluate)
+        first = learn(problem.pointwise(), recipe.trainer(), {}, run, evaluate)
         problem = replace(problem, model=replace(problem.model, weights=first.model.weights))
-    return learn(problem, recipe.trainer().fine_tuning() if warm else recipe.trainer(), {}, schedule, evaluate)
+    return learn(problem, recipe.trainer().fine_tuning() if warm else recipe.trainer(), {}, run, evaluate)
 
 
 def label(fitted: Fitted, test: Corpus, threads: int = 1) -> list[str]:

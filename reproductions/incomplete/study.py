@@ -17,7 +17,7 @@ from reproductions.incomplete.settings import SEGMENTATION, TAGGING
 from reproductions.lab.corpora import ROOT, corpora_folder
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 
 SETTINGS = {"tagging": TAGGING, "segmentation": SEGMENTATION}
 

@@ -12,7 +12,8 @@ from reproductions.jiang_2015.pair import Pair
 from reproductions.jiang_2015.trainings import Training, Trainings
 from reproductions.lab.cache import Cache, Result
 from tagweave import __version__
-from tagweave.learning.loop import Callback
+from tagweave.learning.callback import SILENCE, Callback
+from tagweave.learning.run import Run
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,8 @@ class Cells:
     """The cells of all methods; the steps of one pair are held at a time."""
 
     cache: Cache
-    threads: int
-    callback: Callback | None
+    threads: int = 1
+    callback: Callback = SILENCE
     _last: Adaptation | None = None
 
     def __call__(self, pair: Pair, method: Method, seed: int) -> Result:
@@ -108,11 +109,11 @@ class Cells:
     def _adaptation(self, pair: Pair, seed: int) -> Adaptation:
         last = self._last
         if last is None or last.trainings.seed != seed or last.pair is not pair:
-            trainings = Trainings(pair.structure, pair.schedule, seed, self.cache, self.threads, self.callback)
+            trainings = Trainings(pair.structure, Run(pair.schedule, self.callback), seed, self.cache, self.threads)
             self._last = last = Adaptation(pair, trainings)
         return last
 
 
-def cells(cache: Cache, threads: int, callback: Callback | None) -> Callable[[Pair, Method, int], Result]:
+def cells(cache: Cache, threads: int, callback: Callback) -> Callable[[Pair, Method, int], Result]:
     """As `reproductions.lab.study.Study.cells`."""
     return Cells(cache, threads, callback)

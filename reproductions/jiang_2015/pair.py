@@ -9,7 +9,7 @@ from functools import cached_property
 from reproductions.jiang_2015.structure import Structure
 from reproductions.lab.corpora import Parts, digest, share_of
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from reproductions.jiang_2015.words import Words
 from reproductions.lab.corpora import Parts, cut, of_sample, read_parts, there
 from reproductions.lab.run import Setting
 from tagweave.features.presets import PRESETS
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 from tagweave.training.predict_self import SHARES
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from reproductions.lab.cache import Result
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import Counts, Metric
-from tagweave.learning.loop import Callback, Outcome, Schedule
+from tagweave.learning.loop import Outcome
+from tagweave.learning.run import SILENT, Run
 from tagweave.training.system import System
 
 Lines = Sequence[str]
@@ -92,19 +93,15 @@ class Structure(Protocol):
         """What a page tells of the recipe: `learner`, and settings by their names."""
         ...
 
-    def fit(
-        self, corpora: Sequence[Corpus], dev: Corpus, schedule: Schedule, callback: Callback | None = None
-    ) -> Fitted:
+    def fit(self, corpora: Sequence[Corpus], dev: Corpus, run: Run = SILENT) -> Fitted:
         """An ordinary model of corpora of one guideline."""
         ...
 
-    def fit_guided(
-        self, corpus: Corpus, guide: Model, dev: Corpus, schedule: Schedule, callback: Callback | None = None
-    ) -> Fitted:
+    def fit_guided(self, corpus: Corpus, guide: Model, dev: Corpus, run: Run = SILENT) -> Fitted:
         """Model 1: a model of the corpus that is guided by one of another guideline."""
         ...
 
-    def system(self, schedule: Schedule, callback: Callback | None = None) -> System[Any, Annotation]:
+    def system(self, run: Run = SILENT) -> System[Any, Annotation]:
         """Transfer models, and what they find."""
         ...
 

@@ -15,7 +15,7 @@ from reproductions.lab.cell import finished
 from reproductions.lab.corpora import digest
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import Run
 from tagweave.training.predict_self import BEST, Ranking, rankings
 from tagweave.training.system import Parallel, Step, System
 
@@ -85,7 +85,7 @@ class Training:
 
     def _transformed(self, corpus: Corpus, guides: Lines) -> list[str]:
         text = Parallel(corpus, self.structure.annotations(guides))
-        system = self.structure.system(Schedule())
+        system = self.structure.system()
         return self.structure.of_annotations(system.transform(self._fitted[0], text))
 
     @cached_property
@@ -159,26 +159,24 @@ class Trainings:
     """How models are trained, each once.
 
     Attributes:
-        structure, schedule: of every training.
+        structure, run: of every training.
         seed: of the order of sentences.
         cache: where results are kept.
         threads: of the trainings.
-        callback: is told of every iteration.
     """
 
     structure: Structure
-    schedule: Schedule
+    run: Run
     seed: int
     cache: Cache
     threads: int = 1
-    callback: Callback | None = None
 
     def ordinary(self, name: str, corpora: Sequence[Corpus], dev: Corpus) -> Training:
         """A model of corpora of one guideline."""
         return self._training(
             name,
             {"corpora": [digest(corpus) for corpus in corpora], "dev": digest(dev)},
-            lambda: self._structure.fit(corpora, dev, self.schedule, self.callback),
+            lambda: self._structure.fit(corpora, dev, self.run),
         )
 
     def guided(self, name: str, guide: Training, corpus: Corpus, dev: Corpus) -> Training:
@@ -186,7 +184,7 @@ class Trainings:
         return self._training(
             name,
             {"corpora": [digest(corpus)], "dev": digest(dev), "guide": guide.description},
-            lambda: self._structure.fit_guided(corpus, guide.model, dev, self.schedule, self.callback),
+            lambda: self._structure.fit_guided(corpus, guide.model, dev, self.run),
         )
 
     def transfer(self, name: str, side: Side) -> Training:
@@ -203,7 +201,7 @@ class Trainings:
         return Transformed.of(found["target"]), Transformed.of(found["source"])
 
     def _both_ways(self, target: Side, source: Side) -> Result:
-        system = self._structure.system(self.schedule, self.callback)
+        system = self._structure.system(self.run)
         forward, backward = map(self._transfer, (target, source))
         return {
             "target": _transformed(system, target, backward, forward).to_json(),
@@ -212,9 +210,7 @@ class Trainings:
 
     def _transfer(self, side: Side) -> Fitted:
         train, dev = side.guided()
-        fitted: Fitted = self._structure.system(self.schedule, self.callback).train_transfer(
-            [train], dev, Step(1, 2, "transfer model")
-        )
+        fitted: Fitted = self._structure.system(self.run).train_transfer([train], dev, Step(1, 2, "transfer model"))
         return fitted
 
     @cached_property
@@ -223,7 +219,7 @@ class Trainings:
 
     @property
     def _description(self) -> Result:
-        stops = [self.schedule.iterations, self.schedule.patience]
+        stops = [self.run.schedule.iterations, self.run.schedule.patience]
         return {"version": __version__, "recipe": self._structure.description(), "schedule": stops}
 
     def _training(self, name: str, description: Result, fit: Callable[[], Fitted]) -> Training:

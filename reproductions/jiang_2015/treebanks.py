@@ -16,7 +16,7 @@ from reproductions.jiang_2015.trees import Trees
 from reproductions.lab.corpora import Parts, cut, read_parts, there
 from reproductions.lab.twice import Twice
 from tagweave.corpus.load import load
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 from tagweave.training.parsing import ParserRecipe, usual_templates
 
 SCHEDULE = Schedule(4, 1)

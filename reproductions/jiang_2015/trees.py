@@ -16,7 +16,7 @@ from reproductions.lab.cache import Result
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import share_of_counts
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.parser import Parser
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreeModel
@@ -59,21 +59,17 @@ class Trees:
         """The learner, its settings, and the size of the table of weights."""
         return {"learner": self.recipe.learner, "rows of weights": 1 << self.recipe.bits, **self.recipe.settings}
 
-    def fit(
-        self, corpora: Sequence[Corpus], dev: Corpus, schedule: Schedule, callback: Callback | None = None
-    ) -> FittedParser:
+    def fit(self, corpora: Sequence[Corpus], dev: Corpus, run: Run = SILENT) -> FittedParser:
         """An ordinary parser."""
-        return fit_parser(corpora, self.recipe, dev, schedule, callback)
+        return fit_parser(corpora, self.recipe, dev, run)
 
-    def fit_guided(
-        self, corpus: Corpus, guide: TreeModel, dev: Corpus, schedule: Schedule, callback: Callback | None = None
-    ) -> FittedParser:
+    def fit_guided(self, corpus: Corpus, guide: TreeModel, dev: Corpus, run: Run = SILENT) -> FittedParser:
         """A parser with a guide."""
-        return fit_guided_parser([corpus], guide, self.recipe, dev, schedule, callback)
+        return fit_guided_parser([corpus], guide, self.recipe, dev, run)
 
-    def system(self, schedule: Schedule, callback: Callback | None = None) -> systems.TreeSystem:
+    def system(self, run: Run = SILENT) -> systems.TreeSystem:
         """Parsers."""
-        return systems.TreeSystem(self.recipe, schedule, callback)
+        return systems.TreeSystem(self.recipe, run)
 
     def sizes(self, model: TreeModel) -> Result:
         """Relations and weights."""

@@ -17,7 +17,7 @@ from reproductions.lab.words import segmented, word_counts
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import f_of_counts
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tagger import Tagger
@@ -54,21 +54,17 @@ class Words:
         """The learner, its settings, and the kind of guide features."""
         return {"learner": self.recipe.learner, "guide features": self.recipe.guide, **self.recipe.settings}
 
-    def fit(
-        self, corpora: Sequence[Corpus], dev: Corpus, schedule: Schedule, callback: Callback | None = None
-    ) -> Fitted:
+    def fit(self, corpora: Sequence[Corpus], dev: Corpus, run: Run = SILENT) -> Fitted:
         """An ordinary segmenter."""
-        return fit(corpora, self.recipe, dev, schedule, callback)
+        return fit(corpora, self.recipe, dev, run)
 
-    def fit_guided(
-        self, corpus: Corpus, guide: ChainModel, dev: Corpus, schedule: Schedule, callback: Callback | None = None
-    ) -> Fitted:
+    def fit_guided(self, corpus: Corpus, guide: ChainModel, dev: Corpus, run: Run = SILENT) -> Fitted:
         """A segmenter with a guide."""
-        return fit_guided([corpus], guide, self.recipe, dev, schedule, callback)
+        return fit_guided([corpus], guide, self.recipe, dev, run)
 
-    def system(self, schedule: Schedule, callback: Callback | None = None) -> ChainSystem:
+    def system(self, run: Run = SILENT) -> ChainSystem:
         """Chains."""
-        return ChainSystem(self.recipe, schedule, callback)
+        return ChainSystem(self.recipe, run)
 
     def sizes(self, model: ChainModel) -> Result:
         """Labels and weights."""

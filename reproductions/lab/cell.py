@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.run import Data, Method
-from tagweave.learning.loop import Callback
+from tagweave.learning.callback import SILENCE, Callback
 from tagweave.training.fit import Fitted
 
 AnyFitted = TypeVar("AnyFitted", bound=Any)
@@ -32,7 +32,7 @@ class Cell(ABC, Generic[Data, Method]):
     seed: int
     cache: Cache
     threads: int = 1
-    callback: Callback | None = None
+    callback: Callback = SILENCE
 
     def result(self) -> Result:
         """The result from the cache or, where it is not there, from `run`.
@@ -73,7 +73,7 @@ def costs(fitted: Fitted, seconds: float) -> Result:
 def cells_of(kind: Callable[..., Cell[Data, Method]]) -> Callable[..., Callable[[Data, Method, int], Result]]:
     """As `reproductions.lab.study.Study.cells`, of cells of a class."""
 
-    def cells(cache: Cache, threads: int, callback: Callback | None) -> Callable[[Data, Method, int], Result]:
+    def cells(cache: Cache, threads: int, callback: Callback) -> Callable[[Data, Method, int], Result]:
         return lambda data, method, seed: kind(data, method, seed, cache, threads, callback).result()
 
     return cells

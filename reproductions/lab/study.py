@@ -12,7 +12,7 @@ from reproductions.lab.cache import Cache, Result
 from reproductions.lab.comparison import TRIALS
 from reproductions.lab.page import write_page
 from reproductions.lab.run import Data, Method, Run, Say, Setting, run, silent
-from tagweave.learning.loop import Callback
+from tagweave.learning.callback import SILENCE, Callback
 
 Summary = dict[str, Any]
 """The numbers of a part, as JSON holds them; `part` is its name."""
@@ -39,7 +39,7 @@ class Study(Generic[Data, Method]):
 
     name: str
     parts: Mapping[str, Callable[[Path | None], list[Setting[Data, Method]]]]
-    cells: Callable[[Cache, int, Callback | None], Callable[[Data, Method, int], Result]]
+    cells: Callable[[Cache, int, Callback], Callable[[Data, Method, int], Result]]
     summary: Callable[[Run[Data, Method], str, int], Summary]
     lines: Lines
     draw: Draw
@@ -54,7 +54,7 @@ class Study(Generic[Data, Method]):
         command: str,
         threads: int = 1,
         say: Say = silent,
-        callback: Callback | None = None,
+        callback: Callback = SILENCE,
         trials: int = TRIALS,
     ) -> Iterator[Path]:
         """Run parts of the experiments, and give the page of each when it is written.

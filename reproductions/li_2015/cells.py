@@ -22,6 +22,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.presets import PRESETS
 from tagweave.labels.coding import as_layer
 from tagweave.labels.mapping import TagMapping
+from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import labels_of
 from tagweave.models.tagger import Tagger
@@ -95,23 +96,23 @@ class Cell(lab.Cell[Pair, Method]):
         return convert(model, shown(corpus, source.guideline, tags_of(source)), corpus.guideline, self.threads)
 
     def _fit(self) -> Fitted:
-        target, source, schedule = self.data.target, self.data.source, self.data.schedule
-        dev, recipe, callback = with_layers(target.dev, target.dev.guideline), self.recipe(), self.callback
+        target, source, run = self.data.target, self.data.source, Run(self.data.schedule, self.callback)
+        dev, recipe = with_layers(target.dev, target.dev.guideline), self.recipe()
         both = [target.train, source.train]
         alone = replace(recipe, sample=())
         match self.method.system:
             case "baseline":
-                return fit([target.train], alone, dev, schedule, callback)
+                return fit([target.train], alone, dev, run)
             case "merged":
-                return fit(merged([target.train], [source.train]), recipe, dev, schedule, callback)
+                return fit(merged([target.train], [source.train]), recipe, dev, run)
             case "two-stage":
                 source_dev = with_layers(source.dev, source.dev.guideline)
-                return fit_stages([target.train], [source.train], alone, dev, schedule, callback, source_dev)
+                return fit_stages([target.train], [source.train], alone, dev, run, source_dev)
             case "coupled":
                 corpora, pruning = self._pruned(both, recipe)
-                return fit_coupled(corpora, recipe, self.coupling(), dev, schedule, callback, pruning)
+                return fit_coupled(corpora, recipe, self.coupling(), dev, run, pruning)
             case "converted":
-                return fit([target.train, self.converted()], recipe, dev, schedule, callback)
+                return fit([target.train, self.converted()], recipe, dev, run)
         raise ValueError(f"unknown system {self.method.system!r}")
 
     def _pruned(self, corpora: list[Corpus], recipe: Recipe) -> tuple[list[Corpus], Pruning | None]:

@@ -10,7 +10,7 @@ import numpy as np
 from reproductions.lab.corpora import Parts, digest
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from reproductions.li_2015.methods import (
 )
 from reproductions.li_2015.pair import Pair, halves, retagged
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 
 SCHEDULE = Schedule(30, 5)
 QUICK = Schedule(3, 2)

@@ -21,6 +21,7 @@ from reproductions.liu_2014.methods import Method
 from reproductions.liu_2014.partial import Partial, partial
 from tagweave import __version__
 from tagweave.features.presets import PRESETS
+from tagweave.learning.run import Run
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.recipe import Recipe
 
@@ -80,7 +81,7 @@ class Cell(lab.Cell[Domain, Method]):
     def _fit(self) -> Fitted:
         corpora = [self.data.train, *(each.corpus for each in self.partial if len(each.corpus))]
         lexicon = self.data.listed if self.method.columns else ()
-        return fit(corpora, self.recipe(), None, self.data.schedule, self.callback, lexicon)
+        return fit(corpora, self.recipe(), None, Run(self.data.schedule, self.callback), lexicon)
 
 
 cells = lab.cells_of(Cell)

@@ -11,7 +11,7 @@ from reproductions.lab.corpora import digest
 from reproductions.liu_2014.pages import Pages
 from tagweave.corpus.corpus import Corpus
 from tagweave.harvest.lexicon import Lexicon
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 from tagweave.training.recipe import Recipe
 
 FREQUENT = 8000

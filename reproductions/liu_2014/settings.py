@@ -29,7 +29,7 @@ from reproductions.liu_2014.pages import Pages, harvested, raw_text
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.presets import PRESETS
 from tagweave.harvest.lexicon import Lexicon, read
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 

@@ -14,7 +14,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.evaluation.attachment import attachment
 from tagweave.features.given_columns import without_columns
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.parser import Parser
 from tagweave.training.parsing import ParserRecipe, fit_parser
 
@@ -42,7 +42,7 @@ def parts(name: str, size: int) -> tuple[Corpus, Corpus]:
 def rows(train: Corpus, dev: Corpus, shares: Sequence[float], passes: int) -> Iterator[list[str]]:
     """A row a share: UAS and LAS by what is given."""
     for share in shares:
-        parser = Parser(fit_parser([train], ParserRecipe(drop_columns=share), None, Schedule(passes)).model)
+        parser = Parser(fit_parser([train], ParserRecipe(drop_columns=share), None, Run(Schedule(passes))).model)
         cells = [f"{share:g}"]
         for missing in INPUTS.values():
             parsed = parser.parse([without_columns(sentence, missing) for sentence in dev])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.cell import finished
@@ -25,7 +25,8 @@ from reproductions.partial_trees.settings import (
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import ratio
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.callback import SILENCE, Callback
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.parser import Parser
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser
 
@@ -55,7 +56,7 @@ class Cells:
 
     cache: Cache
     threads: int = 1
-    callback: Callback | None = None
+    callback: Callback = SILENCE
     _held: dict[str, tuple[Result, Trained]] = field(default_factory=dict)
     _warm: set[Method] = field(default_factory=set)
 
@@ -120,19 +121,21 @@ class Cells:
             before = first.seconds
         self._warm_up(given, method, corpus)
         begin = time.process_time()
-        fitted = finished(self._fit(corpus, given.bank.parts.dev, method, seed, given.bank.schedule, self.callback))
+        fitted = finished(
+            self._fit(corpus, given.bank.parts.dev, method, seed, Run(given.bank.schedule, self.callback))
+        )
         return Trained(fitted, corpus, known, before + time.process_time() - begin)
 
     def _warm_up(self, given: Partial, method: Method, corpus: Corpus) -> None:
         """Have the kernels compiled, or read, before time is taken."""
         if method not in self._warm:
             some = corpus.with_sentences(corpus.sentences[:50])
-            self._fit(some, given.bank.parts.dev, method, 0, Schedule(1), None)
+            self._fit(some, given.bank.parts.dev, method, 0, Run(Schedule(1)))
             self._warm.add(method)
 
-    def _fit(self, corpus: Corpus, dev: Corpus, method: Method, seed: int, *rest: Any) -> FittedParser:
+    def _fit(self, corpus: Corpus, dev: Corpus, method: Method, seed: int, run: Run) -> FittedParser:
         recipe = ParserRecipe(learner=method.learner, settings={"seed": seed}, threads=self.threads)
-        return fit_local(corpus, recipe, dev, *rest) if method.local else fit_parser([corpus], recipe, dev, *rest)
+        return fit_local(corpus, recipe, dev, run) if method.local else fit_parser([corpus], recipe, dev, run)
 
     def _heads(self, fitted: FittedParser, gold: Corpus) -> list[str]:
         parsed = gold.with_sentences(Parser(fitted.model, self.threads).parse(gold))

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.arcs import encode_arcs
 from tagweave.features.ragged import pointers
-from tagweave.learning.loop import Callback, Schedule, train
+from tagweave.learning.loop import train
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.arc_features import ArcBatch, ArcFeatures
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
@@ -56,14 +57,12 @@ def _add_decisions(scores: Floats, difference: Floats, heads: NDArray[np.int32])
     return -float(log_p[heads, columns].sum())
 
 
-def fit_local(
-    corpus: Corpus, recipe: ParserRecipe, dev: Corpus, schedule: Schedule, callback: Callback | None = None
-) -> FittedParser:
+def fit_local(corpus: Corpus, recipe: ParserRecipe, dev: Corpus, run: Run = SILENT) -> FittedParser:
     """As `tagweave.training.parsing.fit_parser` where trees have no relations, with the loss above."""
     templates = usual_templates(corpus.sentences)
     features = ArcFeatures(templates, 1 << recipe.bits)
     objective = LocalObjective(features, encode_arcs(corpus.sentences, templates, corpus.guideline))
     model = TreeModel(features, np.zeros(features.size, np.float32), guideline=corpus.guideline)
     evaluate = DevScore(model, dev, recipe.threads)
-    outcome = train(recipe.trainer(), objective, model.weights, schedule, evaluate, callback)
+    outcome = train(recipe.trainer(), objective, model.weights, run, evaluate)
     return FittedParser(replace(model, weights=outcome.weights), outcome, lifted=0, unused=0)

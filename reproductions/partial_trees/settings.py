@@ -15,7 +15,7 @@ from reproductions.lab.run import Setting
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features.arcs import only_head
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 from tagweave.models.tree import TreeModel
 
 Kept = NDArray[np.bool_]

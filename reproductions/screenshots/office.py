@@ -23,13 +23,13 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
+from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
-from tagweave.training.run import Run
 from tagweave.training.task import Task
 from tagweave.training.train import train
 

@@ -28,7 +28,8 @@ from reproductions.sun_wan_2012.methods import Method
 from reproductions.sun_wan_2012.pair import Pair
 from tagweave import __version__
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Callback
+from tagweave.learning.callback import SILENCE, Callback
+from tagweave.learning.run import Run
 from tagweave.training.fit import Fitted
 from tagweave.training.jackknife import Member, members
 from tagweave.training.sample import by_words
@@ -55,7 +56,7 @@ class Cascade:
     seed: int
     cache: Cache
     threads: int = 1
-    callback: Callback | None = None
+    callback: Callback = SILENCE
     target_share: float = 1.0
     source_share: float = 1.0
     times: float = 0.0
@@ -230,7 +231,7 @@ class Cascade:
     def _trainer(self) -> Trainer:
         recipe = self.pair.recipe
         recipe = replace(recipe, settings={**recipe.settings, "seed": self.seed}, threads=self.threads)
-        return Trainer(recipe, self.pair.schedule, self.callback)
+        return Trainer(recipe, Run(self.pair.schedule, self.callback))
 
     def _sample(self, corpora: Sequence[Corpus]) -> Sample:
         return by_words(corpora[:1], corpora[1:], self.times) if self.times and len(corpora) > 1 else ()
@@ -273,6 +274,6 @@ class Cascade:
         }
 
 
-def cells(cache: Cache, threads: int, callback: Callback | None) -> Callable[[Pair, Method, int], Result]:
+def cells(cache: Cache, threads: int, callback: Callback) -> Callable[[Pair, Method, int], Result]:
     """As `reproductions.lab.study.Study.cells`."""
     return lambda pair, method, seed: Cascade(pair, seed, cache, threads, callback).result(method)

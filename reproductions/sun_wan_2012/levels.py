@@ -15,7 +15,7 @@ from reproductions.lab.cell import costs, finished
 from reproductions.lab.tagged_words import Labels, answer
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import guide_column
 from tagweave.models.tagger import Tagger
@@ -37,18 +37,17 @@ class Trainer:
     """How models are fitted: arguments of `tagweave.training.fit.fit`."""
 
     recipe: Recipe
-    schedule: Schedule
-    callback: Callback | None = None
+    run: Run
 
     def characters(self, corpora: Sequence[Corpus], sample: Sample = ()) -> Fitted:
         """A tagger of characters (4.2), from corpora of words; `sample` as in `Recipe`."""
-        return fit(corpora, replace(self.recipe, sample=sample), None, self.schedule, self.callback)
+        return fit(corpora, replace(self.recipe, sample=sample), None, self.run)
 
     def guided(self, target: Corpus, columns: Columns) -> Fitted:
         """Feature stacking (4.3): one column, of the source guideline."""
         (source,) = columns
         shown = with_columns(target, columns)
-        return fit_guided([shown], self._silent(target, source), self.recipe, None, self.schedule, self.callback)
+        return fit_guided([shown], self._silent(target, source), self.recipe, None, self.run)
 
     def pieces(self, corpora: Sequence[tuple[Corpus, Columns]], sample: Sample = ()) -> Fitted:
         """Sub-word tagging (4.4): columns of the target guideline and, after it, of the source; as `characters`."""
@@ -56,7 +55,7 @@ class Trainer:
         example, columns = corpora[0]
         taggers = [self._silent(example, guideline) for guideline in columns]
         recipe = replace(self.recipe, sample=sample)
-        return fit_pieces(shown, taggers, recipe, None, self.schedule, self.callback)
+        return fit_pieces(shown, taggers, recipe, None, self.run)
 
     def _silent(self, corpus: Corpus, guideline: str) -> ChainModel:
         """A model of a guideline that is never asked; the labels that it knows do not matter."""

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from reproductions.lab.corpora import digest
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 from tagweave.training.recipe import Recipe
 
 

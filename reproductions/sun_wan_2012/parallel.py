@@ -10,7 +10,7 @@ from reproductions.lab.corpora import there
 from reproductions.lab.twice import Twice
 from reproductions.sun_wan_2012.pair import Pair
 from tagweave.corpus.load import load
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 from tagweave.training.recipe import Recipe
 
 

@@ -15,7 +15,7 @@ from reproductions.tsuboi_2008.domain import Domain
 from reproductions.tsuboi_2008.methods import Method
 from reproductions.tsuboi_2008.trial import Trial
 from tagweave import __version__
-from tagweave.learning.loop import Callback
+from tagweave.learning.callback import SILENCE, Callback
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Cells:
 
     cache: Cache
     threads: int = 1
-    callback: Callback | None = None
+    callback: Callback = SILENCE
     _trial: Trial | None = field(default=None, repr=False)  # the last: many cells have one model of A and one ranking
 
     def result(self, domain: Domain, method: Method, seed: int) -> Result:
@@ -68,7 +68,7 @@ class Cells:
         return self._trial
 
 
-def cells(cache: Cache, threads: int, callback: Callback | None) -> Callable[[Domain, Method, int], Result]:
+def cells(cache: Cache, threads: int, callback: Callback) -> Callable[[Domain, Method, int], Result]:
     """As `reproductions.lab.study.Study.cells`."""
     return Cells(cache, threads, callback).result
 

@@ -11,7 +11,7 @@ import numpy as np
 from reproductions.lab.corpora import digest
 from tagweave.active.strategies import occurrences
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from reproductions.tsuboi_2008.methods import Method, methods
 from reproductions.tsuboi_2008.unidic import unidic_words
 from tagweave.corpus.load import load
 from tagweave.harvest.lexicon import read
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 
 SCHEDULE = Schedule(12, 5)
 QUICK = Schedule(3, 2)

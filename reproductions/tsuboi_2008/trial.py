@@ -13,7 +13,8 @@ from tagweave.active.retrain import retrained
 from tagweave.active.rounds import Rounds
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.presets import PRESETS
-from tagweave.learning.loop import Callback
+from tagweave.learning.callback import SILENCE, Callback
+from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
@@ -34,7 +35,7 @@ class Trial:
     domain: Domain
     seed: int
     threads: int = 1
-    callback: Callback | None = None
+    callback: Callback = SILENCE
 
     def model(self, method: Method) -> ChainModel:
         """The model of a method.
@@ -43,13 +44,13 @@ class Trial:
             KeyboardInterrupt: the user stopped the training.
         """
         if method.choice:
-            return self.rounds.trained(method.choice, method.treatment, method.size, self.callback)
+            return self.rounds.trained(method.choice, method.treatment, method.size)
         base, recipe = (self.featured, self._featuring) if method.features else (self.base, self._recipe)
         if method.treatment == "marginal" and not method.everything:
             return base
         domain = self.domain
         asked = domain.asked if method.everything else Corpus((), domain.source.guideline)
-        given = recipe, domain.dev, domain.schedule, self.callback
+        given = recipe, domain.dev, self._run
         return retrained(method.treatment, base, domain.source, asked, *given)
 
     def questions(self, method: Method) -> tuple[int, int]:
@@ -60,7 +61,7 @@ class Trial:
     def rounds(self) -> Rounds:
         """The questions in their order, and the trainings."""
         domain, annotator = self.domain, Annotator.of(self.domain.asked)
-        given = domain.words, self._recipe, domain.dev, domain.schedule
+        given = domain.words, self._recipe, domain.dev, self._run
         return Rounds(self.base, domain.source, annotator, *given, seed=self.seed)
 
     @cached_property
@@ -75,10 +76,14 @@ class Trial:
 
     def _of_source(self, recipe: Recipe, words: Sequence[str] = ()) -> ChainModel:
         domain = self.domain
-        fitted = fit([domain.source], recipe, domain.dev, domain.schedule, self.callback, words)
+        fitted = fit([domain.source], recipe, domain.dev, self._run, words)
         if fitted.outcome.interrupted:
             raise KeyboardInterrupt
         return fitted.model
+
+    @property
+    def _run(self) -> Run:
+        return Run(self.domain.schedule, self.callback)
 
     @property
     def _recipe(self) -> Recipe:

@@ -14,7 +14,7 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.features.presets import PRESETS
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
@@ -36,7 +36,7 @@ def source() -> Corpus:
 
 @pytest.fixture(scope="module")
 def model(source: Corpus) -> ChainModel:
-    return fit([source], RECIPE, schedule=Schedule(2)).model
+    return fit([source], RECIPE, run=Run(Schedule(2))).model
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def annotated() -> Corpus:
 @pytest.mark.parametrize("coding", ["BMES", "BI", "boundary"])
 def test_what_is_marked_stays_and_the_rest_is_filled_in(source: Corpus, annotated: Corpus, coding: str) -> None:
     recipe = replace(RECIPE, task=Task("segment", coding))
-    model = fit([source], recipe, schedule=Schedule(2)).model
+    model = fit([source], recipe, run=Run(Schedule(2))).model
     whole = completed(model, annotated, recipe)
     assert whole.unit == "word" and whole.guideline == "g"
     pairs = list(zip(annotated, Task("segment").prepare(whole), strict=True))
@@ -61,7 +61,7 @@ def test_what_is_marked_stays_and_the_rest_is_filled_in(source: Corpus, annotate
 
 
 def test_treatments_train_different_models(model: ChainModel, source: Corpus, annotated: Corpus) -> None:
-    models = {name: retrained(name, model, source, annotated, RECIPE, schedule=Schedule(2)) for name in TREATMENTS}
+    models = {name: retrained(name, model, source, annotated, RECIPE, run=Run(Schedule(2))) for name in TREATMENTS}
     assert {name: each.structure.transitions for name, each in models.items()} == {
         "marginal": True,
         "argmax": True,
@@ -73,7 +73,7 @@ def test_treatments_train_different_models(model: ChainModel, source: Corpus, an
 
 def test_without_annotation_it_is_the_model_of_the_source(model: ChainModel, source: Corpus) -> None:
     nothing = Corpus((), "g", "character")
-    again = retrained("marginal", model, source, nothing, recipe_of(model), schedule=Schedule(2))
+    again = retrained("marginal", model, source, nothing, recipe_of(model), run=Run(Schedule(2)))
     assert (again.weights == model.weights).all()
 
 
@@ -113,8 +113,8 @@ def test_more_words_are_the_same_words_and_more(model: ChainModel, source: Corpu
 @pytest.mark.parametrize("treatment", TREATMENTS)
 def test_words_of_a_lexicon_come_from_the_model(source: Corpus, annotated: Corpus, treatment: str) -> None:
     recipe = replace(RECIPE, templates=PRESETS["liu-2014-lexicon"])
-    model = fit([source], recipe, schedule=Schedule(2), lexicon=WORDS).model
-    again = retrained(treatment, model, source, annotated, recipe_of(model), schedule=Schedule(2))
+    model = fit([source], recipe, run=Run(Schedule(2)), lexicon=WORDS).model
+    again = retrained(treatment, model, source, annotated, recipe_of(model), run=Run(Schedule(2)))
     assert again.encoder.lexicon.words == model.encoder.lexicon.words == tuple(sorted(w for w in WORDS if len(w) > 1))
-    plain = retrained(treatment, model, source, annotated, RECIPE, schedule=Schedule(1))
+    plain = retrained(treatment, model, source, annotated, RECIPE, run=Run(Schedule(1)))
     assert plain.encoder.lexicon.words == ()

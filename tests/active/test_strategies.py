@@ -14,7 +14,7 @@ from tagweave.active.strategies import STRATEGIES, Occurrences, distinct, most_u
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
@@ -75,7 +75,7 @@ def test_of_occurrences_alike_the_most_uncertain_stays(texts: list[str], words: 
 def model() -> ChainModel:
     corpus = load(str(sample.path("pd.txt")))
     recipe = Recipe(Task("segment"))
-    return fit([corpus.with_sentences(corpus.sentences[:40])], recipe, schedule=Schedule(2)).model
+    return fit([corpus.with_sentences(corpus.sentences[:40])], recipe, run=Run(Schedule(2))).model
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
@@ -27,7 +27,7 @@ RAW = GOLD.map(lambda sentence: Sentence(sentence.forms, location=sentence.locat
 
 @pytest.fixture(scope="module")
 def tagger() -> Tagger:
-    return Tagger(fit([CTB.with_sentences(CTB.sentences[:80])], Recipe(), schedule=Schedule(2)).model)
+    return Tagger(fit([CTB.with_sentences(CTB.sentences[:80])], Recipe(), run=Run(Schedule(2))).model)
 
 
 def asked(store: Store, purpose: Purpose = Purpose.REAL) -> list[AnnotationTask]:
@@ -123,6 +123,6 @@ class TestKnown:
 
 def test_words_of_a_list_become_a_concordance(open_store: OpenStore) -> None:
     store = open_store()
-    model = fit([CTB.with_sentences(CTB.sentences[:60])], Recipe(Task("segment")), schedule=Schedule(2)).model
+    model = fit([CTB.with_sentences(CTB.sentences[:60])], Recipe(Task("segment")), run=Run(Schedule(2))).model
     assert put_words(store, GOLD, Tagger(model), ["的", "一"], most=5) == 5
     assert {task.focus for task in asked(store, Purpose.CONCORDANCE)} <= {"的", "一"}

@@ -19,7 +19,7 @@ from tagweave.annotate.task import Purpose, label
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import fit
@@ -37,7 +37,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     folder = tmp_path_factory.mktemp("models")
     for name, size, iterations in (("first", 20, 1), ("second", 100, 3)):
         corpus = CTB.with_sentences(CTB.sentences[:size])
-        save_model(fit([corpus], Recipe(), schedule=Schedule(iterations)).model, folder / name)
+        save_model(fit([corpus], Recipe(), run=Run(Schedule(iterations))).model, folder / name)
     return str(folder / "first"), str(folder / "second")
 
 

@@ -23,7 +23,7 @@ from tagweave.annotate.training_command import take
 from tagweave.annotate.training_process import start, training
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import save_model
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
@@ -45,7 +45,7 @@ def store(tmp_path: Path) -> Store:
 def plan(tmp_path: Path) -> Plan:
     """A copy is trained quickly."""
     words = Corpus((Sentence(("a", "b"), {GUIDELINE: (("NN",), ("VV",))}),), GUIDELINE)
-    save_model(fit([words], Recipe(), schedule=Schedule(1)).model, tmp_path / "made")
+    save_model(fit([words], Recipe(), run=Run(Schedule(1))).model, tmp_path / "made")
     command = (sys.executable, "-c", COPY, "{annotated}", str(tmp_path / "made"), "{model}")
     return Plan(f"sqlite:///{tmp_path}/answers.db", GUIDELINE, command, str(tmp_path / "out"), every=2)
 

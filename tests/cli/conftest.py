@@ -17,7 +17,7 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
 from tagweave.labels.mapping import count_pairs
 from tagweave.learning import loop
-from tagweave.learning.loop import Schedule
+from tagweave.learning import run as runs
 from tagweave.models.storage import save_model
 from tagweave.training.coupled import Coupling, fit_coupled
 from tagweave.training.recipe import Recipe
@@ -108,6 +108,6 @@ def coupled(corpora: Path) -> Path:
     """A model of words, of the guidelines ctb and pd."""
     corpora_of_both = [load(f"ctb={corpora / 'train.txt'}"), load(f"pd={corpora / 'words.txt'}")]
     both = count_pairs("ctb", "pd", load(f"{path('both.tsv')}#ctb"))
-    fitted = fit_coupled(corpora_of_both, Recipe(), Coupling((both,)), schedule=Schedule(5))
+    fitted = fit_coupled(corpora_of_both, Recipe(), Coupling((both,)), run=runs.Run(runs.Schedule(5)))
     save_model(fitted.model, corpora / "coupled.model")
     return corpora / "coupled.model"

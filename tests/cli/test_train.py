@@ -12,7 +12,7 @@ from model_files import contents, corpora_of, write
 from tagweave.corpus.describe import digest
 from tagweave.corpus.load import load
 from tagweave.learning import loop
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import describe_model, load_model
 from tagweave.training.coupled import Coupling, prepare_coupled
 from tagweave.training.fit import prepare
@@ -247,7 +247,7 @@ def test_strategies_in_two_steps_are_those_in_one(corpora):
     assert set(first[0][0].layers["tag"]) == {("NN",)}
     _, pointwise = treated("pointwise", [some], Recipe())
     assert not pointwise.transitions and not pointwise.edges
-    filled, _ = treated("argmax", [some], Recipe(), schedule=Schedule(iterations=2))
+    filled, _ = treated("argmax", [some], Recipe(), run=Run(Schedule(iterations=2)))
     assert all(len(c or ()) == 1 for s in filled[0] for c in s.layers["tag"])
     with pytest.raises(ValueError, match="unknown strategy 'x'"):
         treated("x", [some], Recipe())

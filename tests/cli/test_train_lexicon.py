@@ -10,7 +10,7 @@ from model_files import contents, write
 from tagweave.corpus.describe import digest
 from tagweave.corpus.load import load
 from tagweave.features.presets import PRESETS
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import describe_model, load_model
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import fit
@@ -39,7 +39,7 @@ def model(run, corpora, lexicons, tmp_path_factory):
 def test_it_is_the_fit_with_these_words(model, corpora):
     corpus = load(str(corpora / "words.txt"), None, "segmentation")
     recipe = Recipe(Task("segment"), PRESETS["characters-lexicon"], settings={"seed": 0})
-    fitted = fit([corpus], recipe, schedule=SCHEDULE, lexicon=["我们", "昨天", "图书馆"]).model
+    fitted = fit([corpus], recipe, run=Run(SCHEDULE), lexicon=["我们", "昨天", "图书馆"]).model
     loaded = load_model(model)
     assert loaded.encoder.lexicon.words == ("图书馆", "我们", "昨天")
     assert loaded.encoder.templates == PRESETS["characters-lexicon"]
@@ -97,7 +97,7 @@ def test_the_baselines_have_the_same_features(run, corpora, lexicons, tmp_path, 
     run("train", *arguments, *RUN, "--incomplete", strategy, "-o", tmp_path / "m")
     both = [load(f"g={file}", None, "segmentation") for file in (corpora / "words.txt", partial)]
     recipe = Recipe(Task("segment"), PRESETS["characters-lexicon"], settings={"seed": 0})
-    fitted = fit_incomplete(strategy, both, recipe, schedule=SCHEDULE, lexicon=["我们", "昨天"]).model
+    fitted = fit_incomplete(strategy, both, recipe, run=Run(SCHEDULE), lexicon=["我们", "昨天"]).model
     loaded = load_model(tmp_path / "m")
     assert loaded.encoder.lexicon.words == ("我们", "昨天")
     assert (loaded.weights == fitted.weights).all()
@@ -117,10 +117,10 @@ def test_a_run_is_resumed_with_the_same_lexicon_only(run, corpora, lexicons, tmp
     run(*whole, "--lexicon", lexicons[0])
     plain = loop.train
 
-    def interrupted(trainer, objective, weights, schedule, *rest):
+    def interrupted(trainer, objective, weights, run, *rest):
         from dataclasses import replace
 
-        outcome = plain(trainer, objective, weights, replace(schedule, iterations=1), *rest)
+        outcome = plain(trainer, objective, weights, replace(run, schedule=replace(run.schedule, iterations=1)), *rest)
         return replace(outcome, interrupted=True)
 
     with monkeypatch.context() as patched:

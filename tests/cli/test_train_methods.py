@@ -12,7 +12,7 @@ from model_files import contents, corpora_of, write
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.labels.mapping import CTB_PD, TagMapping, read_mapping, write_mapping
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.storage import describe_model, load_model
 from tagweave.training.coupled import Coupling, fit_coupled, fit_mappings
@@ -65,9 +65,9 @@ def bundles(model):
 def test_coupled_is_the_default_and_what_the_library_does(couple, files):
     model, lines = couple()
     ctb, pd = corpora(files)
-    mappings = fit_mappings([ctb], [pd], RECIPE, schedule=SHORT)
+    mappings = fit_mappings([ctb], [pd], RECIPE, run=Run(SHORT))
     recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
-    fitted = fit_coupled([ctb, pd], recipe, Coupling(mappings), None, SHORT)
+    fitted = fit_coupled([ctb, pd], recipe, Coupling(mappings), None, Run(SHORT))
     assert model.structure.space.guidelines == ("ctb", "pd", "ctb&pd")
     assert np.array_equal(model.weights, fitted.model.weights)
     assert lines[0] == "method coupled, for corpora of ctb and pd"
@@ -85,7 +85,9 @@ def test_a_pruned_model_is_what_the_library_makes_of_the_same_proposals(couple, 
     ctb, pd = corpora(files)
     pruning = fit_pruning([ctb, pd], RECIPE, 0.01)
     recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
-    fitted = fit_coupled(with_proposals([ctb, pd], RECIPE, pruning), recipe, Coupling(), None, SHORT, pruning=pruning)
+    fitted = fit_coupled(
+        with_proposals([ctb, pd], RECIPE, pruning), recipe, Coupling(), None, Run(SHORT), pruning=pruning
+    )
     assert np.array_equal(model.weights, fitted.model.weights)
     assert isinstance(model.encoder, ProposingEncoder)
     assert model.about["plan"]["options"]["prune"] == 0.01
@@ -101,7 +103,7 @@ def test_guided_is_two_stages(couple, files):
     model, lines = couple("--method", "stacked", "--dev", f"ctb={files / 'dev.tsv'}#ctb")
     ctb, pd = corpora(files)
     dev = load(f"ctb={files / 'dev.tsv'}#ctb")
-    fitted = fit_stages([ctb], [pd], RECIPE, dev, SHORT)
+    fitted = fit_stages([ctb], [pd], RECIPE, dev, Run(SHORT))
     assert np.array_equal(model.weights, fitted.model.weights)
     assert model.structure.space.guidelines == ("ctb",)
     assert "first a model of pd, then one of ctb that looks at its labels" in lines
@@ -112,7 +114,7 @@ def test_merged_is_an_ordinary_fit_of_all(couple, files):
     model, _ = couple("--method", "merged")
     ctb, pd = corpora(files)
     recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
-    fitted = fit(merged([ctb], [pd]), recipe, None, SHORT)
+    fitted = fit(merged([ctb], [pd]), recipe, None, Run(SHORT))
     assert np.array_equal(model.weights, fitted.model.weights)
     assert model.structure.space.guidelines == ("ctb",)
 
@@ -167,7 +169,7 @@ def test_a_layer_that_is_named_is_the_only_one(couple, files):
     assert not np.array_equal(alone.weights, both.weights)
     one_layer = load(f"{files / 'dev.tsv'}#pd").map(lambda sentence: sentence.with_layers_of(["pd"]))
     recipe = replace(RECIPE, sample=tuple(alone.about["recipe"]["sample"]))
-    fitted = fit_coupled([load(f"ctb={files / 'ctb.txt'}"), one_layer], recipe, Coupling(), None, SHORT)
+    fitted = fit_coupled([load(f"ctb={files / 'ctb.txt'}"), one_layer], recipe, Coupling(), None, Run(SHORT))
     assert np.array_equal(alone.weights, fitted.model.weights)
 
 
@@ -292,13 +294,13 @@ def test_the_sample_of_merged_corpora_goes_with_them(run, files, tmp_path):
     run("train", *corpora, "--method", "merged", "--sample", "10,20,all", "-o", tmp_path / "m", *RUN)
     ctb, pd, more = load(corpora[0]), load(corpora[2]), load(corpora[4])
     recipe = replace(RECIPE, sample=(10, 12, 20))
-    fitted = fit(merged([ctb, more], [pd]), recipe, None, SHORT)
+    fitted = fit(merged([ctb, more], [pd]), recipe, None, Run(SHORT))
     assert np.array_equal(load_model(tmp_path / "m").weights, fitted.model.weights)
 
 
 def test_a_sample_of_an_ordinary_fit(run, files, tmp_path):
     run("train", files / "ctb.txt", "--sample", "5", "-o", tmp_path / "m", *RUN)
-    fitted = fit([load(str(files / "ctb.txt"))], replace(RECIPE, sample=(5,)), None, SHORT)
+    fitted = fit([load(str(files / "ctb.txt"))], replace(RECIPE, sample=(5,)), None, Run(SHORT))
     assert np.array_equal(load_model(tmp_path / "m").weights, fitted.model.weights)
 
 

@@ -11,14 +11,14 @@ from model_files import contents, write
 
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import load_model
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.predict_self import PredictSelf
 from tagweave.training.recipe import Recipe
 from tagweave.training.transform import fit_iterated, fit_transformed
 
-SYSTEM = ChainSystem(Recipe(settings={"seed": 0}), Schedule(2))
+SYSTEM = ChainSystem(Recipe(settings={"seed": 0}), Run(Schedule(2)))
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features import sentence_length
 from tagweave.learning import loop
-from tagweave.learning.loop import Schedule
+from tagweave.learning import run as runs
 from tagweave.models.storage import load_model
 from tagweave.training import tree_job
 from tagweave.training.guided_parsing import fit_guided_parser
@@ -31,6 +31,8 @@ from treebank import conllu, treebank, with_evidence
 
 if TYPE_CHECKING:
     from conftest import Run
+
+THREE = runs.Run(runs.Schedule(3))
 
 BITS = 10
 Train = Callable[..., Any]
@@ -98,8 +100,8 @@ def test_guided_is_that_of_the_library(train: Train, files: Path, tmp_path: Path
     model, lines = train()
     targets, sources, dev = corpora(files)
     recipe = recipe_for(targets, sources)
-    guide = fit_parser(sources, recipe, schedule=Schedule(3)).model
-    expected = fit_guided_parser(targets, guide, recipe, dev, Schedule(3)).model
+    guide = fit_parser(sources, recipe, run=THREE).model
+    expected = fit_guided_parser(targets, guide, recipe, dev, THREE).model
     np.testing.assert_array_equal(model.weights, expected.weights)
     np.testing.assert_array_equal(model.guide.weights, guide.weights)
     assert "method stacked, for corpora of head and ud" in lines
@@ -119,7 +121,7 @@ def test_guided_is_that_of_the_library(train: Train, files: Path, tmp_path: Path
 def test_guided_in_rounds_is_that_of_the_library(train: Train, files: Path, tmp_path: Path, run: Run) -> None:
     model, lines = train("--method", "stacked", "--rounds", 2)
     targets, sources, dev = corpora(files)
-    system = TreeSystem(recipe_for(targets, sources), Schedule(3))
+    system = TreeSystem(recipe_for(targets, sources), THREE)
     expected = fit_guided_in_rounds(system, targets, sources, dev, 2).model
     np.testing.assert_array_equal(model.weights, expected.weights)
     assert expected.guide is not None
@@ -146,7 +148,7 @@ def test_merged_learns_from_both(train: Train, files: Path) -> None:
 def test_transform_is_that_of_the_library(train: Train, files: Path, tmp_path: Path) -> None:
     model, lines = train("--method", "transform")
     targets, sources, dev = corpora(files)
-    system = TreeSystem(recipe_for(targets, sources), Schedule(3))
+    system = TreeSystem(recipe_for(targets, sources), THREE)
     expected = fit_transformed(system, targets, sources, dev).model
     np.testing.assert_array_equal(model.weights, expected.weights)
     assert steps(lines) == ["1/3 source model of ud", "2/3 transfer model, ud to head", "3/3 final model of head"]
@@ -159,7 +161,7 @@ def test_transform_is_that_of_the_library(train: Train, files: Path, tmp_path: P
 def test_iterate_is_that_of_the_library(train: Train, files: Path, tmp_path: Path, run: Run) -> None:
     model, lines = train("--method", "iterate", "--rounds", 1, "--predict-self", "0,0.5")
     targets, sources, dev = corpora(files)
-    system = TreeSystem(recipe_for(targets, sources), Schedule(3))
+    system = TreeSystem(recipe_for(targets, sources), THREE)
     found = fit_iterated(system, targets, sources, dev, PredictSelf((0.0, 0.5)), 1)
     np.testing.assert_array_equal(model.weights, found.model.model.weights)
     assert steps(lines)[:3] == [

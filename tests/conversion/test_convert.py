@@ -23,7 +23,7 @@ from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
 from tagweave.labels.mapping import TagMapping, count_pairs
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder
 from tagweave.training.coupled import Coupling, fit_coupled, prepare_coupled
@@ -215,7 +215,7 @@ def test_a_model_of_one_guideline_does_not_see_the_other() -> None:
 
 def test_a_guide_sees_the_layer_that_is_given() -> None:
     """The features are the guide's tags alone, so the conversion follows the layer tag by tag."""
-    guide = fit([corpus("pd", "a/n B/v", "B/v a/n")], EXACT, schedule=Schedule(3)).model
+    guide = fit([corpus("pd", "a/n B/v", "B/v a/n")], EXACT, run=Run(Schedule(3))).model
     texts = ("a/N B/V", "B/V a/N", "a/N a/N")
     encoder = GuidedEncoder(TemplateEncoder(Templates(("user:guide:pd[0]",))), guide)
     model = fit_with(encoder, corpus("ctb", *texts))
@@ -228,7 +228,7 @@ def test_a_guide_sees_the_layer_that_is_given() -> None:
 
 def fit_with(encoder: Any, target: Corpus) -> ChainModel:
     recipe = replace(EXACT, transitions=False, edges=False)
-    return fit_problem(prepare([target], recipe, encoder=encoder), recipe, schedule=Schedule(20)).model
+    return fit_problem(prepare([target], recipe, encoder=encoder), recipe, run=Run(Schedule(20))).model
 
 
 def test_the_guidelines_that_help() -> None:
@@ -309,8 +309,8 @@ def test_universal_tags_help_to_find_those_of_a_language(real_corpora: Path) -> 
 def accuracies(train: tuple[Corpus, Corpus], mapping: TagMapping, both: Corpus) -> list[float]:
     """How well the target's tags are found from the source's, by a coupled model and by one of the target alone."""
     target, source = train
-    coupled = fit_coupled(train, Recipe(), Coupling((mapping,)), schedule=Schedule(8)).model
-    baseline = fit([target], Recipe(), schedule=Schedule(8)).model
+    coupled = fit_coupled(train, Recipe(), Coupling((mapping,)), run=Run(Schedule(8))).model
+    baseline = fit([target], Recipe(), run=Run(Schedule(8))).model
     given_side = only(both, source.guideline, 0, len(both))
     return [accuracy(both, convert(model, given_side, target.guideline)) for model in (coupled, baseline)]
 

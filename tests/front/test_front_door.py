@@ -108,6 +108,19 @@ def test_a_parser(tmp_path: Path) -> None:
     assert np.array_equal(parser.trained.weights, again.trained.weights)
 
 
+def test_a_training_can_be_cancelled(ctb: tw.Corpus) -> None:
+    done: list[object] = []
+
+    class Counting:
+        def iteration(self, *iteration: object) -> None:
+            done.append(iteration)
+
+    model = tw.train(ctb, iterations=9, callback=Counting(), cancel=lambda: len(done) == 2)
+    assert len(done) == 2 and len(model.tag(WORDS)) == 4
+    with pytest.raises(KeyboardInterrupt):
+        tw.train(ctb, **QUIET, cancel=lambda: True)
+
+
 def test_models_of_every_kind_are_saved_and_read(tagger: Any, segmenter: Any, tmp_path: Path) -> None:
     tagger.save(tmp_path / "m")
     loaded: Any = tw.load_model(tmp_path / "m")

@@ -7,8 +7,9 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning import passes
-from tagweave.learning.loop import Iteration, Schedule
+from tagweave.learning import epoch_progress
+from tagweave.learning.callback import Iteration
+from tagweave.learning.run import Run, Schedule
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.recipe import Recipe
 
@@ -30,10 +31,10 @@ class Shown:
 
 @pytest.mark.parametrize("learner", ["adagrad", "sgd", "perceptron", "lbfgs"])
 def test_shares_rise_in_every_iteration(learner: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passes, "_EVERY", 0.0)
+    monkeypatch.setattr(epoch_progress, "_EVERY", 0.0)
     recipe, shown = Recipe(learner=learner), Shown()
-    watched = fit_problem(prepare([CORPUS], recipe), recipe, schedule=Schedule(2), callback=shown)
-    alone = fit_problem(prepare([CORPUS], recipe), recipe, schedule=Schedule(2))
+    watched = fit_problem(prepare([CORPUS], recipe), recipe, run=Run(Schedule(2), shown))
+    alone = fit_problem(prepare([CORPUS], recipe), recipe, run=Run(Schedule(2)))
     assert np.array_equal(watched.model.weights, alone.model.weights)
     if learner != "lbfgs":  # whose iterations are not made of batches
         assert shown.told == sorted(shown.told)

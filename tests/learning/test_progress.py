@@ -11,8 +11,10 @@ import pytest
 from rich.console import Console
 
 from tagweave.features.rules import ArrayRule
-from tagweave.learning.loop import Iteration, Schedule, train
+from tagweave.learning.callback import Iteration
+from tagweave.learning.loop import train
 from tagweave.learning.progress import Callbacks, JsonLines, Lines, logged, plain_line, shown, told
+from tagweave.learning.run import Run, Schedule
 from tagweave.learning.trainer import State, StateRules
 
 FIRST = Iteration(1, 1234.5678, 0.5, True, 1.25)
@@ -112,10 +114,10 @@ class Counting:
 def test_training_tells_watchers_every_iteration_and_counts_those_before_a_resumption(tmp_path):
     stream = io.StringIO()
     schedule = Schedule(2, checkpoint=tmp_path / "c", resume=True)
-    first = train(Counting(), None, np.zeros(1), schedule, callback=Lines(stream))
+    first = train(Counting(), None, np.zeros(1), Run(schedule, Lines(stream)))
     assert first.iterations == len(first.history) == 2
     later = train(
-        Counting(), None, np.zeros(1), Schedule(5, checkpoint=tmp_path / "c", resume=True), callback=Lines(stream)
+        Counting(), None, np.zeros(1), Run(Schedule(5, checkpoint=tmp_path / "c", resume=True), Lines(stream))
     )
     assert later.iterations == 5 and len(later.history) == 3
     numbers = [line.split()[1] for line in stream.getvalue().splitlines()]

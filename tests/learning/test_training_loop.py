@@ -12,8 +12,10 @@ from convex import SETTINGS, Logistic, order_of
 
 from tagweave.features.rules import ArrayRule
 from tagweave.learning import perceptron
+from tagweave.learning.callback import Iteration
 from tagweave.learning.checkpoint import CheckpointError, load_checkpoint
-from tagweave.learning.loop import Iteration, Schedule, TrainingError, train
+from tagweave.learning.loop import TrainingError, train
+from tagweave.learning.run import Run, Schedule
 from tagweave.learning.trainer import State, StateRules
 from tagweave.training.recipe import LEARNERS
 
@@ -24,7 +26,7 @@ RULES = StateRules({"weights": ArrayRule(("float64",), (2,))})
 class Counting:
     """A trainer whose weights are the number of iterations; after `events` comes what they say."""
 
-    passes = 30
+    epochs = 30
 
     def fine_tuning(self) -> Counting:
         return self
@@ -69,7 +71,7 @@ def count(schedule: Schedule, scores: list[float] | None = None, **events: Any) 
     told = Told()
     evaluate = None if scores is None else lambda weights: scores[int(weights[0]) - 1]
     trainer = Counting({int(key.removeprefix("at_")): value for key, value in events.items()})
-    return train(trainer, Logistic.random(), np.zeros(2), schedule, evaluate, told), told
+    return train(trainer, Logistic.random(), np.zeros(2), Run(schedule, told), evaluate), told
 
 
 def test_it_ends_at_the_limit_with_the_last_weights() -> None:
@@ -122,12 +124,12 @@ def test_every_learner_says_that_the_loss_is_no_number(name: str) -> None:
     objective = replace(Logistic.random(), broken=9)
     trainer = LEARNERS[name](**SETTINGS[name] | ({"rate": 0.1} if name == "sgd" else {}))
     if name == "perceptron":  # counts mistakes; its loss is always a number
-        assert np.isfinite(train(trainer, objective, np.zeros(8), Schedule(3)).weights).all()
+        assert np.isfinite(train(trainer, objective, np.zeros(8), Run(Schedule(3))).weights).all()
     elif name in ("lbfgs", "cg"):  # a line search turns away from what is no number
-        assert np.isfinite(train(trainer, objective, np.zeros(8), Schedule(9)).weights).all()
+        assert np.isfinite(train(trainer, objective, np.zeros(8), Run(Schedule(9))).weights).all()
     else:
         with pytest.raises(TrainingError, match="diverged"):
-            train(trainer, objective, np.zeros(8), Schedule(20))
+            train(trainer, objective, np.zeros(8), Run(Schedule(20)))
 
 
 # Interrupted and resumed
@@ -143,7 +145,7 @@ def test_going_on_after_any_iteration_changes_nothing(name: str, dtype: Any, sco
 
     def run(schedule: Schedule) -> Any:
         trainer = LEARNERS[name](**SETTINGS[name])
-        return train(trainer, objective, np.zeros(objective.size, dtype), schedule, evaluate)
+        return train(trainer, objective, np.zeros(objective.size, dtype), Run(schedule), evaluate)
 
     whole = run(Schedule(last))
     assert whole.iterations >= 4
@@ -180,14 +182,14 @@ def test_a_checkpoint_is_not_read_unless_asked(tmp_path: Path) -> None:
     count(schedule)
     assert len(count(schedule)[1].iterations) == 3
     with pytest.raises(CheckpointError, match="another training run"):
-        count(replace(schedule, resume=True, run="another"))
+        count(replace(schedule, resume=True, identity="another"))
 
 
 @pytest.mark.parametrize("calls", range(1, 75, 7))
 def test_an_interrupted_pass_of_the_perceptron_has_its_average(calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(perceptron, "_RUN", 1)
     objective = replace(Logistic.random(5), stop=calls)
-    outcome = train(LEARNERS["perceptron"](), objective, np.zeros(objective.size), Schedule(50))
+    outcome = train(LEARNERS["perceptron"](), objective, np.zeros(objective.size), Run(Schedule(50)))
     assert outcome.interrupted
     plain, weights, total, steps = Logistic.random(5), np.zeros(objective.size), np.zeros(objective.size), 0
     rows = [row for iteration in range(4) for row in order_of(0, iteration, len(plain))]
@@ -204,7 +206,7 @@ def test_an_interrupt_in_the_middle_of_a_pass(name: str) -> None:
     outcomes = []
     for _ in range(2):
         objective = replace(Logistic.random(5), stop=7)
-        outcomes.append(train(trainer, objective, np.zeros(objective.size), Schedule(1000)))
+        outcomes.append(train(trainer, objective, np.zeros(objective.size), Run(Schedule(1000))))
     assert all(outcome.interrupted for outcome in outcomes)
     assert np.isfinite(outcomes[0].weights).all()
     assert (outcomes[0].weights == outcomes[1].weights).all()
@@ -212,7 +214,47 @@ def test_an_interrupt_in_the_middle_of_a_pass(name: str) -> None:
 
 def test_an_interrupt_while_sgd_tries_rates() -> None:
     objective = replace(Logistic.random(5), stop=3)
-    outcome = train(LEARNERS["sgd"](), objective, np.zeros(objective.size), Schedule(9))
+    outcome = train(LEARNERS["sgd"](), objective, np.zeros(objective.size), Run(Schedule(9)))
     assert outcome.interrupted
     assert outcome.iterations == 0
     assert not outcome.weights.any()
+
+
+class Asked:
+    """Says stop when it is asked for the nth time."""
+
+    def __init__(self, until: int) -> None:
+        self.left = until
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.mark.parametrize("learner", sorted(LEARNERS))
+def test_a_cancelled_training_keeps_the_best_weights_and_a_checkpoint_to_go_on_from(
+    learner: str, tmp_path: Path
+) -> None:
+    def weights(run: Run) -> Any:
+        objective = Logistic.random()
+        scores = iter([0.9, 0.5, 0.1, 0.2])
+        trainer = LEARNERS[learner](**({"restart": 1} if learner == "cg" else {}))  # else it needs one iteration only
+        return train(trainer, objective, np.zeros(objective.size), run, lambda _: next(scores))
+
+    every = Schedule(3, checkpoint=tmp_path / "c", identity="r")
+    whole = weights(Run(replace(every, checkpoint=None)))
+    cut = next(
+        outcome
+        for asked in range(2, 1000)  # the first time after the first iteration
+        if (outcome := weights(Run(every, cancel=Asked(asked)))).iterations == 1 and outcome.interrupted
+    )
+    assert cut.score == 0.9 and (tmp_path / "c").exists()
+    np.testing.assert_array_equal(cut.weights, whole.weights)
+    assert weights(Run(replace(every, resume=True))).iterations > 1
+
+
+def test_a_training_cancelled_before_it_begins_changes_nothing() -> None:
+    objective = Logistic.random()
+    outcome = train(LEARNERS["sgd"](), objective, np.ones(objective.size), Run(cancel=lambda: True))
+    assert outcome.interrupted and not outcome.iterations
+    np.testing.assert_array_equal(outcome.weights, 1)

@@ -18,7 +18,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.presets import PRESETS
 from tagweave.features.templates import TemplateError
 from tagweave.harvest.lexicon import frequent_words
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.characters import UnfitModelError
 from tagweave.models.segmenter import Segmenter
 from tagweave.models.storage import ModelFileError, load_model, save_model
@@ -44,7 +44,7 @@ def words(corpus: Corpus) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def fitted(corpus: Corpus, words: tuple[str, ...]) -> Fitted:
-    return fit([corpus], RECIPE, schedule=SHORT, lexicon=words)
+    return fit([corpus], RECIPE, run=Run(SHORT), lexicon=words)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_a_saved_model_needs_no_lexicon(fitted: Fitted, raw: list[Sentence], tmp
 def test_order_and_repeats_of_the_words_change_nothing(
     corpus: Corpus, words: tuple[str, ...], fitted: Fitted, tmp_path: Path
 ) -> None:
-    other = fit([corpus], RECIPE, schedule=SHORT, lexicon=(*reversed(words), *words, "一"))
+    other = fit([corpus], RECIPE, run=Run(SHORT), lexicon=(*reversed(words), *words, "一"))
     save_model(fitted.model, tmp_path / "a")
     save_model(other.model, tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -79,7 +79,7 @@ def test_a_word_that_the_model_is_told_of_is_found() -> None:
         for shape in [*product((1, 2), repeat=4)] * 4 + [(1, 2, 2, 1, 2)]
     ]
     words = [form for sentence in sentences for form in sentence.forms]
-    model = fit([Corpus(tuple(sentences[:-1]), "g")], RECIPE, schedule=Schedule(5), lexicon=words).model
+    model = fit([Corpus(tuple(sentences[:-1]), "g")], RECIPE, run=Run(Schedule(5)), lexicon=words).model
     asked = Sentence(tuple("".join(sentences[-1].forms)))
     tagger = Tagger(model)
     assert tagger.words(next(tagger.tag([asked]))).forms == sentences[-1].forms
@@ -96,9 +96,9 @@ def test_words_and_templates_belong_together(corpus: Corpus) -> None:
     with pytest.raises(
         TemplateError, match="found templates over lexicon_begins, lexicon_inside, lexicon_ends, expected"
     ):
-        fit([corpus], RECIPE, schedule=SHORT)
+        fit([corpus], RECIPE, run=Run(SHORT))
     with pytest.raises(TemplateError, match="found a lexicon, expected templates"):
-        fit([corpus], Recipe(Task("segment")), schedule=SHORT, lexicon=["我们"])
+        fit([corpus], Recipe(Task("segment")), run=Run(SHORT), lexicon=["我们"])
 
 
 def _no_words(arrays: dict[str, Any]) -> None:

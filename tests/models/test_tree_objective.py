@@ -16,9 +16,10 @@ from tagweave.features.arc_doubt import with_doubt
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import EncodedArcs, encode_arcs
 from tagweave.learning.lbfgs import LBFGS
-from tagweave.learning.loop import Schedule, train
+from tagweave.learning.loop import train
 from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.perceptron import AveragedPerceptron
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.arc_features import ArcFeatures, batch_bounds
 from tagweave.models.loss_sum import ContradictionError
 from tagweave.models.tree import TreeModel
@@ -144,8 +145,10 @@ def test_unknown_heads_teach_nothing(learner: Any) -> None:
     own = objective(unknown)
     assert len(own) == 0
     known = treebank(3, seed=1)
-    alone = train(learner, objective(known), np.zeros(FEATURES.size, np.float32), Schedule(iterations=2))
-    beside = train(learner, objective([*known, *unknown]), np.zeros(FEATURES.size, np.float32), Schedule(iterations=2))
+    alone = train(learner, objective(known), np.zeros(FEATURES.size, np.float32), Run(Schedule(iterations=2)))
+    beside = train(
+        learner, objective([*known, *unknown]), np.zeros(FEATURES.size, np.float32), Run(Schedule(iterations=2))
+    )
     np.testing.assert_array_equal(alone.weights, beside.weights)
 
 
@@ -282,7 +285,7 @@ def check_that_it_learns(learner: Any, dtype: Any) -> None:
     features = ArcFeatures(TEMPLATES, 1 << 10)
     encoded = encode_arcs(treebank(60), TEMPLATES, "head")
     own = TreeObjective(features, encoded, dtype=dtype)
-    weights = train(learner, own, np.zeros(features.size, dtype), Schedule(iterations=15)).weights
+    weights = train(learner, own, np.zeros(features.size, dtype), Run(Schedule(iterations=15))).weights
     test = encode_arcs(treebank(40, seed=9), TEMPLATES, "head")
     heads = TreeModel(features, weights).best(test)
     assert (heads == test.token_heads).mean() > 0.97

@@ -12,7 +12,7 @@ from reproductions.annotators.study import Kind, expected, hard_tasks, hardest, 
 from tagweave.annotate.simulated import even, uneven
 from tagweave.annotate.task import AnnotationTask, Answer, Candidate, label
 from tagweave.corpus.sentence import Location, Sentence
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 
 _CANDIDATES = (Candidate("NN", 0.6), Candidate("VV", 0.3), Candidate("JJ", 0.1))
 
@@ -27,7 +27,7 @@ def known(number: int) -> list[tuple[AnnotationTask, Answer]]:
 
 def test_the_least_certain_fifth_is_asked_for_without_its_labels() -> None:
     train, dev, text = read_data(quick=True)
-    found, right = hardest(train, dev, text, 60, Schedule(2, 2))
+    found, right = hardest(train, dev, text, 60, Run(Schedule(2, 2)))
     assert len(found) == 60
     assert 0 < right < 1
     gold = {sentence.location: sentence.layers[text.guideline] for sentence in text}

@@ -20,6 +20,7 @@ from reproductions.sun_wan_2012.study import STUDY as SUN_WAN_2012
 from reproductions.tsuboi_2008 import methods as of_tsuboi
 from reproductions.tsuboi_2008.study import STUDY as TSUBOI_2008
 from tagweave.corpus.errors import CorpusError
+from tagweave.learning.callback import SILENCE, Callback
 
 CELLS: list[tuple[Study[Any, Any], str, Any]] = [
     (JIANG_2015, "models", of_jiang.MODEL_2),
@@ -39,7 +40,7 @@ class Cell(NamedTuple):
     data: Any
     method: Any
 
-    def result(self, folder: Path, threads: int = 1, callback: Any = None) -> dict[str, Any]:
+    def result(self, folder: Path, threads: int = 1, callback: Callback = SILENCE) -> dict[str, Any]:
         """From a cache or from a training."""
         return self.experiments.cells(Cache(folder), threads, callback)(self.data, self.method, 0)
 

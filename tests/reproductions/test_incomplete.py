@@ -45,7 +45,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import average_precision_of_ambiguous_words
 from tagweave.evaluation.score import share_of_counts
 from tagweave.evaluation.segmentation import segmentations
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.training.fit import fit, learn
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
@@ -198,8 +198,8 @@ def test_the_start_is_what_it_says_whatever_is_unknown(share, warm, tagging, mon
 
     monkeypatch.setattr(cells, "learn", spy)
     recipe, corpus, schedule = Recipe(), label_tokens(share)(tagging.train, 0), Schedule(2, 2)
-    model = fit_marginal(corpus, recipe, tagging.dev, schedule, warm).model
-    pointwise = fit([corpus], replace(recipe, transitions=False, edges=False), tagging.dev, schedule).model
+    model = fit_marginal(corpus, recipe, tagging.dev, Run(schedule), warm).model
+    pointwise = fit([corpus], replace(recipe, transitions=False, edges=False), tagging.dev, Run(schedule)).model
     assert len(starts) == 1 + warm
     assert not starts[0].any()
     if warm:

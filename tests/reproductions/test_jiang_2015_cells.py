@@ -31,7 +31,8 @@ from reproductions.jiang_2015.trainings import Trainings
 from reproductions.jiang_2015.words import Words
 from reproductions.lab.cache import Cache
 from reproductions.lab.words import segmented
-from tagweave.learning.loop import Iteration
+from tagweave.learning.callback import Iteration
+from tagweave.learning.run import Run
 from tagweave.models.storage import load_model
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.fit import Fitted
@@ -55,13 +56,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
 
 
 def adaptation(pair: Pair, cache: Cache, seed: int = 0) -> Adaptation:
-    return Adaptation(pair, Trainings(pair.structure, pair.schedule, seed, cache))
+    return Adaptation(pair, Trainings(pair.structure, Run(pair.schedule), seed, cache))
 
 
 def system(pair: Pair) -> ChainSystem:
     structure = pair.structure.of_seed(0)
     assert isinstance(structure, Words)
-    return structure.system(pair.schedule)
+    return structure.system(Run(pair.schedule))
 
 
 def on_test(fitted: Fitted, pair: Pair) -> list[str]:
@@ -76,7 +77,7 @@ def test_model_1_is_the_guided_model(learner: str, cache: Cache) -> None:
     pair = sample(learner)
     target, source = pair.target, pair.source
     fitted = fit_stages(
-        [target.train], [source.train], system(pair).recipe, target.dev, pair.schedule, source_dev=source.dev
+        [target.train], [source.train], system(pair).recipe, target.dev, Run(pair.schedule), source_dev=source.dev
     )
     found = adaptation(pair, cache).guided
     assert found.found(target.test) == on_test(fitted, pair)
@@ -127,9 +128,9 @@ def test_what_did_not_lead_back_is_dropped(cache: Cache) -> None:
     found = adaptation(pair, cache)
     marks = found.round(1, 0.0).source.led_back
     assert 0 < sum(marks) < len(marks) == len(pair.source.train)
-    result = Cells(cache, 1, None)(pair, FILTERED, 0)
+    result = Cells(cache)(pair, FILTERED, 0)
     assert result["sentences"] == sum(marks)
-    assert Cells(cache, 1, None)(pair, MODEL_2, 0)["sentences"] == len(marks)
+    assert Cells(cache)(pair, MODEL_2, 0)["sentences"] == len(marks)
 
 
 # cells
@@ -168,7 +169,7 @@ def test_methods_share_their_steps(tmp_path: Path) -> None:
 
 
 def test_sizes_share_the_source_model(tmp_path: Path) -> None:
-    cells, settings = Cells(Cache(tmp_path), 1, None), PARTS["sizes"](None)
+    cells, settings = Cells(Cache(tmp_path)), PARTS["sizes"](None)
     sizes = []
     for setting in settings[-2:]:
         pair = setting.draw(0)

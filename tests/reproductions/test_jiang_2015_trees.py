@@ -23,6 +23,7 @@ from reproductions.lab.cache import Cache
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.evaluation.attachment import attachment
+from tagweave.learning.run import Run
 from tagweave.training import tree_system as systems
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.guided_rounds import fit_guided_in_rounds
@@ -134,7 +135,7 @@ def structure(pair: Pair) -> Trees:
 
 
 def adaptation(pair: Pair, cache: Cache) -> Adaptation:
-    return Adaptation(pair, Trainings(pair.structure, pair.schedule, 0, cache))
+    return Adaptation(pair, Trainings(pair.structure, Run(pair.schedule), 0, cache))
 
 
 def on_test(fitted: FittedParser, pair: Pair) -> list[str]:
@@ -145,8 +146,8 @@ def on_test(fitted: FittedParser, pair: Pair) -> list[str]:
 def test_model_1_is_the_guided_parser(name: str, cache: Cache) -> None:
     pair = pair_of(name)
     recipe, schedule = structure(pair).recipe, pair.schedule
-    source = fit_parser([pair.source.train], recipe, pair.source.dev, schedule)
-    fitted = fit_guided_parser([pair.target.train], source.model, recipe, pair.target.dev, schedule)
+    source = fit_parser([pair.source.train], recipe, pair.source.dev, Run(schedule))
+    fitted = fit_guided_parser([pair.target.train], source.model, recipe, pair.target.dev, Run(schedule))
     found = adaptation(pair, cache).guided
     assert found.found(pair.target.test) == on_test(fitted, pair)
     assert max(found.course()["history"]) == fitted.outcome.score
@@ -154,7 +155,7 @@ def test_model_1_is_the_guided_parser(name: str, cache: Cache) -> None:
 
 def test_model_2_is_the_transformed_parser(cache: Cache) -> None:
     pair = pair_of("parsing-french")
-    system, target, source = structure(pair).system(pair.schedule), pair.target, pair.source
+    system, target, source = structure(pair).system(Run(pair.schedule)), pair.target, pair.source
     fitted = fit_transformed(system, [target.train], [source.train], target.dev, [source.dev])
     assert adaptation(pair, cache).transformed(Way(1, 0)).found(target.test) == on_test(fitted, pair)
 
@@ -163,7 +164,7 @@ def test_model_2_is_the_transformed_parser(cache: Cache) -> None:
 @pytest.mark.parametrize("predict_self", [PredictSelf((0.6,)), PredictSelf(filter=True)])
 def test_rounds_of_trees_are_those_of_the_library(name: str, predict_self: PredictSelf, cache: Cache) -> None:
     pair, rounds = pair_of(name), 1 if predict_self.filter else 2
-    system, target, source = structure(pair).system(pair.schedule), pair.target, pair.source
+    system, target, source = structure(pair).system(Run(pair.schedule)), pair.target, pair.source
     iterated = fit_iterated(system, [target.train], [source.train], target.dev, predict_self, rounds, [source.dev])
     found = adaptation(pair, cache)
     for each in iterated.rounds:
@@ -194,7 +195,7 @@ def test_rounds_of_conversion_are_those_of_the_library(
         return guide
 
     monkeypatch.setattr(systems.TreeSystem, "train_guided", recorded)
-    system, target, source = structure(pair).system(pair.schedule), pair.target, pair.source
+    system, target, source = structure(pair).system(Run(pair.schedule)), pair.target, pair.source
     fit_guided_in_rounds(system, [target.train], [source.train], target.dev, rounds, source.dev)
     before = adaptation(pair, cache).round(rounds - 1, 0.0).target
     assert [tree_lines.of_trees(each.guides) for each in guiding] == [before.best(0.0), list(before.dev)]
@@ -203,8 +204,8 @@ def test_rounds_of_conversion_are_those_of_the_library(
 
 @pytest.mark.parametrize("method", CONVERSIONS, ids=lambda method: method.name)
 def test_conversion_is_a_transfer_model_given_gold_trees(method: Method, cache: Cache) -> None:
-    pair, cells = pair_of("parsing-french"), Cells(cache, 1, None)
-    system, target = structure(pair).system(pair.schedule), pair.target
+    pair, cells = pair_of("parsing-french"), Cells(cache)
+    system, target = structure(pair).system(Run(pair.schedule)), pair.target
     guides = guides_of(pair, method, adaptation(pair, cache))
     train, dev = (
         Parallel(own, tree_lines.trees(lines)) for own, lines in zip((target.train, target.dev), guides, strict=True)
@@ -220,7 +221,7 @@ def test_conversion_is_a_transfer_model_given_gold_trees(method: Method, cache: 
 
 
 def test_cells_have_trees_without_text(cache: Cache) -> None:
-    pair, cells = pair_of(), Cells(cache, 1, None)
+    pair, cells = pair_of(), Cells(cache)
     for method in (BASELINE, SOURCE, MODEL_1, MODEL_2):
         found = cells(pair, method, 0)
         for part, gold in pair.gold.items():

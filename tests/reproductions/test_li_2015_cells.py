@@ -33,7 +33,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.accuracy import accuracy
 from tagweave.evaluation.score import share_of_counts
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 
 
 @pytest.fixture(scope="module")

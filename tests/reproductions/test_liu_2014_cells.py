@@ -32,7 +32,7 @@ from reproductions.liu_2014.partial import Partial, partial
 from reproductions.liu_2014.settings import PARTS, RECIPE
 from tagweave.harvest.lexicon import Lexicon
 from tagweave.harvest.select import marked_spans
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 
 METHODS = (BASELINE, COLUMNS, LEXICON, PHRASES, BOTH, ALL, RANDOM, SELECTED, COMBINED)
 

@@ -40,7 +40,7 @@ from reproductions.partial_trees.settings import (
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import encode_arcs
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.training.parsing import ParserRecipe, fit_parser
 from treebank import conllu, sentence, treebank
@@ -93,7 +93,7 @@ def test_what_is_kept_is_the_gold_head_and_the_rest_is_unknown(bank: Treebank) -
 
 def test_uncertain_heads_are_those_with_the_least_probability(bank: Treebank) -> None:
     corpus = bank.parts.train
-    model = fit_parser([corpus], ParserRecipe(bits=8), bank.parts.dev, Schedule(1)).model
+    model = fit_parser([corpus], ParserRecipe(bits=8), bank.parts.dev, Run(Schedule(1))).model
     for share in (0.0, 0.3, 0.5, 1.0):
         for each, kept in zip(corpus, uncertain_heads(model, corpus, share), strict=True):
             n = len(each)

@@ -11,7 +11,7 @@ from reproductions.lab.corpora import of_sample
 from reproductions.lab.words import segmented, unknown_counts, word_counts
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
@@ -51,7 +51,7 @@ def test_counts_are_those_of_sets_of_spans(sentences: list, known: frozenset[str
 
 def test_a_model_is_asked_for_text_alone() -> None:
     gold = of_sample("pd.txt", "pd")
-    model = fit([gold], Recipe(Task("segment")), None, Schedule(3)).model
+    model = fit([gold], Recipe(Task("segment")), None, Run(Schedule(3))).model
     found = segmented(model, gold)
     lengths = [[*accumulate(map(int, line.split()))][-1] for line in found]
     assert lengths == [sum(map(len, s.forms)) for s in gold]

@@ -45,7 +45,8 @@ from reproductions.sun_wan_2012.settings import PARTS, RECIPE
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.coding import as_layer
-from tagweave.learning.loop import Iteration, Schedule
+from tagweave.learning.callback import Iteration
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import Fitted
@@ -162,11 +163,11 @@ def test_stacks_are_those_of_fit_stack(method: Method, cascade: Cascade, sample:
     """Put together from what is in the cache, they say what a whole cascade of models says."""
     stacking = Stacking(sample.folds, method.characters, method.pieces, method.times, SEED)
     corpora = [sample.target], [sample.source]
-    check(method, fit_stack(*corpora, recipe_of(sample), stacking, None, sample.schedule), cascade)
+    check(method, fit_stack(*corpora, recipe_of(sample), stacking, None, Run(sample.schedule)), cascade)
 
 
 def test_feature_stacking_is_that_of_fit_stages(cascade: Cascade, sample: Pair) -> None:
-    fitted = fit_stages([sample.target], [sample.source], recipe_of(sample), None, sample.schedule)
+    fitted = fit_stages([sample.target], [sample.source], recipe_of(sample), None, Run(sample.schedule))
     check(GUIDED, fitted, cascade)
 
 

@@ -37,7 +37,7 @@ from tagweave.active.annotator import Annotator
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.significance import wilcoxon_test
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Schedule
 
 
 @pytest.fixture(scope="module")

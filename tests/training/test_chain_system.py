@@ -17,7 +17,8 @@ from tagweave.features.evidence import allowed_sets
 from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Templates
 from tagweave.labels.sets import LabelSets
-from tagweave.learning.loop import Schedule
+from tagweave.learning.callback import SILENCE, Callback
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tagger import Tagger
 from tagweave.training.chain_system import ChainSystem
@@ -72,7 +73,7 @@ def recipe_of(task: str = "tag", learner: str = "adagrad", **more: Any) -> Recip
 
 
 def system_of(task: str = "tag", learner: str = "adagrad", **more: Any) -> ChainSystem:
-    return ChainSystem(recipe_of(task, learner, **more), SHORT)
+    return ChainSystem(recipe_of(task, learner, **more), Run(SHORT))
 
 
 def weights(fitted: Fitted) -> Any:
@@ -204,7 +205,7 @@ def test_what_is_unknown_stays_unknown() -> None:
 
 @pytest.mark.parametrize("coding", ["BMES", "BI", "boundary"])
 def test_characters_are_relabelled_in_any_coding(coding: str) -> None:
-    system = ChainSystem(Recipe(Task("segment", coding)), SHORT)
+    system = ChainSystem(Recipe(Task("segment", coding)), Run(SHORT))
     own = SOURCE["full"].with_sentences([SOURCE["full"][1]])  # f abc de
     labels = {
         "BMES": ("B", "E", "S", "S", "B", "E"),
@@ -282,19 +283,17 @@ def test_rounds_repeat_exactly(choice: PredictSelf, task: str, learner: str) -> 
 
 def test_a_resumed_cascade_ends_in_the_same_model(tmp_path: Path) -> None:
     """Stopped in the third step; the checkpoints of the steps before it are there."""
-    told: list[Step] = []
+    told: list[str] = []
 
     class Stop:
         def iteration(self, iteration: Any, limit: int) -> None:
-            if told[-1].number == 3:
+            if any(line.startswith("3/") for line in told):
                 raise KeyboardInterrupt
 
-    def run(resume: bool, callback: Stop | None = None) -> Fitted:
-        schedule = replace(SHORT, checkpoint=tmp_path / "m.checkpoint", resume=resume, run="run")
-        system = ChainSystem(recipe_of(), schedule, callback)
-        return fit_iterated(
-            system, [TARGET["full"]], [SOURCE["full"]], TARGET["full"], rounds=2, announce=told.append
-        ).model
+    def run(resume: bool, callback: Callback = SILENCE) -> Fitted:
+        schedule = replace(SHORT, checkpoint=tmp_path / "m.checkpoint", resume=resume, identity="run")
+        system = ChainSystem(recipe_of(), Run(schedule, callback, told.append))
+        return fit_iterated(system, [TARGET["full"]], [SOURCE["full"]], TARGET["full"], rounds=2).model
 
     with pytest.raises(KeyboardInterrupt):
         run(False, Stop())
@@ -343,13 +342,13 @@ def relabelled_pair() -> tuple[Corpus, Corpus, Corpus]:
 def test_model_2_learns_a_relabelling(learner: str) -> None:
     target, source, dev = relabelled_pair()
     recipe = recipe_of(learner=learner, templates=Templates(("form[0]",)))
-    system = ChainSystem(recipe, Schedule(iterations=8))
+    system = ChainSystem(recipe, Run(Schedule(iterations=8)))
 
     def accuracy(fitted: Fitted) -> float:
         return system.score(fitted, dev)
 
-    alone = accuracy(fit([target], recipe, schedule=Schedule(8)))
-    naive = accuracy(fit(merged([target], [source]), recipe, schedule=Schedule(8)))
+    alone = accuracy(fit([target], recipe, run=Run(Schedule(8))))
+    naive = accuracy(fit(merged([target], [source]), recipe, run=Run(Schedule(8))))
     assert alone < 0.7
     assert naive < 0.7
     assert accuracy(fit_transformed(system, [target], [source])) > 0.9

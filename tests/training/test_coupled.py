@@ -13,7 +13,8 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.mapping import TagMapping
 from tagweave.labels.transition_scheme import split_label
-from tagweave.learning.loop import Iteration, Schedule
+from tagweave.learning.callback import Iteration
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training.coupled import (
     Coupling,
@@ -68,7 +69,10 @@ def test_a_one_to_one_mapping_gives_the_plain_model(learner: str) -> None:
     coupling = Coupling((ONE_TO_ONE,), separate=False)
     merged = [CTB, renamed(PD, {"n": "N", "v": "V", "d": "D"}, "ctb")]
     schedule = Schedule(4)
-    coupled, plain = fit_coupled([CTB, PD], recipe, coupling, None, schedule), fit(merged, recipe, None, schedule)
+    coupled, plain = (
+        fit_coupled([CTB, PD], recipe, coupling, None, Run(schedule)),
+        fit(merged, recipe, None, Run(schedule)),
+    )
     assert coupled.model.structure.space.names == ("D&d", "N&n", "V&v")
     np.testing.assert_allclose(coupled.model.weights, plain.model.weights, atol=1e-12)
     assert [i.loss for i in coupled.outcome.history] == pytest.approx([i.loss for i in plain.outcome.history])
@@ -85,7 +89,7 @@ def test_joint_and_separate_weights(joint: bool, separate: bool, views: int) -> 
     structure = prepare_coupled([CTB, PD], RECIPE, Coupling((), joint, separate)).model.structure
     assert len(structure.weighted) == views
     assert len(structure.space.views) == 3
-    fitted = fit_coupled([CTB, PD], RECIPE, Coupling((), joint, separate), CTB, Schedule(8))
+    fitted = fit_coupled([CTB, PD], RECIPE, Coupling((), joint, separate), CTB, Run(Schedule(8)))
     assert fitted.outcome.score == 1
 
 
@@ -111,7 +115,7 @@ def test_the_batch_grows_with_the_bundles_whose_transitions_it_moves() -> None:
 
 
 def test_three_guidelines() -> None:
-    fitted = fit_coupled([CTB, PD, UD], RECIPE, Coupling((ONE_TO_ONE,)), UD, Schedule(40, 40))
+    fitted = fit_coupled([CTB, PD, UD], RECIPE, Coupling((ONE_TO_ONE,)), UD, Run(Schedule(40, 40)))
     space = fitted.model.structure.space
     assert space.guidelines == ("ctb", "pd", "ud", "ctb&pd&ud")
     assert fitted.outcome.score == 1
@@ -131,7 +135,7 @@ def test_sentences_with_both_layers() -> None:
 def test_words_of_two_guidelines(name: str) -> None:
     """Each side keeps to its coding: the two may cut a sentence differently."""
     recipe = replace(RECIPE, task=Task(name, "BMES"))
-    fitted = fit_coupled([CTB, PD], recipe, Coupling(), CTB, Schedule(15))
+    fitted = fit_coupled([CTB, PD], recipe, Coupling(), CTB, Run(Schedule(15)))
     assert fitted.outcome.score == 1
     scheme = fitted.model.structure.scheme
     assert not scheme.is_free
@@ -167,14 +171,14 @@ def test_the_same_seed_and_threads_give_the_same_model() -> None:
     wide = [corpus(name, *(f"{chr(97 + i)}/{name}{i}" for i in range(13))) for name in ("a", "b")]  # 169 bundles
     for threads in (1, 2):
         recipe = replace(RECIPE, threads=threads, precision="float32")
-        fits = [fit_coupled(wide, recipe, Coupling(), None, Schedule(3)) for _ in range(2)]
+        fits = [fit_coupled(wide, recipe, Coupling(), None, Run(Schedule(3))) for _ in range(2)]
         assert (fits[0].model.weights == fits[1].model.weights).all()
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_large_space_is_learnt_on_any_number_of_threads(threads: int) -> None:
     wide = [corpus(name, *(f"{chr(97 + i)}/{name}{i} x/{name}0" for i in range(13))) for name in ("a", "b")]
-    fitted = fit_coupled(wide, replace(RECIPE, threads=threads), Coupling(), wide[0], Schedule(12))
+    fitted = fit_coupled(wide, replace(RECIPE, threads=threads), Coupling(), wide[0], Run(Schedule(12)))
     assert len(fitted.model.structure.space) == 169
     assert fitted.outcome.score == 1
 
@@ -184,7 +188,7 @@ def test_a_large_space_is_learnt_on_any_number_of_threads(threads: int) -> None:
 
 def test_the_automatic_mapping_counts_what_meets() -> None:
     ctb, pd = load(f"ctb={sample.path('ctb.txt')}"), load(f"pd={sample.path('pd.txt')}")
-    model = fit([ctb], Recipe(), None, Schedule(5)).model
+    model = fit([ctb], Recipe(), None, Run(Schedule(5))).model
     mapping = automatic_mapping(model, [pd])
     assert (mapping.first, mapping.second) == ("ctb", "pd")
     assert sum(mapping.counts.values()) == pd.tokens()
@@ -202,7 +206,7 @@ def _tags(sentence: Sentence, layer: str) -> list[str]:
 
 def test_the_automatic_mapping_of_tagged_words_is_one_of_tags() -> None:
     task = Task("segtag")
-    model = fit([CTB], Recipe(task), None, Schedule(5)).model
+    model = fit([CTB], Recipe(task), None, Run(Schedule(5))).model
     mapping = automatic_mapping(model, [task.prepare(PD)])
     assert {tag for pair in mapping.counts for tag in pair} <= {"N", "V", "D", "n", "v", "d"}
     known = sum(len(c or ()) == 1 for s in task.prepare(PD) for c in s.layers["pd"])
@@ -244,14 +248,14 @@ def test_a_mapping_of_labels_or_of_other_tags_stays_as_it_is() -> None:
 def test_mappings_are_those_of_a_tagger_of_the_target() -> None:
     schedule, told = Schedule(4), []
     recipe = replace(RECIPE, sample=(1, 1, 1))
-    mappings = fit_mappings([CTB], [PD, UD, PD], recipe, schedule=schedule, announce=told.append)
-    model = fit([CTB], RECIPE, None, schedule).model
+    mappings = fit_mappings([CTB], [PD, UD, PD], recipe, run=Run(schedule, tell=told.append))
+    model = fit([CTB], RECIPE, None, Run(schedule)).model
     assert mappings == (automatic_mapping(model, [PD, PD]), automatic_mapping(model, [UD]))
-    assert [len(problem.objective) for problem in told] == [len(CTB)]
+    assert told[0].startswith(f"{len(CTB)} sentences with evidence")
 
 
 def test_of_rare_pairs_a_tag_keeps_the_most_frequent() -> None:
-    often = fit_mappings([CTB], [PD, UD], RECIPE, 99, schedule=Schedule(4))
+    often = fit_mappings([CTB], [PD, UD], RECIPE, 99, run=Run(Schedule(4)))
     assert [mapping.second for mapping in often] == ["pd", "ud"]
     for mapping, names in zip(often, ({"n", "v", "d"}, {"NOUN", "VERB", "ADV"}), strict=True):
         assert {tag for _, tag in mapping.counts} == names
@@ -261,7 +265,7 @@ def test_pairs_that_stand_at_one_token_are_in_every_mapping() -> None:
     """However rare they are, and on whichever side; of several candidates all pairs are possible, if none is known."""
     layers = {"ctb": (("N",), ("V",), ("V", "D"), ("D",)), "pd": (("x",), ("n", "v"), ("y",), None)}
     both = Sentence(("ab", "cde", "f", "g"), layers)
-    (mapping,) = fit_mappings([CTB], [PD.with_sentences([*PD, both])], RECIPE, 99, schedule=Schedule(4))
+    (mapping,) = fit_mappings([CTB], [PD.with_sentences([*PD, both])], RECIPE, 99, run=Run(Schedule(4)))
     assert ("N", "x") in mapping.pairs and {("V", "y"), ("D", "y")} & mapping.pairs
     few = with_attested(replace(mapping, counts={("N", "n"): 1}), [CTB, PD.with_sentences([both])])
     assert few.pairs == {("N", "n"), ("N", "x"), ("V", "y"), ("D", "y"), ("V", "n"), ("V", "v")}
@@ -281,14 +285,14 @@ class Impatient:
 
 
 def test_the_tagger_of_the_mapping_is_stopped_and_resumed(tmp_path: Path) -> None:
-    schedule = Schedule(5, checkpoint=tmp_path / "c", run="run")
+    schedule = Schedule(5, checkpoint=tmp_path / "c", identity="run")
     with pytest.raises(KeyboardInterrupt):
-        fit_mappings([CTB], [PD], RECIPE, schedule=schedule, callback=Impatient())
+        fit_mappings([CTB], [PD], RECIPE, run=Run(schedule, Impatient()))
     assert [file.name for file in tmp_path.iterdir()] == ["c.mapping"]
-    resumed = fit_mappings([CTB], [PD], RECIPE, schedule=replace(schedule, resume=True))
-    assert resumed == fit_mappings([CTB], [PD], RECIPE, schedule=Schedule(5))
+    resumed = fit_mappings([CTB], [PD], RECIPE, run=Run(replace(schedule, resume=True)))
+    assert resumed == fit_mappings([CTB], [PD], RECIPE, run=Run(Schedule(5)))
     again = Impatient()
-    assert fit_mappings([CTB], [PD], RECIPE, schedule=replace(schedule, resume=True), callback=again) == resumed
+    assert fit_mappings([CTB], [PD], RECIPE, run=Run(replace(schedule, resume=True), again)) == resumed
     assert again.told == 0
 
 
@@ -307,7 +311,7 @@ def test_a_coupling_has_weights() -> None:
 
 def test_development_data_of_another_guideline() -> None:
     with pytest.raises(CorpusError, match="guideline 'ud'"):
-        fit_coupled([CTB, PD], RECIPE, Coupling(), UD, Schedule(1))
+        fit_coupled([CTB, PD], RECIPE, Coupling(), UD, Run(Schedule(1)))
 
 
 def test_layers_that_no_bundle_satisfies() -> None:

@@ -12,8 +12,10 @@ import pytest
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Layer, Location, Sentence
-from tagweave.learning.loop import Iteration, Schedule, TrainingError
+from tagweave.learning.callback import Iteration
+from tagweave.learning.loop import TrainingError
 from tagweave.learning.online import AdaGrad
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
 from tagweave.training.fit import fit, fit_problem, label_space, learn, prepare
@@ -71,7 +73,7 @@ def test_nothing_to_learn_from(corpora: list[Corpus], found: str) -> None:
 
 def test_a_space_of_characters_can_label_every_sentence() -> None:
     words = Corpus((Sentence(("ab", "cde")), Sentence(("ab",))), "g")
-    fitted = fit([words], Recipe(Task("segment")), schedule=SHORT)
+    fitted = fit([words], Recipe(Task("segment")), run=Run(SHORT))
     assert Tagger(fitted.model).labels == ("B", "E", "M", "S")
     (tagged,) = Tagger(fitted.model).tag([Sentence(("a",))])
     assert tagged.layers["g"] == (("S",),)
@@ -79,7 +81,7 @@ def test_a_space_of_characters_can_label_every_sentence() -> None:
 
 def test_a_word_of_one_character_without_a_tag_among_longer_ones() -> None:
     words = corpus("ab/N cde/V", "f/? ab/V")
-    fitted = fit([words], Recipe(Task("segtag")), schedule=SHORT)
+    fitted = fit([words], Recipe(Task("segtag")), run=Run(SHORT))
     assert Tagger(fitted.model).labels == ("B-N", "B-V", "E-N", "E-V", "M-V", "S-N", "S-V")
 
 
@@ -97,13 +99,13 @@ def test_weight_2_is_the_sentence_twice(learner: str, precision: str) -> None:
         TRAIN.with_sentences([rows[0], rows[2], rows[4]]),
         replace(TRAIN, sentences=(rows[1], rows[3]), weight=2),
     ]
-    found = [fit(each, recipe, schedule=SHORT) for each in ([twice], [weighted])]
+    found = [fit(each, recipe, run=Run(SHORT)) for each in ([twice], [weighted])]
     tolerance = 1e-8 if precision == "float64" else 1e-2
     np.testing.assert_allclose(found[0].model.weights, found[1].model.weights, rtol=tolerance, atol=tolerance)
-    told = [[each.loss for each in fitted.outcome.history] for fitted in (*found, fit(corpora, recipe, schedule=SHORT))]
+    told = [[each.loss for each in fitted.outcome.history] for fitted in (*found, fit(corpora, recipe, run=Run(SHORT)))]
     np.testing.assert_allclose(told[0], told[1], rtol=tolerance)
     np.testing.assert_allclose(told[0], told[2], rtol=tolerance)
-    plain = fit([TRAIN], recipe, schedule=SHORT)
+    plain = fit([TRAIN], recipe, run=Run(SHORT))
     assert abs(plain.outcome.history[0].loss - told[0][0]) > 1e-3
 
 
@@ -121,7 +123,7 @@ def test_weight_0_is_no_sentence(learner: str) -> None:
     recipe = Recipe(learner=learner, settings=settings)
     nothing = replace(TRAIN, sentences=(sentence("a/O b/O"), sentence("c/N d/N")), weight=0)
     problem = prepare([nothing, corpus("b/N c/V")], recipe)
-    weights = fit_problem(problem, recipe, schedule=SHORT).model.weights
+    weights = fit_problem(problem, recipe, run=Run(SHORT)).model.weights
     codes = problem.objective.encoded.grams[:1]  # features that the sentences of weight 0 alone have
     assert len(codes)
     parts = problem.model.structure.split(weights)[0]
@@ -178,8 +180,8 @@ def test_a_sentence_that_nobody_believes_changes_nothing(learner: str) -> None:
     settings = {"rate": 0.1} if learner == "sgd" else {}
     recipe = Recipe(learner=learner, settings=settings)
     disbelieved = sentence("a/O b/O c/N", confidence=(0.0, 0.0, 0.0))
-    plain = fit([TRAIN, corpus("a/? b/? c/?")], recipe, schedule=SHORT)
-    more = fit([TRAIN, Corpus((disbelieved,), "g")], recipe, schedule=SHORT)
+    plain = fit([TRAIN, corpus("a/? b/? c/?")], recipe, run=Run(SHORT))
+    more = fit([TRAIN, Corpus((disbelieved,), "g")], recipe, run=Run(SHORT))
     np.testing.assert_allclose(more.model.weights, plain.model.weights, rtol=1e-5, atol=1e-6)
 
 
@@ -261,7 +263,7 @@ def test_corpora_that_say_nothing(texts: list[str]) -> None:
     told = r"f: found no evidence: every token allows every label \(N.*\), expected a corpus that tells labels from"
     with pytest.raises(CorpusError, match=told):
         fit([corpus(*texts)], Recipe())
-    assert fit([corpus(*texts), corpus("d/V")], Recipe(), schedule=SHORT).outcome.iterations == 4
+    assert fit([corpus(*texts), corpus("d/V")], Recipe(), run=Run(SHORT)).outcome.iterations == 4
 
 
 def test_development_data_of_another_guideline() -> None:
@@ -272,7 +274,7 @@ def test_development_data_of_another_guideline() -> None:
 
 
 def test_the_best_iteration_is_kept() -> None:
-    fitted = fit([TRAIN], Recipe(), DEV, Schedule(iterations=8))
+    fitted = fit([TRAIN], Recipe(), DEV, Run(Schedule(iterations=8)))
     scores = [each.score for each in fitted.outcome.history]
     assert fitted.outcome.score == max(score for score in scores if score is not None)
     again = dev_score(fitted.model, DEV)(fitted.model.weights)
@@ -289,7 +291,7 @@ def test_the_watcher_hears_of_it() -> None:
             heard.append(iteration)
             assert limit == 4
 
-    fitted = fit([TRAIN], Recipe(), schedule=SHORT, callback=Callback())
+    fitted = fit([TRAIN], Recipe(), run=Run(SHORT, Callback()))
     assert heard == fitted.outcome.history
     assert len(heard) == 4
 
@@ -298,7 +300,7 @@ def test_the_watcher_hears_of_it() -> None:
 @pytest.mark.parametrize(("learner", "rate"), [("sgd", 1e30), ("adagrad", 1e38)])
 def test_a_learner_that_diverges_says_so(learner: str, rate: float) -> None:
     with pytest.raises(TrainingError, match="training diverged in iteration"):
-        fit([TRAIN], Recipe(learner=learner, settings={"rate": rate}), schedule=Schedule(30))
+        fit([TRAIN], Recipe(learner=learner, settings={"rate": rate}), run=Run(Schedule(30)))
 
 
 # Where most positions are unknown
@@ -318,19 +320,19 @@ def test_training_begins_pointwise_where_most_positions_have_not_one_label() -> 
         def iteration(self, iteration: Iteration, limit: int) -> None:
             seen.append(iteration)
 
-    fitted = fit_problem(problem, Recipe(), None, SHORT, Watch())
+    fitted = fit_problem(problem, Recipe(), None, Run(SHORT, Watch()))
     assert [iteration.number for iteration in seen] == [1, 2, 3, 4, 1, 2, 3, 4]
-    first = learn(problem.pointwise(), Recipe().trainer(), {}, SHORT).model.weights
+    first = learn(problem.pointwise(), Recipe().trainer(), {}, Run(SHORT)).model.weights
     assert np.array_equal(problem.objective.structure.split(first)[0].transition, np.zeros((3, 3)))
     warm = replace(problem, model=replace(problem.model, weights=first))
-    again = learn(warm, Recipe().trainer().fine_tuning(), {}, SHORT).model.weights
+    again = learn(warm, Recipe().trainer().fine_tuning(), {}, Run(SHORT)).model.weights
     assert np.array_equal(fitted.model.weights, again)
 
 
 @pytest.mark.parametrize("stopped_after", [2, 4, 6])
 def test_a_pointwise_start_is_resumed_too(tmp_path: Path, stopped_after: int) -> None:
-    whole = fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, SHORT).model.weights
-    schedule = replace(SHORT, checkpoint=tmp_path / "checkpoint", run="r")
+    whole = fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, Run(SHORT)).model.weights
+    schedule = replace(SHORT, checkpoint=tmp_path / "checkpoint", identity="r")
 
     class Kill(Exception):  # noqa: N818 - it stands for a signal
         pass
@@ -344,8 +346,8 @@ def test_a_pointwise_start_is_resumed_too(tmp_path: Path, stopped_after: int) ->
                 raise Kill
 
     with pytest.raises(Kill):
-        fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, schedule, Watch())
-    resumed = fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, replace(schedule, resume=True))
+        fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, Run(schedule, Watch()))
+    resumed = fit_problem(prepare([SPARSE], Recipe()), Recipe(), DEV, Run(replace(schedule, resume=True)))
     assert np.array_equal(resumed.model.weights, whole)
     assert [file.name for file in tmp_path.iterdir()] == ["checkpoint"]
 

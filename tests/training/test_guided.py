@@ -20,12 +20,13 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.features.presets import PRESETS
-from tagweave.learning.loop import Iteration, Schedule
+from tagweave.learning.callback import Iteration
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder, guide_templates
 from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import Fitted, Problem, fit, fit_problem
+from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.guided import fit_guided, fit_stages, merged, prepare_guided, with_guide
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
@@ -60,7 +61,7 @@ def of_sample(name: str) -> Corpus:
 
 @cache
 def two_stages() -> ChainModel:
-    return fit_stages([of_sample("ctb")], [of_sample("pd")], RECIPE, schedule=Schedule(15)).model
+    return fit_stages([of_sample("ctb")], [of_sample("pd")], RECIPE, run=Run(Schedule(15))).model
 
 
 def layer_of(model: ChainModel, corpus: Corpus, keep: Sequence[str] = ()) -> list[Any]:
@@ -86,20 +87,20 @@ def assert_same(one: Fitted, other: Fitted) -> None:
 
 
 def test_both_stages_are_a_fit_and_a_guided_fit() -> None:
-    source = fit([SOURCE], RECIPE, schedule=SHORT).model
-    stages = fit_stages([TARGET], [SOURCE], RECIPE, DEV, SHORT)
-    assert_same(fit_guided([TARGET], source, RECIPE, DEV, SHORT), stages)
+    source = fit([SOURCE], RECIPE, run=Run(SHORT)).model
+    stages = fit_stages([TARGET], [SOURCE], RECIPE, DEV, Run(SHORT))
+    assert_same(fit_guided([TARGET], source, RECIPE, DEV, Run(SHORT)), stages)
     assert isinstance(stages.model.encoder, GuidedEncoder)
     assert (stages.model.encoder.guide.weights == source.weights).all()
     recipe = with_guide(RECIPE, "h")
-    assert_same(fit_problem(prepare_guided([TARGET], source, RECIPE), recipe, DEV, SHORT), stages)
+    assert_same(fit_problem(prepare_guided([TARGET], source, RECIPE), recipe, DEV, Run(SHORT)), stages)
     assert stages.model.about["recipe"]["templates"] == [*PRESETS["words"].texts, *guide_templates("h")]
 
 
 @pytest.mark.parametrize(("learner", "guide"), [("adagrad", "joined"), ("perceptron", None), ("perceptron", "window")])
 def test_what_is_seen_of_the_guide_is_a_choice(learner: str, guide: str | None) -> None:
     recipe = Recipe(learner=learner, guide=guide)
-    texts = fit_stages([TARGET], [SOURCE], recipe, schedule=SHORT).model.about["recipe"]["templates"]
+    texts = fit_stages([TARGET], [SOURCE], recipe, run=Run(SHORT)).model.about["recipe"]["templates"]
     own = PRESETS["words"]
     assert texts == [*own.texts, *guide_templates("h", None if guide == "window" else own)]
 
@@ -110,10 +111,9 @@ def test_an_unknown_choice_is_refused() -> None:
 
 
 def test_each_stage_is_announced_before_it_begins() -> None:
-    told: list[Problem] = []
-    fit_stages([TARGET], [SOURCE], RECIPE, schedule=SHORT, announce=told.append)
-    assert [problem.model.structure.space.guidelines for problem in told] == [("h",), ("g",)]
-    assert isinstance(told[1].model.encoder, GuidedEncoder)
+    told: list[str] = []
+    fit_stages([TARGET], [SOURCE], RECIPE, run=Run(SHORT, tell=told.append))
+    assert len([line for line in told if "sentences with evidence" in line]) == 2
 
 
 def test_known_labels_of_the_source_guideline_convert_a_corpus_better() -> None:
@@ -130,7 +130,7 @@ def test_string_columns_of_a_file_are_no_gold_labels() -> None:
 
 
 def test_the_guide_is_better_than_none() -> None:
-    plain = fit([of_sample("ctb")], RECIPE, schedule=Schedule(15)).model
+    plain = fit([of_sample("ctb")], RECIPE, run=Run(Schedule(15))).model
     assert accuracy(two_stages()) > accuracy(plain) - 0.01
     assert accuracy(two_stages(), ["pd"]) > accuracy(plain) + 0.03
 
@@ -145,7 +145,7 @@ def test_a_saved_model_gives_the_same_tags(keep: list[str], tmp_path: Path) -> N
 
 def test_a_damaged_guide_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    model = fit_stages([TARGET], [SOURCE], RECIPE, schedule=SHORT).model
+    model = fit_stages([TARGET], [SOURCE], RECIPE, run=Run(SHORT)).model
     save_model(model, path)
     whole = path.read_bytes()
     with safe_open(path, "numpy") as file:
@@ -180,13 +180,13 @@ def test_commands_take_a_model_with_a_guide_as_any_other(tmp_path: Path) -> None
 
 def test_training_never_sees_gold_labels_of_the_source() -> None:
     """Neither in training nor in development data: the guide's labels are what there will be."""
-    guide = fit([of_sample("pd")], RECIPE, schedule=SHORT).model
+    guide = fit([of_sample("pd")], RECIPE, run=Run(SHORT)).model
     both = of_sample("both")
     bare = both.map(lambda s: Sentence(s.forms, {"ctb": s.layers["ctb"]}))
     halves = [
         (each.with_sentences(each.sentences[:40]), each.with_sentences(each.sentences[40:])) for each in (both, bare)
     ]
-    told, untold = (fit_guided([train], guide, RECIPE, dev, SHORT) for train, dev in halves)
+    told, untold = (fit_guided([train], guide, RECIPE, dev, Run(SHORT)) for train, dev in halves)
     assert_same(told, untold)
 
 
@@ -199,14 +199,14 @@ def test_a_guide_of_the_target_guideline_would_tell_the_answer(source: Corpus) -
             heard.append(iteration)
 
     with pytest.raises(CorpusError, match="g: found a target corpus of the guideline 'g', expected another guideline"):
-        fit_stages([SOURCE, TARGET], [source], RECIPE, schedule=SHORT, callback=Callback())
+        fit_stages([SOURCE, TARGET], [source], RECIPE, run=Run(SHORT, Callback()))
     assert not heard
     with pytest.raises(CorpusError, match="found a target corpus of the guideline 'g'"):
-        fit_guided([TARGET], fit([TARGET], RECIPE, schedule=SHORT).model, RECIPE)
+        fit_guided([TARGET], fit([TARGET], RECIPE, run=Run(SHORT)).model, RECIPE)
 
 
 def test_a_guide_over_other_tokens() -> None:
-    words, characters = (fit([SOURCE], Recipe(Task(task)), schedule=SHORT).model for task in ("tag", "segment"))
+    words, characters = (fit([SOURCE], Recipe(Task(task)), run=Run(SHORT)).model for task in ("tag", "segment"))
     with pytest.raises(CorpusError, match="found a guide of words, expected one of characters, for the task segtag"):
         prepare_guided([TARGET], words, Recipe(Task("segtag")))
     with pytest.raises(CorpusError, match="found a guide of characters, expected one of words, for the task tag"):
@@ -222,9 +222,9 @@ def test_corpora_that_are_not_there(lacking: Any) -> None:
 @pytest.mark.parametrize("guides", ["segment", "segtag"])
 @pytest.mark.parametrize("task", ["segment", "segtag"])
 def test_characters(task: str, guides: str, tmp_path: Path) -> None:
-    guide = fit([of_sample("pd")], Recipe(Task(guides)), schedule=Schedule(5)).model
+    guide = fit([of_sample("pd")], Recipe(Task(guides)), run=Run(Schedule(5))).model
     train = of_sample("ctb").with_sentences(of_sample("ctb").sentences[:60])
-    fitted = fit_guided([train], guide, Recipe(Task(task)), schedule=Schedule(5))
+    fitted = fit_guided([train], guide, Recipe(Task(task)), run=Run(Schedule(5)))
     encoder = fitted.model.encoder
     assert isinstance(encoder, GuidedEncoder)
     text = [Sentence(tuple("".join(s.forms))) for s in of_sample("both")]
@@ -242,9 +242,9 @@ def test_characters(task: str, guides: str, tmp_path: Path) -> None:
 def test_the_sample_is_of_the_target_corpora() -> None:
     recipe = replace(RECIPE, sample=(2, 1))
     corpora = [TARGET, corpus("cde/V ab/O")]
-    stages = fit_stages(corpora, [SOURCE], recipe, schedule=SHORT)
-    source = fit([SOURCE], RECIPE, schedule=SHORT).model
-    assert_same(fit_guided(corpora, source, recipe, schedule=SHORT), stages)
+    stages = fit_stages(corpora, [SOURCE], recipe, run=Run(SHORT))
+    source = fit([SOURCE], RECIPE, run=Run(SHORT)).model
+    assert_same(fit_guided(corpora, source, recipe, run=Run(SHORT)), stages)
 
 
 # Stopped and resumed
@@ -271,16 +271,16 @@ class Impatient:
 @pytest.mark.parametrize("learner", ["adagrad", "lbfgs", "rprop"])
 def test_killed_and_resumed(learner: str, source: Corpus, parts: int, how: type[BaseException], tmp_path: Path) -> None:
     recipe = Recipe(learner=learner)
-    whole = fit_stages([TARGET], [source], recipe, DEV, SHORT)
+    whole = fit_stages([TARGET], [source], recipe, DEV, Run(SHORT))
     for stop in range(1, 3 * parts + 1):
-        schedule = replace(SHORT, checkpoint=tmp_path / f"{stop}", run="run")
+        schedule = replace(SHORT, checkpoint=tmp_path / f"{stop}", identity="run")
         try:
-            stopped = fit_stages([TARGET], [source], recipe, DEV, schedule, Impatient(stop, how))
+            stopped = fit_stages([TARGET], [source], recipe, DEV, Run(schedule, Impatient(stop, how)))
             assert stopped.outcome.interrupted
             assert stop > 3 * (parts - 1)
         except (Stop, KeyboardInterrupt):
             assert how is Stop or stop <= 3 * (parts - 1)
-        resumed = fit_stages([TARGET], [source], recipe, DEV, replace(schedule, resume=True))
+        resumed = fit_stages([TARGET], [source], recipe, DEV, Run(replace(schedule, resume=True)))
         assert (resumed.model.weights == whole.model.weights).all()
         assert resumed.outcome.score == whole.outcome.score
     assert sorted(path.name for path in tmp_path.iterdir()) == [str(stop) for stop in range(1, 3 * parts + 1)]
@@ -288,8 +288,8 @@ def test_killed_and_resumed(learner: str, source: Corpus, parts: int, how: type[
 
 def test_each_stage_has_its_development_data() -> None:
     recipe, dev = RECIPE, corpus("ab/n f/v", guideline="h")
-    stages = fit_stages([TARGET], [SOURCE], recipe, DEV, SHORT, source_dev=dev)
-    source = fit([SOURCE], recipe, dev, SHORT)
+    stages = fit_stages([TARGET], [SOURCE], recipe, DEV, Run(SHORT), source_dev=dev)
+    source = fit([SOURCE], recipe, dev, Run(SHORT))
     assert isinstance(stages.model.encoder, GuidedEncoder)
     assert (stages.model.encoder.guide.weights == source.model.weights).all()
     assert stages.model.encoder.guide.about["dev_score"] == source.outcome.score
@@ -303,12 +303,14 @@ def test_merged_corpora_are_of_one_guideline() -> None:
     assert done[:2] == [TARGET, DEV]
     assert [each.guideline for each in done] == ["g"] * 4
     assert [s.layers for s in done[2]] == [{"g": s.layers["h"]} for s in SOURCE]
-    assert fit(done, RECIPE, schedule=SHORT).model.structure.space.names == ("N", "O", "V", "n", "v", "vn")
+    assert fit(done, RECIPE, run=Run(SHORT)).model.structure.space.names == ("N", "O", "V", "n", "v", "vn")
 
 
 def test_merging_is_an_ordinary_fit_of_relabelled_text() -> None:
     by_hand = corpus(*SOURCE_TEXTS)
-    assert_same(fit(merged([TARGET], [SOURCE]), RECIPE, DEV, SHORT), fit([TARGET, by_hand], RECIPE, DEV, SHORT))
+    assert_same(
+        fit(merged([TARGET], [SOURCE]), RECIPE, DEV, Run(SHORT)), fit([TARGET, by_hand], RECIPE, DEV, Run(SHORT))
+    )
 
 
 def test_what_else_a_source_corpus_has_stays() -> None:
@@ -323,13 +325,13 @@ def test_what_else_a_source_corpus_has_stays() -> None:
 def test_merging_segmentations() -> None:
     recipe = Recipe(Task("segment"))
     done = merged([of_sample("ctb")], [of_sample("pd")])
-    fitted = fit([each.with_sentences(each.sentences[:40]) for each in done], recipe, schedule=SHORT)
+    fitted = fit([each.with_sentences(each.sentences[:40]) for each in done], recipe, run=Run(SHORT))
     assert fitted.model.structure.space.names == ("B", "E", "M", "S")
 
 
 def test_merging_spoils_the_target() -> None:
     """jiang-2015, Tables 8 and 9: two guidelines taken for one."""
-    spoilt = fit(merged([of_sample("ctb")], [of_sample("pd")]), RECIPE, schedule=Schedule(15)).model
+    spoilt = fit(merged([of_sample("ctb")], [of_sample("pd")]), RECIPE, run=Run(Schedule(15))).model
     assert len(spoilt.structure.space) > 60
     assert accuracy(spoilt) < accuracy(two_stages()) - 0.1
 

@@ -4,6 +4,7 @@ for."""
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.learning.loop import Schedule, Silence
+from tagweave.learning.callback import Silence
+from tagweave.learning.run import Run, Schedule
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.fit import Fitted
 from tagweave.training.guided import fit_stages
@@ -33,7 +35,12 @@ UNSEEN = invented.treebank(30, seed=1)
 
 def system_of(**more: Any) -> TreeSystem:
     recipe = ParserRecipe(TEMPLATES, settings={"seed": 0}, bits=12)
-    return TreeSystem(recipe, Schedule(iterations=3), **more)
+    return TreeSystem(recipe, Run(Schedule(iterations=3), **more))
+
+
+def steps_of(lines: list[str]) -> list[str]:
+    """What is trained, of the lines that a run is told."""
+    return [match[1] for line in lines if (match := re.match(r"\d+/\d+ (.*) \(after", line))]
 
 
 def part(corpus: Corpus, start: int, stop: int) -> Corpus:
@@ -57,17 +64,16 @@ def converted(fitted: FittedParser) -> float:
 @pytest.mark.parametrize("with_dev", [True, False])
 def test_steps_alternate_and_the_last_is_the_target(with_dev: bool) -> None:
     for rounds, transfers in ((2, ["function to content"]), (3, ["content to function", "function to content"])):
-        told: list[Step] = []
+        lines: list[str] = []
         dev = DEV if with_dev else None
-        fitted = fit_guided_in_rounds(system_of(), [TARGET], [SOURCE], dev, rounds, announce=told.append)
-        assert [step.what for step in told] == [
+        fitted = fit_guided_in_rounds(system_of(tell=lines.append), [TARGET], [SOURCE], dev, rounds)
+        assert steps_of(lines) == [
             "source model of content",
             "target model of function",
             *(f"round {number}: transfer model, {each}" for number, each in enumerate(transfers, 1)),
             f"round {rounds}: guided model of function",
         ]
-        assert [step.last for step in told] == [False] * (rounds + 1) + [True]
-        assert {step.of for step in told} == {rounds + 2}
+        assert sum(f"/{rounds + 2} " in line for line in lines) == rounds + 2
         assert fitted.model.guideline == "function"
         assert fitted.model.guide is not None
         assert fitted.model.guide.guideline == "content"
@@ -146,16 +152,16 @@ def test_a_tagger_that_learned_from_right_labels_trusts_those_that_it_is_given()
         same = [a == b for x, y in pairs for a, b in zip(x.layers["lower"], y.layers["lower"], strict=True)]
         return sum(same) / len(same)
 
-    system = ChainSystem(Recipe(), Schedule(iterations=6))
+    lines: list[str] = []
+    system = ChainSystem(Recipe(), Run(Schedule(iterations=6), tell=lines.append))
     guide = system.train([source], None, Step(1, 2, "guide"))
     labels = [tuple(c[0].upper() for c in sentence.layers["lower"] if c) for sentence in target]
     fitted = system.train_guided(guide, [Parallel(target, labels)], None, Step(2, 2, "stacked", last=True))
     assert right(fitted) == 1
-    assert right(fit_stages([target], [source], Recipe(), None, system.schedule)) < 0.8
-    told: list[Step] = []
-    rounds = fit_guided_in_rounds(system, [target], [source], tagged("lower", 10, 4), announce=told.append)
+    assert right(fit_stages([target], [source], Recipe(), None, system.run)) < 0.8
+    rounds = fit_guided_in_rounds(system, [target], [source], tagged("lower", 10, 4))
     assert rounds.outcome.score is not None
-    assert [step.what for step in told][2:] == [
+    assert steps_of(lines)[2:] == [
         "round 1: transfer model, lower to upper",
         "round 2: guided model of lower",
     ]

@@ -14,7 +14,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.labels.coding import CODINGS
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training import jackknife
 from tagweave.training.fit import fit
@@ -75,13 +75,13 @@ def test_folds_that_there_cannot_be(folds: int) -> None:
 
 def test_each_fold_is_labelled_by_a_model_of_the_others() -> None:
     corpora = [replace(corpus(*TEXTS[:4]), weight=2.0), corpus(*TEXTS[4:], "new/? f/?")]
-    done = jackknifed(corpora, SMALL, 3, 1, schedule=SHORT)
+    done = jackknifed(corpora, SMALL, 3, 1, run=Run(SHORT))
     for held_out in members(corpora, 3, 1):
         others = [
             each.with_sentences(sentence for s, sentence in enumerate(each) if Member(c, s) not in held_out)
             for c, each in enumerate(corpora)
         ]
-        tagger = Tagger(fit(others, SMALL, schedule=SHORT).model)
+        tagger = Tagger(fit(others, SMALL, run=Run(SHORT)).model)
         for at in held_out:
             (tagged,) = tagger.tag([corpora[at.corpus][at.sentence]])
             expected = tuple(candidates[0] for candidates in tagged.layers["g"] if candidates)
@@ -91,7 +91,7 @@ def test_each_fold_is_labelled_by_a_model_of_the_others() -> None:
 def test_nothing_else_of_the_corpora_changes() -> None:
     corpora = [replace(WORDS, weight=3.0, path="p", covered=("N",)), corpus("ab/? f/N|V")]
     corpora[1] = corpora[1].map(lambda sentence: sentence.with_column("lemma", sentence.forms))
-    done = jackknifed(corpora, SMALL, 2, schedule=SHORT)
+    done = jackknifed(corpora, SMALL, 2, run=Run(SHORT))
     without = [
         each.map(lambda s: replace(s, columns={name: c for name, c in s.columns.items() if name != "guide:g"}))
         for each in done
@@ -100,23 +100,23 @@ def test_nothing_else_of_the_corpora_changes() -> None:
 
 
 def test_the_annotation_of_a_sentence_has_no_part_in_its_own_labels() -> None:
-    plain = column(jackknifed([WORDS], SMALL, 3, schedule=SHORT)[0])
+    plain = column(jackknifed([WORDS], SMALL, 3, run=Run(SHORT))[0])
     for at in range(len(WORDS)):
         lie = WORDS[at].with_layer("g", (("O",),) * len(WORDS[at]))
         told = replace(WORDS, sentences=(*WORDS.sentences[:at], lie, *WORDS.sentences[at + 1 :]))
-        assert column(jackknifed([told], SMALL, 3, schedule=SHORT)[0])[at] == plain[at]
+        assert column(jackknifed([told], SMALL, 3, run=Run(SHORT))[0])[at] == plain[at]
 
 
 def test_progress_is_told_fold_by_fold() -> None:
-    told: list[tuple[int, int]] = []
-    jackknifed([WORDS], SMALL, 3, progress=lambda done, folds: told.append((done, folds)), schedule=SHORT)
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    told: list[str] = []
+    jackknifed([WORDS], SMALL, 3, run=Run(SHORT, tell=told.append))
+    assert [line.rpartition(": ")[2] for line in told] == ["1 of 3 folds", "2 of 3 folds", "3 of 3 folds"]
 
 
 def test_a_checkpoint_is_not_touched(tmp_path: Any) -> None:
-    schedule = replace(SHORT, checkpoint=tmp_path / "checkpoint", run="r", resume=True)
+    schedule = replace(SHORT, checkpoint=tmp_path / "checkpoint", identity="r", resume=True)
     (tmp_path / "checkpoint").write_text("of the fit that follows")
-    assert jackknifed([WORDS], SMALL, 2, schedule=schedule) == jackknifed([WORDS], SMALL, 2, schedule=SHORT)
+    assert jackknifed([WORDS], SMALL, 2, run=Run(schedule)) == jackknifed([WORDS], SMALL, 2, run=Run(SHORT))
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("checkpoint", "of the fit that follows")]
 
 
@@ -131,7 +131,7 @@ def test_an_interrupt_ends_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(jackknife, "fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        jackknifed([WORDS], SMALL, 2, schedule=SHORT)
+        jackknifed([WORDS], SMALL, 2, run=Run(SHORT))
     assert fits == [1]
 
 
@@ -145,14 +145,14 @@ def test_an_interrupt_ends_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_nothing_to_learn_the_labels_from(corpora: list[Corpus], found: str) -> None:
     with pytest.raises(CorpusError, match=found):
-        jackknifed(corpora, SMALL, 2, schedule=SHORT)
+        jackknifed(corpora, SMALL, 2, run=Run(SHORT))
 
 
 def test_labels_of_text_that_a_model_knows_are_too_good() -> None:
     """Why there is jackknifing at all: how much of its training text a model gets right."""
     gold, schedule = load(str(sample.path("ctb.txt"))), Schedule(iterations=8)
-    (honest,) = jackknifed([gold], SMALL, 4, schedule=schedule)
-    known = Tagger(fit([gold], SMALL, schedule=schedule).model).tag(gold)
+    (honest,) = jackknifed([gold], SMALL, 4, run=Run(schedule))
+    known = Tagger(fit([gold], SMALL, run=Run(schedule)).model).tag(gold)
 
     def share(told: list[Layer]) -> float:
         pairs = zip(chain(*told), chain(*(sentence.layers["tag"] for sentence in gold)), strict=True)
@@ -192,7 +192,7 @@ def test_words_in_characters_are_the_same_to_a_task(task: str, coding: str, cove
 @pytest.mark.parametrize("task", ["segment", "segtag"])
 def test_characters_carry_the_column_through_a_fit(task: str) -> None:
     recipe = Recipe(Task(task))
-    (done,) = jackknifed([WORDS], recipe, 3, schedule=SHORT)
+    (done,) = jackknifed([WORDS], recipe, 3, run=Run(SHORT))
     assert done.unit == "character"
     assert [sentence.forms for sentence in done] == [tuple("".join(s.forms)) for s in WORDS]
     prepared = recipe.task.prepare(done)
@@ -207,14 +207,14 @@ def test_characters_carry_the_column_through_a_fit(task: str) -> None:
 def test_the_column_stands_in_for_a_guide_that_knows_the_text(task: str) -> None:
     """Text under both guidelines: the guide has seen it, so training reads the column and not the guide."""
     recipe = Recipe(Task(task))
-    guide = fit([WORDS], recipe, schedule=SHORT).model
-    (done,) = jackknifed([WORDS], recipe, 3, schedule=SHORT)
+    guide = fit([WORDS], recipe, run=Run(SHORT)).model
+    (done,) = jackknifed([WORDS], recipe, 3, run=Run(SHORT))
     target = replace(done, guideline="h")
     if task == "tag":
         target = target.map(lambda s: s.with_layer("h", tuple((f"{c[0]}h",) for c in s.layers["g"] if c)))
     silent = replace(guide, weights=guide.weights * 0)
-    fitted = [fit_guided([target], each, recipe, schedule=SHORT).model for each in (guide, silent)]
+    fitted = [fit_guided([target], each, recipe, run=Run(SHORT)).model for each in (guide, silent)]
     assert (fitted[0].weights == fitted[1].weights).all()
     bare = target.map(lambda s: replace(s, columns={}))
-    asked = fit_guided([bare], guide, recipe, schedule=SHORT).model
+    asked = fit_guided([bare], guide, recipe, run=Run(SHORT)).model
     assert asked.weights.shape != fitted[0].weights.shape or (asked.weights != fitted[0].weights).any()

@@ -15,7 +15,7 @@ from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import encode_arcs
 from tagweave.features.given_columns import without_columns
 from tagweave.features.relation_templates import RelationTemplates
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.parser import Parser
 from tagweave.training.parsing import ParserRecipe, fit_labels, fit_parser, usual_templates
 from treebank import sentence, treebank, with_evidence
@@ -62,7 +62,7 @@ def widened(given: Sentence) -> Sentence:
 @pytest.mark.parametrize("change", [None, halved, widened])
 def test_a_treebank_is_learnt(learner: str, change: Any) -> None:
     given = treebank(80) if change is None else [change(each) for each in treebank(80) if len(each) > 2]
-    fitted = fit_parser([corpus(given)], replace(RECIPE, learner=learner), schedule=SHORT)
+    fitted = fit_parser([corpus(given)], replace(RECIPE, learner=learner), run=Run(SHORT))
     heads, arcs = scores(fitted, treebank(30, seed=5))
     assert heads > 0.95
     assert arcs > 0.95
@@ -72,8 +72,8 @@ def test_a_treebank_is_learnt(learner: str, change: Any) -> None:
 
 def test_unknown_sentences_change_nothing() -> None:
     unknown = [with_evidence(each, *(None,) * len(each)) for each in treebank(10, seed=3)]
-    alone = fit_parser([corpus(treebank(10))], RECIPE, schedule=SHORT).model
-    beside = fit_parser([corpus(treebank(10)), corpus(unknown)], RECIPE, schedule=SHORT).model
+    alone = fit_parser([corpus(treebank(10))], RECIPE, run=Run(SHORT)).model
+    beside = fit_parser([corpus(treebank(10)), corpus(unknown)], RECIPE, run=Run(SHORT)).model
     np.testing.assert_array_equal(alone.weights, beside.weights)
     assert alone.labels is not None
     assert beside.labels is not None
@@ -82,24 +82,24 @@ def test_unknown_sentences_change_nothing() -> None:
 
 def test_a_weight_of_none_is_no_evidence() -> None:
     other = [sentence("DNV", [3, 3, 0])] * 5
-    fitted = fit_parser([corpus(treebank(20)), corpus(other, weight=1e-9)], RECIPE, schedule=SHORT)
+    fitted = fit_parser([corpus(treebank(20)), corpus(other, weight=1e-9)], RECIPE, run=Run(SHORT))
     assert scores(fitted, treebank(20, seed=4))[0] > 0.9
 
 
 def test_notes_tell_how_many_heads_are_known() -> None:
     given = [sentence("DNV", [2, 3, 0])] * 4
     partial = with_evidence(given[0], None, (Arc(1, None), Arc(3, None)), (Arc(0, None),))
-    fitted = fit_parser([corpus([*given, partial])], RECIPE, schedule=SHORT)
+    fitted = fit_parser([corpus([*given, partial])], RECIPE, run=Run(SHORT))
     assert fitted.notes() == ["heads: 13 of 15 known, 1 with several candidates"]
     sure = replace(partial, confidence=(1.0, 1.0, 0.25))
-    assert "1 heads with a confidence below 1" in fit_parser([corpus([sure])], RECIPE, schedule=SHORT).notes()[1]
+    assert "1 heads with a confidence below 1" in fit_parser([corpus([sure])], RECIPE, run=Run(SHORT)).notes()[1]
 
 
 def test_what_is_not_believed_is_unknown() -> None:
     given = treebank(20)
     unknown = [with_evidence(each, None, *each.heads["head"][1:]) for each in given]
     disbelieved = [replace(each, confidence=(0.0, *(1.0,) * (len(each) - 1))) for each in given]
-    one, two = (fit_parser([corpus(each)], RECIPE, schedule=SHORT).model for each in (unknown, disbelieved))
+    one, two = (fit_parser([corpus(each)], RECIPE, run=Run(SHORT)).model for each in (unknown, disbelieved))
     np.testing.assert_array_equal(one.weights, two.weights)
     assert one.labels is not None
     assert two.labels is not None
@@ -110,29 +110,29 @@ def test_belief_weighs_wrong_trees_against_right_ones() -> None:
     """Two sentences of three are wrong: believed, they win; doubted, the right one does."""
     right, wrong = sentence("DNV", [2, 3, 0]), sentence("DNV", [3, 3, 0])
     doubted = replace(wrong, confidence=(0.2,) * 3)
-    assert scores(fit_parser([corpus([right, wrong, wrong])], RECIPE, schedule=SHORT), [right])[0] < 1
-    assert scores(fit_parser([corpus([right, doubted, doubted])], RECIPE, schedule=SHORT), [right])[0] == 1
+    assert scores(fit_parser([corpus([right, wrong, wrong])], RECIPE, run=Run(SHORT)), [right])[0] < 1
+    assert scores(fit_parser([corpus([right, doubted, doubted])], RECIPE, run=Run(SHORT)), [right])[0] == 1
 
 
 def test_development_data_choose_the_iteration() -> None:
     dev = treebank(10, seed=7)
-    fitted = fit_parser([corpus(treebank(40))], RECIPE, corpus(dev), Schedule(iterations=4))
+    fitted = fit_parser([corpus(treebank(40))], RECIPE, corpus(dev), Run(Schedule(iterations=4)))
     best = max(iteration.score or 0 for iteration in fitted.outcome.history)
     assert fitted.outcome.score == best == pytest.approx(scores(fitted, dev)[0])
     assert fitted.model.about["dev_score"] == best
 
 
 def test_the_same_seed_gives_the_same_model() -> None:
-    one, two = (fit_parser([corpus(treebank(20))], RECIPE, schedule=SHORT).model for _ in range(2))
+    one, two = (fit_parser([corpus(treebank(20))], RECIPE, run=Run(SHORT)).model for _ in range(2))
     np.testing.assert_array_equal(one.weights, two.weights)
 
 
 def test_several_roots_are_learnt_where_there_are_any() -> None:
     several = [sentence("VV", [0, 0])] * 10
-    fitted = fit_parser([corpus([*several, *treebank(10)])], RECIPE, schedule=SHORT)
+    fitted = fit_parser([corpus([*several, *treebank(10)])], RECIPE, run=Run(SHORT))
     assert not fitted.model.single_root
     assert scores(fitted, several[:1])[0] == 1
-    assert fit_parser([corpus(treebank(10))], RECIPE, schedule=SHORT).model.single_root
+    assert fit_parser([corpus(treebank(10))], RECIPE, run=Run(SHORT)).model.single_root
 
 
 def test_what_there_is_no_parser_of() -> None:
@@ -173,7 +173,7 @@ def test_the_only_relation_there_is_needs_no_learning() -> None:
         with_evidence(each, *(tuple(Arc(arc.head, "dep") for arc in c or ()) for c in each.heads["head"]))
         for each in treebank(20)
     ]
-    assert scores(fit_parser([corpus(given)], RECIPE, schedule=SHORT), given) == (1.0, 1.0)
+    assert scores(fit_parser([corpus(given)], RECIPE, run=Run(SHORT)), given) == (1.0, 1.0)
 
 
 def test_relations_that_evidence_never_tells_apart_are_not_chosen() -> None:
@@ -187,7 +187,7 @@ def test_copies_without_columns_teach_what_words_tell() -> None:
     recipe = replace(RECIPE, bits=12, templates=ArcTemplates((*ends, "h.form[0] h.upos[0]", "m.form[0] m.upos[0]")))
     bare = [without_columns(each, ("upos",)) for each in dev]
     alone, beside = (
-        fit_parser([corpus(given)], replace(recipe, drop_columns=share), schedule=SHORT) for share in (0.0, 0.5)
+        fit_parser([corpus(given)], replace(recipe, drop_columns=share), run=Run(SHORT)) for share in (0.0, 0.5)
     )
     assert scores(alone, bare)[0] < 0.5
     assert min(scores(beside, bare)) > 0.9
@@ -207,6 +207,6 @@ def test_belief_weighs_relations() -> None:
     wrong = with_evidence(right, (Arc(2, "nsubj"),), (Arc(0, "root"),))
     doubted = replace(wrong, confidence=(0.2, 1.0))
     for others, relation in ((wrong, "nsubj"), (doubted, "obj")):
-        model = fit_parser([corpus([right, others, others])], RECIPE, schedule=SHORT).model
+        model = fit_parser([corpus([right, others, others])], RECIPE, run=Run(SHORT)).model
         [parsed] = Parser(model).parse([right])
         assert [arcs[0].relation for arcs in parsed.heads["head"]] == [relation, "root"]

@@ -11,7 +11,7 @@ import pytest
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.proposal import ProposingEncoder, proposal_column, proposals
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tagger import Tagger
@@ -109,15 +109,15 @@ def test_where_every_tag_is_proposed_nothing_is_pruned(corpora: list[Corpus], pr
         corpus.map(lambda s: replace(s, columns={name: (tags,) * len(s) for name, tags in every.items()}))
         for corpus in corpora
     ]
-    pruned = fit_coupled(with_all, RECIPE, Coupling(), None, BUDGET, pruning=pruning)
-    exact = fit_coupled(corpora, RECIPE, Coupling(), None, BUDGET)
+    pruned = fit_coupled(with_all, RECIPE, Coupling(), None, Run(BUDGET), pruning=pruning)
+    exact = fit_coupled(corpora, RECIPE, Coupling(), None, Run(BUDGET))
     np.testing.assert_allclose(pruned.model.weights, exact.model.weights, atol=1e-9)
 
 
 def test_a_pruned_model_tags_saves_and_comes_back(
     proposed: list[Corpus], pruning: Pruning, corpora: list[Corpus], tmp_path: Path
 ) -> None:
-    fitted = fit_coupled(proposed, RECIPE, Coupling(), corpora[0], BUDGET, pruning=pruning)
+    fitted = fit_coupled(proposed, RECIPE, Coupling(), corpora[0], Run(BUDGET), pruning=pruning)
     assert fitted.outcome.score is not None
     assert fitted.outcome.score > 0.7
     save_model(fitted.model, tmp_path / "pruned.model")
@@ -136,7 +136,7 @@ def test_a_pruned_model_tags_saves_and_comes_back(
 def test_what_is_given_is_kept_though_nobody_proposed_it(
     proposed: list[Corpus], pruning: Pruning, corpora: list[Corpus]
 ) -> None:
-    model = fit_coupled(proposed, RECIPE, Coupling(), None, BUDGET, pruning=pruning).model
+    model = fit_coupled(proposed, RECIPE, Coupling(), None, Run(BUDGET), pruning=pruning).model
     tags = Tagger(model).labels
     sentences = [s.with_layer("ctb", [(tags[(i + 7) % len(tags)],) for i in range(len(s))]) for s in corpora[0]][:5]
     completed = Tagger(model, others=["pd"]).complete(corpora[0].with_sentences(sentences))

@@ -8,7 +8,8 @@ import pytest
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning.loop import Iteration, Schedule
+from tagweave.learning.callback import Iteration
+from tagweave.learning.run import Run, Schedule
 from tagweave.training.fit import Fitted, fit, prepare
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import Task
@@ -54,15 +55,15 @@ def assert_same(one: Fitted, other: Fitted) -> None:
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_stopped_and_resumed(learner: str, train: Corpus, task: str, dev: Corpus | None, tmp_path: Path) -> None:
     recipe = Recipe(Task(task), learner=learner, settings={"rate": 0.1} if learner == "sgd" else {})
-    whole = fit([train], recipe, dev, Schedule(ITERATIONS))
+    whole = fit([train], recipe, dev, Run(Schedule(ITERATIONS)))
     for stop in range(1, 2 * ITERATIONS):
-        schedule = Schedule(ITERATIONS, checkpoint=tmp_path / f"{stop}", run="run")
-        stopped = fit([train], recipe, dev, schedule, Impatient(stop))
+        schedule = Schedule(ITERATIONS, checkpoint=tmp_path / f"{stop}", identity="run")
+        stopped = fit([train], recipe, dev, Run(schedule, Impatient(stop)))
         if not stopped.outcome.interrupted:
             assert_same(stopped, whole)
             break
-        again = Schedule(ITERATIONS, checkpoint=tmp_path / f"{stop}", resume=True, run="run")
-        assert_same(fit([train], recipe, dev, again), whole)
+        again = Schedule(ITERATIONS, checkpoint=tmp_path / f"{stop}", resume=True, identity="run")
+        assert_same(fit([train], recipe, dev, Run(again)), whole)
     else:
         assert stop == 2 * ITERATIONS - 1
 

@@ -12,7 +12,7 @@ import pytest
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Layer, Location, Sentence
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.tagger import Tagger
 from tagweave.training import incomplete
 from tagweave.training.fit import fit
@@ -187,7 +187,7 @@ def test_boundaries_are_no_choice(strategy: str) -> None:
     ]
     given = Corpus((*rows,) * 20, "segmentation", "character")
     for task in ("segment", "segtag"):
-        fitted = fit_incomplete(strategy, [given], Recipe(Task(task)), schedule=SHORT, seed=3)
+        fitted = fit_incomplete(strategy, [given], Recipe(Task(task)), run=Run(SHORT), seed=3)
         assert np.isfinite(fitted.model.weights).all()
 
 
@@ -199,16 +199,16 @@ def test_argmax_is_the_best_sequence_of_the_first_model(rows: tuple[str, ...]) -
     given, recipe = corpus(*rows), Recipe(precision="float64")
     full = discard(given)
     plain = replace(recipe, transitions=False, edges=False)
-    first = fit([full], recipe, schedule=SHORT) if len(full) else fit([given], plain, schedule=SHORT)
+    first = fit([full], recipe, run=Run(SHORT)) if len(full) else fit([given], plain, run=Run(SHORT))
     expected = Tagger(first.model).complete(given)
-    (found,) = complete_by_argmax([given], recipe, None, SHORT)
+    (found,) = complete_by_argmax([given], recipe, None, Run(SHORT))
     assert layers([found]) == layers([expected])
     assert all(is_complete(sentence, "g") for sentence in found)
 
 
 def test_argmax_may_need_labels_that_no_complete_sentence_has() -> None:
     """The first model sees N and V alone, the annotation asks for D."""
-    found, _ = treated("argmax", [corpus("N V", "V N", "D/Q ?", "D N/D")], Recipe(), schedule=SHORT)
+    found, _ = treated("argmax", [corpus("N V", "V N", "D/Q ?", "D N/D")], Recipe(), run=Run(SHORT))
     filled = layers(found)
     assert filled[2].split()[0] in "DQ"
     assert filled[3].split()[0] == "D"
@@ -216,7 +216,7 @@ def test_argmax_may_need_labels_that_no_complete_sentence_has() -> None:
 
 def test_argmax_leaves_no_outside_open() -> None:
     given = corpus("O N", "N O", "V O", covered=("N",))
-    (found,), _ = treated("argmax", [given], Recipe(), schedule=SHORT)
+    (found,), _ = treated("argmax", [given], Recipe(), run=Run(SHORT))
     assert found.covered is None
     assert {tag for row in layers([found]) for tag in row.split()} <= {"N", "O", "V"}
     assert [row.split()[1 - i] for i, row in enumerate(layers([found])[:2])] == ["N", "N"]
@@ -235,7 +235,7 @@ def test_argmax_on_characters(task: str, coding: str, complete: bool) -> None:
     confident = replace(rows[2], confidence=(1.0, 0.5, 0.25), weight=3.0)
     given = Corpus((*rows[not complete : 2], confident, rows[3]), "segmentation", "character", weight=2.0)
     recipe = Recipe(Task(task, coding))
-    (found,), _ = treated("argmax", [given], recipe, schedule=SHORT)
+    (found,), _ = treated("argmax", [given], recipe, run=Run(SHORT))
     assert found.weight == 2.0
     for old, new in zip(given, recipe.task.prepare(found), strict=True):
         assert is_complete(new, "segmentation")
@@ -245,18 +245,18 @@ def test_argmax_on_characters(task: str, coding: str, complete: bool) -> None:
         for a, b in zip(old.layers["segmentation"], new.layers["segmentation"], strict=True):
             assert b is not None
             assert a is None or b[0] in a or f"{b[0].partition('-')[0]}-*" in a
-    assert np.isfinite(fit_incomplete("argmax", [given], recipe, schedule=SHORT).model.weights).all()
+    assert np.isfinite(fit_incomplete("argmax", [given], recipe, run=Run(SHORT)).model.weights).all()
 
 
 def test_argmax_on_words_to_be_segmented_has_nothing_to_fill_in() -> None:
     given = corpus("N ?", "? ? V")
     recipe = Recipe(Task("segment"))
-    (found,), _ = treated("argmax", [given], recipe, schedule=SHORT)
+    (found,), _ = treated("argmax", [given], recipe, run=Run(SHORT))
     assert recipe.task.prepare(found).sentences == recipe.task.prepare(given).sentences
 
 
 def test_the_first_model_leaves_the_checkpoint_alone(tmp_path: Any) -> None:
-    complete_by_argmax([corpus("N V", "N ?")], Recipe(), None, Schedule(2, checkpoint=tmp_path / "state"))
+    complete_by_argmax([corpus("N V", "N ?")], Recipe(), None, Run(Schedule(2, checkpoint=tmp_path / "state")))
     assert not list(tmp_path.iterdir())
 
 
@@ -269,4 +269,4 @@ def test_an_interrupt_of_the_first_model_ends_everything(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(incomplete, "fit_problem", stopped)
     with pytest.raises(KeyboardInterrupt):
-        treated("argmax", [corpus("N V", "N ?")], Recipe(), schedule=SHORT)
+        treated("argmax", [corpus("N V", "N ?")], Recipe(), run=Run(SHORT))

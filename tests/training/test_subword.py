@@ -16,7 +16,7 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.report import evaluate
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import guide_column
 from tagweave.models.pieces import PieceEncoder, of_pieces
@@ -55,18 +55,18 @@ CTB, DEV, PD = sample("ctb", 0, 30), sample("ctb", 90, 110), sample("pd", 0, 40)
 
 @pytest.fixture(scope="module")
 def taggers() -> list[ChainModel]:
-    own = fit([CTB], RECIPE, schedule=SHORT).model
-    return [own, *fit_source_taggers([PD], RECIPE, SHORT)]
+    own = fit([CTB], RECIPE, run=Run(SHORT)).model
+    return [own, *fit_source_taggers([PD], RECIPE, Run(SHORT))]
 
 
 @pytest.fixture(scope="module")
 def known() -> list[Corpus]:
-    return answered([CTB], RECIPE, TWO, SHORT)
+    return answered([CTB], RECIPE, TWO, Run(SHORT))
 
 
 @pytest.fixture(scope="module")
 def stack() -> Fitted:
-    return fit_stack([CTB], [PD], RECIPE, TWO, DEV, SHORT)
+    return fit_stack([CTB], [PD], RECIPE, TWO, DEV, Run(SHORT))
 
 
 def encoder_of(model: ChainModel) -> PieceEncoder:
@@ -84,7 +84,7 @@ def text(sentences: Sequence[Sentence]) -> list[str]:
 def test_the_target_tagger_has_not_seen_the_text_that_it_cuts(known: list[Corpus]) -> None:
     coded = RECIPE.task.prepare(CTB)
     first, second = members([CTB], 2, 0)
-    without = fit([CTB.with_sentences(CTB[at.sentence] for at in second)], RECIPE, schedule=SHORT).model
+    without = fit([CTB.with_sentences(CTB[at.sentence] for at in second)], RECIPE, run=Run(SHORT)).model
     expected = labelled(without, [coded[at.sentence] for at in first])
     column = guide_column("ctb")
     assert [known[0][at.sentence].columns[column] for at in first] == expected
@@ -121,9 +121,9 @@ def test_templates_are_those_of_pieces(taggers: list[ChainModel]) -> None:
 
 
 def test_all_of_it_is_its_steps(stack: Fitted, known: list[Corpus]) -> None:
-    source = fit_source_taggers([PD], RECIPE, SHORT)
-    own = fit([CTB], RECIPE, DEV, SHORT).model
-    fitted = fit_pieces(known, [own, *source], RECIPE, DEV, SHORT)
+    source = fit_source_taggers([PD], RECIPE, Run(SHORT))
+    own = fit([CTB], RECIPE, DEV, Run(SHORT)).model
+    fitted = fit_pieces(known, [own, *source], RECIPE, DEV, Run(SHORT))
     assert fitted.model.weights.any()
     assert np.array_equal(fitted.model.weights, stack.model.weights)
     assert encoder_of(stack.model).guidelines == ("ctb", "pd")
@@ -132,19 +132,19 @@ def test_all_of_it_is_its_steps(stack: Fitted, known: list[Corpus]) -> None:
 
 def test_steps_are_told_in_their_order() -> None:
     told: list[str] = []
-    fit_stack([CTB], [PD], RECIPE, TWO, None, Schedule(1), step=told.append)
-    assert told == [
+    fit_stack([CTB], [PD], RECIPE, TWO, None, Run(Schedule(1), tell=told.append))
+    assert [line for line in told if line.startswith(("a tagger", "what", "the model"))] == [
         "a tagger of pd",
         "a tagger of ctb",
-        "what taggers of ctb say of text that they have not seen: 1 of 2 folds",
-        "what taggers of ctb say of text that they have not seen: 2 of 2 folds",
+        "what models of ctb say of text that they have not seen: 1 of 2 folds",
+        "what models of ctb say of text that they have not seen: 2 of 2 folds",
         "the model of pieces of ctb",
     ]
 
 
 def test_sources_of_two_guidelines_give_two_taggers() -> None:
     ud = replace(PD.map(lambda s: replace(s, layers={"ud": s.layers["pd"]})), guideline="ud")
-    model = fit_stack([CTB], [PD, ud], RECIPE, TWO, None, Schedule(1)).model
+    model = fit_stack([CTB], [PD, ud], RECIPE, TWO, None, Run(Schedule(1))).model
     assert encoder_of(model).guidelines == ("ctb", "pd", "ud")
     assert list(Tagger(model).tag([Sentence(tuple("他在看书"))]))
 
@@ -153,7 +153,7 @@ def test_sources_of_two_guidelines_give_two_taggers() -> None:
 @pytest.mark.parametrize("coding", ["BMES", "BI", "boundary"])
 def test_every_task_of_characters_and_coding(task: str, coding: str) -> None:
     recipe = Recipe(Task(task, coding), learner="perceptron")
-    model = fit_stack([CTB], [PD], recipe, TWO, DEV, Schedule(1)).model
+    model = fit_stack([CTB], [PD], recipe, TWO, DEV, Run(Schedule(1))).model
     tagger = Tagger(model)
     words = [tagger.words(each) for each in tagger.tag(recipe.task.prepare(DEV).sentences)]
     assert text(words) == text(DEV.sentences)
@@ -222,7 +222,7 @@ def test_conversion_heeds_the_labels_of_the_source(stack: Fitted) -> None:
 
 
 def test_a_guided_model_converts_each_source_by_its_own_guide(taggers: list[ChainModel]) -> None:
-    (converted,) = guided_conversion([CTB], [PD], taggers[1:], RECIPE, None, SHORT)
+    (converted,) = guided_conversion([CTB], [PD], taggers[1:], RECIPE, None, Run(SHORT))
     assert converted.guideline == "ctb"
     assert text(converted.sentences) == text(PD.sentences)
 
@@ -253,7 +253,7 @@ def test_rows_of_table_5(characters: bool, pieces: bool, monkeypatch: pytest.Mon
     monkeypatch.setattr(subword, "fit", watched_fit)
     monkeypatch.setattr(subword, "prepare_pieces", watched_prepare)
     stacking = replace(TWO, characters=characters, pieces=pieces, times=0.5)
-    fitted = fit_stack([CTB], [PD], RECIPE, stacking, None, Schedule(1))
+    fitted = fit_stack([CTB], [PD], RECIPE, stacking, None, Run(Schedule(1)))
     own, other = text(CTB.sentences), text(PD.sentences)
     assert seen["tagger"] == [own + other if characters else own]
     assert seen["pieces"] == ([own, own + other] if pieces else [own])
@@ -309,10 +309,10 @@ def test_nothing_annotated(taggers: list[ChainModel]) -> None:
 def test_fewer_folds_than_two_or_more_than_sentences(folds: int) -> None:
     few, told = CTB.with_sentences(CTB.sentences[:3]), []
     with pytest.raises(CorpusError, match=f"found {folds} folds, expected 2 to 3, the number of sentences of ctb"):
-        fit_stack([few], [PD], RECIPE, Stacking(folds=folds), step=told.append)
+        fit_stack([few], [PD], RECIPE, Stacking(folds=folds), run=Run(tell=told.append))
     few = PD.with_sentences(PD.sentences[:3])
     with pytest.raises(CorpusError, match=f"found {folds} folds, expected 2 to .*, the number of sentences of"):
-        fit_stack([CTB], [few], RECIPE, Stacking(folds=folds, pieces=True), step=told.append)
+        fit_stack([CTB], [few], RECIPE, Stacking(folds=folds, pieces=True), run=Run(tell=told.append))
     assert not told
 
 
@@ -331,11 +331,11 @@ class Impatient:
 @pytest.mark.parametrize("at", [1, 2])
 def test_an_interrupted_tagger_ends_the_cascade(at: int) -> None:
     with pytest.raises(KeyboardInterrupt):
-        fit_stack([CTB], [PD], RECIPE, TWO, None, Schedule(1), Impatient(at))
+        fit_stack([CTB], [PD], RECIPE, TWO, None, Run(Schedule(1), Impatient(at)))
 
 
 def test_of_the_last_model_something_is_left() -> None:
-    fitted = fit_stack([CTB], [PD], RECIPE, TWO, None, Schedule(1), Impatient(3))
+    fitted = fit_stack([CTB], [PD], RECIPE, TWO, None, Run(Schedule(1), Impatient(3)))
     assert fitted.outcome.interrupted
     assert fitted.model.weights.any()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.learning.run import Run
 from tagweave.training.predict_self import PredictSelf
 from tagweave.training.system import KBest, Parallel, Step
 from tagweave.training.transform import fit_iterated, fit_transformed
@@ -48,8 +50,15 @@ class Dictionaries:
     scores_by_step: dict[str, float] = field(default_factory=dict)
     stop_at: str = ""
     devs: dict[str, Any] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def run(self) -> Run:
+        return Run(tell=self.lines.append)
 
     def _model(self, step: Step, labels: dict[str, str], dev: Any) -> Model:
+        self.steps.append(step)
         if step.what == self.stop_at:
             raise KeyboardInterrupt
         self.told.append((step.what, labels))
@@ -114,9 +123,10 @@ def names(system: Dictionaries) -> list[str]:
 
 
 def test_model_2_relabels_the_source_and_merges_it() -> None:
-    system, steps = Dictionaries(), []
-    final = fit_transformed(system, [TARGET], [SOURCE], DEV, announce=steps.append)
-    assert [tuple(step) for step in steps] == [
+    system = Dictionaries()
+    final = fit_transformed(system, [TARGET], [SOURCE], DEV)
+    assert system.lines[1] == "2/3 transfer model, S to T (after 0 s)"
+    assert [tuple(step) for step in system.steps] == [
         (1, 3, "source model of S", False),
         (2, 3, "transfer model, S to T", False),
         (3, 3, "final model of T", True),
@@ -256,10 +266,10 @@ def test_an_interrupt_keeps_the_best_round() -> None:
 
 
 def test_steps_are_counted() -> None:
-    steps: list[Step] = []
     system = Dictionaries(scores_by_step={"round 1: final model of T": 1})
     more = corpus("U", a="1", b="2")
-    fit_iterated(system, [TARGET], [SOURCE, more], DEV, PLAIN, 3, announce=steps.append)
+    fit_iterated(system, [TARGET], [SOURCE, more], DEV, PLAIN, 3)
+    steps = system.steps
     assert [step.number for step in steps] == list(range(1, len(steps) + 1))
     assert {step.of for step in steps} == {1 + 2 + 3 * (2 * 2 + 1)}
     assert not any(step.last for step in steps)
@@ -268,3 +278,21 @@ def test_steps_are_counted() -> None:
 def test_a_round_is_needed() -> None:
     with pytest.raises(ValueError, match="expected 1 or more"):
         fit_iterated(Dictionaries(), [TARGET], [SOURCE], DEV, rounds=0)
+
+
+def test_a_cancelled_run_keeps_the_best_round() -> None:
+    is_cancelled = Event()
+
+    class Cancelled(Dictionaries):
+        @property
+        def run(self) -> Run:
+            return Run(cancel=is_cancelled.is_set)
+
+        def score(self, model: Model, dev: Corpus) -> float:
+            is_cancelled.set()
+            return 1.0
+
+    found = fit_iterated(Cancelled(), [TARGET], [SOURCE], DEV, PLAIN)
+    assert found.interrupted and found.model.name == "round 1: final model of T"
+    with pytest.raises(KeyboardInterrupt):
+        fit_transformed(Cancelled(), [TARGET], [SOURCE])

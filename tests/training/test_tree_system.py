@@ -17,7 +17,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features.arc_templates import ArcTemplates, guide_layer
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import Run, Schedule
 from tagweave.models.parser import Parser, guided
 from tagweave.models.storage import load_model, save_model
 from tagweave.training.guided import merged
@@ -37,7 +37,7 @@ SHORT = Schedule(iterations=3)
 
 def system_of(learner: str = "adagrad", **more: Any) -> TreeSystem:
     recipe = ParserRecipe(TEMPLATES, learner, {"seed": 0}, bits=10)
-    return TreeSystem(recipe, more.pop("schedule", SHORT), **more)
+    return TreeSystem(recipe, Run(more.pop("schedule", SHORT), **more))
 
 
 # Guideline B is a function of A: a determiner is the head of its noun, not its modifier.
@@ -257,12 +257,12 @@ def test_an_interrupt_is_passed_on_before_the_last_step(tmp_path: Path) -> None:
         def iteration(self, iteration: Any, limit: int) -> None:
             raise KeyboardInterrupt
 
-    told: list[int] = []
-    system = system_of(callback=Stop(), announce=lambda each: told.append(len(each)))
+    told: list[str] = []
+    system = system_of(callback=Stop(), tell=told.append)
     (_, target), (source, _) = corpora(8, 1), corpora(12, 2)
     with pytest.raises(KeyboardInterrupt):
         fit_transformed(system, [target], [source])
-    assert told == [1]
+    assert told[1:] == ["12 sentences with evidence, 54 tokens (54 with evidence)"]
     assert system.train([source, source], None, STEP).outcome.interrupted
 
 
@@ -295,15 +295,15 @@ def test_adaptation_beats_the_target_alone() -> None:
     source, (_, target), (_, test) = attached(600, 1)[0], attached(25, 2), attached(100, 3)
     dev = attached(30, 4)[1]
     recipe, schedule = ParserRecipe(FREE, settings={"seed": 0}, bits=12), Schedule(iterations=8)
-    system = TreeSystem(recipe, schedule)
+    system = TreeSystem(recipe, Run(schedule))
 
     def score(fitted: FittedParser) -> float:
         return uas(system.annotate(fitted, test), test)
 
-    alone = score(fit_parser([target], recipe, dev, schedule))
-    both = score(fit_parser(merged([target], [source]), recipe, dev, schedule))
-    guide = fit_parser([source], recipe, None, schedule).model
-    first = fit_guided_parser([target], guide, recipe, dev, schedule)
+    alone = score(fit_parser([target], recipe, dev, Run(schedule)))
+    both = score(fit_parser(merged([target], [source]), recipe, dev, Run(schedule)))
+    guide = fit_parser([source], recipe, None, Run(schedule)).model
+    first = fit_guided_parser([target], guide, recipe, dev, Run(schedule))
     second = fit_transformed(system, [target], [source], dev)
     third = fit_iterated(system, [target], [source], dev, rounds=1).model
     for adapted in (first, second, third):
@@ -316,14 +316,14 @@ def test_adaptation_beats_the_target_alone() -> None:
 def test_gold_trees_of_the_guideline_are_not_looked_at_in_training() -> None:
     (source, target), guide_text = attached(20, 2), attached(50, 1)[0]
     recipe = ParserRecipe(FREE, bits=10)
-    guide = fit_parser([guide_text], recipe, None, SHORT).model
+    guide = fit_parser([guide_text], recipe, None, Run(SHORT)).model
     gold = target.with_sentences(replace(b, heads={**b.heads, **a.heads}) for a, b in zip(source, target, strict=True))
-    one, two = (fit_guided_parser([each], guide, recipe, each, SHORT) for each in (target, gold))
+    one, two = (fit_guided_parser([each], guide, recipe, each, Run(SHORT)) for each in (target, gold))
     np.testing.assert_array_equal(one.model.weights, two.model.weights)
     shown = target.with_sentences(
         replace(b, heads={**b.heads, guide_layer("A"): a.heads["A"]}) for a, b in zip(source, target, strict=True)
     )
-    three = fit_guided_parser([shown], guide, recipe, None, SHORT)
+    three = fit_guided_parser([shown], guide, recipe, None, Run(SHORT))
     assert (three.model.weights != one.model.weights).any()
     with pytest.raises(CorpusError, match="a target corpus of the guideline 'A'"):
         fit_guided_parser([source], guide, recipe)
@@ -337,11 +337,11 @@ def converter() -> Any:
     """A model of B that is guided by A, trained on trees of both."""
     (source, target), guide_text = attached(60, 2), attached(60, 1)[0]
     recipe = ParserRecipe(FREE, bits=12)
-    guide = fit_parser([guide_text], recipe, None, SHORT).model
+    guide = fit_parser([guide_text], recipe, None, Run(SHORT)).model
     shown = target.with_sentences(
         replace(b, heads={**b.heads, guide_layer("A"): a.heads["A"]}) for a, b in zip(source, target, strict=True)
     )
-    return fit_guided_parser([shown], guide, recipe, None, Schedule(iterations=8)).model
+    return fit_guided_parser([shown], guide, recipe, None, Run(Schedule(iterations=8))).model
 
 
 def test_a_treebank_is_converted() -> None:

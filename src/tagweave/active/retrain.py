@@ -16,7 +16,7 @@ from dataclasses import replace
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import fit
@@ -52,8 +52,7 @@ def retrained(
     annotated: Corpus,
     recipe: Recipe,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
+    run: Run = SILENT,
 ) -> ChainModel:
     """A model of the source corpus and of partially annotated sentences of characters.
 
@@ -63,7 +62,7 @@ def retrained(
         source: the corpus of the source domain.
         annotated: of characters, under the guideline of `source`; may be empty.
         recipe: how.
-        dev, schedule, callback: as for `fit`.
+        dev, run: as for `fit`.
 
     Raises:
         ValueError: an unknown treatment.
@@ -77,7 +76,7 @@ def retrained(
         _, recipe = treated("pointwise", corpora, recipe)
     elif treatment == "argmax":
         corpora = [source, *(completed(model, corpus, recipe) for corpus in corpora[1:])]
-    fitted = fit(corpora, recipe, dev, schedule, callback, _words(model, recipe))
+    fitted = fit(corpora, recipe, dev, run, _words(model, recipe))
     if fitted.outcome.interrupted:
         raise KeyboardInterrupt
     return fitted.model

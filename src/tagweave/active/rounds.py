@@ -12,7 +12,7 @@ from tagweave.active.annotator import Annotator, until_words
 from tagweave.active.retrain import retrained
 from tagweave.active.strategies import Occurrences, most_uncertain
 from tagweave.corpus.corpus import Corpus
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.training.recipe import Recipe
 
@@ -28,7 +28,7 @@ class Rounds:
         source: the corpus that it was trained on.
         annotator: who is asked.
         words: different, non-empty: their occurrences are asked for.
-        recipe, dev, schedule: of every training.
+        recipe, dev, run: of every training.
         context: as for `most_uncertain`.
         seed: of the strategy `random`.
     """
@@ -39,7 +39,7 @@ class Rounds:
     words: Sequence[str]
     recipe: Recipe
     dev: Corpus | None = None
-    schedule: Schedule | None = None
+    run: Run = SILENT
     context: int = 2
     seed: int = 0
     _ranked: dict[str, tuple[Occurrences, NDArray[np.bool_]]] = field(default_factory=dict, repr=False)
@@ -65,7 +65,7 @@ class Rounds:
         found = self.ranked(strategy)[0].only(slice(self.questions(strategy, words)[0]))
         return self.annotator.annotated(found, self.source.guideline)
 
-    def trained(self, strategy: str, treatment: str, words: int, callback: Callback | None = None) -> ChainModel:
+    def trained(self, strategy: str, treatment: str, words: int) -> ChainModel:
         """A model of the source and of these sentences. Raises as `retrained`."""
         marked = self.annotated(strategy, words)
-        return retrained(treatment, self.model, self.source, marked, self.recipe, self.dev, self.schedule, callback)
+        return retrained(treatment, self.model, self.source, marked, self.recipe, self.dev, self.run)

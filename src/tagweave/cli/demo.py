@@ -126,7 +126,7 @@ class _Show:
         """A coupled model of corpora that have no tag in common, and what it makes of tags of the other guideline."""
         from tagweave.conversion.labels import convert
         from tagweave.evaluation.accuracy import accuracy
-        from tagweave.learning.loop import Schedule
+        from tagweave.learning.run import Run, Schedule
         from tagweave.training.coupled import Coupling, fit_coupled, fit_mappings
         from tagweave.training.recipe import Recipe
 
@@ -135,8 +135,8 @@ class _Show:
         self.say(
             f"{len(ctb)} sentences have tags of the guideline CTB, {len(pd)} others have those of PD; none has both."
         )
-        mappings = fit_mappings([ctb], [pd], Recipe(), 2, schedule=schedule)
-        coupled = fit_coupled([ctb, pd], Recipe(), Coupling(mappings), schedule=schedule)
+        mappings = fit_mappings([ctb], [pd], Recipe(), 2, run=Run(schedule))
+        coupled = fit_coupled([ctb, pd], Recipe(), Coupling(mappings), run=Run(schedule))
         given = forms_only(sample("both.tsv#pd"), "pd")
         converted = accuracy(test, convert(coupled.model, given, "ctb")).tokens.value
         self.table(
@@ -214,12 +214,12 @@ class _Show:
 
 
 def _fit(corpus: Corpus, strategy: str, task: Any = None) -> Fitted:
-    from tagweave.learning.loop import Schedule
+    from tagweave.learning.run import Run, Schedule
     from tagweave.training.incomplete import fit_incomplete
     from tagweave.training.recipe import Recipe
 
     recipe = Recipe() if task is None else Recipe(task)
-    return fit_incomplete(strategy, [corpus], recipe, schedule=Schedule(iterations=_ITERATIONS))
+    return fit_incomplete(strategy, [corpus], recipe, run=Run(Schedule(iterations=_ITERATIONS)))
 
 
 def _accuracy(fitted: Fitted, test: Corpus) -> str:

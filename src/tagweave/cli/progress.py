@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from tagweave.learning.loop import Callback
+    from tagweave.learning.callback import Callback
 
 Item = TypeVar("Item")
 

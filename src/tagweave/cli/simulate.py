@@ -55,7 +55,7 @@ def simulate(
     from tagweave.active.rounds import Rounds
     from tagweave.active.strategies import STRATEGIES
     from tagweave.harvest.lexicon import read
-    from tagweave.learning.loop import Schedule
+    from tagweave.learning.run import Run, Schedule
     from tagweave.models.chain import ChainModel
     from tagweave.models.storage import load_model
     from tagweave.training.corpora import read_corpus
@@ -74,7 +74,7 @@ def simulate(
         held_out = development_data(training_data([first], [], None), read_corpus(dev, "segment", format), first).corpus
     schedule = Schedule(iterations, patience)
     listed = read(words).words
-    rounds = Rounds(base, source, Annotator.of(target), listed, recipe, held_out, schedule, context, seed)
+    rounds = Rounds(base, source, Annotator.of(target), listed, recipe, held_out, Run(schedule), context, seed)
     if few := [c for c in strategies if rounds.questions(c, sizes[-1])[1] < sizes[-1]]:
         marked = rounds.questions(few[0], sizes[-1])[1]
         say(f"--numbers {sizes[-1]}: only {marked} words of the list can be marked in {gold}")

@@ -132,8 +132,8 @@ def _check_alone(values: Mapping[str, Any], of_methods: Mapping[str, Any], name:
 
 
 def _resolved(plan: TrainingPlan) -> TrainingPlan:
+    from tagweave.learning.run import Run
     from tagweave.training.resolve import job_of
-    from tagweave.training.run import Run
 
     return job_of(plan, Run(tell=say)).plan
 
@@ -145,9 +145,8 @@ def _train(plan: TrainingPlan, model: Path, resume: bool, log: str | None) -> No
         typer.Exit: code 130, after an interrupt.
         KeyboardInterrupt: an interrupt before there was anything to go on from.
     """
-    from tagweave.learning.loop import Schedule
+    from tagweave.learning.run import Run, Schedule
     from tagweave.training.resolve import job_of
-    from tagweave.training.run import Run
     from tagweave.training.train import train as carry_out
 
     checkpoints = Checkpoints(Path(f"{model}.checkpoint"))

@@ -16,7 +16,7 @@ from tagweave.estimators.sequences import Labels, TokenSequence, layers_of, toke
 if TYPE_CHECKING:  # the modules behind these compile kernels: they are imported by the methods that need them
     from tagweave.estimators.single import SingleSentences
     from tagweave.features.encoded import Encoded
-    from tagweave.learning.loop import Iteration
+    from tagweave.learning.callback import Iteration
     from tagweave.models.chain import ChainModel
 
 Objects = NDArray[np.object_]
@@ -116,6 +116,7 @@ class ChainCRF(Estimator):
                 y_dev, or a parameter that the algorithm does not take.
         """
         from tagweave.estimators.fitting import Sequences, fit_sequences
+        from tagweave.learning.run import SILENT, Run
 
         if (X_dev is None) != (y_dev is None):
             raise ValueError("found only one of X_dev and y_dev, expected both or neither")
@@ -126,7 +127,7 @@ class ChainCRF(Estimator):
             held_out = token_sequences(X_dev)
             dev_layers = layers_of(y_dev, [len(sentence) for sentence in held_out], "y_dev")
             dev = Sequences(held_out, dev_layers, weights_of(None, len(held_out)))
-        fitted = fit_sequences(train, dev, self.get_params(), _Printer() if self.verbose else None)
+        fitted = fit_sequences(train, dev, self.get_params(), Run(callback=_Printer()) if self.verbose else SILENT)
         self.model_: ChainModel = fitted.model
         self.training_log_: list[Iteration] = fitted.outcome.history
         return self
@@ -225,7 +226,7 @@ class ChainCRF(Estimator):
             ModelFileError: a file of another kind, a damaged one, or a model of another kind.
         """
         from tagweave.features.attributes import AttributeEncoder
-        from tagweave.learning.loop import Iteration
+        from tagweave.learning.callback import Iteration
         from tagweave.models.chain import ChainModel
         from tagweave.models.storage import ModelFileError, load_model
 

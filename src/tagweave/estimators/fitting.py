@@ -25,7 +25,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.emission import ViewEmission
 from tagweave.models.layout import Layout
 from tagweave.models.objective import chunk_bounds
@@ -53,16 +53,14 @@ class Sequences:
         )
 
 
-def fit_sequences(
-    train: Sequences, dev: Sequences | None, parameters: Mapping[str, Any], callback: Callback | None
-) -> Fitted:
+def fit_sequences(train: Sequences, dev: Sequences | None, parameters: Mapping[str, Any], run: Run = SILENT) -> Fitted:
     """Fit a model.
 
     Args:
         train: training data.
         dev: development data, or `None`.
         parameters: those of `ChainCRF`.
-        callback: is told of every iteration.
+        run: who is told; `parameters` have the schedule.
 
     Raises:
         ValueError: parameters that do not fit together, no sentence, or no label.
@@ -86,7 +84,7 @@ def fit_sequences(
         None if dev is None else scorer(problem.model, encode(problem.model, dev.sentences), dev.layers, GUIDELINE)
     )
     schedule = Schedule(_iterations(algorithm, parameters["max_iterations"]), parameters["period"] or PERIOD)
-    return learn(problem, trainer, {}, schedule, evaluate, callback)
+    return learn(problem, trainer, {}, replace(run, schedule=schedule), evaluate)
 
 
 def _iterations(algorithm: Algorithm, limit: int | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from tagweave.training.errors import PlanError
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
 if TYPE_CHECKING:
-    from tagweave.learning.loop import Callback
+    from tagweave.learning.callback import Callback
     from tagweave.training.corpora import CorpusFile
 
 Source = Corpus | str | PathLike[str]
@@ -30,6 +30,7 @@ def train(
     weights: Sequence[float] | None = None,
     sample: Sequence[int | str] | None = None,
     callback: Callback | None = None,
+    cancel: Callable[[], bool] | None = None,
     **settings: Any,
 ) -> Model:
     """Train a model: the one that `tagweave train` makes of the same corpora and options, to the last bit.
@@ -44,6 +45,7 @@ def train(
         weights: how often a sentence of each corpus counts, the target's first.
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
         callback: is told of every iteration; `None`: lines on standard error.
+        cancel: is asked before every batch of sentences; once it says yes, training ends as an interrupt ends it.
         settings: fields of `TrainingPlan` (`learner`, `settings`, `iterations`, `seed`, `threads`, `templates`,
             `lexicons` ...), and options of the method (`mapping`, `rounds`, `folds` ...).
 
@@ -54,8 +56,8 @@ def train(
         KeyboardInterrupt: the user stopped it before there was a model.
     """
     from tagweave.learning.progress import Lines
+    from tagweave.learning.run import Run
     from tagweave.training.resolve import Corpora, job_of
-    from tagweave.training.run import Run
     from tagweave.training.train import train as carry_out
 
     targets, others = _several(target), _several(sources)
@@ -72,7 +74,11 @@ def train(
         **_fields(settings),
     )
     run = Run(callback=callback or Lines(sys.stderr), tell=_told if callback is None else lambda line: None)
-    return of_training(carry_out(job_of(plan, run, Corpora(files, dev_file))))
+    run = run if cancel is None else replace(run, cancel=cancel)
+    training = carry_out(job_of(plan, run, Corpora(files, dev_file)))
+    if training.outcome.interrupted and not training.outcome.iterations:
+        raise KeyboardInterrupt
+    return of_training(training)
 
 
 def _told(line: str) -> None:

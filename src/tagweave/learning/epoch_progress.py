@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tagweave.learning.trainer import Blocks, Objective
 
 Floats = NDArray[Any]
-Tell = Callable[[float], None]
+Report = Callable[[float], None]
 """Is told the share of the sentences that have passed."""
 
 _EVERY = 1.0  # seconds
@@ -21,10 +21,18 @@ _EVERY = 1.0  # seconds
 
 @dataclass
 class ReportingObjective:
-    """An objective, and whoever is told now and then which share of its sentences has passed."""
+    """An objective that reports on the batches that go through it.
+
+    Attributes:
+        objective: what is computed.
+        report: is told now and then which share of the sentences has passed; `None` tells nobody.
+        before: is called before every batch; an exception of it ends the epoch.
+        last: when `report` was told.
+    """
 
     objective: Objective
-    tell: Tell
+    report: Report | None
+    before: Callable[[], None]
     last: float = field(default_factory=time.perf_counter)
 
     @property
@@ -47,16 +55,19 @@ class ReportingObjective:
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         """As `Objective`."""
+        self.before()
         return self.objective.loss_and_gradient(weights)
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """As `Objective`."""
+        self.before()
         loss = self.objective.add_batch(weights, first, last, gradient)
         self._passed(last)
         return loss
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
         """As `Objective`."""
+        self.before()
         mistakes = self.objective.correct(weights, totals, first, last, batch, step)
         self._passed(last)
         return mistakes
@@ -74,6 +85,6 @@ class ReportingObjective:
         return replace(self, objective=self.objective.shuffled(order))
 
     def _passed(self, sentences: int) -> None:
-        if (now := time.perf_counter()) - self.last >= _EVERY:
+        if self.report and (now := time.perf_counter()) - self.last >= _EVERY:
             self.last = now
-            self.tell(sentences / len(self))
+            self.report(sentences / len(self))

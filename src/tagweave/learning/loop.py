@@ -4,113 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.learning.callback import Iteration, ProgressCallback
 from tagweave.learning.checkpoint import load_checkpoint, save_checkpoint
 from tagweave.learning.epoch_progress import ReportingObjective
+from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.learning.trainer import Objective, State, Trainer
 
 Floats = NDArray[Any]
 
 _WITH_DEV = 100
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """What one iteration came to.
-
-    Attributes:
-        number: from 1.
-        loss: the training loss.
-        score: the score on development data, `None` without any.
-        best: whether it is the best score so far.
-        seconds: since training began, evaluation included.
-        phase: the name of the part of a training of several; "" where it is the only one.
-    """
-
-    number: int
-    loss: float
-    score: float | None
-    best: bool
-    seconds: float
-    phase: str = ""
-
-
-class Callback(Protocol):
-    """Whoever shows the progress of training."""
-
-    def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Called after every iteration; `limit` is the largest number of iterations."""
-        ...
-
-
-@runtime_checkable
-class ProgressCallback(Callback, Protocol):
-    """Whoever shows how far an iteration is, too."""
-
-    def within_iteration(self, number: int, share: float, seconds: float) -> None:
-        """Called about every second: which share of the sentences iteration `number` has seen, after so many
-        seconds."""
-        ...
-
-
-@dataclass(frozen=True)
-class Phase:
-    """Tells a callback of the iterations of one part of a training, under the name of that part."""
-
-    callback: Callback
-    name: str
-
-    def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Pass it on."""
-        self.callback.iteration(replace(iteration, phase=self.name), limit)
-
-    def within_iteration(self, number: int, share: float, seconds: float) -> None:
-        """Pass it on to whoever shows it."""
-        if isinstance(self.callback, ProgressCallback):
-            self.callback.within_iteration(number, share, seconds)
-
-
-class Silence:
-    """Shows nothing."""
-
-    def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Do nothing."""
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """When training stops, and what it leaves behind.
-
-    Attributes:
-        iterations: the largest number of iterations; `None`: 100 with development data, else as many as usually
-            suffice for the trainer.
-        patience: stop after so many iterations without a better development score.
-        checkpoint: where the state is kept after every iteration; `None` keeps none.
-        resume: go on from the checkpoint if there is one.
-        run: what identifies the run.
-    """
-
-    iterations: int | None = None
-    patience: int = 5
-    checkpoint: Path | None = None
-    resume: bool = False
-    run: str = ""
-
-    @property
-    def can_resume(self) -> bool:
-        """Whether there is a checkpoint to go on from."""
-        return self.resume and self.checkpoint is not None and self.checkpoint.exists()
-
-    def of_part(self, part: str) -> Schedule:
-        """The schedule of a named part of the training, which has its own checkpoint."""
-        checkpoint = self.checkpoint and self.checkpoint.with_name(f"{self.checkpoint.name}.{part}")
-        return replace(self, checkpoint=checkpoint, run=f"{self.run} {part}")
 
 
 @dataclass
@@ -142,30 +50,31 @@ def train(
     trainer: Trainer,
     objective: Objective,
     weights: Floats,
-    schedule: Schedule,
+    run: Run = SILENT,
     evaluate: Callable[[Floats], float] | None = None,
-    callback: Callback | None = None,
 ) -> Outcome:
     """Run a trainer to its end, to the limit, or until the development score stops rising.
 
-    An interrupt (Ctrl-C) ends training after the current sentence batch and keeps the best weights so far. So does a
-    loss or a weight that is no finite number; such a state is never judged, and never kept as a checkpoint.
+    An interrupt (Ctrl-C), or a run that is cancelled, ends training after the current sentence batch and keeps the best
+    weights so far. So does a loss or a weight that is no finite number; such a state is never judged, and never kept as
+    a checkpoint.
 
     Args:
         trainer: the algorithm.
         objective: what it minimises.
         weights: where it begins.
-        schedule: when it stops.
+        run: when it stops, and who is told.
         evaluate: the development score of weights, higher is better.
-        callback: is told of every iteration.
 
     Raises:
         TrainingError: a loss or a weight became infinite or nan, and no development score tells which weights to keep.
         CheckpointError: the checkpoint to go on from is damaged, or of another run.
     """
     begin = time.perf_counter()
+    schedule = run.schedule
     limit = schedule.iterations or (trainer.epochs if evaluate is None else _WITH_DEV)
     try:
+        run.stop_if_cancelled()
         state, best = _begin(trainer, objective, weights, schedule)
     except KeyboardInterrupt:  # a trainer may take its time to begin: SGD tries rates
         return Outcome(weights, interrupted=True)
@@ -173,7 +82,8 @@ def train(
     try:
         while state.iteration < limit and not state.converged and best["wait"] < schedule.patience:
             before = state.iteration
-            trainer.step(_told(objective, before + 1, callback), state)
+            run.stop_if_cancelled()
+            trainer.step(_reporting(objective, before + 1, run), state)
             if state.iteration == before:
                 break
             if not _is_finite(state):
@@ -182,8 +92,8 @@ def train(
             iteration = _judge(trainer, state, best, evaluate, time.perf_counter() - begin)
             outcome.history.append(iteration)
             if schedule.checkpoint:
-                save_checkpoint(schedule.checkpoint, state, best, schedule.run)
-            (callback or Silence()).iteration(iteration, limit)
+                save_checkpoint(schedule.checkpoint, state, best, schedule.identity)
+            run.callback.iteration(iteration, limit)
     except KeyboardInterrupt:
         outcome.interrupted = True
     if outcome.diverged and best["weights"] is None:
@@ -196,14 +106,17 @@ def train(
     return outcome
 
 
-def _told(objective: Objective, number: int, callback: Callback | None) -> Objective:
-    """The objective of an iteration, of which a callback sees how far it is."""
-    if not isinstance(callback, ProgressCallback):
-        return objective
-    begin, shown = time.perf_counter(), callback
-    return ReportingObjective(
-        objective, lambda share: shown.within_iteration(number, share, time.perf_counter() - begin)
-    )
+def _reporting(objective: Objective, number: int, run: Run) -> Objective:
+    """The objective of an iteration; the run's callback sees how far it is, and the run may be cancelled within it."""
+    callback, begin = run.callback, time.perf_counter()
+    if isinstance(callback, ProgressCallback):
+        followed = callback
+
+        def report(share: float) -> None:
+            followed.within_iteration(number, share, time.perf_counter() - begin)
+
+        return ReportingObjective(objective, report, run.stop_if_cancelled)
+    return ReportingObjective(objective, None, run.stop_if_cancelled) if run.can_be_cancelled else objective
 
 
 def _is_finite(state: State) -> bool:
@@ -212,7 +125,7 @@ def _is_finite(state: State) -> bool:
 
 def _begin(trainer: Trainer, objective: Objective, weights: Floats, schedule: Schedule) -> tuple[State, dict[str, Any]]:
     if schedule.can_resume and schedule.checkpoint:
-        return load_checkpoint(schedule.checkpoint, schedule.run, trainer.rules(objective))
+        return load_checkpoint(schedule.checkpoint, schedule.identity, trainer.rules(objective))
     return trainer.start(objective, weights), {"weights": None, "score": None, "wait": 0}
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from tagweave.learning.loop import Callback, Iteration, ProgressCallback
+from tagweave.learning.callback import Callback, Iteration, ProgressCallback
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,9 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from tagweave.learning.progress import Lines
+from tagweave.learning.run import Run
 from tagweave.training.plan_json import read_plan
 from tagweave.training.resolve import job_of
-from tagweave.training.run import Run
 from tagweave.training.train import train
 
 

@@ -18,7 +18,7 @@ from tagweave.training.fit import Fitted, Problem, fit_problem, prepare
 from tagweave.training.guided import fit_stages
 from tagweave.training.job import Job
 from tagweave.training.recipe import Recipe
-from tagweave.training.summary import sample_line, summary, weights_by_view
+from tagweave.training.summary import sample_line, weights_by_view
 from tagweave.training.task import Task
 
 
@@ -59,29 +59,21 @@ class ChainJob(Job[Fitted]):
         return self.fit_problem(prepare(corpora, recipe, encoder=recipe.encoder(self.lexicons.words)), corpora, recipe)
 
     def fit_problem(self, problem: Problem, corpora: Sequence[Corpus], recipe: Recipe) -> Fitted:
-        """Tell of a problem, and fit it."""
-        self.announce(problem)
+        """Fit a problem, telling how much of each corpus an iteration visits."""
         if recipe.sample or len(self.data.guidelines) > 1:
             self.run.tell(sample_line(corpora, recipe.sample))
-        return fit_problem(problem, recipe, self.dev, self.run.schedule, self.run.callback)
+        return fit_problem(problem, recipe, self.dev, self.run)
 
     def fit_guided(self) -> Fitted:
         """See `Job.fit_guided`."""
         data, run = self.data, self.run
         run.tell(f"first a model of {data.guidelines[1]}, then one of {data.target} that looks at its labels")
-        return fit_stages(
-            data.targets, data.sources, self.recipe, self.dev, run.schedule, run.callback, announce=self.announce
-        )
+        return fit_stages(data.targets, data.sources, self.recipe, self.dev, run)
 
     @property
     def system(self) -> ChainSystem:
         """See `Job.system`."""
-        return ChainSystem(self.recipe, self.run.schedule, self.run.callback, self.announce)
-
-    def announce(self, problem: Problem) -> None:
-        """Tell the size of a problem."""
-        for line in summary(problem, self.recipe):
-            self.run.tell(line)
+        return ChainSystem(self.recipe, self.run)
 
     def about(self, fitted: Fitted) -> dict[str, Any]:
         """See `Job.about`."""

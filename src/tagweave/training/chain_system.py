@@ -7,7 +7,7 @@ ordinary model whose templates look at a column of guide labels, which every sen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -24,12 +24,12 @@ from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import SEGMENTATION, as_layer, letters, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import is_wildcard
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import guide_column, labels_of, one_label_each
 from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
-from tagweave.training.fit import Announce, Fitted, fit_problem, prepare
+from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided, with_guide
 from tagweave.training.jackknife import in_characters, labelled
 from tagweave.training.recipe import Recipe
@@ -50,15 +50,11 @@ class ChainSystem:
 
     Attributes:
         recipe: how every model is fitted, to all sentences: a sample is not heeded.
-        schedule: when each fit stops; each has a checkpoint of its own, the part `step-NUMBER`.
-        callback: is told of every iteration.
-        announce: is told of every problem before it is fitted.
+        run: when each fit stops, and who is told; each fit is a part of it, `step-NUMBER`.
     """
 
     recipe: Recipe
-    schedule: Schedule = field(default_factory=Schedule)
-    callback: Callback | None = None
-    announce: Announce | None = None
+    run: Run = SILENT
 
     def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> Fitted:
         """An ordinary fit. Raises as `fit`, and KeyboardInterrupt if the user stopped it before the last step."""
@@ -76,8 +72,8 @@ class ChainSystem:
         `train`."""
         column = guide_column(guide.model.structure.space.views[0].guideline)
         shown, shown_dev = [self._shown(each, column) for each in parallel], dev and self._shown(dev, column)
-        recipe, schedule = replace(self.recipe, sample=()), self.schedule.of_part(f"step-{step.number}")
-        return fit_guided(shown, guide.model, recipe, shown_dev, schedule, self.callback, self.announce)
+        recipe = replace(self.recipe, sample=())
+        return fit_guided(shown, guide.model, recipe, shown_dev, self._part(step))
 
     def annotate(self, model: Fitted, corpus: Corpus) -> list[Labels]:
         """The labels of the text."""
@@ -138,12 +134,11 @@ class ChainSystem:
         prepared = self.recipe.task.prepare(dev)
         return dev_score(model.model, prepared, self.recipe.threads)(model.model.weights)
 
+    def _part(self, step: Step) -> Run:
+        return self.run.part(f"step-{step.number}")
+
     def _fit(self, corpora: Sequence[Corpus], recipe: Recipe, dev: Corpus | None, step: Step) -> Fitted:
-        recipe = replace(recipe, sample=())
-        problem = prepare(corpora, recipe)
-        if self.announce:
-            self.announce(problem)
-        fitted = fit_problem(problem, recipe, dev, self.schedule.of_part(f"step-{step.number}"), self.callback)
+        fitted = fit(corpora, replace(recipe, sample=()), dev, self._part(step))
         if fitted.outcome.interrupted and not step.last:
             raise KeyboardInterrupt
         return fitted

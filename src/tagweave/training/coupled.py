@@ -22,16 +22,15 @@ from tagweave.labels.bundles import bundle
 from tagweave.labels.mapping import TagMapping, annotated_twice, count_pairs
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import split_label
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import (
-    Announce,
     Fitted,
     Problem,
+    fit,
     fit_problem,
     label_space,
-    prepare,
     prepare_corpora,
     prepare_in,
 )
@@ -107,8 +106,7 @@ def fit_coupled(
     recipe: Recipe,
     coupling: Coupling,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
+    run: Run = SILENT,
     pruning: Pruning | None = None,
 ) -> Fitted:
     """Fit one model of all guidelines of the corpora.
@@ -116,7 +114,7 @@ def fit_coupled(
     Development data may be of any of them. Arguments and errors are those of `fit` and `prepare_coupled`.
     """
     problem = prepare_coupled(corpora, recipe, coupling, pruning)
-    return fit_problem(problem, for_bundles(recipe, len(problem.model.structure.space)), dev, schedule, callback)
+    return fit_problem(problem, for_bundles(recipe, len(problem.model.structure.space)), dev, run)
 
 
 def for_bundles(recipe: Recipe, bundles: int) -> Recipe:
@@ -155,13 +153,11 @@ def fit_mappings(
     recipe: Recipe,
     minimum: int | None = None,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
-    announce: Announce | None = None,
+    run: Run = SILENT,
 ) -> tuple[TagMapping, ...]:
     """The automatic mapping of the target guideline and every other one, by a tagger of the target fitted for it.
 
-    The fit has a checkpoint of its own, the part `mapping` of the schedule, which stays: so a coupled fit that is
+    The fit has a checkpoint of its own, the part `mapping` of the run, which stays: so a coupled fit that is
     resumed has the same mapping. Remove it after that fit.
 
     Args:
@@ -170,19 +166,14 @@ def fit_mappings(
         recipe: how the tagger is fitted; to all sentences, whatever its sample.
         minimum: as of `often`.
         dev: development data of the target guideline.
-        schedule: when the fit stops, and checkpoints.
-        callback: is told of every iteration.
-        announce: is told of the tagger's problem before it is fitted.
+        run: when the fit stops, and who is told.
 
     Raises:
         CorpusError: as `fit`, of the target corpora.
         KeyboardInterrupt: the user stopped the fit.
     """
     recipe = replace(recipe, sample=())
-    problem = prepare(target_corpora, recipe)
-    if announce:
-        announce(problem)
-    fitted = fit_problem(problem, recipe, dev, (schedule or Schedule()).of_part("mapping"), callback)
+    fitted = fit(target_corpora, recipe, dev, run.part("mapping"))
     if fitted.outcome.interrupted:
         raise KeyboardInterrupt
     return mappings_by(fitted.model, [*target_corpora, *source_corpora], recipe, minimum)

@@ -21,7 +21,8 @@ from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.learning.loop import Callback, Outcome, Phase, Schedule, train
+from tagweave.learning.loop import Outcome, train
+from tagweave.learning.run import SILENT, Run
 from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder
@@ -34,6 +35,7 @@ from tagweave.models.structure import ChainStructure
 from tagweave.training.consistency import check_consistent
 from tagweave.training.dev_score import dev_score
 from tagweave.training.recipe import Recipe
+from tagweave.training.summary import summary
 
 Floats = NDArray[Any]
 
@@ -79,16 +81,11 @@ class Problem:
         return Problem(replace(self.model, structure=structure), self.objective.with_structure(structure), self.sets)
 
 
-Announce = Callable[[Problem], None]
-"""Is told of a problem before it is fitted, where several are fitted in turn."""
-
-
 def fit(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
+    run: Run = SILENT,
     lexicon: Iterable[str] = (),
 ) -> Fitted:
     """Fit a model to corpora that share a guideline.
@@ -98,8 +95,7 @@ def fit(
         recipe: how.
         dev: development data: the iteration that does best on it is kept, and training stops when it no longer
             improves.
-        schedule: when training stops, and checkpoints.
-        callback: is told of every iteration.
+        run: when training stops, its checkpoint, and who is told.
         lexicon: words, for a recipe with templates over the columns of a lexicon; the model keeps them.
 
     Raises:
@@ -108,15 +104,14 @@ def fit(
         TrainingError: the learner diverged.
     """
     problem = prepare(corpora, recipe, encoder=recipe.encoder(lexicon))
-    return fit_problem(problem, recipe, dev, schedule, callback)
+    return fit_problem(problem, recipe, dev, run)
 
 
 def fit_problem(
     problem: Problem,
     recipe: Recipe,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
+    run: Run = SILENT,
 ) -> Fitted:
     """`fit` of a problem that `prepare` has made of the corpora; the recipe must be the same.
 
@@ -127,21 +122,21 @@ def fit_problem(
     Raises:
         CorpusError: development data without any position with one label.
     """
+    for line in summary(problem, recipe):
+        run.tell(line)
     evaluate = None if dev is None else dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
-    about, schedule = {"recipe": recipe.to_json()}, schedule or Schedule()
+    about = {"recipe": recipe.to_json()}
     if not problem.starts_pointwise:
-        return learn(problem, recipe.trainer(), about, schedule, evaluate, callback)
-    first = schedule.of_part("start")
-    if not schedule.can_resume:
-        start = callback and Phase(callback, "start: pointwise model")
-        fitted = learn(problem.pointwise(), recipe.trainer(), about, first, evaluate, start)
+        return learn(problem, recipe.trainer(), about, run, evaluate)
+    first = run.part("start").phase("start: pointwise model")
+    if not run.schedule.can_resume:
+        fitted = learn(problem.pointwise(), recipe.trainer(), about, first, evaluate)
         if fitted.outcome.interrupted:
             return fitted
         problem = replace(problem, model=replace(problem.model, weights=fitted.model.weights))
-    then = callback and Phase(callback, "then: whole model")
-    fitted = learn(problem, recipe.trainer().fine_tuning(), about, schedule, evaluate, then)
-    if first.checkpoint and not fitted.outcome.interrupted:
-        first.checkpoint.unlink(missing_ok=True)
+    fitted = learn(problem, recipe.trainer().fine_tuning(), about, run.phase("then: whole model"), evaluate)
+    if not fitted.outcome.interrupted:
+        first.finish()
     return fitted
 
 
@@ -149,9 +144,8 @@ def learn(
     problem: Problem,
     trainer: Trainer,
     about: dict[str, Any],
-    schedule: Schedule | None = None,
+    run: Run = SILENT,
     evaluate: Callable[[Floats], float] | None = None,
-    callback: Callback | None = None,
 ) -> Fitted:
     """Train the weights of a problem, and round them: scores are those of rounded weights, training goes on with exact
     ones.
@@ -160,14 +154,13 @@ def learn(
         problem: the data, and the model with all weights 0.
         trainer: the algorithm.
         about: what the model tells of itself; the development score and the number of iterations are added.
-        schedule: when training stops, and checkpoints.
+        run: when training stops, its checkpoint, and who is told.
         evaluate: the development score of weights, higher is better.
-        callback: is told of every iteration.
     """
     model = problem.model
     watched = evaluate and (lambda weights: evaluate(_kept(model, weights)))
     with one_blas_thread():
-        outcome = train(trainer, problem.objective, model.weights, schedule or Schedule(), watched, callback)
+        outcome = train(trainer, problem.objective, model.weights, run, watched)
     weights = _kept(model, np.asarray(outcome.weights, model.weights.dtype))
     about = {**about, "dev_score": outcome.score, "iterations": outcome.iterations}
     return Fitted(replace(model, weights=weights, about=about), outcome)

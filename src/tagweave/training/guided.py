@@ -20,11 +20,11 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.templates import Templates
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder, guide_templates
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import Announce, Fitted, Problem, fit_problem, prepare
+from tagweave.training.fit import Fitted, Problem, fit, fit_problem, prepare
 from tagweave.training.recipe import Recipe
 
 _Layer = TypeVar("_Layer")
@@ -35,10 +35,8 @@ def fit_stages(
     source_corpora: Sequence[Corpus],
     recipe: Recipe,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
+    run: Run = SILENT,
     source_dev: Corpus | None = None,
-    announce: Announce | None = None,
 ) -> Fitted:
     """Both stages: a guide from the source corpora, then the target model, which it guides.
 
@@ -50,28 +48,22 @@ def fit_stages(
         source_corpora: of another one, over the same kind of tokens.
         recipe: how; its templates serve both stages, its sample the target corpora alone.
         dev: development data of the target guideline, on which the best iteration of the second stage is chosen.
-        schedule: when each stage stops, and checkpoints.
-        callback: is told of every iteration of both stages.
+        run: when each stage stops, checkpoints, and who is told.
         source_dev: development data of the source guideline, for the first stage.
-        announce: is told of the problem of each stage before it is fitted.
 
     Raises:
         CorpusError: as `fit`; or the guidelines are the same.
         TrainingError: the learner diverged.
         KeyboardInterrupt: the user stopped the first stage: there is no model of the target guideline yet.
     """
-    schedule = schedule or Schedule()
     check_guidelines(target_corpora, source_corpora[0].guideline if source_corpora else "")
-    first = schedule.of_part("source")
-    all_of_it = replace(recipe, sample=())
-    source = fit_problem(
-        _announced(prepare(source_corpora, all_of_it), announce), all_of_it, source_dev, first, callback
-    )
+    first = run.part("source")
+    source = fit(source_corpora, replace(recipe, sample=()), source_dev, first)
     if source.outcome.interrupted:
         raise KeyboardInterrupt
-    fitted = fit_guided(target_corpora, source.model, recipe, dev, schedule, callback, announce)
-    if first.checkpoint and not fitted.outcome.interrupted:
-        first.checkpoint.unlink(missing_ok=True)
+    fitted = fit_guided(target_corpora, source.model, recipe, dev, run)
+    if not fitted.outcome.interrupted:
+        first.finish()
     return fitted
 
 
@@ -80,17 +72,15 @@ def fit_guided(
     guide: ChainModel,
     recipe: Recipe,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
-    announce: Announce | None = None,
+    run: Run = SILENT,
 ) -> Fitted:
     """The second stage: a model of the target guideline whose features include the labels of a guide.
 
     Arguments and errors are those of `fit` and `prepare_guided`.
     """
-    problem = _announced(prepare_guided(target_corpora, guide, recipe), announce)
+    problem = prepare_guided(target_corpora, guide, recipe)
     source = _guideline(guide)
-    return fit_problem(problem, with_guide(recipe, source), dev and _without(dev, source), schedule, callback)
+    return fit_problem(problem, with_guide(recipe, source), dev and _without(dev, source), run)
 
 
 def prepare_guided(corpora: Sequence[Corpus], guide: ChainModel, recipe: Recipe) -> Problem:
@@ -152,12 +142,6 @@ def _relabelled(corpus: Corpus, guideline: str) -> Corpus:
         return replace(sentence, layers=renamed(sentence.layers), heads=renamed(sentence.heads))
 
     return replace(corpus.map(step), guideline=guideline)
-
-
-def _announced(problem: Problem, announce: Announce | None) -> Problem:
-    if announce:
-        announce(problem)
-    return problem
 
 
 def _without(corpus: Corpus, layer: str) -> Corpus:

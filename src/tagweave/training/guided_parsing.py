@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.parser import guided
 from tagweave.models.tree import TreeModel
 from tagweave.training.guided import check_guidelines
@@ -24,8 +24,7 @@ def fit_guided_parser(
     guide: TreeModel,
     recipe: ParserRecipe,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
+    run: Run = SILENT,
 ) -> FittedParser:
     """A parser whose features include the tree of a guide; the model has the guide within it.
 
@@ -37,7 +36,7 @@ def fit_guided_parser(
         corpora: of the guideline that is wanted; its name is that of the head layer.
         guide: a parser of another guideline, trained on other text.
         recipe: how; its templates, or the usual ones, are joined to the path through the guide's tree.
-        dev, schedule, callback: as `fit_parser`.
+        dev, run: as `fit_parser`.
 
     Raises:
         CorpusError: as `fit_parser`; corpora of the guide's guideline; text without the tags that the guide looks at.
@@ -47,7 +46,7 @@ def fit_guided_parser(
     templates = recipe.templates or usual_templates(*(corpus.sentences for corpus in corpora))
     recipe = replace(recipe, templates=templates.with_guide(guide.guideline))
     shown = [_shown(corpus, guide, recipe.threads) for corpus in corpora]
-    fitted = fit_parser(shown, recipe, dev and _shown(dev, guide, recipe.threads), schedule, callback)
+    fitted = fit_parser(shown, recipe, dev and _shown(dev, guide, recipe.threads), run)
     return replace(fitted, model=replace(fitted.model, guide=guide))
 
 

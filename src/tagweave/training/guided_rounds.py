@@ -17,7 +17,7 @@ from typing import Generic, NamedTuple
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.training.guided import check_guidelines
-from tagweave.training.system import Annotation, Announce, GuidingSystem, Model, Parallel, Steps
+from tagweave.training.system import Annotation, GuidingSystem, Model, Parallel, Steps
 
 
 class _Side(NamedTuple, Generic[Annotation]):
@@ -50,7 +50,6 @@ def fit_guided_in_rounds(
     dev: Corpus | None = None,
     rounds: int = 2,
     source_dev: Corpus | None = None,
-    announce: Announce | None = None,
 ) -> Model:
     """A guided model, with a model of the source guideline in it, that has learned from bettered annotation.
 
@@ -58,13 +57,12 @@ def fit_guided_in_rounds(
     better served by one round (`fit_guided`, `fit_guided_parser`).
 
     Args:
-        system: how every model is fitted.
+        system: how every model is fitted, and the run.
         targets: corpora of the guideline that is wanted.
         sources: of one other guideline.
         dev: development data of the target guideline; it is guided as the training data is.
         rounds: 2 or more.
         source_dev: development data of the source guideline.
-        announce: is told of every step.
 
     Raises:
         ValueError: fewer rounds.
@@ -74,7 +72,7 @@ def fit_guided_in_rounds(
     if rounds < 2:
         raise ValueError(f"found {rounds} rounds, expected 2 or more")
     check_guidelines(targets, sources[0].guideline)
-    steps = Steps(rounds + 2, announce)
+    steps = Steps(rounds + 2, system.run)
     guide = system.train(sources, source_dev, steps.next(f"source model of {sources[0].guideline}"))
     model = system.train(targets, dev, steps.next(f"target model of {targets[0].guideline}"))
     mine, theirs = _side(system, model, targets, dev), _side(system, guide, sources, source_dev)

@@ -32,7 +32,7 @@ from tagweave.corpus.sentence import Candidates, Layer, Sentence, narrow
 from tagweave.features.evidence import OUTSIDE
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names, is_wildcard
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import Fitted, fit, fit_problem, prepare
 from tagweave.training.recipe import Recipe
@@ -52,8 +52,7 @@ def fit_incomplete(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
+    run: Run = SILENT,
     seed: int = 0,
     lexicon: Sequence[str] = (),
 ) -> Fitted:
@@ -65,8 +64,8 @@ def fit_incomplete(
         ValueError: an unknown strategy.
         CorpusError: as `fit`; or nothing is left after discarding.
     """
-    corpora, recipe = treated(strategy, corpora, recipe, dev, schedule, seed, lexicon)
-    return fit(corpora, recipe, dev, schedule, callback, lexicon)
+    corpora, recipe = treated(strategy, corpora, recipe, dev, run, seed, lexicon)
+    return fit(corpora, recipe, dev, run, lexicon)
 
 
 def treated(
@@ -74,7 +73,7 @@ def treated(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
+    run: Run = SILENT,
     seed: int = 0,
     lexicon: Sequence[str] = (),
 ) -> tuple[Sequence[Corpus], Recipe]:
@@ -84,7 +83,7 @@ def treated(
     if strategy == "pointwise":
         recipe = replace(recipe, transitions=False, edges=False)
     elif strategy == "argmax":
-        corpora = complete_by_argmax(corpora, recipe, dev, schedule, lexicon)
+        corpora = complete_by_argmax(corpora, recipe, dev, run, lexicon)
     elif strategy == "discard":
         corpora = [_some_left(discard(corpus, recipe.task)) for corpus in corpora]
     elif strategy != "marginal":
@@ -173,7 +172,7 @@ def complete_by_argmax(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     dev: Corpus | None,
-    schedule: Schedule | None,
+    run: Run = SILENT,
     lexicon: Sequence[str] = (),
 ) -> list[Corpus]:
     """Every position filled with its label in the best sequence that the annotation allows, under a first model.
@@ -183,14 +182,13 @@ def complete_by_argmax(
     """
     coded = [recipe.task.prepare(corpus) for corpus in corpora]
     full = [discard(corpus, recipe.task) for corpus in corpora]
-    plain = replace(schedule, checkpoint=None) if schedule else None
     if sum(map(len, full)) >= max(1, _ENOUGH * sum(map(len, corpora))):
         names = collect_names([sentence.layers.get(each.guideline, ()) for each in coded for sentence in each])
         problem = prepare([corpus for corpus in full if len(corpus)], recipe, names, recipe.encoder(lexicon))
     else:
         recipe = replace(recipe, transitions=False, edges=False)
         problem = prepare(corpora, recipe, encoder=recipe.encoder(lexicon))
-    first = fit_problem(problem, recipe, dev, plain)
+    first = fit_problem(problem, recipe, dev, run.aside())
     if first.outcome.interrupted:  # what the user wanted to stop is the whole of the training
         raise KeyboardInterrupt
     tagger = Tagger(first.model, recipe.threads)

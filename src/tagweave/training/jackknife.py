@@ -16,7 +16,7 @@ import numpy as np
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.coding import SEGMENTATION, to_characters
-from tagweave.learning.loop import Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import guide_column, labels_of
 from tagweave.models.tagger import Tagger
@@ -24,8 +24,6 @@ from tagweave.training.fit import fit, prepare_corpora
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import TAGS
 
-Progress = Callable[[int, int], None]
-"""Is told how many folds are done, and how many there are."""
 Told = Callable[[ChainModel, Sequence[Sentence], int], Sequence[tuple[str, ...]]]
 """What a model tells of every token of some sentences, with so many threads."""
 
@@ -50,8 +48,7 @@ def jackknifed(
     recipe: Recipe,
     folds: int = 10,
     seed: int = 0,
-    progress: Progress | None = None,
-    schedule: Schedule | None = None,
+    run: Run = SILENT,
     column: str = "",
     told: Told = labelled,
 ) -> list[Corpus]:
@@ -65,8 +62,8 @@ def jackknifed(
         recipe: how the models are fitted.
         folds: how many, over all corpora together; 10 in sun-wan-2012.
         seed: which sentences are of one fold.
-        progress: is told of every fold that is done.
-        schedule: when each fit stops. Its checkpoint is not used: the same seed gives the same column again.
+        run: when each fit stops. It is told of every fold that is done, not of iterations; its checkpoint is not used,
+            since the same seed gives the same column again.
         column: another name of the column.
         told: what else a model tells than its labels.
 
@@ -78,11 +75,11 @@ def jackknifed(
     coded = prepare_corpora(corpora, recipe)
     fields: dict[Member, tuple[str, ...]] = {}
     for number, held_out in enumerate(members(corpora, folds, seed), 1):
-        model = _model_without(held_out, corpora, recipe, schedule)
+        model = _model_without(held_out, corpora, recipe, run)
         found = told(model, [coded[at.corpus][at.sentence] for at in held_out], recipe.threads)
         fields.update(zip(held_out, found, strict=True))
-        if progress:
-            progress(number, folds)
+        what = f"what models of {corpora[0].guideline} say of text that they have not seen"
+        run.tell(f"{what}: {number} of {folds} folds")
     column = column or guide_column(corpora[0].guideline)
     tokens = [in_characters(corpus) for corpus in corpora] if recipe.task.of_characters else corpora
     return [
@@ -104,16 +101,14 @@ def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Membe
     return [[everyone[at] for at in sorted(order[fold::folds])] for fold in range(folds)]
 
 
-def _model_without(
-    held_out: Iterable[Member], corpora: Sequence[Corpus], recipe: Recipe, schedule: Schedule | None
-) -> ChainModel:
+def _model_without(held_out: Iterable[Member], corpora: Sequence[Corpus], recipe: Recipe, run: Run) -> ChainModel:
     """A model of all sentences but these."""
     away = set(held_out)
     others = [
         corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in away)
         for c, corpus in enumerate(corpora)
     ]
-    fitted = fit(others, recipe, schedule=replace(schedule or Schedule(), checkpoint=None))
+    fitted = fit(others, recipe, run=run.aside())
     if fitted.outcome.interrupted:  # what the user wanted to stop is the whole of the training
         raise KeyboardInterrupt
     return fitted.model

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from tagweave.learning.run import Run
 from tagweave.training.lexicons import LexiconFiles
 from tagweave.training.options import Options
-from tagweave.training.run import Run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,8 +19,9 @@ from tagweave.features.doubt import token_doubt
 from tagweave.features.given_columns import given_columns, with_copies
 from tagweave.features.relation_templates import RelationTemplates, relation_preset
 from tagweave.features.sentence_length import check_lengths
-from tagweave.learning.loop import Callback, Outcome, Schedule, train
+from tagweave.learning.loop import Outcome, train
 from tagweave.learning.online import AdaGrad
+from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.learning.trainer import Trainer
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels, LabelObjective, arc_rows
@@ -119,8 +120,7 @@ def fit_parser(
     corpora: Sequence[Corpus],
     recipe: ParserRecipe,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
+    run: Run = SILENT,
 ) -> FittedParser:
     """Fit a parser to corpora whose guideline is a head layer; heads may be full, ambiguous, unknown or doubted.
 
@@ -132,6 +132,7 @@ def fit_parser(
         TrainingError: the learner diverged.
     """
     layer = corpora[0].guideline if corpora else "head"
+    run.tell(evidence_line(corpora))
     sentences = [_weighted(s, corpus.weight) for corpus in corpora for s in corpus.sentences]
     check_lengths(sentences)
     sentences = without_disbelieved(sentences, layer)
@@ -152,11 +153,12 @@ def fit_parser(
         raise CorpusError("no head that is known", "trees, or parts of trees", corpora[0].path if corpora else "")
     score = None if dev is None else DevScore(model, dev, recipe.threads)
     evaluate = score and (lambda weights: score(rounded(weights)))
-    outcome = train(recipe.trainer(), objective, model.weights, schedule or Schedule(), evaluate, callback)
+    outcome = train(recipe.trainer(), objective, model.weights, run, evaluate)
     model = replace(model, weights=rounded(np.asarray(outcome.weights, dtype)))
     relations = relation_preset(templates, tags)
     if outcome.iterations:
-        labels, is_stopped = fit_labels(sentences, layer, relations, model.best(encoded, True))
+        rest = SILENT if outcome.interrupted else run  # relations are quick: a parser that was stopped has them, too
+        labels, is_stopped = fit_labels(sentences, layer, relations, model.best(encoded, True), rest)
         model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped
     about = {
         "recipe": {**recipe.to_json(), "templates": list(templates.texts)},
@@ -167,6 +169,14 @@ def fit_parser(
     heads = own.token_heads
     counts = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((own.doubt > 0).sum())
     return FittedParser(replace(model, about=about), outcome, lifted, int((~usable[:given]).sum()), *counts)
+
+
+def evidence_line(corpora: Sequence[Corpus]) -> str:
+    """How much there is to learn from."""
+    layers = [s.heads.get(corpus.guideline, ()) for corpus in corpora for s in corpus]
+    evidence = [layer for layer in layers if any(layer)]
+    tokens, known = sum(map(len, evidence)), sum(sum(map(bool, layer)) for layer in evidence)
+    return f"{len(evidence):,} sentences with evidence, {tokens:,} tokens ({known:,} with evidence)"
 
 
 def usual_templates(*parts: Sequence[Sentence]) -> ArcTemplates:
@@ -199,7 +209,11 @@ def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
 
 
 def fit_labels(
-    sentences: Sequence[Sentence], layer: str, templates: RelationTemplates, heads: NDArray[np.int32]
+    sentences: Sequence[Sentence],
+    layer: str,
+    templates: RelationTemplates,
+    heads: NDArray[np.int32],
+    run: Run = SILENT,
 ) -> tuple[ArcLabels | None, bool]:
     """A classifier of the relations of arcs, `None` where there are none, or several of which the evidence never
     excludes one; and whether the user stopped its training, which then is done anew when that of heads is resumed.
@@ -209,6 +223,7 @@ def fit_labels(
         layer: the head layer.
         templates: of relations.
         heads: int32[N], the trees that a parser chooses under the evidence, for heads that are not known; -1 for none.
+        run: may be cancelled; its schedule is that of heads, and nobody is told.
     """
     names = sorted({a.relation for s in sentences for c in s.heads.get(layer, ()) for a in c or () if a.relation})
     if not names:
@@ -225,7 +240,7 @@ def fit_labels(
     if not len(objective):  # nothing to choose between: there is one relation, or no arc tells them apart
         return (labels if len(names) == 1 else None), False
     trainer = AdaGrad(**{**_ADAGRAD, "batch": _LABEL_BATCH})
-    outcome = train(trainer, objective, labels.weights.reshape(-1), Schedule(iterations=_LABEL_EPOCHS))
+    outcome = train(trainer, objective, labels.weights.reshape(-1), run.aside(Schedule(_LABEL_EPOCHS)))
     return replace(labels, weights=rounded(outcome.weights).reshape(labels.weights.shape)), outcome.interrupted
 
 

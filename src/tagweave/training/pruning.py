@@ -6,13 +6,13 @@ its own training text too well to be asked about it, so that text is labelled by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.space import LabelSpace
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.proposal import ProposingEncoder, proposal_column, proposals
 from tagweave.training.fit import fit
@@ -49,16 +49,14 @@ def fit_pruning(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     threshold: float,
-    callback: Callback | None = None,
-    step: Callable[[str], None] | None = None,
+    run: Run = SILENT,
 ) -> Pruning:
     """Taggers of all guidelines of the corpora.
 
     Args:
         corpora, recipe: as of the model that is to be pruned.
         threshold: see `Pruning`.
-        callback: is told of every iteration.
-        step: is told of every tagger before it is fitted.
+        run: who is told; each tagger has a short schedule of its own.
 
     Raises:
         CorpusError: as `fit`.
@@ -67,21 +65,18 @@ def fit_pruning(
     recipe = replace(recipe, sample=())
     models = []
     for guideline in guidelines_of(corpora):
-        if step:
-            step(f"a tagger of {guideline}")
+        run.tell(f"a tagger of {guideline}")
         own = [corpus for corpus in corpora if corpus.guideline == guideline]
-        fitted = fit(own, recipe, schedule=_SHORT, callback=callback)
+        fitted = fit(own, recipe, run=replace(run, schedule=_SHORT))
         if fitted.outcome.interrupted:
             raise KeyboardInterrupt
         models.append(fitted.model)
     return Pruning(tuple(models), threshold)
 
 
-def with_proposals(
-    corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning, step: Callable[[str], None] | None = None
-) -> list[Corpus]:
+def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning, run: Run = SILENT) -> list[Corpus]:
     """The corpora with the columns `proposed:GUIDELINE` of all guidelines, each by taggers that were not trained on it;
-    `step` is told of every guideline before it is asked.
+    the run is told of every guideline.
 
     Raises:
         CorpusError: as `fit`, of half of the corpora of one guideline.
@@ -96,9 +91,8 @@ def with_proposals(
     for guideline, model in zip(guidelines_of(corpora), pruning.models, strict=True):
         column = proposal_column(guideline)
         own = [at for at, corpus in enumerate(tokens) if corpus.guideline == guideline]
-        if step:
-            step(f"labels of {guideline} that come into question, the own text by taggers of its other half")
-        known = jackknifed([tokens[at] for at in own], recipe, _FOLDS, schedule=_SHORT, column=column, told=tell)
+        run.tell(f"labels of {guideline} that come into question, the own text by taggers of its other half")
+        known = jackknifed([tokens[at] for at in own], recipe, _FOLDS, run=run.aside(_SHORT), column=column, told=tell)
         for at, corpus in zip(own, known, strict=True):
             tokens[at] = corpus
         for at in set(range(len(tokens))) - set(own):

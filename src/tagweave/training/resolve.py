@@ -14,11 +14,11 @@ from tagweave.training.options import Options
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
 if TYPE_CHECKING:
+    from tagweave.learning.run import Run
     from tagweave.training.corpora import CorpusFile
     from tagweave.training.data import TrainingData
     from tagweave.training.job import Job
     from tagweave.training.lexicons import LexiconFiles
-    from tagweave.training.run import Run
 
 STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, "parse": TREE}
 """What is scored by task: sequences of labels, or trees."""
@@ -71,7 +71,7 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[
         METHODS[data.method].balances,
     )
     identity = run_identity(data.files, dev, *job.identity())
-    return replace(job, run=replace(run, schedule=replace(schedule, run=identity)))
+    return replace(job, run=replace(run, schedule=replace(schedule, identity=identity)))
 
 
 def read(plan: TrainingPlan) -> Corpora:

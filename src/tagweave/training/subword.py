@@ -27,19 +27,17 @@ from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Templates
 from tagweave.labels.pieces import names_of_pieces
 from tagweave.labels.space import LabelSpace, collect_names
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.pieces import PieceEncoder, piece_templates
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import Announce, Fitted, Problem, fit, fit_problem, prepare_corpora, prepare_in
+from tagweave.training.fit import Fitted, Problem, fit, fit_problem, prepare_corpora, prepare_in
 from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import jackknifed
 from tagweave.training.pruning import guidelines_of
 from tagweave.training.recipe import Recipe
 from tagweave.training.sample import IN_BATCHES, by_words
 
-Step = Callable[[str], None]
-"""Is told of every step of the cascade before it begins."""
 FOLDS = 10
 """Of the jackknife, in sun-wan-2012."""
 
@@ -82,10 +80,7 @@ def fit_stack(
     recipe: Recipe,
     stacking: Stacking = Stacking(),
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
-    step: Step = lambda told: None,
-    announce: Announce | None = None,
+    run: Run = SILENT,
 ) -> Fitted:
     """The whole cascade: a model of pieces of the target guideline, its taggers inside it.
 
@@ -95,10 +90,8 @@ def fit_stack(
         recipe: how taggers are fitted, and in all but templates the model of pieces. Its task is of characters.
         stacking: how levels are stacked, and which of them see relabelled source corpora.
         dev: development data of the target guideline: every model of that guideline keeps its best iteration.
-        schedule: when each fit stops. The checkpoint is that of the last one; what leads to it is fitted again.
-        callback: is told of the iterations of all fits but the jackknife's.
-        step: is told of every step.
-        announce: is told of the last problem before it is fitted.
+        run: when each fit stops. The checkpoint is that of the last one; what leads to it is fitted again. The callback
+            is told of the iterations of all fits but the jackknife's.
 
     Raises:
         CorpusError: as `fit`; a task of words; no source, or one of the target guideline; fewer folds than 2, or more
@@ -107,42 +100,40 @@ def fit_stack(
     """
     _check(target_corpora, source_corpora, recipe, stacking)
     recipe, target = replace(recipe, sample=()), target_corpora[0].guideline
-    first = replace(schedule or Schedule(), checkpoint=None)
-    sources = fit_source_taggers(source_corpora, recipe, first, callback, step)
+    first = run.without_checkpoint()
+    sources = fit_source_taggers(source_corpora, recipe, first)
     guided: list[Corpus] = []
     if stacking.characters:
-        step(f"a model of {target} that looks at their labels, to relabel their corpora")
-        guided = guided_conversion(target_corpora, source_corpora, sources, recipe, dev, first, callback)
-    step(f"a tagger of {target}")
+        run.tell(f"a model of {target} that looks at their labels, to relabel their corpora")
+        guided = guided_conversion(target_corpora, source_corpora, sources, recipe, dev, first)
+    run.tell(f"a tagger of {target}")
     targets, sampling = [*target_corpora, *guided], stacking.sampling(recipe, target_corpora, guided)
-    taggers = [_finished(fit(targets, sampling, dev, first, callback)), *sources]
-    known = answered(targets, sampling, stacking, first, step)
+    taggers = [_finished(fit(targets, sampling, dev, first)), *sources]
+    known = answered(targets, sampling, stacking, first)
     known, of_sources = known[: len(target_corpora)], known[len(target_corpora) :]
     if stacking.pieces:
-        step(f"a model of pieces of {target}, to relabel the other corpora")
-        pieces = _finished(fit_pieces(known, taggers, recipe, dev, first, callback))
+        run.tell(f"a model of pieces of {target}, to relabel the other corpora")
+        pieces = _finished(fit_pieces(known, taggers, recipe, dev, first))
         converted = relabelled(pieces, source_corpora, recipe)
-        noisy = _by_guideline(source_corpora, lambda own: answered(own, recipe, stacking, first, step))
+        noisy = _by_guideline(source_corpora, lambda own: answered(own, recipe, stacking, first))
         told = zip(prepare_corpora(converted, recipe), noisy, of_sources or noisy, strict=True)
         known += [_with_columns(corpus, *columns) for corpus, *columns in told]
         recipe = stacking.sampling(recipe, target_corpora, converted)
-    step(f"the model of pieces of {target}")
-    return fit_pieces(known, taggers, recipe, dev, schedule, callback, announce)
+    run.tell(f"the model of pieces of {target}")
+    return fit_pieces(known, taggers, recipe, dev, run)
 
 
 def fit_source_taggers(
     corpora: Sequence[Corpus],
     recipe: Recipe,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
-    step: Step = lambda told: None,
+    run: Run = SILENT,
 ) -> list[ChainModel]:
     """A tagger of characters of every guideline of the corpora, in their order. Raises as `fit_stack`."""
     taggers = []
     for guideline in guidelines_of(corpora):
-        step(f"a tagger of {guideline}")
+        run.tell(f"a tagger of {guideline}")
         own = [corpus for corpus in corpora if corpus.guideline == guideline]
-        taggers.append(_finished(fit(own, recipe, None, schedule, callback)))
+        taggers.append(_finished(fit(own, recipe, None, run)))
     return taggers
 
 
@@ -150,18 +141,13 @@ def answered(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     stacking: Stacking = Stacking(),
-    schedule: Schedule | None = None,
-    step: Step = lambda told: None,
+    run: Run = SILENT,
 ) -> list[Corpus]:
     """Corpora of one guideline in labels of characters, with the column of what taggers of the other folds say.
 
     Raises as `jackknifed`.
     """
-
-    def progress(done: int, folds: int) -> None:
-        step(f"what taggers of {corpora[0].guideline} say of text that they have not seen: {done} of {folds} folds")
-
-    return prepare_corpora(jackknifed(corpora, recipe, stacking.folds, stacking.seed, progress, schedule), recipe)
+    return prepare_corpora(jackknifed(corpora, recipe, stacking.folds, stacking.seed, run), recipe)
 
 
 def fit_pieces(
@@ -169,9 +155,7 @@ def fit_pieces(
     taggers: Sequence[ChainModel],
     recipe: Recipe,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
-    announce: Announce | None = None,
+    run: Run = SILENT,
 ) -> Fitted:
     """A model of pieces. Arguments are those of `prepare_pieces` and `fit_stack`.
 
@@ -179,9 +163,7 @@ def fit_pieces(
         CorpusError: as `prepare_pieces`.
     """
     problem = prepare_pieces(corpora, taggers, recipe)
-    if announce:
-        announce(problem)
-    return fit_problem(problem, with_pieces(recipe, taggers), dev, schedule, callback)
+    return fit_problem(problem, with_pieces(recipe, taggers), dev, run)
 
 
 def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], recipe: Recipe) -> Problem:
@@ -233,8 +215,7 @@ def guided_conversion(
     taggers: Sequence[ChainModel],
     recipe: Recipe,
     dev: Corpus | None = None,
-    schedule: Schedule | None = None,
-    callback: Callback | None = None,
+    run: Run = SILENT,
 ) -> list[Corpus]:
     """The source corpora under the target guideline: D' of section 5, by a guided model for each source guideline.
 
@@ -242,7 +223,7 @@ def guided_conversion(
         target_corpora: they train the guided models.
         source_corpora: what is relabelled.
         taggers: of the source guidelines, the guides.
-        recipe, dev, schedule, callback: as in `fit_stack`.
+        recipe, dev, run: as in `fit_stack`.
 
     Raises:
         CorpusError, KeyboardInterrupt: as `fit_stack`.
@@ -250,7 +231,7 @@ def guided_conversion(
     guides = {Tagger(tagger).guideline: tagger for tagger in taggers}
 
     def convert(own: Sequence[Corpus]) -> list[Corpus]:
-        fitted = fit_guided(target_corpora, guides[own[0].guideline], recipe, dev, schedule, callback)
+        fitted = fit_guided(target_corpora, guides[own[0].guideline], recipe, dev, run)
         return relabelled(_finished(fitted), own, recipe)
 
     return _by_guideline(source_corpora, convert)

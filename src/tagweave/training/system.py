@@ -5,14 +5,16 @@ The steps of `training/transform.py` are written over this alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.learning.run import Run
 
 Model = TypeVar("Model")
 Annotation = TypeVar("Annotation")
@@ -51,6 +53,11 @@ class KBest(NamedTuple, Generic[Annotation]):
 
 class System(Protocol[Model, Annotation]):
     """What a kind of structure offers. An annotation is that of one sentence, complete, and comparable by ==."""
+
+    @property
+    def run(self) -> Run:
+        """Of all steps; each fit has a part of it."""
+        ...
 
     def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> Model:
         """An ordinary model of corpora of one guideline, best on `dev`."""
@@ -105,28 +112,29 @@ class GuidingSystem(System[Model, Annotation], Protocol[Model, Annotation]):
         ...
 
 
-Announce = Callable[[Step], None]
-"""Is told of a step before it begins."""
-
-
 @dataclass
 class Steps:
-    """Counts the steps of a cascade, and tells of each.
+    """Counts the steps of a cascade, and tells of each, with the time that has passed.
 
     Attributes:
         of: how many there are at most.
-        announce: is told.
+        run: is told, and may be cancelled between steps.
         done: how many were begun.
+        begin: when the first was.
     """
 
     of: int
-    announce: Announce | None = None
+    run: Run
     done: int = 0
+    begin: float = field(default_factory=time.perf_counter)
 
     def next(self, what: str, last: bool = False) -> Step:
-        """The step that begins."""
+        """The step that begins.
+
+        Raises:
+            KeyboardInterrupt: the run is cancelled.
+        """
+        self.run.stop_if_cancelled()
         self.done += 1
-        step = Step(self.done, self.of, what, last)
-        if self.announce:
-            self.announce(step)
-        return step
+        self.run.tell(f"{self.done}/{self.of} {what} (after {time.perf_counter() - self.begin:.0f} s)")
+        return Step(self.done, self.of, what, last)

@@ -21,7 +21,7 @@ from typing import Generic, NamedTuple
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.training.predict_self import PredictSelf, Ranking, rankings
-from tagweave.training.system import Annotation, Announce, Model, Parallel, Step, Steps, System
+from tagweave.training.system import Annotation, Model, Parallel, Step, Steps, System
 
 ROUNDS = 5
 """How many rounds at most: word segmentation is best at the fourth (5.3, Figure 11)."""
@@ -33,24 +33,22 @@ def fit_transformed(
     sources: Sequence[Corpus],
     dev: Corpus | None = None,
     source_devs: Sequence[Corpus] = (),
-    announce: Announce | None = None,
 ) -> Model:
     """Model 2 (section 4.3, Algorithm 3): an ordinary model of the target corpora and the relabelled source corpora.
 
     Args:
-        system: the kind of structure.
+        system: the kind of structure, and the run.
         targets: corpora of the guideline that is wanted.
         sources: of one other guideline or several; each has a source model and a transfer model of its own.
         dev: development data of the target guideline.
         source_devs: development data of source guidelines.
-        announce: is told of every step.
 
     Raises:
         CorpusError: no target corpus or no source corpus, a source of the target guideline; and as the system.
         KeyboardInterrupt: the user stopped a step before the last.
     """
     groups = _by_guideline(targets, sources)
-    steps, target = Steps(2 * len(groups) + 1, announce), targets[0].guideline
+    steps, target = Steps(2 * len(groups) + 1, system.run), targets[0].guideline
     merged = [*targets]
     for guideline, corpora in groups.items():
         source = system.train(corpora, _dev_of(guideline, source_devs), steps.next(f"source model of {guideline}"))
@@ -96,7 +94,6 @@ def fit_iterated(
     predict_self: PredictSelf | None = None,
     rounds: int = ROUNDS,
     source_devs: Sequence[Corpus] = (),
-    announce: Announce | None = None,
 ) -> Iterated[Model]:
     """Model 3 (section 4.4, Algorithm 4): transformation both ways, round after round, until `dev` is no better.
 
@@ -110,7 +107,7 @@ def fit_iterated(
     if rounds < 1:
         raise ValueError(f"found {rounds} rounds, expected 1 or more")
     groups, predict_self = _by_guideline(targets, sources), predict_self or PredictSelf()
-    steps = Steps(1 + len(groups) + rounds * (2 * len(groups) + len(predict_self.choices)), announce)
+    steps = Steps(1 + len(groups) + rounds * (2 * len(groups) + len(predict_self.choices)), system.run)
     target = system.train(targets, dev, steps.next(f"target model of {targets[0].guideline}"))
     pairs = [
         _begin(system, (target, targets, dev), (name, corpora, _dev_of(name, source_devs)), steps)

@@ -62,32 +62,22 @@ class TreeJob(Job[FittedParser]):
     def fit(self, corpora: Sequence[Corpus]) -> FittedParser:
         """See `Job.fit`."""
         recipe = self.shared_recipe if len(self.data.guidelines) > 1 else self.recipe
-        self.announce(corpora)
-        return fit_parser(corpora, recipe, self.dev, self.run.schedule, self.run.callback)
+        return fit_parser(corpora, recipe, self.dev, self.run)
 
     def fit_guided(self) -> FittedParser:
         """See `Job.fit_guided`. The checkpoint of the guide stays until the end, so that a run that goes on has the
         same guide."""
         data, recipe, run = self.data, self.shared_recipe, self.run
         run.tell(f"first a parser of {data.guidelines[1]}, then one of {data.target} that looks at its trees")
-        self.announce(data.sources)
-        guide = fit_parser(data.sources, recipe, None, run.part("source").schedule, run.callback)
+        guide = fit_parser(data.sources, recipe, None, run.part("source"))
         if guide.outcome.interrupted:
             raise KeyboardInterrupt
-        self.announce(data.targets)
-        return fit_guided_parser(data.targets, guide.model, recipe, self.dev, run.schedule, run.callback)
+        return fit_guided_parser(data.targets, guide.model, recipe, self.dev, run)
 
     @property
     def system(self) -> TreeSystem:
         """See `Job.system`."""
-        return TreeSystem(self.shared_recipe, self.run.schedule, self.run.callback, self.announce)
-
-    def announce(self, corpora: Sequence[Corpus]) -> None:
-        """Tell how much there is to learn from."""
-        layers = [s.heads.get(corpus.guideline, ()) for corpus in corpora for s in corpus]
-        evidence = [layer for layer in layers if any(layer)]
-        tokens, known = sum(map(len, evidence)), sum(sum(map(bool, layer)) for layer in evidence)
-        self.run.tell(f"{len(evidence):,} sentences with evidence, {tokens:,} tokens ({known:,} with evidence)")
+        return TreeSystem(self.shared_recipe, self.run)
 
     def about(self, fitted: FittedParser) -> dict[str, Any]:
         """See `Job.about`."""

@@ -7,8 +7,8 @@ are those of heads, by which trees are found; relations follow from them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
 from tagweave.features.arc_templates import guide_layer
 from tagweave.features.arcs import EncodedArcs
-from tagweave.learning.loop import Callback, Schedule
+from tagweave.learning.run import SILENT, Run
 from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
 from tagweave.training.guided_parsing import fit_guided_parser
@@ -29,7 +29,6 @@ from tagweave.training.system import KBest, Parallel, Step
 
 Tree = tuple[Arc, ...]
 Floats = NDArray[np.float64]
-Announce = Callable[[Sequence[Corpus]], None]
 
 _GUIDE = "other"
 """What the guideline of the trees that guide a transfer model is called: it is a model of passage."""
@@ -42,18 +41,14 @@ class TreeSystem:
     Attributes:
         recipe: how every model is fitted. Its templates must look at nothing that any of the corpora lacks:
             `usual_templates` of all of them, if no others are asked for.
-        schedule: when each fit stops; each has a checkpoint of its own, the part `step-NUMBER`.
-        callback: is told of every iteration.
-        announce: is told of the training data before each fit.
+        run: when each fit stops, and who is told; each fit is a part of it, `step-NUMBER`.
 
     Raises:
         ValueError: a recipe without templates.
     """
 
     recipe: ParserRecipe
-    schedule: Schedule = field(default_factory=Schedule)
-    callback: Callback | None = None
-    announce: Announce | None = None
+    run: Run = SILENT
 
     def __post_init__(self) -> None:
         if self.recipe.templates is None:
@@ -77,10 +72,7 @@ class TreeSystem:
         as `train`."""
         layer = guide_layer(guide.model.guideline)
         shown, shown_dev = [_shown(each, layer) for each in parallel], dev and _shown(dev, layer)
-        if self.announce:
-            self.announce(shown)
-        schedule = self.schedule.of_part(f"step-{step.number}")
-        return fit_guided_parser(shown, guide.model, self.recipe, shown_dev, schedule, self.callback)
+        return fit_guided_parser(shown, guide.model, self.recipe, shown_dev, self._part(step))
 
     def annotate(self, model: FittedParser, corpus: Corpus) -> list[Tree]:
         """The trees of the text."""
@@ -133,10 +125,11 @@ class TreeSystem:
     def _parser(self, fitted: FittedParser) -> Parser:
         return Parser(fitted.model, self.recipe.threads)
 
+    def _part(self, step: Step) -> Run:
+        return self.run.part(f"step-{step.number}")
+
     def _fit(self, corpora: Sequence[Corpus], recipe: ParserRecipe, dev: Corpus | None, step: Step) -> FittedParser:
-        if self.announce:
-            self.announce(corpora)
-        fitted = fit_parser(corpora, recipe, dev, self.schedule.of_part(f"step-{step.number}"), self.callback)
+        fitted = fit_parser(corpora, recipe, dev, self._part(step))
         if fitted.outcome.interrupted and not step.last:
             raise KeyboardInterrupt
         return fitted

@@ -144,8 +144,8 @@ class _Coupling:
             f"first models of {' and '.join(job.data.guidelines)}, which say what labels are likely:"
             f" those of probability {threshold:g}"
         )
-        pruning = fit_pruning(corpora, job.recipe, threshold, job.run.callback, tell)
-        return with_proposals(corpora, job.recipe, pruning, tell), pruning
+        pruning = fit_pruning(corpora, job.recipe, threshold, job.run)
+        return with_proposals(corpora, job.recipe, pruning, job.run), pruning
 
     def _automatic(self) -> tuple[TagMapping, ...]:
         """The automatic mapping of the target and every other guideline."""
@@ -168,9 +168,7 @@ class _Coupling:
         job, data, run = self.job, self.job.data, self.job.run
         dev = job.dev if job.dev and job.dev.guideline == data.target else None
         run.tell(f"first a model of {data.target}, whose labels of the other corpora give the automatic mapping")
-        return fit_mappings(
-            data.targets, data.sources, job.recipe, minimum, dev, run.schedule, run.callback, job.announce
-        )
+        return fit_mappings(data.targets, data.sources, job.recipe, minimum, dev, run)
 
 
 def _named(mapping: TagMapping, name: str, guidelines: Sequence[str]) -> TagMapping:

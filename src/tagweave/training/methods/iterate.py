@@ -9,7 +9,6 @@ from tagweave.training.errors import PlanError
 from tagweave.training.methods.method import CHAIN, TREE, Method
 from tagweave.training.methods.transform import TransformOptions
 from tagweave.training.options import check_ranges, option
-from tagweave.training.steps import step_by_step
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
@@ -55,8 +54,8 @@ def _fit(job: Job[Any]) -> Any:
     if job.dev is None:
         raise PlanError("found no --dev with the method iterate, expected one: it tells which round is best")
     data, options = job.data, job.options(IterateOptions)
-    way_back, announce = PredictSelf(options.predict_self, options.filter), step_by_step(job.run)
-    found = fit_iterated(job.system, data.targets, data.sources, job.dev, way_back, options.rounds, announce=announce)
+    way_back = PredictSelf(options.predict_self, options.filter)
+    found = fit_iterated(job.system, data.targets, data.sources, job.dev, way_back, options.rounds)
     job.run.tell(f"round {found.best.number} is the best")
     rounds = [{"round": n, "predict_self": share, "dev_score": score} for n, share, score in found.rounds]
     best = {"round": found.best.number, "predict_self": found.best.share, "rounds": rounds}

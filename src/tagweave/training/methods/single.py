@@ -35,7 +35,7 @@ def _fit(job: Job[Any]) -> Any:
 
     assert isinstance(job, ChainJob)  # noqa: S101 - trees have the first strategy alone
     words, plan = job.lexicons.words, job.plan
-    corpora, recipe = treated(strategy, job.data.corpora, job.recipe, job.dev, job.run.schedule, plan.seed, words)
+    corpora, recipe = treated(strategy, job.data.corpora, job.recipe, job.dev, job.run, plan.seed, words)
     return job.fit(corpora, recipe)
 
 

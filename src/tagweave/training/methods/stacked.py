@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tagweave.training.methods.method import CHAIN, TREE, Method
 from tagweave.training.options import Options, check_ranges, option
-from tagweave.training.steps import step_by_step
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
@@ -45,8 +44,8 @@ def _fit(job: Job[Any]) -> Any:
         return job.fit_guided()
     from tagweave.training.guided_rounds import fit_guided_in_rounds
 
-    data, step = job.data, step_by_step(job.run)
-    return fit_guided_in_rounds(job.system, data.targets, data.sources, job.dev, rounds, announce=step)
+    data = job.data
+    return fit_guided_in_rounds(job.system, data.targets, data.sources, job.dev, rounds)
 
 
 METHOD = Method(

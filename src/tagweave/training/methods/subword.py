@@ -28,19 +28,9 @@ def _fit(job: Job[Any]) -> Any:
     from tagweave.training.subword import Stacking, fit_stack
 
     assert isinstance(job, ChainJob)  # noqa: S101 - see the structures of this method
-    options, data, run = job.options(SubwordOptions), job.data, job.run
+    options, data = job.options(SubwordOptions), job.data
     stacking = Stacking(options.folds, characters=options.retrain, pieces=options.retrain, seed=job.plan.seed)
-    return fit_stack(
-        data.targets,
-        data.sources,
-        job.recipe,
-        stacking,
-        job.dev,
-        run.schedule,
-        run.callback,
-        step=run.tell,
-        announce=job.announce,
-    )
+    return fit_stack(data.targets, data.sources, job.recipe, stacking, job.dev, job.run)
 
 
 METHOD = Method("subword", "taggers cut pieces, which a model joins to words", (CHAIN,), SubwordOptions, _fit)

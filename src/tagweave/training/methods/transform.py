@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from tagweave.training.methods.method import CHAIN, TREE, Method
 from tagweave.training.methods.stacked import StackedOptions
 from tagweave.training.options import Options, option
-from tagweave.training.steps import step_by_step
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
@@ -26,7 +25,7 @@ class TransformOptions(Options):
 def _fit(job: Job[Any]) -> Any:
     from tagweave.training.transform import fit_transformed
 
-    return fit_transformed(job.system, job.data.targets, job.data.sources, job.dev, announce=step_by_step(job.run))
+    return fit_transformed(job.system, job.data.targets, job.data.sources, job.dev)
 
 
 METHOD = Method("transform", "the sources are relabelled", (CHAIN, TREE), TransformOptions, _fit)
