@@ -22,7 +22,8 @@ from tagweave.models.arc_features import ArcBatch, batch_bounds
 from tagweave.models.parser import Parser
 from tagweave.models.storage import load_model
 from tagweave.models.tree import TreeModel
-from tagweave.models.tree_objective import TreeObjective, best_heads, sums
+from tagweave.models.tree_objective import TreeObjective
+from tagweave.structures.tree import Tree
 from tagweave.training.parsing import ParserRecipe
 
 
@@ -57,7 +58,7 @@ def parsing(model: TreeModel, sentences: Sequence[Sentence]) -> dict[str, float]
     parser = Parser(model)
     whole = seconds(lambda: list(parser.parse(sentences)))
     peak = peak_megabytes()
-    best = over_arcs(model, sentences, lambda scores, batch: best_heads(scores, batch, model.single_root))
+    best = over_arcs(model, sentences, lambda scores, batch: Tree(model.single_root).best(scores, batch))
     return {"parsing": whole, "best_tree": best, "parsing_megabytes": peak}
 
 
@@ -72,7 +73,7 @@ def training(model: TreeModel, sentences: Sequence[Sentence]) -> dict[str, float
     state = trainer.start(objective, model.weights)
     whole = seconds(lambda: trainer.step(objective, state))
     peak = peak_megabytes()
-    inside = over_arcs(model, sentences, lambda scores, batch: sums(scores, batch, model.single_root))
+    inside = over_arcs(model, sentences, lambda scores, batch: Tree(model.single_root).sums(scores, batch))
     return {"training": whole, "inside_outside": inside, "training_megabytes": peak}
 
 

@@ -26,7 +26,8 @@ from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import LabelObjective
 from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
-from tagweave.models.tree_objective import TreeObjective, allowed_cells
+from tagweave.models.tree_objective import TreeObjective
+from tagweave.structures.tree import allowed_cells
 from tagweave.training.guided import merged
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser
@@ -173,7 +174,7 @@ def test_parses_stay_within_the_evidence(kind: str, learner: str) -> None:
             assert naive_trees.is_projective(tree) or not projective
         encoded = each.encode(corpus.sentences, "head")
         probabilities, _ = each.marginals(encoded, True)
-        allowed = allowed_cells(encoded, each.features.batch(encoded, 0, len(encoded)))
+        allowed = allowed_cells(each.features.batch(encoded, 0, len(encoded)))
         assert not probabilities[allowed == 0].any()
 
 
@@ -184,7 +185,7 @@ def test_parses_stay_within_the_evidence(kind: str, learner: str) -> None:
 def test_evidence_reaches_the_objective_as_it_was(kind: str) -> None:
     corpus = EVIDENCE[kind]
     encoded = encode_arcs(corpus.sentences, TEMPLATES, "head")
-    cells, allowed = encoded.cells(0, len(encoded)), allowed_cells(encoded, FEATURES.batch(encoded, 0, len(encoded)))
+    cells, allowed = encoded.cells(0, len(encoded)), allowed_cells(FEATURES.batch(encoded, 0, len(encoded)))
     excluded = 0
     for s, sentence in enumerate(corpus):
         n = len(sentence)

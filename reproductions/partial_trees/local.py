@@ -18,9 +18,10 @@ from tagweave.features.arcs import encode_arcs
 from tagweave.features.ragged import pointers
 from tagweave.learning.loop import train
 from tagweave.learning.run import SILENT, Run
-from tagweave.models.arc_features import ArcBatch, ArcFeatures
+from tagweave.models.arc_features import ArcBatch, ArcFeatures, ArcScorer
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
+from tagweave.structures.tree import ArcGradient, known_heads
 from tagweave.training.parsing import DevScore, FittedParser, ParserRecipe, usual_templates
 
 Floats = NDArray[Any]
@@ -33,15 +34,16 @@ class LocalObjective(TreeObjective):
         """As the parent has it."""
         return LocalObjective(self.features, self.encoded.take(order), self.single_root, self.threads, self.dtype)
 
-    def _loss(self, weights: Floats, batch: ArcBatch) -> tuple[float, Floats]:
-        scores = self.features.scores(weights, batch)
-        difference, loss = np.zeros(batch.size, self.dtype), 0.0
-        known, tokens = self._known(batch), pointers(batch.lengths)
+    def _add_loss(self, scorer: ArcScorer, batch: ArcBatch) -> float:
+        scores, d_scores, loss = scorer.scores(batch), ArcGradient(), 0.0
+        d_scores.arcs = difference = np.zeros(batch.size, self.dtype)
+        known, tokens = known_heads(batch), pointers(batch.lengths)
         for s, length in enumerate(batch.lengths.tolist()):
             cells = slice(batch.cells[s], batch.cells[s + 1])
             own = scores[cells].reshape(length + 1, length + 1), difference[cells].reshape(length + 1, length + 1)
             loss += _add_decisions(*own, known[tokens[s] : tokens[s + 1]])
-        return loss, difference
+        scorer.add_gradient(batch, d_scores)
+        return loss
 
 
 def _add_decisions(scores: Floats, difference: Floats, heads: NDArray[np.int32]) -> float:

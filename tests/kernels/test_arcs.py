@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -155,24 +154,6 @@ def test_side_codes_look_at_neighbours_and_at_the_edge() -> None:
     assert codes[1, 1] != codes[4, 1]  # another word follows, or none
     assert codes[1, 2] == codes[4, 2]  # the root stands before both
     assert codes[0, 1] == codes[1, 2]  # the same pair, seen from either side
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_gradient_of_labels(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    weights, features = rng.normal(size=(8, 4)).astype(np.float32), rng.integers(0, 8, (5, 3)).astype(np.int32)
-    allowed = rng.random((5, 4)) < 0.5
-    allowed[:, 0] |= ~allowed.any(axis=1)
-    counts, gradient = rng.uniform(0, 2, 5), np.zeros((8, 4), np.float32)
-    doubt = np.array([0, 0.5, 1, 0, 0.01])
-    loss = arc_labels.add_label_loss(weights, features, allowed, doubt, counts, gradient)
-    free = np.exp(weights[features].sum(axis=1, dtype=np.float64))
-    inside = np.where(allowed, 1, doubt[:, None]) * free
-    assert loss == pytest.approx(counts @ np.log(free.sum(axis=1) / inside.sum(axis=1)), abs=1e-5)
-    shares = [each / each.sum(axis=1, keepdims=True) for each in (free, inside)]
-    expected = np.zeros((8, 4))
-    np.add.at(expected, features, (counts[:, None] * (shares[0] - shares[1]))[:, None])
-    np.testing.assert_allclose(gradient, expected, atol=1e-5)
 
 
 def test_mistakes_of_labels_go_from_the_best_to_the_best_allowed() -> None:

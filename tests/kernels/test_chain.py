@@ -161,10 +161,9 @@ def test_weigh_multiplies_the_rows_of_a_lane() -> None:
 
 
 def test_subtract_goes_back_to_tokens() -> None:
-    free, restricted = np.arange(6.0).reshape(3, 2), np.array([[0.0, 1], [1, 1], [5, 5]])
-    difference = np.empty((3, 2))
-    chain.subtract(free, restricted, np.array([2, 0, 1], np.int32), difference)
-    assert difference.tolist() == [[-1, 0], [0, 0], [1, 2]]
+    gamma, difference = np.array([[0.0, 1], [1, 1], [5, 5]]), np.arange(6.0).reshape(3, 2)
+    chain.subtract(gamma, np.array([2, 0, 1], np.int32), difference)
+    assert difference.tolist() == [[-5, -4], [2, 2], [3, 4]]
 
 
 @settings(max_examples=20)

@@ -15,8 +15,8 @@ from problems import PAIRS, TEXTS, Problem, bundles, plain
 import naive
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import objective as objective_module
-from tagweave.models.loss_sum import ContradictionError
 from tagweave.models.objective import ChainObjective
+from tagweave.structures.loss import ContradictionError
 
 SEED = st.integers(0, 10_000)
 SWITCHES = st.fixed_dictionaries(

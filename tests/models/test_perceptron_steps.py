@@ -16,9 +16,9 @@ from problems import PAIRS, TEMPLATES, TEXTS, Problem, bundles, plain
 import naive
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models.loss_sum import ContradictionError
 from tagweave.models.objective import ChainObjective
 from tagweave.models.perceptron import views
+from tagweave.structures.loss import ContradictionError
 
 Labels = tuple[int, ...]
 SEED = st.integers(0, 10_000)

@@ -15,11 +15,10 @@ import naive
 from tagweave.labels.coding import to_words
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models import chain as chain_module
 from tagweave.models import objective as objective_module
 from tagweave.models.chain import ChainModel
-from tagweave.models.lockstep import sum_product
 from tagweave.models.spans import span_entropies, word_probabilities, word_sets
+from tagweave.structures.chain import Chain
 
 SEED = st.integers(0, 10_000)
 LABELS = {
@@ -79,13 +78,14 @@ def test_probabilities_of_words_are_those_of_enumeration(texts: Any, name: str, 
 def test_scores_out_of_range_are_summed_in_logarithms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Potentials that underflow: without logarithms no sequence would be left."""
     exact: list[int] = []
+    sums_of = Chain.sums
 
     def watched(*arguments: Any) -> Any:
-        sums = sum_product(*arguments)
+        sums = sums_of(*arguments)
         exact.extend(sums.exact)
         return sums
 
-    monkeypatch.setattr(chain_module, "sum_product", watched)
+    monkeypatch.setattr(Chain, "sums", watched)
     for seed in range(20):
         problem, model = segmenting([["a", "B", "Aa"], ["B"]], "BMES", seed, 500.0)
         start, stop, own = all_spans(problem)

@@ -21,9 +21,9 @@ from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.perceptron import AveragedPerceptron
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.arc_features import ArcFeatures, batch_bounds
-from tagweave.models.loss_sum import ContradictionError
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
+from tagweave.structures.loss import ContradictionError
 from treebank import sentence, treebank, with_evidence
 
 TEMPLATES = ArcTemplates(

@@ -1,7 +1,6 @@
-"""A log-linear classifier of arcs over hashed features: scores, and the gradient of its marginal likelihood.
+"""A log-linear classifier of arcs over hashed features: scores, and sums over labels.
 
-score[a, y] = sum_f W[features[a, f], y]        p[y] = exp(score[y]) / Z        q[y] = p[y] / p(allowed), 0 elsewhere
-loss[a] = log Z - log sum_{y allowed} exp(score[a, y])                          d loss / d score[y] = p[y] - q[y]
+score[a, y] = sum_f W[features[a, f], y]        Z = sum_{y allowed} exp(score[a, y])        p[y] = exp(score[y]) / Z
 """
 
 from __future__ import annotations
@@ -114,30 +113,30 @@ def _ask_for(rows, first, size):
 
 
 @kernel
-def add_label_loss(weights, features, allowed, doubt, counts, gradient):
-    """The loss of all arcs, each times counts[a]; its gradient is added to gradient float[rows, Y].
+def label_sums(scores, allowed, noise, p, log_z):
+    """p float64[A, Y] = the probabilities of what is allowed, log_z float64[A] = log Z less the largest score.
 
-    doubt float64[A] is the share of its potential that a relation keeps which is not allowed.
+    noise float64[A] is the share of its potential that a label keeps which is not allowed.
     """
-    Y = _U(weights.shape[1])
-    p = np.empty(Y, weights.dtype)
-    rows, of_gradient = weights.reshape(-1), gradient.reshape(-1)
-    total = 0.0
+    Y = _U(scores.shape[1])
+    for a in range(_U(scores.shape[0])):
+        top = scores[a].max()
+        z = 0.0
+        for y in range(Y):
+            p[a, y] = np.exp(scores[a, y] - top)
+            z += p[a, y] if allowed[a, y] else p[a, y] * noise[a]
+        z = max(z, 1e-30)
+        log_z[a] = np.log(z)
+        for y in range(Y):
+            p[a, y] = p[a, y] / z * (1.0 if allowed[a, y] else noise[a])
+
+
+@kernel
+def add_label_gradient(features, difference, gradient):
+    """Add the difference float[A, Y] to the rows of gradient float[rows, Y] of every arc's features."""
+    rows = gradient.reshape(-1)
     for a in range(_U(features.shape[0])):
-        _score(rows, features, a, p)
-        top = p.max()
-        z, inside = 0.0, 0.0
-        for y in range(Y):
-            p[y] = np.exp(p[y] - top)
-            z += p[y]
-            inside += p[y] if allowed[a, y] else p[y] * doubt[a]
-        inside = max(inside, 1e-30)
-        total += counts[a] * (np.log(z) - np.log(inside))
-        for y in range(Y):
-            q = p[y] / inside * (1.0 if allowed[a, y] else doubt[a])
-            p[y] = counts[a] * (p[y] / z - q)
-        _add(of_gradient, features, a, p)
-    return total
+        _add(rows, features, a, difference[a])
 
 
 @kernel

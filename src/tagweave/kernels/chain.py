@@ -238,12 +238,12 @@ def add_pairs(before: Floats, beyond: Floats, first: int, sign: int, dense: bool
 
 
 @kernel
-def subtract(free, restricted, rows, difference):
-    """difference[t] = free[rows[t]] - restricted[rows[t]]: the gradient of the loss in the scores of every token."""
+def subtract(gamma, rows, difference):
+    """difference[t] -= gamma[rows[t]]."""
     for t in range(_U(rows.shape[0])):
         r = _U(rows[t])
-        for y in range(_U(free.shape[1])):
-            difference[t, y] = free[r, y] - restricted[r, y]
+        for y in range(_U(gamma.shape[1])):
+            difference[t, y] -= gamma[r, y]
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""What the weights of a parser mean: templates, hashed into a table of a fixed size."""
+"""The scores of arcs: weights of templates, hashed into a table of a fixed size."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import EncodedArcs
 from tagweave.kernels import arcs
 from tagweave.kernels.tree_paths import tree_paths
+from tagweave.structures.tree import ArcGradient
 
 Floats = NDArray[Any]
 
@@ -23,6 +24,7 @@ class ArcBatch(NamedTuple):
     """Sentences first .. last - 1, ready to be scored.
 
     Attributes:
+        encoded: the corpus.
         first, last: the sentences.
         ptr: int64[n + 1], the first position of each, from 0.
         cells: int64[n + 1], the first arc of each, from 0.
@@ -31,6 +33,7 @@ class ArcBatch(NamedTuple):
         paths: uint8[cells], through the tree that guides; empty without.
     """
 
+    encoded: EncodedArcs
     first: int
     last: int
     ptr: NDArray[np.int64]
@@ -68,7 +71,7 @@ class ArcFeatures:
         paths = np.empty(int(cells[-1]) if self.templates.guide else 0, np.uint8)
         if self.templates.guide:
             tree_paths(encoded.guide, ptr, paths)
-        return ArcBatch(first, last, ptr - low, cells, np.diff(ptr) - 1, codes, paths)
+        return ArcBatch(encoded, first, last, ptr - low, cells, np.diff(ptr) - 1, codes, paths)
 
     def scores(self, weights: Floats, batch: ArcBatch) -> Floats:
         """The scores of all arcs of a batch, by cell."""
@@ -90,6 +93,29 @@ class ArcFeatures:
             table, batch.codes, sizes, batch.ptr, batch.paths, difference, threshold
         )
         return rows
+
+
+class ArcScorer:
+    """The scores of arcs under a weight vector, and the gradient of the weights: a `Scorer`.
+
+    Args:
+        features: what the weights mean.
+        weights: [features.size].
+        gradient: [features.size], what is added to.
+        threshold: arcs whose derivative is not above it are left out of the gradient.
+    """
+
+    def __init__(self, features: ArcFeatures, weights: Floats, gradient: Floats, threshold: float) -> None:
+        self._features, self._weights, self._gradient, self._threshold = features, weights, gradient, threshold
+        self.rows: NDArray[np.int64] = np.zeros(0, np.int64)
+
+    def scores(self, batch: ArcBatch) -> Floats:
+        """See `Scorer.scores`: by cell."""
+        return self._features.scores(self._weights, batch)
+
+    def add_gradient(self, batch: ArcBatch, d_scores: ArcGradient) -> None:
+        """See `Scorer.add_gradient`; `rows` are those that were 0 before, some of them several times."""
+        self.rows = self._features.add_gradient(self._gradient, batch, d_scores.arcs, self._threshold)
 
 
 def batch_bounds(encoded: EncodedArcs) -> Iterator[tuple[int, int]]:

@@ -1,6 +1,6 @@
 """The relations of arcs, a second stage (McDonald et al. 2006): one log-linear classifier over the arcs of a tree.
 
-    score(y | h, m) = sum_t W[row_t(h, m), y]        loss = log Z(all relations) - log Z(those that the evidence allows)
+    score(y | h, m) = sum_t W[row_t(h, m), y]
 
 Since the tree is known, its features see what stands around an arc in it (`encoding.relation_templates`).
 """
@@ -18,10 +18,14 @@ from tagweave.features.relation_templates import PLACES, RelationTemplates
 from tagweave.kernels import arc_labels, arcs
 from tagweave.models.mistakes import corrected
 from tagweave.models.sampling import drawn
+from tagweave.structures.independent import Independent, Positions
+from tagweave.structures.loss import add_loss
 
 Floats = NDArray[Any]
 Codes = NDArray[np.uint64]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+_ARCS = 4096  # whose scores are held at a time
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,23 @@ def arc_rows(
     return features
 
 
+class RelationScorer:
+    """The scores of relations under weights float[rows, Y], and their gradient, which is added to: a `Scorer`."""
+
+    def __init__(self, weights: Floats, gradient: Floats) -> None:
+        self._weights, self._gradient = weights, gradient
+
+    def scores(self, batch: Positions) -> Floats:
+        """See `Scorer.scores`: [A, Y]."""
+        scores = np.empty((len(batch.features), self._weights.shape[1]), self._weights.dtype)
+        arc_labels.score_labels(self._weights, batch.features, scores)
+        return scores
+
+    def add_gradient(self, batch: Positions, d_scores: NDArray[np.float64]) -> None:
+        """See `Scorer.add_gradient`."""
+        arc_labels.add_label_gradient(batch.features, d_scores.astype(self._gradient.dtype), self._gradient)
+
+
 class LabelObjective:
     """The loss of a classifier of arcs, for trainers; what `Objective` calls a sentence is an arc here.
 
@@ -111,15 +132,19 @@ class LabelObjective:
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         """The loss of all arcs, and its gradient."""
         gradient = np.zeros(self.size, weights.dtype)
-        return self.add_batch(weights, 0, len(self), gradient), gradient
+        starts = range(0, len(self), _ARCS)
+        return sum(self.add_batch(weights, low, min(low + _ARCS, len(self)), gradient) for low in starts), gradient
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of arcs first .. last - 1; adds its gradient to `gradient`."""
-        shape = self._rows, self._labels
         of_batch = slice(first, last)
-        doubt, counts = self._doubt[of_batch], self._weights[of_batch]
-        parts = self._features[of_batch], self._allowed[of_batch], doubt, counts
-        return float(arc_labels.add_label_loss(weights.reshape(shape), *parts, gradient.reshape(shape)))
+        evidence = self._allowed[of_batch], self._doubt[of_batch], self._weights[of_batch]
+        batch = Positions(self._features[of_batch], *evidence)
+        scorer = RelationScorer(weights.reshape(self._rows, -1), gradient.reshape(self._rows, -1))
+        d_scores = np.zeros((last - first, self._labels))
+        loss = add_loss(Independent(), scorer.scores(batch), batch, d_scores)
+        scorer.add_gradient(batch, d_scores)
+        return loss
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
         """Adds features(best relation) - features(best allowed one) of each arc whose best one is not allowed."""

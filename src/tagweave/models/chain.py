@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -15,18 +15,12 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.kernels import decode
 from tagweave.models.emission import Tables, ViewEmission, emissions, write_emission
-from tagweave.models.lockstep import (
-    Batch,
-    Sums,
-    Workspace,
-    allowed_scores,
-    free_potentials,
-    restricted_potentials,
-    sum_product,
-)
-from tagweave.models.objective import best_labels, chunk_bounds
+from tagweave.models.objective import chunk_bounds
 from tagweave.models.parts import Arrays
-from tagweave.models.structure import ChainStructure, Transitions
+from tagweave.models.structure import ChainStructure
+from tagweave.structures.chain import Chain, ChainScores, best_labels
+from tagweave.structures.lockstep import Batch, Sums, Workspace
+from tagweave.structures.transitions import Transitions
 
 Floats = NDArray[Any]
 Masks = NDArray[Any]
@@ -104,7 +98,8 @@ class ChainModel:
             tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last])
             if masks is not None and encoded.allow[tokens].any():  # set 0 excludes nothing
                 decode.exclude(scores, encoded.allow[tokens], masks)
-            labels[tokens] = best_labels(scores, encoded, first, last, transitions)
+            ptr = encoded.sentence_ptr[first : last + 1] - tokens.start
+            labels[tokens] = best_labels(ChainScores(scores, transitions), ptr)
 
         self._over_chunks(encoded, run, threads)
         return labels
@@ -196,17 +191,11 @@ class ChainModel:
     def _sums(
         self, encoded: Encoded, first: int, last: int, scores: Floats, transitions: Transitions, masks: Masks | None
     ) -> tuple[Batch, Sums]:
-        batch = Batch.of(encoded, first, last)
+        batch, of_batch = Batch.of(encoded, first, last), ChainScores(scores, transitions)
         space = Workspace(max(1, len(scores)), scores.shape[1], self.weights.dtype.type)
-        E, shift, dense = free_potentials(scores, batch, encoded, space)
         if masks is None:
-            return batch, sum_product(
-                E, shift, batch, transitions, space, "alpha", lambda tokens: scores[tokens], dense
-            )
-        known = masks.astype(self.weights.dtype)
-        E, shift, dense = restricted_potentials(E, shift, scores, batch, encoded, known, space)
-        exact = partial(allowed_scores, scores, batch, encoded, known)
-        return batch, sum_product(E, shift, batch, transitions, space, "alpha", exact, dense)
+            return batch, Chain(None, space).sums(of_batch, batch)
+        return batch, Chain(masks.astype(self.weights.dtype), space).restricted_product(of_batch, batch)
 
     def _taken_out(self, encoded: Encoded, batch: Batch, transitions: Transitions) -> NDArray[np.float64]:
         """What the scaling of transition potentials took out of log Z, by lane."""

@@ -1,9 +1,4 @@
-"""The loss of a chain model on encoded sentences, and its gradient.
-
-    loss(w) = sum over sentences of weight * (log Z(all labels) - log Z(labels that the evidence allows))
-
-(tsuboi-2008, equations 3 and 4; li-2015, equations 5 and 6). The regulariser belongs to the trainer.
-"""
+"""The loss of a chain model's weights on encoded sentences (`structures.loss`), for trainers."""
 
 from __future__ import annotations
 
@@ -16,14 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
-from tagweave.kernels import decode, emission, update
+from tagweave.kernels import emission, update
 from tagweave.kernels.perceptron import correct
 from tagweave.models import perceptron
 from tagweave.models.emission import Tables, emissions
-from tagweave.models.lockstep import Batch, Workspace
-from tagweave.models.loss_sum import ContradictionError, LossSum
+from tagweave.models.linear_scorer import LinearScorer
 from tagweave.models.sampling import Order, drawn, of_like_length
-from tagweave.models.structure import ChainStructure, Transitions
+from tagweave.models.structure import ChainStructure
+from tagweave.structures.chain import Chain
+from tagweave.structures.lockstep import Batch, Workspace
+from tagweave.structures.loss import ContradictionError, add_loss
+from tagweave.structures.transitions import Transitions
 
 Floats = NDArray[Any]
 
@@ -90,39 +88,36 @@ class ChainObjective:
         threads = range(len(self._full_pass()))
         with ThreadPoolExecutor(self.threads) as pool:
             parts = list(pool.map(lambda thread: self._run(weights, transitions, tables, thread), threads))
-        loss = sum(part[0] for part in parts)
-        gradient, table_gradients = parts[0][1], parts[0][2]
-        for part in parts[1:]:
-            gradient += part[1]
-            for mine, others in zip(table_gradients, part[2], strict=True):
-                if mine is not None and others is not None:
-                    np.add(mine, others, out=mine)
-        for view, table in zip(emissions(self.structure, gradient), table_gradients, strict=True):
-            if table is not None:
-                view.add_table_gradient(self.encoded, table)
-        return loss, gradient
+        _, gradient, scorer = parts[0]
+        for _, others, other in parts[1:]:
+            gradient += others
+            scorer.merge_tables(other)
+        scorer.finish_tables(self.encoded)
+        return sum(loss for loss, _, _ in parts), gradient
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of sentences first .. last - 1; its gradient is added to `gradient`."""
         transitions = self.structure.transition_scores(weights)
         work = (self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first]) * len(self.structure.space) ** 2
         bounds = np.linspace(first, last, (self.threads if work >= _SHARED_WORK else 1) + 1).astype(int).tolist()
-        sums = [self._sums(weights, self._scratch_gradient(i, gradient), transitions) for i in range(len(bounds) - 1)]
+        batches = [Batch.of(self.encoded, low, high) for low, high in pairwise(bounds)]
+        scorers = [
+            self._scorer(weights, self._scratch_gradient(i, gradient), transitions, i, len(batch.rows))
+            for i, batch in enumerate(batches)
+        ]
 
         def run(thread: int) -> float:
-            batch = Batch.of(self.encoded, bounds[thread], bounds[thread + 1])
-            nothing = [None] * len(self.structure.weighted)
-            return sums[thread].add(batch, self._workspace(thread, len(batch.rows)), nothing, nothing)
+            return self._add_loss(scorers[thread], self._chain(thread), batches[thread])
 
-        if len(sums) == 1:
+        if len(scorers) == 1:
             loss = run(0)
         else:
-            with ThreadPoolExecutor(len(sums)) as pool:
-                loss = sum(pool.map(run, range(len(sums))))
-            for i in range(1, len(sums)):
-                sums[0].merge(sums[i])
+            with ThreadPoolExecutor(len(scorers)) as pool:
+                loss = sum(pool.map(run, range(len(scorers))))
+            for i in range(1, len(scorers)):
+                scorers[0].merge(scorers[i])
                 update.move(self._scratch[i], *self.touched(bounds[i], bounds[i + 1]), gradient)
-        sums[0].finish(gradient)
+        scorers[0].finish(gradient)
         return loss
 
     def _scratch_gradient(self, thread: int, gradient: Floats) -> Floats:
@@ -214,29 +209,35 @@ class ChainObjective:
 
     def _run(
         self, weights: Floats, transitions: Transitions, tables: Tables, thread: int
-    ) -> tuple[float, Floats, Tables]:
-        """The loss, gradient and gradient of the kind tables over the batches of one thread."""
-        gradient = np.zeros(self.size, self.dtype)
-        table_gradients = [None if table is None else np.zeros_like(table) for table in tables]
-        sums = self._sums(weights, gradient, transitions)
-        loss = 0.0
-        for batch in self._full_pass()[thread]:
-            loss += sums.add(batch, self._workspace(thread, len(batch.rows)), tables, table_gradients)
-        sums.finish(gradient)
-        return loss, gradient, table_gradients
+    ) -> tuple[float, Floats, LinearScorer]:
+        """The loss and gradient over the batches of one thread; the scorer has the gradient of the tables."""
+        gradient, batches = np.zeros(self.size, self.dtype), self._full_pass()[thread]
+        rows = max((len(batch.rows) for batch in batches), default=0)
+        scorer = self._scorer(weights, gradient, transitions, thread, rows, tables)
+        structure = self._chain(thread)
+        loss = sum((self._add_loss(scorer, structure, batch) for batch in batches), 0.0)
+        scorer.finish(gradient)
+        return loss, gradient, scorer
 
-    def _sums(self, weights: Floats, gradient: Floats, transitions: Transitions) -> LossSum:
-        views, gradients = emissions(self.structure, weights), emissions(self.structure, gradient)
-        return LossSum(self.structure, self.encoded, self.masks, self._only, views, gradients, transitions)
+    def _add_loss(self, scorer: LinearScorer, structure: Chain, batch: Batch) -> float:
+        d_scores = scorer.gradient(batch)
+        loss = add_loss(structure, scorer.scores(batch), batch, d_scores)
+        scorer.add_gradient(batch, d_scores)
+        return loss
 
+    def _chain(self, thread: int) -> Chain:
+        return Chain(self.masks, self._workspace(thread, 0), self._only, self.structure.transitions)
 
-def best_labels(scores: Floats, encoded: Encoded, first: int, last: int, transitions: Transitions) -> NDArray[np.int32]:
-    """int32[n]: the best label sequence of each sentence, -1 where none is allowed; scores [n, Y] are overwritten."""
-    labels = np.empty(len(scores), np.int32)
-    t = transitions
-    pairs = t.score, t.transposed_score, t.bounds
-    decode.best_sequences(scores, *pairs, t.start_score, t.end_score, encoded.sentence_ptr, first, last, labels)
-    return labels
+    def _scorer(
+        self,
+        weights: Floats,
+        gradient: Floats,
+        transitions: Transitions,
+        thread: int,
+        rows: int,
+        tables: Tables | None = None,
+    ) -> LinearScorer:
+        return LinearScorer(self.structure, weights, gradient, self._workspace(thread, rows), transitions, tables)
 
 
 def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""The shape of a chain model: its label space, where its weights stand, and the potentials that weights give."""
+"""The shape of a chain model: its label space, and where its weights stand."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.layout import Layout
 from tagweave.models.parts import Arrays
+from tagweave.structures.transitions import Transitions
 
 Floats = NDArray[Any]
 
@@ -32,35 +33,6 @@ class ViewWeights:
     transition: Floats
     start: Floats
     end: Floats
-
-
-@dataclass(frozen=True)
-class Transitions:
-    """Transition scores of all views together, and their potentials.
-
-    `potential`, `start` and `end` are exp(score - largest score), 0 where the scheme forbids; `step` and `edge` are the
-    largest scores that were taken out, to be added to log Z once per step and once per sentence.
-    """
-
-    score: Floats
-    start_score: Floats
-    end_score: Floats
-    potential: Floats
-    transposed: Floats
-    start: Floats
-    end: Floats
-    step: float
-    edge: float
-
-    @cached_property
-    def transposed_score(self) -> Floats:
-        """[to, from]."""
-        return np.ascontiguousarray(self.score.T)
-
-    @cached_property
-    def bounds(self) -> Floats:
-        """[2, Y]: the largest and the smallest score from each label (`kernels.decode.row_bounds`)."""
-        return np.stack([self.score.max(axis=1), self.score.min(axis=1)])
 
 
 @dataclass(frozen=True)
@@ -150,19 +122,7 @@ class ChainStructure:
         if not self.scheme.is_free:
             score[~self.scheme.transition] = -np.inf
             start[~self.scheme.start], end[~self.scheme.end] = -np.inf, -np.inf
-        step, first, last = _largest(score), _largest(start), _largest(end)
-        potential = np.exp(score - step)
-        return Transitions(
-            score,
-            start,
-            end,
-            potential,
-            np.ascontiguousarray(potential.T),
-            np.exp(start - first),
-            np.exp(end - last),
-            step,
-            first + last,
-        )
+        return Transitions.of_scores(score, start, end)
 
     def add_transition_gradient(self, gradient: Floats, pairs: Floats, start: Floats, end: Floats) -> None:
         """Add the gradients of the joint transition scores to those of every view's weights."""
@@ -178,12 +138,6 @@ class ChainStructure:
             if self.edges:
                 weights.start[...] += _fold(start, view)
                 weights.end[...] += _fold(end, view)
-
-
-def _largest(scores: Floats) -> float:
-    """The largest score; 0 where all are -inf, so that it can be taken out."""
-    largest = float(scores.max())
-    return largest if largest > -np.inf else 0.0
 
 
 def _fold(values: Floats, view: View) -> Floats:

@@ -15,14 +15,12 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.arcs import EncodedArcs, encode_arcs
 from tagweave.features.given_columns import given_columns
 from tagweave.features.sentence_length import check_lengths
-from tagweave.kernels import tree
-from tagweave.kernels.k_best_trees import k_best
 from tagweave.kernels.projective import are_projective_trees
 from tagweave.models.aligned import aligned_zeros, is_aligned
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.parts import Arrays, nested
-from tagweave.models.tree_objective import allowed_cells, arc_cells, best_heads, restricted_sums, sums
+from tagweave.structures.tree import Tree, arc_cells, exclude
 
 Floats = NDArray[Any]
 
@@ -118,15 +116,13 @@ class TreeModel:
             heads[np.repeat(~whole, encoded.lengths)] = self.best(others, True, threads, projective)
             return heads
         first_token = encoded.token_ptr
-        heads = np.empty(int(first_token[-1]), np.int32)
+        heads, structure = np.empty(int(first_token[-1]), np.int32), Tree(self.single_root, projective)
 
         def run(batch: ArcBatch) -> None:
             scores = self.features.scores(self._aligned, batch)
             if evidence:
-                tree.exclude(scores, allowed_cells(encoded, batch))
-            heads[first_token[batch.first] : first_token[batch.last]] = best_heads(
-                scores, batch, self.single_root, projective
-            )
+                exclude(scores, batch)
+            heads[first_token[batch.first] : first_token[batch.last]] = structure.best(scores, batch)
 
         self._over_batches(encoded, run, threads)
         return heads
@@ -135,16 +131,12 @@ class TreeModel:
         self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1
     ) -> tuple[Floats, NDArray[np.float64]]:
         """The probability of every arc, by cell (`EncodedArcs.cells`), and log Z [S]."""
-        cells = encoded.cells(0, len(encoded))
+        cells, structure = encoded.cells(0, len(encoded)), Tree(self.single_root)
         probabilities, log_z = np.zeros(int(cells[-1]), self.weights.dtype), np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
             scores = self.features.scores(self._aligned, batch)
-            own = (
-                restricted_sums(scores, encoded, batch, self.single_root)
-                if evidence
-                else sums(scores, batch, self.single_root)
-            )
+            own = structure.restricted_product(scores, batch) if evidence else structure.sums(scores, batch)
             probabilities[cells[batch.first] : cells[batch.last]], log_z[batch.first : batch.last] = own
 
         self._over_batches(encoded, run, threads)
@@ -170,11 +162,7 @@ class TreeModel:
             batch = self.features.batch(encoded, *bounds)
             scores = self.features.scores(self._aligned, batch)
             for s, length in enumerate(batch.lengths.tolist()):
-                heads, totals = np.empty((k, length), np.int32), np.empty(k)
-                own = scores[batch.cells[s] : batch.cells[s + 1]].reshape(length + 1, length + 1)
-                k_best(own, self.single_root, heads, totals)
-                found = totals > -np.inf
-                yield heads[found], totals[found]
+                yield Tree(self.single_root).k_best(scores[batch.cells[s] : batch.cells[s + 1]], length, k)
 
     def _whole(self, encoded: EncodedArcs) -> NDArray[np.bool_]:
         """bool[S]: whether the evidence of a sentence is one projective tree that the model can give."""

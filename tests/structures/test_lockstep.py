@@ -16,16 +16,11 @@ from tagweave.features.encoded import Encoded
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.layout import Layout
-from tagweave.models.lockstep import (
-    Batch,
-    Workspace,
-    allowed_scores,
-    free_potentials,
-    restricted_potentials,
-    sum_product,
-)
-from tagweave.models.logarithms import sum_in_logarithms
-from tagweave.models.structure import ChainStructure, Transitions
+from tagweave.models.structure import ChainStructure
+from tagweave.structures.chain import Chain, ChainScores, allowed_scores
+from tagweave.structures.lockstep import Batch, Workspace
+from tagweave.structures.logarithms import sum_in_logarithms
+from tagweave.structures.transitions import Transitions
 
 
 def featureless(case: Case) -> Encoded:
@@ -60,16 +55,12 @@ def run(case: Case, restricted: bool, dtype: type) -> Sums:
     encoded = featureless(case)
     batch = Batch.of(encoded, 0, len(case.lengths))
     space = Workspace(max(1, len(case.allow)), len(case.start), dtype)
-    scores, t = case.scores.astype(dtype), transitions_of(case, dtype)
-    E, shift, _ = free_potentials(scores, batch, encoded, space)
-    if restricted:
-        masks = case.masks.astype(dtype)
-        E, shift, dense = restricted_potentials(E, shift, scores, batch, encoded, masks, space)
-        exact_scores = lambda tokens: allowed_scores(scores, batch, encoded, masks, tokens)  # noqa: E731
-        sums = sum_product(E, shift, batch, t, space, "alpha_restricted", exact_scores, dense)
-    else:
-        sums = sum_product(E, shift, batch, t, space, "alpha", lambda tokens: scores[tokens])
-    return _by_sentence(case, batch, t, sums)
+    chain, scores = (
+        Chain(case.masks.astype(dtype), space),
+        ChainScores(case.scores.astype(dtype), transitions_of(case, dtype)),
+    )
+    sums = chain.restricted_product(scores, batch) if restricted else chain.sums(scores, batch)
+    return _by_sentence(case, batch, scores.transitions, sums)
 
 
 def _by_sentence(case: Case, batch: Batch, t: Transitions, sums: Any) -> Sums:
@@ -205,10 +196,10 @@ def test_allowed_scores_are_those_of_the_shares() -> None:
     )
     encoded = featureless(case)
     batch = Batch.of(encoded, 0, 1)
-    assert allowed_scores(case.scores, batch, encoded, case.masks, slice(0, 2)).tolist() == [[-np.inf, 2], [3, 4]]
-    doubtful = replace(encoded, doubt=np.array([0.5, 0.0]))
+    assert allowed_scores(case.scores, batch, case.masks, slice(0, 2)).tolist() == [[-np.inf, 2], [3, 4]]
+    noisy = Batch.of(replace(encoded, doubt=np.array([0.5, 0.0])), 0, 1)
     expected = [[1 + np.log(0.5), 2], [3, 4]]
-    assert allowed_scores(case.scores, batch, doubtful, case.masks, slice(0, 2)).tolist() == expected
+    assert allowed_scores(case.scores, noisy, case.masks, slice(0, 2)).tolist() == expected
 
 
 @settings(max_examples=20)

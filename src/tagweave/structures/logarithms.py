@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.models.structure import Transitions
+from tagweave.structures.transitions import Transitions
 
 Floats = NDArray[Any]
 

@@ -1,0 +1,224 @@
+"""Label sequences: a score for every label at every token, and for every label after another one.
+
+score(y) = sum_t emission[t, y_t] + transition[y_t-1, y_t]  + start[y_0] + end[y_L-1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.kernels import chain, decode
+from tagweave.structures.lockstep import Batch, Sums, Workspace
+from tagweave.structures.logarithms import sum_in_logarithms
+from tagweave.structures.transitions import Transitions
+
+Floats = NDArray[Any]
+
+_SPARSE = 0.25  # share of allowed labels below which skipping zeros beats a matrix product
+
+
+class ChainScores(NamedTuple):
+    """The scores of a batch of n tokens.
+
+    Attributes:
+        emission: [n, Y]; -inf for what is no candidate.
+        transitions: of all sentences.
+    """
+
+    emission: Floats
+    transitions: Transitions
+
+
+class KnownPaths(NamedTuple):
+    """What the evidence leaves where it leaves one label everywhere: sums of one sequence each."""
+
+    labels: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class ChainGradient:
+    """The gradient of the loss by the scores of chains.
+
+    Attributes:
+        emission: [n, Y], of the batch at hand.
+        pairs: [Y, Y]; times the potentials they are expected transitions, of all batches.
+        paths: [Y, Y], transitions that were counted one by one, negative.
+    """
+
+    emission: Floats
+    pairs: Floats
+    paths: Floats
+
+
+class Chain:
+    """The structure of label sequences over Y labels.
+
+    Args:
+        masks: float[sets, Y], the label sets that evidence numbers; `None`: it is not heeded.
+        space: buffers; of one thread.
+        only: int32[sets], the label of each set of one label, -1 for the others; `None`: not looked for.
+        transitions: whether expected transitions are wanted.
+    """
+
+    contradiction: ClassVar[str] = "no label sequence agrees with both the annotation and the coding of the labels"
+
+    def __init__(
+        self,
+        masks: Floats | None,
+        space: Workspace,
+        only: NDArray[np.int32] | None = None,
+        transitions: bool = True,
+    ) -> None:
+        self._masks, self._space, self._only, self._transitions = masks, space, only, transitions
+        self._potentials: tuple[Batch, Floats, Floats] | None = None
+
+    def sums(self, scores: ChainScores, batch: Batch) -> Sums:
+        """Sums over all label sequences."""
+        self._potentials = None
+        E, shift = self._free(scores, batch)
+        scope = batch.encoded.scope
+        dense = scope is None or int(scope.ptr[batch.tokens.stop] - scope.ptr[batch.tokens.start]) > _SPARSE * E.size
+        return self._sum_product(E, shift, scores, batch, "alpha", lambda tokens: scores.emission[tokens], dense)
+
+    def restricted_sums(self, scores: ChainScores, batch: Batch) -> Sums | KnownPaths:
+        """Sums over the label sequences that the evidence allows."""
+        labels = self._known_labels(batch)
+        return self.restricted_product(scores, batch) if labels is None else KnownPaths(labels)
+
+    def restricted_product(self, scores: ChainScores, batch: Batch) -> Sums:
+        """The same, by the recurrence even where one sequence is left."""
+        assert self._masks is not None  # noqa: S101 - nobody asks without
+        free, free_shift = self._free(scores, batch)
+        n, encoded = len(batch.rows), batch.encoded
+        E, shift = self._space.matrix("restricted", n), self._space.vector("shift_restricted", n)
+        noise = encoded.doubt[batch.tokens] if len(encoded.doubt) else encoded.doubt
+        allow = encoded.allow[batch.tokens]
+        kept = chain.restrict(free, free_shift, scores.emission, batch.rows, allow, self._masks, noise, E, shift)
+        exact = partial(allowed_scores, scores.emission, batch, self._masks)
+        return self._sum_product(E, shift, scores, batch, "alpha_restricted", exact, kept > _SPARSE * E.size)
+
+    def add_expectations(
+        self, sums: Sums | KnownPaths, scores: ChainScores, batch: Batch, sign: int, gradient: ChainGradient
+    ) -> float:
+        """See `Structure.add_expectations`. The free sums of a batch set the gradient of its emission scores."""
+        if isinstance(sums, KnownPaths):
+            return self._follow(sums.labels, scores, batch, gradient)
+        weights = batch.weights
+        if (weights != 1).any():
+            chain.weigh(sums.gamma, batch.steps, weights)
+            chain.weigh(sums.beyond, batch.steps, weights)
+        if self._transitions:
+            chain.add_pairs(sums.before, sums.beyond, batch.lanes, sign, sums.dense, gradient.pairs)
+            for lane, exact in sums.exact.items():
+                for pairs in exact.pairs():
+                    gradient.paths[...] -= (sign * weights[lane] * pairs).astype(gradient.paths.dtype)
+        if sign > 0:
+            np.take(sums.gamma, batch.rows, axis=0, out=gradient.emission, mode="clip")
+        else:
+            chain.subtract(sums.gamma, batch.rows, gradient.emission)
+        return float(weights @ sums.log_z) if np.isfinite(sums.log_z).all() else -np.inf
+
+    @staticmethod
+    def best(scores: ChainScores, batch: Batch) -> NDArray[np.int32]:
+        """int32[n]: the best label sequence of each sentence, -1 where none is allowed; emission is overwritten."""
+        return best_labels(scores, batch.ptr)
+
+    def _free(self, scores: ChainScores, batch: Batch) -> tuple[Floats, Floats]:
+        """exp(score - shift) by row, and the shift of each row; the two sums of a batch begin with the same."""
+        if self._potentials is None or self._potentials[0] is not batch:
+            E, shift = self._space.matrix("free", len(batch.rows)), self._space.vector("shift", len(batch.rows))
+            chain.shift_scores(scores.emission, batch.rows, E, shift)
+            np.exp(E, out=E)
+            self._potentials = batch, E, shift
+        return self._potentials[1:]
+
+    def _known_labels(self, batch: Batch) -> NDArray[np.int32] | None:
+        """int32[n]: the label of every token of the batch, if the evidence leaves one each."""
+        if self._only is None or len(batch.encoded.doubt):
+            return None
+        labels: NDArray[np.int32] = self._only[batch.encoded.allow[batch.tokens]]
+        return labels if len(labels) and labels.min() >= 0 else None
+
+    def _follow(self, labels: NDArray[np.int32], scores: ChainScores, batch: Batch, gradient: ChainGradient) -> float:
+        """Take known paths from the gradient; their weighted scores, less what scaling took out of the free log Z."""
+        t, ptr, weights = scores.transitions, batch.ptr, batch.encoded.weights[batch.first : batch.last]
+        total = chain.follow_paths(
+            scores.emission,
+            labels,
+            ptr,
+            t.score,
+            t.start_score,
+            t.end_score,
+            weights,
+            gradient.emission,
+            gradient.paths,
+        )
+        lengths = np.diff(ptr)
+        taken_out = (lengths - 1) * t.step + t.edge
+        return float(total - weights[lengths > 0] @ taken_out[lengths > 0])
+
+    def _sum_product(
+        self,
+        E: Floats,
+        shift: Floats,
+        scores: ChainScores,
+        batch: Batch,
+        alpha: str,
+        exact_scores: Callable[[slice], Floats],
+        dense: bool,
+    ) -> Sums:
+        """Forward and backward over potentials `E`; the marginals end in the buffer named `alpha`.
+
+        `exact_scores` gives the scores [L, Y] (-inf: excluded) of some tokens of the batch: those of a sentence that
+        allows nothing of what is in the range of `E`, which is summed in logarithms.
+        """
+        n, space, t = len(batch.rows), self._space, scores.transitions
+        gamma, before, beyond = space.matrix(alpha, n), space.matrix("before", n), space.matrix("beyond", n)
+        scale, log_z = space.vector("scale", n), np.empty(batch.lanes)
+        chain.forward(E, shift, batch.steps, t.potential, t.start, t.end, dense, gamma, before, scale, log_z)
+        chain.backward(E, batch.steps, t.transposed, t.end, dense, gamma, scale, beyond)
+        sums = Sums(log_z, gamma, before, beyond, dense)
+        for lane in np.flatnonzero(log_z == -np.inf):
+            _sum_again(sums, int(lane), batch, t, exact_scores)
+        return sums
+
+
+def _sum_again(
+    sums: Sums, lane: int, batch: Batch, transitions: Transitions, exact_scores: Callable[[slice], Floats]
+) -> None:
+    """Replace what is known of the sentence of a lane by its sums in logarithms."""
+    rows = batch.steps[:-1][np.diff(batch.steps) > lane] + lane
+    first = int(np.flatnonzero(batch.rows == rows[0])[0])
+    exact = sum_in_logarithms(exact_scores(slice(first, first + len(rows))).astype(np.float64), transitions)
+    # the other sentences' log Z is without what the scaling of transitions took out
+    sums.log_z[lane] = exact.log_z - (len(rows) - 1) * transitions.step - transitions.edge
+    sums.gamma[rows], sums.before[rows], sums.beyond[rows] = exact.gamma, 0, 0
+    sums.exact[lane] = exact
+
+
+def allowed_scores(emission: Floats, batch: Batch, masks: Floats, tokens: slice) -> NDArray[np.float64]:
+    """float64[L, Y] of some tokens: their scores, plus the logarithm of what the evidence leaves of each."""
+    encoded = batch.encoded
+    share = np.asarray(masks[encoded.allow[batch.tokens][tokens]], np.float64)
+    if len(encoded.doubt):
+        share = np.maximum(share, encoded.doubt[batch.tokens][tokens, None])
+    return np.where(share > 0, emission[tokens] + np.log(np.where(share > 0, share, 1)), -np.inf)
+
+
+def best_labels(scores: ChainScores, ptr: NDArray[np.int64]) -> NDArray[np.int32]:
+    """int32[n]: the best label sequence of each sentence, -1 where none is allowed; emission is overwritten.
+
+    Args:
+        scores: of n tokens.
+        ptr: int64[S + 1], the first token of each sentence.
+    """
+    labels, t = np.empty(len(scores.emission), np.int32), scores.transitions
+    pairs = t.score, t.transposed_score, t.bounds
+    decode.best_sequences(scores.emission, *pairs, t.start_score, t.end_score, ptr, 0, len(ptr) - 1, labels)
+    return labels

@@ -1,0 +1,73 @@
+"""Labels that do not depend on one another: the relations of arcs whose tree is known.
+
+p[y] = exp(score[y]) / Z
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.kernels import arc_labels
+
+Floats = NDArray[Any]
+
+
+class Positions(NamedTuple):
+    """A batch of positions and their evidence.
+
+    Attributes:
+        features: int32[A, F], the rows of weights of every position.
+        allowed: bool[A, Y], the labels that the evidence allows.
+        noise: float64[A], the share of its potential that an excluded label keeps.
+        weights: float64[A], how often a position counts.
+    """
+
+    features: NDArray[np.int32]
+    allowed: NDArray[np.bool_]
+    noise: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+class IndependentSums(NamedTuple):
+    """float64[A, Y], the probabilities, and float64[A], log Z less the largest score of a position."""
+
+    marginals: NDArray[np.float64]
+    log_z: NDArray[np.float64]
+
+
+class Independent:
+    """The structure of labels that do not depend on one another; its gradient is float64[A, Y]."""
+
+    contradiction: ClassVar[str] = "no label agrees with the annotation"
+
+    def sums(self, scores: Floats, batch: Positions) -> IndependentSums:
+        """Sums over all labels."""
+        return self._sums(scores, np.ones_like(batch.allowed), batch.noise)
+
+    def restricted_sums(self, scores: Floats, batch: Positions) -> IndependentSums:
+        """Sums over the labels that the evidence allows."""
+        return self._sums(scores, batch.allowed, batch.noise)
+
+    def _sums(self, scores: Floats, allowed: NDArray[np.bool_], noise: NDArray[np.float64]) -> IndependentSums:
+        p, log_z = np.empty(scores.shape), np.empty(len(scores))
+        arc_labels.label_sums(scores, allowed, noise, p, log_z)
+        return IndependentSums(p, log_z)
+
+    def add_expectations(
+        self,
+        sums: IndependentSums,
+        scores: Floats,
+        batch: Positions,
+        sign: int,
+        gradient: NDArray[np.float64],
+    ) -> float:
+        """See `Structure.add_expectations`."""
+        gradient += sign * batch.weights[:, None] * sums.marginals
+        return float(batch.weights @ sums.log_z)
+
+    def best(self, scores: Floats, batch: Positions) -> NDArray[np.int32]:
+        """int32[A]: the best label of every position."""
+        return np.asarray(scores.argmax(axis=1), np.int32)

@@ -1,0 +1,44 @@
+"""What a structure is: a set of possible outputs for a sentence, over which scores are summed and maximised."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from numpy.typing import NDArray
+
+Scores_contra = TypeVar("Scores_contra", contravariant=True)
+Batch_contra = TypeVar("Batch_contra", contravariant=True)
+Sums = TypeVar("Sums")
+Gradient_contra = TypeVar("Gradient_contra", contravariant=True)
+
+
+class Structure(Protocol[Scores_contra, Batch_contra, Sums, Gradient_contra]):
+    """Label sequences (`chain`), projective trees (`tree`), or labels that do not depend on one another
+    (`independent`).
+
+    A batch says which sentences, how long they are, what their evidence allows, and how much each counts.
+    """
+
+    contradiction: ClassVar[str]
+    """What is said of evidence that nothing satisfies."""
+
+    def sums(self, scores: Scores_contra, batch: Batch_contra) -> Sums:
+        """Sums over all outputs: log Z of every sentence, and the marginals."""
+        ...
+
+    def restricted_sums(self, scores: Scores_contra, batch: Batch_contra) -> Sums:
+        """Sums over the outputs that the evidence allows, by the same recurrence."""
+        ...
+
+    def add_expectations(
+        self, sums: Sums, scores: Scores_contra, batch: Batch_contra, sign: int, gradient: Gradient_contra
+    ) -> float:
+        """Add sign * weight * expected counts to the gradient; the sum over sentences of weight * log Z comes back.
+
+        Of the two sums of a batch the free one, whose sign is +1, comes first.
+        """
+        ...
+
+    def best(self, scores: Scores_contra, batch: Batch_contra) -> NDArray[Any]:
+        """int32[tokens]: the best output of every sentence, -1 where the scores exclude all."""
+        ...

@@ -1,0 +1,188 @@
+"""Dependency trees: a score for every arc. The sums are over projective trees; the best tree may be of any form.
+
+score(tree) = sum over words of arc[head, word]
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.features.arcs import EncodedArcs
+from tagweave.features.ragged import pointers
+from tagweave.kernels import tree
+from tagweave.kernels.arborescence import best_arborescence
+from tagweave.kernels.k_best_trees import k_best
+from tagweave.kernels.tree_sums import marginals
+
+Floats = NDArray[Any]
+
+
+class Batch(Protocol):
+    """Sentences first .. last - 1 of an encoded corpus, with their arcs one after the other."""
+
+    @property
+    def encoded(self) -> EncodedArcs:
+        """The corpus."""
+        ...
+
+    @property
+    def first(self) -> int:
+        """The first sentence."""
+        ...
+
+    @property
+    def last(self) -> int:
+        """The sentence after the last one."""
+        ...
+
+    @property
+    def ptr(self) -> NDArray[np.int64]:
+        """int64[n + 1], the first position of each sentence, from 0."""
+        ...
+
+    @property
+    def cells(self) -> NDArray[np.int64]:
+        """int64[n + 1], the first arc of each sentence, from 0."""
+        ...
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """int64[n], tokens."""
+        ...
+
+
+class TreeSums(NamedTuple):
+    """The probability of every arc, by cell, and float64[S], log Z of every sentence."""
+
+    marginals: Floats
+    log_z: NDArray[np.float64]
+
+
+class KnownTrees(NamedTuple):
+    """What the evidence leaves where it leaves one tree of every sentence: the cells of its arcs, and its score."""
+
+    cells: NDArray[np.int64]
+    log_z: NDArray[np.float64]
+
+
+class ArcGradient:
+    """The gradient of the loss by the scores of arcs, by cell; of the batch at hand."""
+
+    def __init__(self) -> None:
+        self.arcs: Floats = np.zeros(0)
+
+
+class Tree:
+    """The structure of dependency trees.
+
+    Args:
+        single_root: whether the root has exactly one child.
+        projective: whether no two arcs of the best tree may cross. Sums are always over projective trees.
+    """
+
+    contradiction: ClassVar[str] = "no projective tree agrees with the annotation"
+
+    def __init__(self, single_root: bool = True, projective: bool = True) -> None:
+        self.single_root, self.projective = single_root, projective
+
+    def sums(self, scores: Floats, batch: Batch, allowed: NDArray[np.uint8] | None = None) -> TreeSums:
+        """Sums over all trees, or over those of which all arcs are allowed."""
+        marginal, log_z = np.empty(len(scores), scores.dtype), np.empty(len(batch.lengths))
+        everything = np.zeros(0, np.uint8) if allowed is None else allowed
+        marginals(scores, everything, batch.cells, batch.lengths, self.single_root, marginal, log_z)
+        return TreeSums(marginal, log_z)
+
+    def restricted_sums(self, scores: Floats, batch: Batch) -> TreeSums | KnownTrees:
+        """Sums over the trees that the evidence allows."""
+        known = known_heads(batch)
+        if (known < 0).any() or _noise(batch).any():
+            return self.restricted_product(scores, batch)
+        at = arc_cells(batch, known)
+        return KnownTrees(at, np.add.reduceat(scores[at].astype(np.float64), pointers(batch.lengths)[:-1]))
+
+    def restricted_product(self, scores: Floats, batch: Batch) -> TreeSums:
+        """The same, by the recurrence even where one tree is left. Noise leaves a share of every excluded arc."""
+        allowed, noise = allowed_cells(batch), _noise(batch)
+        if not noise.any():
+            return self.sums(scores, batch, allowed)
+        of_modifiers = [np.tile(noise[low:high], high - low) for low, high in pairwise(batch.ptr.tolist())]
+        with np.errstate(divide="ignore"):
+            left = np.log(np.maximum(allowed, np.concatenate(of_modifiers)))
+        return self.sums(scores + left.astype(scores.dtype), batch)
+
+    def add_expectations(
+        self, sums: TreeSums | KnownTrees, scores: Floats, batch: Batch, sign: int, gradient: ArcGradient
+    ) -> float:
+        """See `Structure.add_expectations`. The free sums of a batch become its gradient."""
+        weights = batch.encoded.weights[batch.first : batch.last]
+        if isinstance(sums, KnownTrees):
+            gradient.arcs[sums.cells] += (sign * np.repeat(weights, batch.lengths)).astype(scores.dtype)
+        else:
+            expected = sums.marginals
+            if (weights != 1).any():
+                expected *= np.repeat(weights, np.diff(batch.cells)).astype(scores.dtype)
+            if sign > 0:
+                gradient.arcs = expected
+            else:
+                gradient.arcs -= expected
+        return float(weights @ sums.log_z) if np.isfinite(sums.log_z).all() else -np.inf
+
+    def best(self, scores: Floats, batch: Batch) -> NDArray[np.int32]:
+        """int32[n]: the heads of the best trees; -1 where none is allowed (`exclude`)."""
+        heads = np.empty(int(batch.lengths.sum()), np.int32)
+        decode = tree.best_heads if self.projective else best_arborescence
+        decode(scores, batch.cells, batch.lengths, self.single_root, heads)
+        return heads
+
+    def k_best(self, scores: Floats, length: int, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The k best projective trees of a sentence, int32[n, L], and their scores, which fall; n < k if there are
+        fewer."""
+        heads, totals = np.empty((k, length), np.int32), np.empty(k)
+        k_best(scores.reshape(length + 1, length + 1), self.single_root, heads, totals)
+        found = totals > -np.inf
+        return heads[found], totals[found]
+
+
+def exclude(scores: Floats, batch: Batch) -> None:
+    """Set the scores of arcs that the evidence excludes to -inf."""
+    tree.exclude(scores, allowed_cells(batch))
+
+
+def arc_cells(batch: Batch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
+    """int64[n]: for every token of a batch the cell of the arc from its head, int32[n]."""
+    of_root = np.repeat(batch.cells[:-1] + 1 - pointers(batch.lengths)[:-1], batch.lengths)
+    found: NDArray[np.int64] = of_root + np.arange(len(of_root)) + heads * np.repeat(batch.lengths + 1, batch.lengths)
+    return found
+
+
+def known_heads(batch: Batch) -> NDArray[np.int32]:
+    """int32[n]: the head of every token, below 0 where it is not one."""
+    encoded = batch.encoded
+    low = int(encoded.position_ptr[batch.first])
+    return np.delete(encoded.heads[low : low + int(batch.ptr[-1])], batch.ptr[:-1])
+
+
+def allowed_cells(batch: Batch) -> NDArray[np.uint8]:
+    """uint8[cells]: what evidence allows of a batch."""
+    encoded, allowed = batch.encoded, np.ones(int(batch.cells[-1]), np.uint8)
+    ptr = encoded.allowed_ptr[batch.first : batch.last + 1]
+    known, tokens = known_heads(batch), pointers(batch.lengths)
+    for s in range(len(batch.lengths)):
+        cells = allowed[batch.cells[s] : batch.cells[s + 1]]
+        if ptr[s + 1] > ptr[s]:
+            cells[:] = encoded.allowed[ptr[s] : ptr[s + 1]]
+        elif batch.lengths[s] and known[tokens[s]] >= 0:
+            n = int(batch.lengths[s]) + 1
+            cells[:] = 0
+            cells.reshape(n, n)[known[tokens[s] : tokens[s + 1]], np.arange(1, n)] = 1
+    return allowed
+
+
+def _noise(batch: Batch) -> NDArray[np.float64]:
+    """float64[P], that of the positions of a batch; empty where all evidence is certain."""
+    low = int(batch.encoded.position_ptr[batch.first])
+    return batch.encoded.doubt[low : low + int(batch.ptr[-1])]
