@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tagweave.corpus import sample
 
-_RUN = (sys.executable, "-c", "from tagweave.cli.main import main; main()")
+_TAGWEAVE = Path(sys.executable).with_name("tagweave")
 _HOST = "127.0.0.1"
 
 
@@ -30,7 +30,7 @@ class Server:
         self._port = _free_port()
         self.base, self._log = f"http://{_HOST}:{self._port}", folder / f"serve-{self._port}.log"
         arguments = ("--model", "model", "--corpus", "raw.seg", "--store", url, "--port", str(self._port))
-        self._command, self._folder = (*_RUN, "annotate", "serve", *arguments), folder
+        self._command, self._folder = (str(_TAGWEAVE), "annotate", "serve", *arguments), folder
 
     def start(self) -> None:
         """Start, and wait until it listens."""
@@ -67,7 +67,7 @@ def folder_with_model() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="tagweave-") as name:
         corpus = str(sample.path("ctb.txt"))
         words = ("train", f"ctb={corpus}", "-o", "model", "--iterations", "3")
-        done = subprocess.run((*_RUN, *words), cwd=name, capture_output=True, text=True, check=False)
+        done = subprocess.run((str(_TAGWEAVE), *words), cwd=name, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"tagweave train failed:\n{done.stderr}")
         first = Path(corpus).read_text(encoding="utf-8").splitlines()[0]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
-from contextlib import redirect_stdout, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagweave.cli.info import info
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.formats import tagged as tagged_format
@@ -20,6 +20,7 @@ from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.estimators.chain_crf import ChainCRF
 from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Templates
+from tagweave.front.description import describe_model, model_lines
 from tagweave.learning.loop import train
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
@@ -191,9 +192,9 @@ def _use_parser(path: Path, _number: int) -> None:
 
 
 def _tell(path: Path) -> None:
-    with redirect_stdout(io.StringIO()):
-        info([str(path)])
-        info([str(path)], as_json=True)
+    described = describe_model(str(path))
+    json.dumps(described)
+    list(model_lines(described))
 
 
 @cache

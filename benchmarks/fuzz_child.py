@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.fuzz_bases import BASES
 from benchmarks.fuzz_mutations import mutated, read, write
-from tagweave.cli.errors import message
+from tagweave.front.errors import message
 from tagweave.learning.checkpoint import CheckpointError
 from tagweave.models.storage import ModelFileError
 

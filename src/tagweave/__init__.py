@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
     from tagweave.front.corpora import harvest_lexicon, load, save
     from tagweave.front.evaluation import compare, evaluate
-    from tagweave.front.model import Model, load_model
+    from tagweave.front.loading import load_model
+    from tagweave.front.model import Model
     from tagweave.front.training import train
     from tagweave.training.plan import TrainingPlan
 
@@ -33,7 +34,7 @@ _HOMES = {
     "evaluate": "tagweave.front.evaluation",
     "harvest_lexicon": "tagweave.front.corpora",
     "load": "tagweave.front.corpora",
-    "load_model": "tagweave.front.model",
+    "load_model": "tagweave.front.loading",
     "save": "tagweave.front.corpora",
     "train": "tagweave.front.training",
 }

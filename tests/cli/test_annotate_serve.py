@@ -55,7 +55,7 @@ def test_the_numbers_of_double_annotation(
 ) -> None:
     options = ("--store", f"sqlite:///{tmp_path}/a.db", "--model", tagger, "--corpus", corpora / "dev.seg")
     found: list[Settings] = []
-    monkeypatch.setattr("tagweave.cli.annotate_serve._run", lambda store, *_: found.append(store.settings))
+    monkeypatch.setattr("tagweave.annotate.serving.run", lambda store, *_: found.append(store.settings))
     run("annotate", "serve", *options)
     run("annotate", "serve", *options, "--annotators", "3,0,2", "--planted", "0.5")
     assert found == [Settings(), Settings(Rule(3, 0, 2), gold_share=0.5)]
@@ -82,7 +82,7 @@ def test_a_training_phase_needs_simulated_tasks(
 ) -> None:
     url = f"sqlite:///{tmp_path}/a.db"
     options = ("--store", url, "--model", tagger, "--corpus", corpora / "dev.seg", "--admit", "0.9")
-    monkeypatch.setattr("tagweave.cli.annotate_serve._run", lambda *_: None)
+    monkeypatch.setattr("tagweave.annotate.serving.run", lambda *_: None)
     run(
         "annotate", "import", corpora / "dev.txt", "--store", url, "--model", tagger, "--as", "training", "--number", 49
     )

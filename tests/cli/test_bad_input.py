@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from model_files import write
 
-from tagweave.cli import raw_text
-from tagweave.cli import tag as tag_command
 from tagweave.corpus.load import load
+from tagweave.front import loading
 from tagweave.harvest.page import FORMATS
 from tagweave.models import segmenter as segmenter_module
+from tagweave.streams import raw_text
 
 BLANKS = str.maketrans("", "", " \t\u3000")
 ODD_TEXT = {
@@ -62,7 +62,7 @@ def lines_of(data: bytes) -> list[str]:
 @pytest.fixture(autouse=True, scope="module")
 def models_are_opened_once():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tag_command, "open_tagger", cache(tag_command.open_tagger))
+        patch.setattr(loading, "load_model", cache(loading.load_model))
         derive, derived = segmenter_module.PairTables, {}
 
         def tables(model):

@@ -9,8 +9,6 @@ import pytest
 from model_files import write
 from rich.console import Console
 
-from tagweave.cli import input as input_module
-from tagweave.cli.output_format import with_layers
 from tagweave.cli.progress import counted
 from tagweave.conversion import labels as convert_module
 from tagweave.conversion.labels import best_conversions, convert, review
@@ -21,6 +19,8 @@ from tagweave.corpus.load import iterate, load
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
+from tagweave.streams import blocks
+from tagweave.streams.output_format import with_layers
 
 ROWS = ["# columns = form pd", "他\tr", "昨天\tt", "借\tv", "了\tu", "书\tn|vn", "。\tw", "", "下雨\tv", "了\t_", ""]
 
@@ -146,7 +146,7 @@ def test_empty_lines_stay_and_empty_input_gives_nothing(run, coupled):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_streams_files_blocks_and_threads_give_the_same(run, coupled, corpora, tmp_path, monkeypatch, threads):
     whole = run("convert", coupled, f"pd={corpora / 'words.txt'}", "--threads", threads).stdout
-    monkeypatch.setattr(input_module, "_BLOCK", 7)
+    monkeypatch.setattr(blocks, "_BLOCK", 7)
     monkeypatch.setattr(convert_module, "_BLOCK", 3)
     run("convert", coupled, f"pd={corpora / 'words.txt'}", "-o", tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_text("utf-8") == whole
@@ -309,7 +309,7 @@ def test_the_least_certain_tokens_are_listed(run, coupled, corpora, tmp_path, mo
         first.context.source,
         str(first.context.position),
     ]
-    monkeypatch.setattr(input_module, "_BLOCK", 7)
+    monkeypatch.setattr(blocks, "_BLOCK", 7)
     run(
         "convert",
         coupled,

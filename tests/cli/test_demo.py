@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tagweave.cli.demo import _NEXT
-from tagweave.cli.demo_corpora import ambiguous, forms_only, partial, partial_lines, sample
 from tagweave.corpus.describe import describe
 from tagweave.corpus.load import load
 from tagweave.corpus.sample import path
+from tagweave.corpus.sample.variants import ambiguous, forms_only, partial, partial_lines, sample
 
 
 @pytest.fixture(scope="module")

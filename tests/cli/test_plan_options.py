@@ -6,34 +6,36 @@ import pytest
 from model_files import write
 
 from tagweave.cli.errors import OptionError
-from tagweave.cli.plan_options import corpus_weights, learner_settings, template_texts
+from tagweave.cli.plan_options import corpus_weights, setting_values
 from tagweave.corpus.load import covered_labels, load, stream
 from tagweave.features.presets import PRESETS
 from tagweave.training.corpora import read_corpus, run_identity
+from tagweave.training.errors import PlanError
+from tagweave.training.plan_parts import learner_settings, template_texts
 from tagweave.training.recipe import LEARNERS, Recipe
 
 
 def test_settings_have_the_types_of_the_learner():
-    assert learner_settings("adagrad", ["rate=1", "batch=4"]) == {"rate": 1.0, "batch": 4}
-    assert isinstance(learner_settings("adagrad", ["rate=1"])["rate"], float)
-    assert learner_settings("sgd", ["rate=0.5", "c2=2"]) == {"rate": 0.5, "c2": 2.0}
-    assert learner_settings("lbfgs", ["memory=3"]) == {"memory": 3}
+    assert learner_settings("adagrad", setting_values(["rate=1", "batch=4"])) == {"rate": 1.0, "batch": 4}
+    assert isinstance(learner_settings("adagrad", setting_values(["rate=1"]))["rate"], float)
+    assert learner_settings("sgd", setting_values(["rate=0.5", "c2=2"])) == {"rate": 0.5, "c2": 2.0}
+    assert learner_settings("lbfgs", setting_values(["memory=3"])) == {"memory": 3}
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_setting_of_every_learner_can_be_set(learner):
-    with pytest.raises(OptionError) as error:
-        learner_settings(learner, ["?=1"])
+    with pytest.raises(PlanError) as error:
+        learner_settings(learner, setting_values(["?=1"]))
     names = str(error.value).partition("one of ")[2].split(", ")
-    settings = learner_settings(learner, [f"{name}=1" for name in names])
+    settings = learner_settings(learner, setting_values([f"{name}=1" for name in names]))
     trainer = Recipe(learner=learner, settings=settings).trainer()
     assert all(getattr(trainer, name) == 1 for name in names)
 
 
 def test_presets_and_templates_add_up_each_once():
-    assert template_texts([], []) == ()
-    assert template_texts(["liu-2014"], []) == PRESETS["liu-2014"].texts
-    texts = template_texts(["jiang-2015", "liu-2014"], ["form[0]", "form[3]"])
+    assert template_texts("tag", [], []) == ()
+    assert template_texts("tag", ["liu-2014"], []) == PRESETS["liu-2014"].texts
+    texts = template_texts("tag", ["jiang-2015", "liu-2014"], ["form[0]", "form[3]"])
     assert len(set(texts)) == len(texts) and texts[-1] == "form[3]"
     assert set(texts) == {*PRESETS["jiang-2015"].texts, *PRESETS["liu-2014"].texts, "form[3]"}
 

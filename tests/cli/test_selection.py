@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from model_files import write
 
-from tagweave.cli.selection import Selection
 from tagweave.corpus.formats import kytea
 from tagweave.corpus.load import load
 from tagweave.harvest.select import sampled, selected
+from tagweave.harvest.selection import Selection
 
 PAGE = [
     "我们去**北京**看书。",

@@ -10,14 +10,15 @@ import sys
 import pytest
 from model_files import write
 
-from tagweave.cli import input as input_module
-from tagweave.cli.labelling import Labelling
 from tagweave.corpus.formats import segmented
 from tagweave.corpus.load import Stream, iterate, load
 from tagweave.corpus.sentence import Sentence
 from tagweave.harvest import runs
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
+from tagweave.streams import blocks
+from tagweave.streams import input as input_module
+from tagweave.streams.words import WordLabelling
 
 TEXT = "医院 的 墙 是 白 的 。"
 
@@ -265,14 +266,14 @@ def test_a_long_stream_is_taken_in_blocks(run, tagger, corpora, monkeypatch):
     expected = run("tag", tagger, corpora / "dev.seg").stdout
     taken = []
     complete = Tagger.complete
-    monkeypatch.setattr(input_module, "_BLOCK", 7)
+    monkeypatch.setattr(blocks, "_BLOCK", 7)
     monkeypatch.setattr(Tagger, "complete", lambda self, corpus: taken.append(len(corpus)) or complete(self, corpus))
     assert run("tag", tagger, corpora / "dev.seg").stdout == expected
     assert taken == [7, 7, 6]
 
 
 def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
-    monkeypatch.setattr(input_module, "_BLOCK", 2)
+    monkeypatch.setattr(blocks, "_BLOCK", 2)
     read = []
 
     def stream(*_arguments):
@@ -284,7 +285,7 @@ def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
         return Stream(segmented.FORMAT, sentences())
 
     monkeypatch.setattr(input_module, "stream", stream)
-    labelled = Labelling(Tagger(load_model(tagger)), "-").labelled()
+    labelled = WordLabelling(Tagger(load_model(tagger)), "-").labelled()
     next(labelled)
     assert len(read) == 2
 

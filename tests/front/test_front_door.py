@@ -12,6 +12,8 @@ import pytest
 
 import tagweave as tw
 from tagweave.corpus import sample
+from tagweave.streams import blocks
+from tagweave.streams.errors import StreamError
 from tagweave.training.errors import PlanError
 
 
@@ -146,6 +148,36 @@ def test_harvesting(tmp_path: Path) -> None:
     assert "图-书-馆" in (tmp_path / "found.kytea").read_text("utf-8")
 
 
+# Files
+
+
+def test_files_go_through_a_model_as_with_the_command(
+    tagger: Any, segmenter: Any, coupled: Any, pd: tw.Corpus, tmp_path: Path
+) -> None:
+    (tmp_path / "in.raw").write_text("他在看书。\n他说\n", "utf-8")
+    segmenter.label_file(tmp_path / "in.raw", tmp_path / "out.seg")
+    lines = (tmp_path / "out.seg").read_text("utf-8").splitlines()
+    assert [line.split() for line in lines] == list(segmenter.cut_all(["他在看书。", "他说"]))
+    tagger.label_file(tmp_path / "out.seg", tmp_path / "out.conllu")
+    segmenter.label_file(tmp_path / "in.raw", tmp_path / "turn.conllu", then=[tagger])
+    once, in_turn = tw.load(f"{tmp_path / 'out.conllu'}#upos"), tw.load(f"{tmp_path / 'turn.conllu'}#xpos")
+    assert [s.layers["upos"] for s in once] == [s.layers["xpos"] for s in in_turn]
+    (tmp_path / "part.kytea").write_text("他|在 看 书\n", "utf-8")
+    segmenter.complete_file(tmp_path / "part.kytea", tmp_path / "whole.kytea")
+    assert (tmp_path / "whole.kytea").read_text("utf-8").startswith("他|在")
+    tw.save(pd, tmp_path / "pd.txt", "tagged")
+    listed = coupled.convert_file(f"pd={tmp_path / 'pd.txt'}", tmp_path / "ctb.txt", review=3)
+    assert len(listed.tokens) == 3 and len(list(listed.lines())) == 4
+
+
+def test_lines_are_cut_as_they_come(segtagger: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_BLOCK", 2)
+    read: list[int] = []
+    lines = (read.append(number) or "他看书" for number in range(100))
+    next(segtagger.cut_all(lines))
+    assert len(read) <= 4
+
+
 # Mistakes
 
 
@@ -159,6 +191,10 @@ def test_harvesting(tmp_path: Path) -> None:
         (lambda t, s, c: t.parse(c), TypeError, r"found parse\(\) with a tagger"),
         (lambda t, s, c: t.tag(3), TypeError, "found int, expected words, a text"),
         (lambda t, s, c: t.convert(c), ValueError, "found 0 other guidelines"),
+        (lambda t, s, c: t.label_file("-", "-", to="pd"), StreamError, "found --to pd, expected ctb, the guideline of"),
+        (lambda t, s, c: t.label_file("-", "-", colour=1), TypeError, "unexpected keyword argument 'colour'"),
+        (lambda t, s, c: t.label_file("-", "-", then=[s]), StreamError, "a model of characters, expected a tagger"),
+        (lambda t, s, c: tw.compare(c, c.with_sentences(c.sentences[:5])), StreamError, "found different sentences"),
         (lambda t, s, c: tw.train(c, rounds=2, method="merged"), PlanError, "found --rounds with the method merged"),
         (lambda t, s, c: tw.train(c, colour=1), TypeError, r"train\(\) has no setting 'colour', expected one of"),
         (lambda t, s, c: tw.train(c, weights=[1, 2]), PlanError, "found 2 numbers as weights, expected 1"),

@@ -85,7 +85,7 @@ def _check(purpose: str, model: str | None, words: str | None, strategy: str | N
 
 
 def open_model(model: str, guideline: str | None, threads: int) -> Tagger:
-    """The model as a tagger of one of its guidelines. Raises as `open_tagger`."""
-    from tagweave.cli.tag import open_tagger
+    """The model as a tagger of one of its guidelines. Raises as `Model.under`."""
+    from tagweave.front.loading import load_model
 
-    return open_tagger(model, [guideline] if guideline else (), threads)
+    return load_model(model, threads).under([guideline] if guideline else ())

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, replace
-from importlib.util import find_spec
 from ipaddress import ip_network
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -22,7 +18,6 @@ from tagweave.cli.printing import say
 if TYPE_CHECKING:
     from tagweave.annotate.retraining import Plan
     from tagweave.annotate.settings import Rule
-    from tagweave.annotate.site import WordList
     from tagweave.annotate.store import Store
     from tagweave.models.tagger import Tagger
 
@@ -91,18 +86,24 @@ def serve(
     if words is None and tagger.model.coding:
         raise OptionError("found a model that segments, expected --words LIST with it")
     uncertain = strategy or "marginal"
-    plan = _plan(store, tagger, train, models) if train else None
-    if plan:
+    plan = None
+    if train:
+        from tagweave.annotate.serving import training_plan
+
+        with as_option_error():
+            plan = training_plan(store, tagger, train, models)
         asked = None if words else corpus
         plan = replace(plan, every=every, dev=dev, corpus=asked, share=share, strategy=uncertain)
     with opened(store, settings) as answers:
-        _check_training_phase(answers)
-        listed = _listed(words, corpus, tagger.guideline) if words else None
+        from tagweave.annotate import serving
+
+        serving.check_training_phase(answers)
+        listed = serving.word_list(words, corpus, tagger.guideline, say) if words else None
         version = _entered(answers, model, tagger, dev)
         if not listed:
             _ask(answers, corpus, tagger, share, version, uncertain)
         with _training(plan):
-            _run(answers, listed, host, port, front)
+            serving.run(answers, listed, host, port, front.url, front.proxies, say)
 
 
 def _rule(text: str) -> Rule:
@@ -113,17 +114,6 @@ def _rule(text: str) -> Rule:
         raise OptionError(f"found --annotators {text}, expected three whole numbers, as 2,2,3")
     with as_option_error():
         return Rule(*map(int, numbers))
-
-
-def _check_training_phase(store: Store) -> None:
-    """Nobody gets a simulated task twice, so with too few of them nobody would ever be admitted."""
-    from tagweave.annotate.aggregation import Status
-    from tagweave.annotate.task import Purpose
-
-    admission, found = store.settings.admission, store.counts().get((Purpose.TRAINING, Status.OPEN), 0)
-    if admission is not None and found < admission.questions:
-        expected = f"{admission.questions} or more: tagweave annotate import --as training"
-        raise OptionError(f"found --admit and {found} simulated tasks in the store, expected {expected}")
 
 
 def _entered(store: Store, path: str, tagger: Tagger, dev: str | None) -> int:
@@ -142,43 +132,6 @@ def _ask(store: Store, corpus: str, tagger: Tagger, share: float, version: int, 
     found = load(corpus, unnamed=tagger.guideline)
     added = intake.put_uncertain(store, found, tagger, share, version, strategy=strategy)
     say(f"{added:,} new tasks from {len(found):,} sentences")
-
-
-def _listed(words: str, corpus: str, guideline: str) -> WordList:
-    """The words that occur, and the index of the text, beside it."""
-    from tagweave.annotate import kwic
-    from tagweave.annotate.site import WordList
-    from tagweave.corpus.text_file import read_lines
-    from tagweave.harvest.lexicon import read
-
-    concordance = kwic.build(read_lines(corpus), f"{corpus}.kwic")
-    wanted = [word for word in read(words).words if 0 < len(word) <= kwic.LONGEST]
-    found = tuple(word for word, count in zip(wanted, concordance.counts(wanted).tolist(), strict=True) if count)
-    if not found:
-        raise OptionError(f"found none of {len(wanted):,} words of {words} in {corpus}, expected some")
-    say(f"{len(found):,} of {len(wanted):,} words occur in {len(concordance):,} lines")
-    return WordList(concordance, found, guideline, corpus)
-
-
-def _plan(url: str, tagger: Tagger, train: list[str], folder: str) -> Plan:
-    """Training as the served model was trained, on the corpora and what was agreed on."""
-    from tagweave.annotate.retraining import Plan
-    from tagweave.annotate.training_command import ANNOTATED, MODEL
-    from tagweave.corpus.formats import conllu, kytea
-    from tagweave.corpus.whole_file import whole_file
-    from tagweave.training.again import again, exported
-
-    if find_spec("fcntl") is None:
-        raise OptionError("found --train on a system without fcntl, as Windows, expected it without")
-    of_characters = bool(tagger.model.coding)
-    annotated = exported(tagger.guideline, of_characters, "")
-    plan = again(tagger.model.about, tagger.guideline, train, annotated)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    file = Path(folder, "plan.json")
-    with whole_file(file) as part:
-        part.write_text(json.dumps(plan.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    words = (sys.executable, "-m", "tagweave.training", str(file), MODEL, ANNOTATED)
-    return Plan(url, tagger.guideline, words, folder, form=(kytea if of_characters else conllu).FORMAT.name)
 
 
 def _training(plan: Plan | None) -> AbstractContextManager[None]:
@@ -207,19 +160,3 @@ def _front(host: str, url: str | None, proxies: Sequence[str]) -> _Front:
     if url is None and host in _EVERYWHERE:
         raise OptionError(f"found --host {host}, which no link can lead to, expected --public-url with it")
     return _Front(url, proxies)
-
-
-def _run(store: Store, words: WordList | None, host: str, port: int, front: _Front) -> None:
-    import logging
-    import socket
-
-    from tagweave.annotate.app import application
-    from tagweave.annotate.server import server
-
-    logging.basicConfig(format="%(asctime)s %(message)s")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family) as listening:
-        name = f"[{host}]" if ":" in host else host
-        address = f"http://{name}:{listening.getsockname()[1]}"
-        say(f"{address}/")
-        server(application(store, front.url or address, words), front.proxies).run([listening])

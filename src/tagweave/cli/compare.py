@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-from unicodedata import normalize
+from typing import Annotated
 
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.errors import OptionError
 from tagweave.cli.outputs import check_outputs
-from tagweave.cli.parsing import are_trees
-from tagweave.cli.printing import say
-
-if TYPE_CHECKING:
-    from tagweave.corpus.corpus import Corpus
-    from tagweave.evaluation.divergence import Divergence
-    from tagweave.evaluation.tree_divergence import TreeDivergence
 
 
 def compare(
@@ -42,55 +33,13 @@ def compare(
     from tagweave.evaluation.console import table_console
     from tagweave.evaluation.divergence_page import page
     from tagweave.evaluation.divergence_tables import tables
+    from tagweave.front.evaluation import compare as counted
 
     check_outputs([html], [first, second, model])
-    divergence = _divergence(load(first, format), load(second, format), model, threads)
+    divergence = counted(load(first, format), load(second, format), model, threads)
     console = table_console()
     for table in tables(divergence):
         console.print(table)
     if html:
         with written(html) as stream:
             stream.write(page(divergence))
-
-
-def _divergence(first: Corpus, second: Corpus, model: str | None, threads: int) -> Divergence | TreeDivergence:
-    from tagweave.evaluation.divergence import counted, expected, same_sentences
-    from tagweave.evaluation.tree_divergence import counted_trees
-    from tagweave.models.chain import ChainModel
-    from tagweave.models.storage import load_model
-
-    if are_trees(first) or are_trees(second):
-        if model:
-            raise OptionError("found --model with head layers, expected it without: they are compared in the same text")
-        return counted_trees(first, second)
-    if same_sentences(first, second):
-        if model:
-            say("both corpora have the same sentences: pairs are counted, without the model")
-        return counted(first, second)
-    if model is None:
-        raise OptionError(
-            f"found different sentences in {first.path} and {second.path}, expected the same ones under two guidelines,"
-            " or --model MODEL with a model of both (tagweave train --method coupled)"
-            f"{_first_difference(first, second)}"
-        )
-    loaded = load_model(model, ChainModel)
-    known = [view.guideline for view in loaded.structure.space.sides]
-    for corpus in (first, second):
-        if corpus.guideline not in known:
-            found = f"{corpus.path}: found the guideline {corpus.guideline!r}"
-            raise OptionError(f"{found}, expected one of {model}: {', '.join(known)} (named GUIDELINE=FILE)")
-    return expected(loaded, first, second, threads)
-
-
-def _first_difference(first: Corpus, second: Corpus) -> str:
-    """Where sentences differ first, if it is by their Unicode normal forms alone."""
-    from tagweave.corpus.errors import CorpusError
-    from tagweave.evaluation.alignment import check_tokens
-
-    texts = ([normalize("NFC", " ".join(sentence.forms)) for sentence in corpus] for corpus in (first, second))
-    if next(texts) == next(texts):
-        try:
-            check_tokens(first.sentences, second.sentences, first.path, second.path)
-        except CorpusError as error:
-            return f"; {error}"
-    return ""

@@ -26,18 +26,15 @@ def complete(
     The labels are those of the most probable sequence that the annotation allows. The format stays; text without labels
     becomes tagged or segmented text.
     """
-    from tagweave.cli.filled import write
-    from tagweave.cli.labelling import Labelling
-    from tagweave.cli.parsing import check_no_trees, check_parser_options, is_parser, write_parsed
-    from tagweave.cli.pipeline import parsed
-    from tagweave.cli.tag import open_tagger
+    from tagweave.front.loading import load_model
 
     check_outputs([output], [model, input])
-    if is_parser(model):
-        check_parser_options({"to": to, "split-runs": split_runs})
-        sentences = parsed(model, input, format, threads=threads, projective=not non_projective)
-        write_parsed(sentences, output, output_format)
-        return
-    check_no_trees(model, non_projective)
-    tagger = open_tagger(model, [to] if to else (), threads)
-    write(Labelling(tagger, input, format, whole_runs=not split_runs), output, output_format, partial=True)
+    load_model(model, threads).complete_file(
+        input,
+        output,
+        format=format,
+        output_format=output_format,
+        to=[to] if to else (),
+        split_runs=split_runs,
+        non_projective=non_projective,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -51,37 +52,27 @@ def convert(
 
     A parser with a guide converts the trees of CoNLL-U.
     """
-    from tagweave.cli.conversion import Conversion, conversion
-    from tagweave.cli.converted import review_lines, write
-    from tagweave.cli.input import Input
-    from tagweave.cli.parsing import check_parser_options, is_parser
-    from tagweave.cli.tag import best_lines, write_lines
-    from tagweave.cli.tree_conversion import TreeConversion, tree_conversion
-    from tagweave.models.chain import ChainModel
-    from tagweave.models.storage import load_model
-    from tagweave.models.tree import TreeModel
+    from tagweave.cli.progress import counted
+    from tagweave.front.loading import load_model
+    from tagweave.streams.blocks import write_lines
 
-    if best and (confidence or review or output_format):
-        raise OptionError("found --best with --confidence, --review or --output-format, expected it without")
     if review_file and not review:
         raise OptionError("found --review-file without --review, expected --review N as well")
     check_outputs([output, review_file], [model, input])
-    given = Input(input, format)
-    work: Conversion | TreeConversion
-    if is_parser(model):
-        check_parser_options({"best": best, "retag": retag})
-        work, said = tree_conversion(load_model(model, TreeModel), model, given, to, threads)
-    else:
-        work, said = conversion(load_model(model, ChainModel), model, given, to, threads, retag)
-    if said:
-        say(said)
-    if best and isinstance(work, Conversion):
-        write_lines(output, best_lines(work, best))
-    doubtful = [] if best else write(work, output, output_format, confidence, review)
-    for note in work.notes():
-        say(note)
+    listed = load_model(model, threads).convert_file(
+        input,
+        output,
+        to,
+        format=format,
+        output_format=output_format,
+        best=best,
+        confidence=confidence,
+        review=review,
+        retag=retag,
+        progress=partial(counted, what="sentences"),
+    )
     if review_file:
-        write_lines(review_file, review_lines(doubtful))
+        write_lines(review_file, listed.lines())
     elif review:
-        for line in review_lines(doubtful):
+        for line in listed.lines():
             say(line)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tagweave.cli.demo_corpora import AMBIGUOUS, ambiguous, forms_only, partial, partial_lines, sample
-
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Candidates
-    from tagweave.models.tagger import Tagger
-    from tagweave.training.fit import Fitted
+    from tagweave.front.model import Model
 
 _ITERATIONS = 10
 
@@ -65,7 +63,7 @@ class _Show:
     """The parts of the demonstration, on one console; later parts use the tagger of the first."""
 
     console: Console
-    fitted: Fitted | None = None
+    model: Model | None = None
 
     def say(self, text: str) -> None:
         self.console.print(text, highlight=False, markup=False)
@@ -85,6 +83,7 @@ class _Show:
     def partial_annotation(self) -> None:
         """Full annotation against 30 % of it, by marginal likelihood and by discarding what is not whole."""
         from tagweave.corpus.describe import describe
+        from tagweave.corpus.sample.variants import partial, sample
 
         train, test = sample("ctb.txt"), sample("both.tsv#ctb")
         self.title("1  Annotation that is incomplete")
@@ -99,16 +98,17 @@ class _Show:
             ("a part, marginal likelihood", part, "marginal"),
             ("the same part, whole sentences only", part, "discard"),
         ):
-            fitted = _fit(corpus, strategy)
-            self.fitted = self.fitted or fitted
+            model = _train(corpus, incomplete=strategy)
+            self.model = self.model or model
             layer = describe(corpus).layers["ctb"]
-            rows.append((name, f"{100 * layer.share(layer.full):.0f} %", _accuracy(fitted, test)))
+            rows.append((name, f"{100 * layer.share(layer.full):.0f} %", _accuracy(model, test)))
         self.table(*rows, columns=("trained on", "labels known", "accuracy"))
         self.say("What is unknown stays unknown: it allows every label, and the loss sums over all of them.")
 
     def ambiguous_annotation(self) -> None:
         """Candidates instead of labels, by marginal likelihood and by taking the first."""
         from tagweave.corpus.describe import describe
+        from tagweave.corpus.sample.variants import AMBIGUOUS, ambiguous, sample
 
         train, test = sample("ctb.txt"), sample("both.tsv#ctb")
         blurred = ambiguous(train)
@@ -117,47 +117,43 @@ class _Show:
         share = 100 * layer.share(layer.ambiguous)
         self.say(f"{share:.0f} % of the tokens now carry two candidates, {'|'.join(AMBIGUOUS)}.")
         rows = [
-            (name, _accuracy(_fit(blurred, strategy), test))
+            (name, _accuracy(_train(blurred, incomplete=strategy), test))
             for name, strategy in (("either may be right (marginal likelihood)", "marginal"), ("the first is", "first"))
         ]
         self.table(*rows, columns=("what VV|NN means", "accuracy"))
 
     def two_guidelines(self) -> None:
         """A coupled model of corpora that have no tag in common, and what it makes of tags of the other guideline."""
-        from tagweave.conversion.labels import convert
-        from tagweave.evaluation.accuracy import accuracy
-        from tagweave.learning.run import Run, Schedule
-        from tagweave.training.coupled import Coupling, fit_coupled, fit_mappings
-        from tagweave.training.recipe import Recipe
+        from tagweave.corpus.sample.variants import forms_only, sample
 
-        ctb, pd, test, schedule = sample("ctb.txt"), sample("pd.txt"), sample("both.tsv#ctb"), Schedule(_ITERATIONS)
+        ctb, pd, test = sample("ctb.txt"), sample("pd.txt"), sample("both.tsv#ctb")
         self.title("3  Two guidelines")
         self.say(
             f"{len(ctb)} sentences have tags of the guideline CTB, {len(pd)} others have those of PD; none has both."
         )
-        mappings = fit_mappings([ctb], [pd], Recipe(), 2, run=Run(schedule))
-        coupled = fit_coupled([ctb, pd], Recipe(), Coupling(mappings), run=Run(schedule))
-        given = forms_only(sample("both.tsv#pd"), "pd")
-        converted = accuracy(test, convert(coupled.model, given, "ctb")).tokens.value
+        coupled = _train(ctb, [pd])
+        converted = coupled.convert(forms_only(sample("both.tsv#pd"), "pd"), to="ctb")
         self.table(
-            ("CTB", "the words", _accuracy(_fit(ctb, "marginal"), test)),
+            ("CTB", "the words", _accuracy(_train(ctb), test)),
             ("CTB and PD, coupled", "the words", _accuracy(coupled, test)),
-            ("CTB and PD, coupled", "the words and their PD tags", f"{100 * converted:.1f} %"),
+            ("CTB and PD, coupled", "the words and their PD tags", _percent(test, converted)),
             columns=("trained on", "given", "accuracy of CTB tags"),
         )
-        bundles = len(coupled.model.structure.space)
+        bundles = len(coupled.chain.structure.space)
         self.say(f"The labels of the coupled model are {bundles} pairs of tags; either corpus is evidence for it.")
 
     def completion(self) -> None:
         """One sentence, before and after: what is given stays."""
-        tagger, test = self._tagger(), sample("both.tsv#ctb")
+        from tagweave.corpus.sample.variants import sample
+
+        model, test = self._tagger(), sample("both.tsv#ctb")
         sentence = next(s for s in test if len(s) <= 10)
         layer = [c if at % 3 == 0 else None for at, c in enumerate(sentence.layers["ctb"])]
         given = sentence.with_layer("ctb", layer)
-        done = tagger.complete(test.with_sentences([given]))[0]
+        done = model.complete(test.with_sentences([given]))[0]
         self.title("4  A sentence completed")
         self.say("What an annotator gave is never changed; the rest is the best sequence that agrees with it.")
-        best = tagger.k_best(given, 1, "ctb")[0]
+        best = model.under().k_best(given, 1, "ctb")[0]
         rows = zip(given.forms, map(_shown, layer), map(_shown, done.layers["ctb"]), strict=True)
         self.table(*rows, columns=("word", "given", "completed"))
         self.say(f"Its probability, given what was given: {best.probability:.3f}")
@@ -165,10 +161,9 @@ class _Show:
     def segmentation(self) -> None:
         """A segmenter from KyTea's partial annotation, written to a file as annotators would."""
         from tagweave.corpus.load import load
+        from tagweave.corpus.sample.variants import partial_lines, sample
         from tagweave.evaluation.segmentation import segmentations
         from tagweave.evaluation.words import word_scores
-        from tagweave.models.tagger import Tagger
-        from tagweave.training.task import Task
 
         self.title("5  Words from boundaries that are known here and there")
         train, test = sample("pd.txt"), sample("both.tsv#pd")
@@ -178,10 +173,7 @@ class _Show:
             corpus = load(str(path))
             self.say(f"A file in KyTea's format, {len(corpus)} lines: | is a boundary, - is none, a blank is unknown.")
             self.say(f"  {partial_lines(train)[0]}")
-            fitted = _fit(corpus, "marginal", Task("segment"))
-        tagger = Tagger(fitted.model)
-        characters = forms_only(Task("segment").prepare(test))
-        words = [tagger.words(sentence) for sentence in tagger.tag(characters)]
+            words = _train(corpus, task="segment").relabelled(test).sentences
         gold, found = (segmentations(sentences, "pd", "word") for sentences in (test, words))
         f = word_scores(gold, found).words.f
         self.say(f"The segmenter finds the words of {len(test)} other sentences with F {100 * f:.1f}. One of them:")
@@ -189,44 +181,40 @@ class _Show:
 
     def saved_model(self) -> None:
         """The first model, saved, read again, and the same."""
-        from tagweave.models.chain import ChainModel
-        from tagweave.models.storage import load_model, save_model
-        from tagweave.models.tagger import Tagger
+        from tagweave.corpus.sample.variants import sample
+        from tagweave.front.loading import load_model
 
-        tagger, test = self._tagger(), sample("both.tsv#ctb")
-        plain = forms_only(test)
+        model, test = self._tagger(), sample("both.tsv#ctb")
         self.title("6  A model saved and used again")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "ctb.model")
-            save_model(tagger.model, path)
-            again = Tagger(load_model(path, ChainModel))
-            same = list(again.tag(plain)) == list(tagger.tag(plain))
+            model.save(path)
+            same = load_model(path).relabelled(test) == model.relabelled(test)
             self.say(
                 f"{path.stat().st_size:,} bytes, no pickle; the tags of {len(test)} sentences are the same: {same}."
             )
 
-    def _tagger(self) -> Tagger:
-        from tagweave.models.tagger import Tagger
-
-        if self.fitted is None:
+    def _tagger(self) -> Model:
+        if self.model is None:
             raise typer.Exit(1)
-        return Tagger(self.fitted.model)
+        return self.model
 
 
-def _fit(corpus: Corpus, strategy: str, task: Any = None) -> Fitted:
-    from tagweave.learning.run import Run, Schedule
-    from tagweave.training.incomplete import fit_incomplete
-    from tagweave.training.recipe import Recipe
+def _train(corpus: Corpus, sources: Sequence[Corpus] = (), **options: Any) -> Any:
+    """A model of one corpus, or of two guidelines."""
+    from tagweave.front.training import train
+    from tagweave.learning.callback import Silence
 
-    recipe = Recipe() if task is None else Recipe(task)
-    return fit_incomplete(strategy, [corpus], recipe, run=Run(Schedule(iterations=_ITERATIONS)))
+    return train(corpus, sources, iterations=_ITERATIONS, callback=Silence(), **options)
 
 
-def _accuracy(fitted: Fitted, test: Corpus) -> str:
+def _accuracy(model: Model, test: Corpus) -> str:
+    return _percent(test, model.relabelled(test))
+
+
+def _percent(test: Corpus, system: Corpus) -> str:
     from tagweave.evaluation.accuracy import accuracy
-    from tagweave.models.tagger import Tagger
 
-    system = test.with_sentences(Tagger(fitted.model).tag(forms_only(test)))
     return f"{100 * accuracy(test, system).tokens.value:.1f} %"
 
 

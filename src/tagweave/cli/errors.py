@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tagweave.corpus.printable import printable
+from tagweave.front.errors import message
+
+__all__ = ["BROKEN_PIPE", "INTERRUPTED", "USAGE", "OptionError", "as_option_error", "message"]
 
 USAGE = 2
 """The exit code of a command whose input or options are wrong."""
@@ -26,20 +28,3 @@ def as_option_error() -> Iterator[None]:
         yield
     except ValueError as error:
         raise OptionError(str(error)) from error
-
-
-def message(error: BaseException) -> str | None:
-    """The line to show for an error of the input, the options or the file system; `None`: it is a defect of ours.
-
-    The exceptions that this package defines are written for its users. Of the others, only those of the operating
-    system say something that users can mend.
-    """
-    if isinstance(error, ValueError) and type(error).__module__.split(".")[0] == "tagweave":
-        return _one_line(str(error))
-    if isinstance(error, OSError):
-        return _one_line(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
-    return None
-
-
-def _one_line(text: str) -> str:
-    return printable(" ".join(text.split("\n")))

@@ -39,8 +39,8 @@ def evaluate(
     #LAYER of a file, names one.
     """
     from tagweave.corpus.load import load, parse_argument
-    from tagweave.evaluation.layers import evaluate_layers, layers_of
-    from tagweave.evaluation.report import evaluate as compare
+    from tagweave.evaluation.segmentation import training_words
+    from tagweave.front.evaluation import evaluate as compared
 
     if repeated := [system for at, system in enumerate(systems) if system in systems[:at]]:
         raise OptionError(f"found the system {repeated[0]} twice, expected each once")
@@ -55,22 +55,15 @@ def evaluate(
     outputs = {system: read(system, gold_corpus.layer) for system in systems}
     words = training_words(load(train, format)) if train else None
     is_named = layer is not None or any(parse_argument(each).layer for each in (gold, *systems))
-    of_all = not is_named and gold_corpus.unit == "word" and len(layers_of(gold_corpus)) > 1
-    evaluated = evaluate_layers if of_all else compare
-    report = evaluated(gold_corpus, outputs, words, punctuation, "full" if relations == "full" else "universal")
+    report = compared(
+        gold_corpus,
+        outputs,
+        all_layers=not is_named,
+        training_words=words,
+        punctuation=punctuation,
+        relations="full" if relations == "full" else "universal",
+    )
     if as_json:
         typer.echo(json.dumps(report.to_json(), ensure_ascii=False))
     else:
         report.render()
-
-
-def training_words(corpus: Corpus) -> frozenset[str]:
-    """The words of a corpus: of a corpus of characters those that its annotation settles."""
-    from tagweave.evaluation.segmentation import segmentations
-
-    return frozenset(
-        form
-        for sentence in segmentations(corpus.sentences, corpus.guideline, corpus.unit)
-        for form, sure in zip(sentence.forms, sentence.certain or (True,) * len(sentence.forms), strict=True)
-        if sure
-    )

@@ -9,9 +9,9 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import as_option_error
+from tagweave.cli.harvest_options import Like, Sample
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.printing import say
-from tagweave.cli.selection import Like, Sample, Selection
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
@@ -54,9 +54,11 @@ def lexicon(
     from tagweave.corpus.text_file import written
     from tagweave.harvest.lexicon import read
     from tagweave.harvest.matching import LexiconMatcher
+    from tagweave.harvest.selection import Selection
 
     check_outputs([output], [*raw, *lexicons, *(like or ())])
-    selection = Selection(tuple(like or ()), sample, seed, (*raw, *lexicons))
+    with as_option_error():
+        selection = Selection(tuple(like or ()), sample, seed, (*raw, *lexicons))
     with as_option_error():
         matcher = LexiconMatcher((), matching, minimum, agree, phrases)
     matcher = LexiconMatcher(tuple(read(path) for path in lexicons), matching, minimum, agree, phrases)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.errors import OptionError
+from tagweave.cli.errors import OptionError, as_option_error
+from tagweave.cli.harvest_options import Like, Sample
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.printing import say
-from tagweave.cli.selection import Like, Sample, Selection
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
@@ -47,10 +47,12 @@ def markup(
     from tagweave.corpus.text_file import written
     from tagweave.harvest.markup import Harvest
     from tagweave.harvest.page import FORMATS, find
+    from tagweave.harvest.selection import Selection
 
     if format is not None and format not in FORMATS:
         raise OptionError(f"found --format {format}, expected one of {', '.join(FORMATS)}")
-    selection = Selection(tuple(like or ()), sample, seed, tuple(pages))
+    with as_option_error():
+        selection = Selection(tuple(like or ()), sample, seed, tuple(pages))
     files = [file for page in pages for file in find(page, format)]
     check_outputs([output], [*(file for file, _ in files), *(like or ())])
     harvest = Harvest(words_of_two=not free_pairs, everything=every)

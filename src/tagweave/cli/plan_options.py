@@ -1,61 +1,27 @@
-"""From options of the command line to a training plan."""
+"""From options of the command line to parts of a training plan."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 from tagweave.cli.errors import OptionError, as_option_error
 
-if TYPE_CHECKING:
-    from tagweave.training.plan import TrainingPlan
 
-
-def learner_settings(learner: str, texts: Sequence[str]) -> dict[str, int | float]:
-    """The settings that `NAME=VALUE` texts give a learner.
+def setting_values(texts: Sequence[str]) -> dict[str, str]:
+    """Names and values of `NAME=VALUE` texts.
 
     Raises:
-        OptionError: an unknown learner, a setting that it does not have, or a value that is no number.
+        OptionError: a text without `=`.
     """
-    from tagweave.training.recipe import LEARNERS
-
-    if learner not in LEARNERS:
-        raise OptionError(f"unknown learner {learner!r}, expected one of {', '.join(LEARNERS)}")
-    kinds = {field.name: str(field.type) for field in fields(LEARNERS[learner]) if field.name != "seed"}
-    settings: dict[str, int | float] = {}
+    values: dict[str, str] = {}
     for text in texts:
-        name, equals, value = text.partition("=")
+        name, equals, values[name] = text.partition("=")
         if not equals:
             raise OptionError(f"found --set {text}, expected NAME=VALUE")
-        if name not in kinds:
-            raise OptionError(f"unknown setting {name!r} of {learner}, expected one of {', '.join(kinds)}")
-        settings[name] = _number(name, value, kinds[name])
-    return settings
-
-
-def _number(name: str, value: str, kind: str) -> int | float:
-    try:
-        return int(value) if kind == "int" else float(value)
-    except ValueError:
-        expected = "a whole number" if kind == "int" else "a number"
-        raise OptionError(f"found --set {name}={value}, expected {expected}") from None
-
-
-def template_texts(presets: Sequence[str], templates: Sequence[str]) -> tuple[str, ...]:
-    """The templates of all presets and the single ones, each once.
-
-    Raises:
-        OptionError: an unknown preset.
-    """
-    from tagweave.features.presets import PRESETS
-
-    for name in presets:
-        if name not in PRESETS:
-            raise OptionError(f"unknown preset {name!r}, expected one of {', '.join(PRESETS)}")
-    texts = [text for name in presets for text in PRESETS[name].texts]
-    return tuple(dict.fromkeys([*texts, *templates]))
+    return values
 
 
 def corpus_weights(text: str | None, corpora: int) -> list[float]:
@@ -108,36 +74,3 @@ def references(
         "sources": tuple(found[len(corpora) :]),
         "dev": CorpusReference.of(dev, format) if dev else None,
     }
-
-
-def plan_in(path: str) -> TrainingPlan:
-    """The plan in a JSON file.
-
-    Raises:
-        OptionError: not a plan.
-        OSError: the file cannot be read.
-    """
-    import json
-    from pathlib import Path
-
-    from tagweave.training.errors import PlanError
-    from tagweave.training.plan_json import read_plan
-
-    try:
-        return read_plan(json.loads(Path(path).read_text(encoding="utf-8")))
-    except (ValueError, PlanError) as error:
-        raise OptionError(f"{path}: {error}") from error
-
-
-def plan_of_model(path: str) -> TrainingPlan:
-    """The plan by which a model was trained.
-
-    Raises:
-        OptionError: the model does not tell.
-        ModelFileError, FileNotFoundError: as `describe_model`.
-    """
-    from tagweave.models.storage import describe_model
-    from tagweave.training.again import plan_of
-
-    with as_option_error():
-        return plan_of(describe_model(path)["about"])

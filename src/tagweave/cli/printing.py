@@ -5,11 +5,9 @@ from __future__ import annotations
 import typer
 
 from tagweave.corpus.printable import printable
+from tagweave.streams.notes import say
 
-
-def say(line: str) -> None:
-    """A line on standard error."""
-    typer.echo(printable(line), err=True)
+__all__ = ["say", "show"]
 
 
 def show(line: str) -> None:

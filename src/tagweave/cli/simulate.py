@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any
 
 import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError, as_option_error
 from tagweave.cli.printing import say
-
-if TYPE_CHECKING:
-    from tagweave.active.rounds import Rounds
-    from tagweave.models.chain import ChainModel
 
 
 def simulate(
@@ -50,36 +46,29 @@ def simulate(
     annotator says of one after the other whether it is a word there, until N are marked; nothing else of GOLD is used.
     Then a model is trained on SOURCE and the marked sentences by the recipe of MODEL, and tested.
     """
-    from tagweave.active.annotator import Annotator
-    from tagweave.active.retrain import TREATMENTS, recipe_of
-    from tagweave.active.rounds import Rounds
+    from tagweave.active.retrain import TREATMENTS
+    from tagweave.active.scores import Scorer, score_rows
+    from tagweave.active.setting import rounds_of_files
     from tagweave.active.strategies import STRATEGIES
-    from tagweave.harvest.lexicon import read
+    from tagweave.corpus.load import load
+    from tagweave.evaluation.segmentation import training_words
+    from tagweave.front.loading import load_model
     from tagweave.learning.run import Run, Schedule
-    from tagweave.models.chain import ChainModel
-    from tagweave.models.storage import load_model
-    from tagweave.training.corpora import read_corpus
-    from tagweave.training.guidelines import development_data, training_data
 
     sizes = _sizes(numbers)
     strategies, treatments = _names(strategy, STRATEGIES, "strategy"), _names(treatment, TREATMENTS, "treatment")
-    base = load_model(model, ChainModel)
+    base = load_model(model).chain
     if base.task != "segment":
         raise OptionError(f"{model}: found a model of the task {base.task}, expected segment")
+    run = Run(Schedule(iterations, patience))
     with as_option_error():
-        recipe = recipe_of(base, seed, threads)
-    first, target = read_corpus(train, "segment", format), read_corpus(gold, "segment", format).corpus
-    source, held_out = first.corpus, None
-    if dev:
-        held_out = development_data(training_data([first], [], None), read_corpus(dev, "segment", format), first).corpus
-    schedule = Schedule(iterations, patience)
-    listed = read(words).words
-    rounds = Rounds(base, source, Annotator.of(target), listed, recipe, held_out, Run(schedule), context, seed)
+        rounds = rounds_of_files(base, train, gold, words, dev, format, run, context, seed, threads)
     if few := [c for c in strategies if rounds.questions(c, sizes[-1])[1] < sizes[-1]]:
         marked = rounds.questions(few[0], sizes[-1])[1]
         say(f"--numbers {sizes[-1]}: only {marked} words of the list can be marked in {gold}")
     cells = [(c, t, n) for c in strategies for n in sizes for t in treatments]
-    rows = _rows(rounds, cells, _Scorer(test, train, format, threads))
+    scorer = Scorer(load(test, format), training_words(load(train, format)), threads)
+    rows = _with_bar(score_rows(rounds, cells, scorer), len(cells))
     if as_json:
         for row in rows:
             typer.echo(json.dumps(row, ensure_ascii=False))
@@ -101,47 +90,17 @@ def _names(text: str, known: Sequence[str], what: str) -> list[str]:
     return names
 
 
-class _Scorer:
-    """Scores models on the test text; words that SOURCE lacks are the unknown ones."""
-
-    def __init__(self, test: str, train: str, form: str | None, threads: int) -> None:
-        from tagweave.cli.evaluate import training_words
-        from tagweave.corpus.load import load
-        from tagweave.evaluation.segmentation import segmentations
-        from tagweave.training.task import Task
-
-        corpus = load(test, form)
-        self._threads, self._known = threads, training_words(load(train, form))
-        self._gold = segmentations(corpus.sentences, corpus.guideline, corpus.unit)
-        self._characters = Task("segment").prepare(corpus).sentences
-
-    def scores(self, model: ChainModel) -> dict[str, float]:
-        """F, and the recall of words that the source corpus does not have, as percentages."""
-        from tagweave.evaluation.segmentation import Segmentation
-        from tagweave.evaluation.words import word_scores
-        from tagweave.models.tagger import Tagger
-
-        tagger = Tagger(model, self._threads)
-        system = [Segmentation(tagger.words(sentence).forms) for sentence in tagger.tag(self._characters)]
-        found = word_scores(self._gold, system, self._known)
-        recall = found.oov.value if found.oov else float("nan")
-        return {"f": 100 * found.words.f, "oov_recall": 100 * recall}
-
-
-def _rows(rounds: Rounds, cells: Sequence[tuple[str, str, int]], scorer: _Scorer) -> Iterator[dict[str, Any]]:
+def _with_bar(rows: Iterable[dict[str, Any]], trainings: int) -> Iterator[dict[str, Any]]:
+    """The rows, and a bar on a terminal: the first one, of the model itself, takes no training."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(file=sys.stderr)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("training", total=len(cells))
-        yield {"strategy": None, "treatment": None, "words": 0, "questions": 0, **scorer.scores(rounds.model)}
-        for strategy, treatment, number in cells:
-            questions, marked = rounds.questions(strategy, number)
-            trained = rounds.trained(strategy, treatment, number)
-            row = {"strategy": strategy, "treatment": treatment, "words": marked, "questions": questions}
-            yield {**row, **scorer.scores(trained)}
-            progress.advance(task)
+        task = progress.add_task("training", total=trainings)
+        for number, row in enumerate(rows):
+            progress.update(task, completed=number)
+            yield row
 
 
 def _show(rows: Sequence[dict[str, Any]]) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +14,12 @@ from tagweave.cli import options
 from tagweave.cli.errors import INTERRUPTED, OptionError
 from tagweave.cli.method_options import given, with_method_options
 from tagweave.cli.outputs import check_outputs
-from tagweave.cli.plan_options import (
-    learner_settings,
-    plan_in,
-    plan_of_model,
-    references,
-    template_texts,
-)
+from tagweave.cli.plan_options import references, setting_values
 from tagweave.cli.printing import say
 from tagweave.cli.progress import watched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from tagweave.training.plan import TrainingPlan
 
 
 @with_method_options
@@ -76,27 +66,27 @@ def train(
     Ctrl-C keeps the best model so far. After every iteration the state is in MODEL.checkpoint, from which --resume goes
     on; it is removed at the end.
     """
-    from tagweave.training.again import on_corpora
+    from tagweave.front.plans import resolve, train_plan
+    from tagweave.training.again import on_corpora, plan_in, plan_of_file
     from tagweave.training.plan import FileReference, TrainingPlan
+    from tagweave.training.plan_parts import learner_settings, template_texts
 
     own = references(corpora or (), source or (), dev, format, weights, sample)
     if plan or like:
         _check_alone(locals(), of_methods, "plan" if plan else "like")
-        chosen = plan_in(plan) if plan else on_corpora(plan_of_model(like or ""), *own.values())
+        chosen = plan_in(plan) if plan else on_corpora(plan_of_file(like or ""), *own.values())
     else:
-        if task == "parse" and preset:
-            raise OptionError("found --preset with the task parse, expected it without: it is for tags and words")
         chosen = TrainingPlan(
             **own,
             task=task,
             coding=coding,
-            templates=template_texts(preset or (), template or ()),
+            templates=template_texts(task, preset or (), template or ()),
             lexicons=tuple(FileReference(path) for path in lexicon or ()),
             weights=features,
             minimum_count=min_count,
             drop_columns=drop_columns,
             learner=learner,
-            settings=learner_settings(learner, settings or ()),
+            settings=learner_settings(learner, setting_values(settings or ())),
             precision=precision,
             method=method,
             options=given(of_methods),
@@ -108,14 +98,15 @@ def train(
     if not chosen.target:
         raise OptionError("found no training corpus, expected TRAIN, or --plan")
     if print_plan:
-        typer.echo(json.dumps(_resolved(chosen).to_json(), indent=1, ensure_ascii=False))
+        typer.echo(json.dumps(resolve(chosen, say).to_json(), indent=1, ensure_ascii=False))
         return
     if model is None:
         raise OptionError("found no --output, expected the file of the model")
     inputs = [each.argument for each in (*chosen.corpora, chosen.dev) if each]
     mapping = of_methods.get("mapping") or ()
     _check_writable(model, log, [*inputs, *(each.path for each in chosen.lexicons), *mapping])
-    _train(chosen, Path(model), resume, log)
+    if not train_plan(chosen, model, resume, watched(log, resume), say):
+        raise typer.Exit(INTERRUPTED)
 
 
 _BESIDE = ("model", "threads", "resume", "log", "print_plan")
@@ -129,76 +120,6 @@ def _check_alone(values: Mapping[str, Any], of_methods: Mapping[str, Any], name:
     for option, value in {**values, **of_methods}.items():
         if option in usual and option not in free and value != usual[option]:
             raise OptionError(f"found --{option.replace('_', '-')} with --{name}, expected it in the plan")
-
-
-def _resolved(plan: TrainingPlan) -> TrainingPlan:
-    from tagweave.learning.run import Run
-    from tagweave.training.resolve import job_of
-
-    return job_of(plan, Run(tell=say)).plan
-
-
-def _train(plan: TrainingPlan, model: Path, resume: bool, log: str | None) -> None:
-    """Train and save.
-
-    Raises:
-        typer.Exit: code 130, after an interrupt.
-        KeyboardInterrupt: an interrupt before there was anything to go on from.
-    """
-    from tagweave.learning.run import Run, Schedule
-    from tagweave.training.resolve import job_of
-    from tagweave.training.train import train as carry_out
-
-    checkpoints = Checkpoints(Path(f"{model}.checkpoint"))
-    job = job_of(plan, Run(Schedule(checkpoint=checkpoints.whole, resume=resume), tell=say))
-    if (old := checkpoints.found()) and not resume:
-        say(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
-    try:
-        with watched(log, resume) as callback:
-            training = carry_out(replace(job, run=replace(job.run, callback=callback)))
-    except KeyboardInterrupt:
-        if not checkpoints.found():
-            raise
-        say("interrupted before the model itself: the same command with --resume goes on")
-        raise typer.Exit(INTERRUPTED) from None
-    outcome = training.outcome
-    if outcome.iterations:
-        training.save(model)
-    if outcome.diverged:
-        say("training diverged: the model has the best weights before that; a smaller learning rate may help")
-    if not outcome.interrupted:
-        checkpoints.remove()
-        return
-    if not outcome.iterations:
-        say("interrupted in the first iteration: no model is written")
-    elif checkpoints.found():
-        say("interrupted: the same command with --resume goes on")
-    raise typer.Exit(INTERRUPTED)
-
-
-@dataclass(frozen=True)
-class Checkpoints:
-    """The checkpoint of a run, and those of its parts.
-
-    Attributes:
-        whole: the file of the last part.
-    """
-
-    whole: Path
-
-    def found(self) -> list[Path]:
-        """Those that exist."""
-        return [file for file in self._left() if file.suffix != ".part"]
-
-    def remove(self) -> None:
-        """Remove them, and what is left of one in whose writing a run was killed."""
-        for file in self._left():
-            file.unlink()
-
-    def _left(self) -> list[Path]:
-        ends = (".part", ".start", ".mapping", ".source", ".plain")
-        found = sorted(self.whole.parent.glob(f"{escape(self.whole.name)}*"))
-        return [file for file in found if file == self.whole or file.suffix in ends or file.suffix.startswith(".step-")]
 
 
 def _check_writable(model: str, log: str | None, inputs: Sequence[str | None]) -> None:

@@ -46,15 +46,17 @@ def _tree(sentence: list[list[str]], every: int) -> str:
 
 def _run(task: str, format: str, corpora: list[list[str]], of_input: str, texts: list[str]) -> None:  # noqa: A002
     """Train on each of the corpora, with development data, and label the texts."""
-    from tagweave.cli.tag import tag
-    from tagweave.cli.train import train
+    from tagweave.corpus.load import load
+    from tagweave.front.training import train
 
     typer.echo(f"{task}, from {format} text", err=True)
     with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         files = [Path(folder, f"{number}.train") for number in range(len(corpora))]
-        text, model, output = (str(Path(folder, name)) for name in ("text", "model", "output"))
-        Path(text).write_text("\n".join(texts) + "\n", encoding="utf-8")
+        text, output = Path(folder, "text"), Path(folder, "output")
+        text.write_text("\n".join(texts) + "\n", encoding="utf-8")
         for file, corpus in zip(files, corpora, strict=True):
             file.write_text("\n".join(corpus) + "\n", encoding="utf-8")
-            train([str(file)], model, task, dev=str(files[0]), iterations=1, format=format)
-        tag(model, text, output, format=of_input, output_format="conllu" if task == "parse" else None)
+        first, *_ = read = [load(str(file), format) for file in files]
+        for each in read:
+            model = train(each, dev=first, task=task, iterations=1)
+        model.label_file(text, output, format=of_input)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 
@@ -158,3 +159,13 @@ def _tag(readings: Sequence[_Reading], kept: Sequence[int]) -> Candidates:
         first = first or allowed
         common = allowed if common is None else tuple(tag for tag in common if tag in tags)
     return common or first
+
+
+def training_words(corpus: Corpus) -> frozenset[str]:
+    """The words of a corpus: of a corpus of characters those that its annotation settles."""
+    return frozenset(
+        form
+        for sentence in segmentations(corpus.sentences, corpus.guideline, corpus.unit)
+        for form, sure in zip(sentence.forms, sentence.certain or (True,) * len(sentence.forms), strict=True)
+        if sure
+    )

@@ -5,33 +5,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.front.corpora import load
+from tagweave.front.loading import load_model
+from tagweave.streams.errors import StreamError
+from tagweave.streams.notes import say
 
 if TYPE_CHECKING:
     from tagweave.evaluation.divergence import Divergence
+    from tagweave.evaluation.layers import LayerReports
     from tagweave.evaluation.report import Report
     from tagweave.evaluation.tree_divergence import TreeDivergence
     from tagweave.front.model import Model
 
 
-def evaluate(gold: Corpus, systems: Mapping[str, Model | Corpus | str | PathLike[str]], **options: Any) -> Report:
+def evaluate(
+    gold: Corpus,
+    systems: Mapping[str, Model | Corpus | str | PathLike[str]],
+    all_layers: bool = False,
+    **options: Any,
+) -> Report | LayerReports:
     """Compare systems with a gold standard: `evaluate(dev, {"mine": model}).render()`.
 
     Args:
         gold: the gold standard.
         systems: models, which label the text of the gold standard; corpora; or files. By name; the first one is what
             the others are compared against.
+        all_layers: report each layer of the gold standard that is not the same in all systems, where it has several.
         options: of `tagweave.evaluation.report.evaluate`: `training_words`, `punctuation`, `relations`.
 
     Raises:
         CorpusError: a system with another text, or without the layer that is compared.
         ValueError: no system.
     """
+    from tagweave.evaluation.layers import evaluate_layers, layers_of
     from tagweave.evaluation.report import evaluate as compared
 
-    return compared(gold, {name: _output(system, gold) for name, system in systems.items()}, **options)
+    has_several = all_layers and gold.unit == "word" and len(layers_of(gold)) > 1
+    evaluated = evaluate_layers if has_several else compared
+    return evaluated(gold, {name: _output(system, gold) for name, system in systems.items()}, **options)
 
 
 def _output(system: Model | Corpus | str | PathLike[str], gold: Corpus) -> Corpus:
@@ -42,25 +56,57 @@ def _output(system: Model | Corpus | str | PathLike[str], gold: Corpus) -> Corpu
     return system.relabelled(gold)
 
 
-def compare(first: Corpus, second: Corpus, model: Model | None = None) -> Divergence | TreeDivergence:
+def compare(
+    first: Corpus, second: Corpus, model: Model | str | PathLike[str] | None = None, threads: int = 1
+) -> Divergence | TreeDivergence:
     """Which labels of two guidelines stand beside each other, how often, and on which words.
 
     Args:
         first: a corpus of one guideline.
         second: of another one: the same sentences, or others.
-        model: for different text, a model of both guidelines, which tells how probable each missing label is.
+        model: for different text, a model of both guidelines, or its file, which is read only then: it tells how
+            probable each missing label is.
+        threads: how many threads share the work.
 
     Raises:
-        CorpusError: different sentences, and no model.
+        StreamError: different sentences and no model, a model that does not know both guidelines, or a model for
+            trees, which are compared in the same text.
     """
-    from tagweave.corpus.errors import CorpusError
     from tagweave.evaluation.divergence import counted, expected, same_sentences
     from tagweave.evaluation.tree_divergence import counted_trees
 
     if any(corpus.guideline in sentence.heads for corpus in (first, second) for sentence in corpus):
+        if model:
+            raise StreamError("found --model with head layers, expected it without: they are compared in the same text")
         return counted_trees(first, second)
     if same_sentences(first, second):
+        if model:
+            say("both corpora have the same sentences: pairs are counted, without the model")
         return counted(first, second)
     if model is None:
-        raise CorpusError("different sentences", "the same ones under two guidelines, or a model of both", second.path)
-    return expected(model.chain, first, second, model.threads)
+        raise StreamError(
+            f"found different sentences in {first.path} and {second.path}, expected the same ones under two guidelines,"
+            " or --model MODEL with a model of both (tagweave train --method coupled)"
+            f"{_first_difference(first, second)}"
+        )
+    known = load_model(model, threads) if isinstance(model, (str, PathLike)) else model
+    for corpus in (first, second):
+        if corpus.guideline not in known.guidelines:
+            found = f"{corpus.path}: found the guideline {corpus.guideline!r}"
+            names = ", ".join(known.guidelines)
+            raise StreamError(f"{found}, expected one of {known.name}: {names} (named GUIDELINE=FILE)")
+    return expected(known.chain, first, second, threads)
+
+
+def _first_difference(first: Corpus, second: Corpus) -> str:
+    """Where sentences differ first, if it is by their Unicode normal forms alone."""
+    from tagweave.corpus.errors import CorpusError
+    from tagweave.evaluation.alignment import check_tokens
+
+    texts = ([normalize("NFC", " ".join(sentence.forms)) for sentence in corpus] for corpus in (first, second))
+    if next(texts) == next(texts):
+        try:
+            check_tokens(first.sentences, second.sentences, first.path, second.path)
+        except CorpusError as error:
+            return f"; {error}"
+    return ""

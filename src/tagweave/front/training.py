@@ -9,7 +9,8 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
-from tagweave.front.model import Model, of_training
+from tagweave.front.loading import of_training
+from tagweave.front.model import Model
 from tagweave.training.errors import PlanError
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 

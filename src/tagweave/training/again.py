@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,31 @@ def plan_of(about: dict[str, Any]) -> TrainingPlan:
     if "plan" not in about:
         raise PlanError("found a model that does not tell its plan, expected one of `tagweave train`")
     return read_plan(about["plan"])
+
+
+def plan_in(path: str) -> TrainingPlan:
+    """The plan in a JSON file.
+
+    Raises:
+        PlanError: not a plan.
+        OSError: the file cannot be read.
+    """
+    try:
+        return read_plan(json.loads(Path(path).read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise PlanError(f"{path}: {error}") from error
+
+
+def plan_of_file(path: str) -> TrainingPlan:
+    """The plan by which the model in a file was trained.
+
+    Raises:
+        PlanError: the model does not tell.
+        ModelFileError, FileNotFoundError: as `describe_model`.
+    """
+    from tagweave.models.storage import describe_model
+
+    return plan_of(describe_model(path)["about"])
 
 
 def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotated: CorpusReference) -> TrainingPlan:

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from tagweave.cli.errors import OptionError
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats.kytea import SEGMENTATION
+from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, read_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tagweave.corpus.sentence import Sentence
-
-Like = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--like", metavar="RAW", help="Keep the sentences that mark a span which occurs in this raw text (repeatable)."
-    ),
-]
-Sample = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Keep so many sentences, drawn at random among those left.")
-]
+from tagweave.harvest.select import sampled, selected
 
 
 @dataclass
 class Selection:
-    """What `--like`, `--sample` and `--seed` keep. With none of them sentences pass one by one, else all are held.
+    """What is kept of a harvest. Without a choice sentences pass one by one, else all are held.
 
     Args:
         like: files of raw text; none: every sentence is kept.
@@ -41,7 +27,7 @@ class Selection:
         kept: how many sentences were kept.
 
     Raises:
-        OptionError: standard input is to be read twice.
+        ValueError: standard input is to be read twice.
         OSError: raw text that cannot be opened; it is read only when all sentences have come.
     """
 
@@ -53,7 +39,7 @@ class Selection:
 
     def __post_init__(self) -> None:
         if (*self.like, *self.inputs).count(STANDARD_STREAM) > 1:
-            raise OptionError("found - several times, expected it once: standard input is read once")
+            raise ValueError("found - several times, expected it once: standard input is read once")
         for path in self.like:
             if path != STANDARD_STREAM:
                 Path(path).open("rb").close()
@@ -69,10 +55,6 @@ class Selection:
         return bool(self.like) or self.size is not None
 
     def _selected(self, sentences: Iterable[Sentence]) -> Iterable[Sentence]:
-        from tagweave.corpus.corpus import Corpus
-        from tagweave.corpus.formats.kytea import SEGMENTATION
-        from tagweave.harvest.select import sampled, selected
-
         corpus = Corpus(tuple(sentences), SEGMENTATION, "character")
         if self.like:
             corpus = selected(corpus, (line for path in self.like for line in read_lines(path)))

@@ -1,24 +1,22 @@
-"""The input of a command that reads sentences as they come: a stream of any length needs the memory of one block."""
+"""An input whose sentences are read as they come: a stream of any length needs the memory of one block."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import Labels, covered_labels, guideline_comment, parse_argument, stream
 from tagweave.corpus.sentence import Sentence
-from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited
+from tagweave.corpus.text_file import STANDARD_STREAM
+from tagweave.streams.blocks import ready_blocks
 
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
 
-Item = TypeVar("Item")
-
-_BLOCK = 2000  # sentences at a time
 _USUAL = ("upos", "tag")
 
 
@@ -28,12 +26,12 @@ class Input:
 
     Args:
         argument: `[GUIDELINE=]PATH[#LAYER]`.
-        told: the name of the format; `None`: the extension or the first lines tell it.
+        format_name: of the format; `None`: the extension or the first lines tell it.
         labels: of the model of words that labels it, by which a format is told that nobody named.
     """
 
     argument: str
-    told: str | None = None
+    format_name: str | None = None
     labels: Labels | None = None
 
     @property
@@ -44,7 +42,7 @@ class Input:
     @cached_property
     def _opened(self) -> tuple[Format, Sentence | None, Iterator[Sentence], str]:
         """The format, the first sentence, all sentences, and what was assumed of them."""
-        form, sentences, note = stream(self.argument, self.told, self.labels)
+        form, sentences, note = stream(self.argument, self.format_name, self.labels)
         first = next(sentences, None)
         return form, first, sentences if first is None else chain([first], sentences), note
 
@@ -74,7 +72,7 @@ class Input:
         return self.format.unit == "character"
 
     def check_words(self) -> None:
-        """Nothing, if the tokens are words, or there are none.
+        """Raise unless the tokens are words, or there are none.
 
         Raises:
             CorpusError, OSError: the input cannot be read, or has characters.
@@ -108,8 +106,8 @@ class Input:
     @property
     def guideline(self) -> str | None:
         """The name of the guideline, as the argument or a comment of the first sentence tells. Raises as `format`."""
-        told = parse_argument(self.argument).guideline
-        return told or (guideline_comment([self.first]) if self.first else None)
+        named = parse_argument(self.argument).guideline
+        return named or (guideline_comment([self.first]) if self.first else None)
 
     @property
     def covered(self) -> tuple[str, ...] | None:
@@ -122,26 +120,3 @@ class Input:
         Raises as `format`, when the place is reached.
         """
         yield from ready_blocks(self._opened[2])
-
-
-def ready_blocks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    """The sentences in blocks: many, or what a pipe has ready."""
-    block: list[Sentence] = []
-    for sentence in sentences:
-        block.append(sentence)
-        if len(block) == _BLOCK or is_awaited():
-            yield block
-            block = []
-    if block:
-        yield block
-
-
-def flushing(items: Iterable[Item], stream: IO[str]) -> Iterator[Item]:
-    """The items for a writer, which has the stream flushed whenever the input has nothing more for now.
-
-    Whoever reads the output of a pipe may have the next line of its input.
-    """
-    for item in items:
-        yield item
-        if is_awaited():
-            stream.flush()

@@ -1,14 +1,16 @@
-"""The corpora of the demonstration: the sample, and what an annotator in a hurry would have made of it."""
+"""The sample corpora, and what an annotator in a hurry would have made of them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tagweave.corpus.corpus import Corpus
-    from tagweave.corpus.sentence import Candidates, Sentence
+import numpy as np
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import load
+from tagweave.corpus.sample import path
+from tagweave.corpus.sentence import Candidates, Sentence
 
 _LABELLED = 0.3
 _WHOLE = 0.2  # of the sentences stay whole in the partial corpus, so that discarding the others leaves something
@@ -18,9 +20,6 @@ AMBIGUOUS = ("VV", "NN")
 
 def sample(argument: str) -> Corpus:
     """A file of the sample corpus, its own layer under the name of its guideline."""
-    from tagweave.corpus.load import load
-    from tagweave.corpus.sample import path
-
     name, _, layer = argument.partition("#")
     guideline = layer or Path(name).stem
     return load(f"{guideline}={path(name)}{'#' + layer if layer else ''}")
@@ -28,8 +27,6 @@ def sample(argument: str) -> Corpus:
 
 def partial(corpus: Corpus, seed: int = 0) -> Corpus:
     """The corpus with about 30 % of its labels: one sentence of five whole, of the others single tokens at random."""
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     rest = (_LABELLED - _WHOLE) / (1 - _WHOLE)
 
@@ -66,8 +63,6 @@ def forms_only(corpus: Corpus, *layers: str) -> Corpus:
 
 def partial_lines(corpus: Corpus, seed: int = 0) -> list[str]:
     """Text in KyTea's format in which every other gap between characters, at random, is left open."""
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     lines = []
     for sentence in corpus:

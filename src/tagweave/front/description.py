@@ -1,0 +1,147 @@
+"""What corpora and models are, as plain data, and models in lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.describe import LayerDescription
+
+
+def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noqa: A002
+    """What a model file is, or a corpus `[GUIDELINE=]PATH[#LAYER]`, as JSON has it.
+
+    Raises:
+        ModelFileError: a damaged model, or one of a newer version.
+        CorpusError, OSError: the file cannot be read.
+    """
+    from tagweave.corpus.load import load
+
+    return describe_model(argument) if _is_model(argument) else describe_corpus(load(argument, format))
+
+
+def _is_model(path: str) -> bool:
+    """Whether the file begins as safetensors files do: the length of a JSON header, and the header."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        start = file.read(9)
+    return len(start) == 9 and start[8:] == b"{" and int.from_bytes(start[:8], "little") < Path(path).stat().st_size
+
+
+def describe_model(path: str) -> dict[str, Any]:
+    """What a model file says of the model, without reading its weights. Raises ModelFileError as `load_model`."""
+    from tagweave.models.storage import describe_model
+
+    description = describe_model(path)
+    return {
+        "file": path,
+        "kind": "model",
+        "task": description["task"],
+        "coding": description["coding"],
+        "version": description["version"],
+        **_OF_KIND[description["kind"]](description),
+        "about": description["about"],
+        "bytes": Path(path).stat().st_size,
+    }
+
+
+def _of_chain(description: dict[str, Any]) -> dict[str, Any]:
+    *sides, joint = description["space"]["views"]
+    weighted = zip([*sides, joint], description["weighted"], strict=True)
+    guide, taggers = description["encoder"].get("guide"), description["encoder"].get("taggers", [])
+    return {
+        "labels": {view["guideline"]: view["names"] for view in sides or [joint]},
+        "bundles": len(joint["names"]) if sides else None,
+        "weighted": [view["guideline"] for view, has_weights in weighted if has_weights],
+        "guide": guide and guide["space"]["views"][0]["guideline"],
+        "taggers": [tagger["space"]["views"][0]["guideline"] for tagger in taggers],
+        "templates": description["encoder"].get("templates", []),
+    }
+
+
+def _of_tree(description: dict[str, Any]) -> dict[str, Any]:
+    """The labels of a parser are relations."""
+    return {
+        "labels": {description["guideline"]: description.get("relations", [])},
+        "bundles": None,
+        "weighted": [description["guideline"]],
+        "guide": description["guide"]["guideline"] if "guide" in description else None,
+        "taggers": [],
+        "templates": description["templates"],
+    }
+
+
+_OF_KIND: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"chain": _of_chain, "tree": _of_tree}
+"""What is particular to each kind of model."""
+
+
+def describe_corpus(corpus: Corpus) -> dict[str, Any]:
+    """How much of each layer of a corpus is known, ambiguous, and unknown."""
+    from tagweave.corpus.describe import describe
+
+    numbers = describe(corpus)
+    return {
+        "file": corpus.path,
+        "kind": "corpus",
+        "guideline": corpus.guideline,
+        "unit": corpus.unit,
+        "covered": corpus.covered,
+        "sentences": numbers.sentences,
+        "tokens": numbers.tokens,
+        "forms": numbers.forms,
+        "layers": {name: _layer(layer) for name, layer in numbers.layers.items()},
+        "heads": {name: _layer(layer) for name, layer in numbers.heads.items()},
+    }
+
+
+def _layer(layer: LayerDescription) -> dict[str, Any]:
+    return {
+        "full": layer.full,
+        "ambiguous": layer.ambiguous,
+        "unknown": layer.unknown,
+        "labels": dict(layer.labels),
+        "candidates": dict(layer.candidates),
+    }
+
+
+def model_lines(model: dict[str, Any]) -> Iterator[str]:
+    """What `info` shows of a model."""
+    about = model["about"]
+    coding = f" ({model['coding']})" if model["coding"] else ""
+    yield (f"{model['file']}: model, task {model['task']}{coding}, of tagweave {model['version']}")
+    for guideline, names in model["labels"].items():
+        yield (f"  {len(names)} labels of {guideline}: {' '.join(names)}")
+    if model["bundles"]:
+        yield (f"  {model['bundles']:,} bundles of these labels; target guideline {next(iter(model['labels']))}")
+    if model["guide"]:
+        yield (f"  guided by a model of {model['guide']}, which is part of it")
+    if model["taggers"]:
+        yield (f"  of pieces that taggers of {' and '.join(model['taggers'])} cut, which are parts of it")
+    sizes = about.get("weights", {})
+    weights = (f"{name} {sizes[name]:,}" if name in sizes else name for name in model["weighted"])
+    yield (f"  weights: {', '.join(weights)}")
+    yield (f"  {len(model['templates'])} templates, {model['bytes']:,} bytes")
+    plan = about.get("plan", {})
+    of_method = plan.get("options", {})
+    for corpus in (*plan.get("target", ()), *plan.get("sources", ())):
+        yield (f"  trained on {corpus['path']}: {corpus['size']:,} sentences, sha256 {corpus['sha256'][:12]}")
+    for tried in about.get("rounds", ()):
+        way = "filtered" if of_method.get("filter") else f"predict-self {tried['predict_self']:g}"
+        yield (f"  round {tried['round']}, {way}: dev score {tried['dev_score']:.4f}")
+    if "dev_scores" in about:
+        yield (f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
+    for lexicon in plan.get("lexicons", ()):
+        yield (f"  with {lexicon['path']}: {lexicon['size']:,} words, sha256 {lexicon['sha256'][:12]}")
+    facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
+    facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
+    facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []
+    facts += [f"method {plan['method']}"] if plan else []
+    facts += [f"round {about['round']}"] if "round" in about else []
+    facts += [f"{rounds} rounds"] if "round" not in about and (rounds := of_method.get("rounds", 1)) > 1 else []
+    facts += [f"mapping {' '.join(mapping)}"] if (mapping := of_method.get("mapping")) else []
+    facts += [about["date"]] if "date" in about else []
+    yield (f"  {', '.join(facts)}")

@@ -1,0 +1,122 @@
+"""What models of labels have in common, whether of words or of characters."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cached_property
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.front.model import Model
+from tagweave.labels.space import UnknownLabelError
+from tagweave.streams.blocks import write_lines
+from tagweave.streams.errors import StreamError
+from tagweave.streams.rows import best_lines, probability_rows
+
+if TYPE_CHECKING:
+    from tagweave.front.file_options import ConvertOptions, LabelOptions
+    from tagweave.models.chain import ChainModel
+    from tagweave.models.tagger import Tagger as SentenceTagger
+    from tagweave.streams.conversion import Conversion
+    from tagweave.streams.input import Input
+    from tagweave.streams.labelling import Labelling
+
+
+class LabelModel(Model):
+    """A model over label sequences."""
+
+    @property
+    def chain(self) -> ChainModel:
+        """The model over label sequences."""
+        model: ChainModel = self.trained
+        return model
+
+    @property
+    def guidelines(self) -> tuple[str, ...]:
+        """The guidelines that it knows, the target first."""
+        return tuple(view.guideline for view in self.chain.structure.space.sides)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the target guideline, in the order of the columns of `probabilities`."""
+        return self._tagger.labels
+
+    def convert(self, corpus: Corpus, to: str | None = None) -> Corpus:
+        """See `Model.convert`."""
+        from tagweave.conversion.labels import convert, sources
+
+        others = [name for name in self.guidelines if name != corpus.guideline]
+        if to is None and len(others) != 1:
+            raise ValueError(f"found {len(others)} other guidelines, expected to=, one of {', '.join(self.guidelines)}")
+        to = to or others[0]
+        if corpus.guideline not in (to, *sources(self.chain, to)):
+            known = ", ".join(sources(self.chain, to)) or "none"
+            raise ValueError(f"found a corpus of {corpus.guideline!r}, expected one that guides to {to}: {known}")
+        return convert(self.chain, self._in_tokens(corpus), to, self.threads)
+
+    def complete(self, corpus: Corpus) -> Corpus:
+        """See `Model.complete`; a corpus that a segmenter completes comes out in characters."""
+        return self._tagger.complete(self._in_tokens(corpus))
+
+    @cached_property
+    def _tagger(self) -> SentenceTagger:
+        return self.under()
+
+    @abstractmethod
+    def _in_tokens(self, corpus: Corpus) -> Corpus:
+        """The corpus in tokens of the model."""
+
+    @abstractmethod
+    def _labelling(self, input: str, wanted: LabelOptions) -> Labelling:  # noqa: A002
+        """A file that the model labels."""
+
+    def _label(self, input: str, output: str, wanted: LabelOptions) -> None:  # noqa: A002
+        if wanted.non_projective and not wanted.then:
+            found = "found a model of labels and --non-projective"
+            raise StreamError(f"{self.name}: {found}, expected a parser, or it without")
+        labelling = self._labelling(input, wanted)
+        with nullcontext() if wanted.completes else _retag_suggested():
+            if wanted.then:
+                wanted.in_turn(labelling).write(output, wanted.output_format)
+            elif wanted.probabilities:
+                write_lines(output, probability_rows(labelling))
+            elif wanted.best:
+                write_lines(output, best_lines(labelling, wanted.best))
+            else:
+                labelling.write(output, wanted.output_format)
+
+    def _conversion(self, given: Input, to: str | None, wanted: ConvertOptions) -> tuple[Conversion, str]:
+        from tagweave.streams.label_conversion import label_conversion
+
+        return label_conversion(self.chain, self.name, given, to, retag=wanted.retag, **self._shared(wanted))
+
+    def _write_converted(self, work: Any, output: str, wanted: ConvertOptions) -> None:
+        if wanted.best:
+            write_lines(output, best_lines(work, wanted.best))
+        else:
+            super()._write_converted(work, output, wanted)
+
+
+@contextmanager
+def _retag_suggested() -> Iterator[None]:
+    """Where the input has a label that the model does not know, perhaps of another guideline: say what can be done."""
+    try:
+        yield
+    except CorpusError as error:
+        if isinstance(error.__cause__, UnknownLabelError):
+            raise StreamError(f"{error}; --retag puts the labels of the input aside") from error
+        raise
+
+
+def as_text(sentence: Sentence) -> str:
+    """A line of words with their labels, `word/LABEL`."""
+    from tagweave.corpus.formats.tagged import write
+
+    stream, [layer] = StringIO(), sentence.layers
+    write([sentence], stream, layer=layer)
+    return stream.getvalue().rstrip("\n")

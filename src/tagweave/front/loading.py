@@ -1,0 +1,48 @@
+"""Models from files, and from trainings, in the class that puts them to use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+from tagweave.front.model import Model
+
+if TYPE_CHECKING:
+    from tagweave.models.assembly import AnyModel
+    from tagweave.training.train import Training
+
+
+def load_model(path: str | PathLike[str], threads: int = 1) -> Model:
+    """Read a model of any kind.
+
+    Raises:
+        ModelFileError: not a model of this program, a damaged file, or one of a newer version.
+        FileNotFoundError: no such file.
+    """
+    from tagweave.models.storage import load_model
+
+    name = fspath(path)
+    return _put_to_use(load_model(name), threads, name)
+
+
+def of_training(training: Training) -> Model:
+    """The model of a training, which tells of its making."""
+    return _put_to_use(replace(training.model, about=training.about()), training.kept.job.plan.threads)
+
+
+def _put_to_use(trained: AnyModel, threads: int, name: str = "the model") -> Model:
+    """The model in its class, of which only one is imported: what tags a line need not wait for what parses."""
+    from tagweave.models.chain import ChainModel
+
+    if not isinstance(trained, ChainModel):
+        from tagweave.front.parser import Parser
+
+        return Parser(trained, threads, name)
+    if trained.coding:
+        from tagweave.front.segmenter import Segmenter
+
+        return Segmenter(trained, threads, name)
+    from tagweave.front.tagger import Tagger
+
+    return Tagger(trained, threads, name)

@@ -1,0 +1,82 @@
+"""Plans carried out: from a plan to the file of a model, with checkpoints beside it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tagweave.streams.notes import Tell, say
+
+if TYPE_CHECKING:
+    from tagweave.learning.callback import Callback
+    from tagweave.training.plan import TrainingPlan
+
+
+def resolve(plan: TrainingPlan, tell: Tell = say) -> TrainingPlan:
+    """The plan with all that it leaves open: digests of its files, the method, and the values of its options.
+
+    Raises:
+        PlanError: values that do not exist or do not go together.
+        CorpusError, OSError: a corpus that cannot be read.
+    """
+    from tagweave.learning.run import Run
+    from tagweave.training.resolve import job_of
+
+    return job_of(plan, Run(tell=tell)).plan
+
+
+def train_plan(
+    plan: TrainingPlan,
+    path: str | PathLike[str],
+    resume: bool,
+    watched: AbstractContextManager[Callback],
+    tell: Tell = say,
+) -> bool:
+    """Train by a plan and save the model, as `tagweave train` does: with checkpoints, which go when all is done.
+
+    Args:
+        plan: what is trained.
+        path: of the model; checkpoints stand beside it.
+        resume: go on from a checkpoint, if there is one.
+        watched: opens what is told of every iteration.
+        tell: takes notes.
+
+    Returns:
+        whether training came to its end; if not, the user interrupted it.
+
+    Raises:
+        PlanError, CorpusError, OSError: as `resolve`.
+        KeyboardInterrupt: an interrupt before there was anything to go on from.
+    """
+    from tagweave.learning.run import Run, Schedule
+    from tagweave.training.checkpoint_files import Checkpoints
+    from tagweave.training.resolve import job_of
+    from tagweave.training.train import train
+
+    checkpoints = Checkpoints(Path(f"{fspath(path)}.checkpoint"))
+    job = job_of(plan, Run(Schedule(checkpoint=checkpoints.whole, resume=resume), tell=tell))
+    if (old := checkpoints.found()) and not resume:
+        tell(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
+    try:
+        with watched as callback:
+            training = train(replace(job, run=replace(job.run, callback=callback)))
+    except KeyboardInterrupt:
+        if not checkpoints.found():
+            raise
+        tell("interrupted before the model itself: the same command with --resume goes on")
+        return False
+    outcome = training.outcome
+    if outcome.iterations:
+        training.save(Path(path))
+    if outcome.diverged:
+        tell("training diverged: the model has the best weights before that; a smaller learning rate may help")
+    if not outcome.interrupted:
+        checkpoints.remove()
+    elif not outcome.iterations:
+        tell("interrupted in the first iteration: no model is written")
+    elif checkpoints.found():
+        tell("interrupted: the same command with --resume goes on")
+    return not outcome.interrupted

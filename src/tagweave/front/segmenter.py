@@ -1,0 +1,95 @@
+"""Segmenters: words, and perhaps their tags, for text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.front.label_model import LabelModel, as_text
+from tagweave.streams.blocks import ready_blocks
+from tagweave.streams.characters import CharacterLabelling, raw_evidence
+from tagweave.streams.errors import StreamError
+from tagweave.streams.raw_text import by_tables
+from tagweave.training.task import Task
+
+if TYPE_CHECKING:
+    from tagweave.front.file_options import LabelOptions
+    from tagweave.models.segmenter import Segmenter as TableSegmenter
+    from tagweave.streams.pipeline import Stage
+
+
+class Segmenter(LabelModel):
+    """A model that cuts text into words."""
+
+    def cut(self, text: str) -> list[str]:
+        """The words of a text. Blanks are boundaries; Latin words, numbers, URLs and e-mail addresses stay whole.
+
+        Raises:
+            TypeError: not a text.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"found {type(text).__name__}, expected a text; cut_all takes several")
+        return [word for words in self.cut_all(text.splitlines()) for word in words]
+
+    def cut_all(self, lines: Iterable[str]) -> Iterator[list[str]]:
+        """The words of every line, as a stream of any length in the memory of one block.
+
+        Raises:
+            TypeError: one text.
+        """
+        if isinstance(lines, str):
+            raise TypeError("found one text, expected lines; cut takes one text")
+        if self._by_tables is None:
+            yield from (list(sentence.forms) for sentence in self._words(lines))
+        else:
+            yield from (line.split() for line in self._by_tables.segment(lines))
+
+    def tag(self, given: Any) -> Any:
+        """The words of a text with their tags, `word/TAG` with blanks between; of several texts, a list.
+
+        Raises:
+            TypeError: a model without tags, or something else than text.
+        """
+        if self.chain.task != "segtag":
+            raise TypeError("found tag() with a segmenter without tags, expected cut(), or a model of the task segtag")
+        if isinstance(given, str):
+            return "\n".join(as_text(sentence) for sentence in self._words(given.splitlines()))
+        return [self.tag(each) for each in given]
+
+    def relabelled(self, corpus: Corpus) -> Corpus:
+        """See `Model.relabelled`."""
+        own, name = self._tagger.guideline, corpus.guideline
+        words = self._words("".join(sentence.forms) for sentence in corpus)
+        named = (replace(s, layers={name: s.layers[own]} if own in s.layers else {}) for s in words)
+        return Corpus(tuple(named), name, "word", path=corpus.path)
+
+    def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
+        """Raise StreamError: see `Model.stage`."""
+        raise StreamError(f"found --then {self.name}, a model of characters, expected a tagger of words or a parser")
+
+    @cached_property
+    def _by_tables(self) -> TableSegmenter | None:
+        return by_tables(self._tagger)
+
+    def _words(self, lines: Iterable[str]) -> Iterator[Sentence]:
+        """Every line as a sentence of words, with tags if the model has any."""
+        for block in ready_blocks(Sentence(tuple(line)) for line in lines):
+            for sentence in self._tagger.complete(raw_evidence(self._tagger, block)):
+                yield self._tagger.words(sentence)
+
+    def _labelling(self, input: str, wanted: LabelOptions) -> CharacterLabelling:  # noqa: A002
+        tagger, whole_runs = self.under(wanted.to), not wanted.split_runs
+        return CharacterLabelling(
+            tagger, input, wanted.format, wanted.retag, wanted.completes, self.tell, whole_runs=whole_runs
+        )
+
+    def _in_tokens(self, corpus: Corpus) -> Corpus:
+        return Task(self.chain.task, self.chain.coding).prepare(corpus)
+
+    @property
+    def _what(self) -> str:
+        return "a segmenter"

@@ -1,0 +1,105 @@
+"""Taggers: labels for words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.front.label_model import LabelModel, as_text
+from tagweave.streams.words import TaggingStage, WordLabelling
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tagweave.front.file_options import LabelOptions
+    from tagweave.models.ranking import Ranked
+
+
+class Tagger(LabelModel):
+    """A model that labels words."""
+
+    def tag(self, given: Any) -> Any:
+        """Label words.
+
+        | what goes in | what comes out |
+        |---|---|
+        | a list of words | a list of labels |
+        | a text of words with blanks between them | a text of words with labels, `word/LABEL` |
+        | a `Sentence` | the sentence with labels in the layer of the model's guideline |
+        | a `Corpus` | the corpus, relabelled |
+        | a list of these | a list of what comes out of each |
+
+        Labels that are given are not looked at (`complete` keeps them).
+
+        Raises:
+            TypeError: something else.
+        """
+        return _each(given, lambda sentences: list(self._tagger.tag(sentences)))
+
+    def relabelled(self, corpus: Corpus) -> Corpus:
+        """See `Model.relabelled`."""
+        own = self._tagger.guideline
+        bare = (replace(sentence, layers={}) for sentence in corpus)
+        labelled = [replace(s, layers={corpus.guideline: s.layers[own]}) for s in self._tagger.tag(bare)]
+        return replace(corpus.with_sentences(labelled), covered=None)
+
+    def probabilities(self, words: Sequence[str] | Sentence) -> NDArray[np.floating[Any]]:
+        """[L, labels]: the probability of every label (`labels` names them) at every word."""
+        return self._tagger.probabilities([_sentence(words)])[0]
+
+    def k_best(self, words: Sequence[str] | Sentence, k: int) -> list[Ranked]:
+        """The k best label sequences of a sentence with their probabilities, the most probable first."""
+        return self._tagger.k_best(_sentence(words), k)
+
+    def stage(self, retag: bool = False, non_projective: bool = False) -> TaggingStage:
+        """See `Model.stage`."""
+        return TaggingStage(self._tagger, retag)
+
+    def _labelling(self, input: str, wanted: LabelOptions) -> WordLabelling:  # noqa: A002
+        tagger = self.under(wanted.to)
+        return WordLabelling(tagger, input, wanted.format, wanted.retag, wanted.completes, self.tell)
+
+    def _in_tokens(self, corpus: Corpus) -> Corpus:
+        return corpus
+
+    @property
+    def _what(self) -> str:
+        return "a tagger of words"
+
+
+def _sentence(words: Sequence[str] | Sentence) -> Sentence:
+    return words if isinstance(words, Sentence) else Sentence(tuple(words))
+
+
+def _each(given: Any, label: Callable[[Sequence[Sentence]], list[Sentence]]) -> Any:
+    """What goes in, labelled: see `Tagger.tag`."""
+    if isinstance(given, Corpus):
+        return given.with_sentences(label(given.sentences))
+    if isinstance(given, Sentence):
+        return label([given])[0]
+    if isinstance(given, str):
+        return "\n".join(map(as_text, label([Sentence(tuple(line.split())) for line in given.splitlines()])))
+    if not isinstance(given, Iterable):
+        raise TypeError(f"found {type(given).__name__}, expected words, a text, a sentence, a corpus, or several")
+    return _of_several(list(given), label)
+
+
+def _of_several(several: list[Any], label: Callable[[Sequence[Sentence]], list[Sentence]]) -> list[Any]:
+    """A list of words, or of whatever else can be labelled; many sentences are labelled together."""
+    if several and all(isinstance(each, str) and not re.search(r"\s", each) for each in several):
+        return _labels(label([Sentence(tuple(several))])[0])
+    if all(isinstance(each, (list, tuple)) for each in several):
+        return [_labels(each) for each in label([Sentence(tuple(words)) for words in several])]
+    if all(isinstance(each, Sentence) for each in several):
+        return label(several)
+    return [_each(each, label) for each in several]
+
+
+def _labels(sentence: Sentence) -> list[str]:
+    [layer] = sentence.layers.values()
+    return [candidates[0] for candidates in layer if candidates]

@@ -1,0 +1,153 @@
+"""Raw text, partial annotation or words through a model of characters (tasks `segment` and `segtag`).
+
+Blanks in raw text are boundaries of words and no part of any; no word begins inside a run of it, that is a Latin word,
+a number, a URL or an e-mail address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats import raw, segmented, tagged
+from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
+from tagweave.corpus.formats.registry import chosen_format
+from tagweave.corpus.load import parse_argument
+from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.harvest.runs import without_blanks
+from tagweave.labels.coding import to_characters, to_words
+from tagweave.streams import raw_text
+from tagweave.streams.errors import StreamError
+from tagweave.streams.input import Input
+from tagweave.streams.labelling import Labelling
+from tagweave.streams.stream import Progress
+from tagweave.training.task import Task
+
+if TYPE_CHECKING:
+    from tagweave.corpus.formats.format import Format
+    from tagweave.models.tagger import Tagger
+
+
+@dataclass(frozen=True)
+class CharacterLabelling(Labelling):
+    """Text and the model that segments it, and perhaps tags the words: `Labelling`.
+
+    Args:
+        whole_runs: whether runs of raw text are kept whole.
+    """
+
+    whole_runs: bool = True
+
+    @property
+    def chosen_format(self) -> Format:
+        """The format that the input has by option or by its name, else raw text."""
+        return super().chosen_format or raw.FORMAT
+
+    @cached_property
+    def input(self) -> Input:
+        """The input."""
+        return Input(self.argument, self.chosen_format.name)
+
+    def evidence(self, given: Sequence[Sentence]) -> Corpus:
+        """The sentences in characters, with what is known of their words."""
+        layer, form = self.input_layer, self.input_format
+        if not form.tells_words:
+            return raw_evidence(self.tagger, given, self.whole_runs)
+        if form.unit == "word":
+            given = [s if layer in s.layers else s.with_layer(layer, (None,) * len(s)) for s in given]
+        evidence = in_characters(self.tagger, Corpus(tuple(given), layer, form.unit))
+        return _without_evidence(evidence) if self.retag else evidence
+
+    @property
+    def default_format(self) -> Format:
+        """That of the input, where it can hold words; else tagged text, of words without tags segmented text."""
+        form = self.input_format
+        if form.labels == "word" or (form.labels == "character" and self.completes):
+            return form
+        return segmented.FORMAT if self.tagger.model.task == "segment" else tagged.SLASH
+
+    def check_format(self, form: Format) -> None:
+        """Raise StreamError for a format of characters without words, and for several guidelines: words may differ."""
+        if form.unit == "character" and not form.tells_words:
+            raise StreamError(f"found {form.name} as the format of the output, expected a format of words")
+        if len(self.tagger.guidelines) > 1:
+            raise StreamError("found several --to and a model of characters, expected one: words may differ")
+
+    def layer(self, form: Format) -> str:
+        """The layer of the words' tags, or of their boundaries."""
+        if form.labels == "character":
+            return SEGMENTATION
+        return self.tagger.guideline if self.input_format.unit == "character" else self.input_layer
+
+    def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
+        """The words that were found, or given, with their tags if there are any."""
+        words = self.tagger.words(labelled)
+        tags = words.layers.get(self.tagger.guideline)
+        if form.labels == "character":
+            return partial_sentence(words, tags, given)
+        if self.input_format.unit == "character" or self.retag:
+            return replace(words, layers={} if tags is None or form.labels is None else {self.layer(form): tags})
+        return given if tags is None else given.with_layer(self.layer(form), tags)
+
+    def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """See `Labelling.words`."""
+        return to_words(forms, labels)
+
+    def write(self, output: str, format: str | None = None, progress: Progress = iter) -> None:  # noqa: A002
+        """See `Stream.write`; raw text by tables, where the model has any."""
+        if not self._is_raw_to_segmented(output, format) or not raw_text.write_segmented(
+            self.tagger, self.input.path, output, self.whole_runs
+        ):
+            super().write(output, format, progress)
+
+    def _is_raw_to_segmented(self, output: str, format: str | None) -> bool:  # noqa: A002
+        return (
+            not self.completes
+            and self.chosen_format is raw.FORMAT
+            and parse_argument(self.argument).layer is None
+            and chosen_format(format, output) in (segmented.FORMAT, None)
+            and self.tagger.guidelines == (self.tagger.model.structure.space.views[0].guideline,)
+        )
+
+
+def in_characters(tagger: Tagger, corpus: Corpus) -> Corpus:
+    """A corpus in characters, with its own annotation under the name of the model's guideline.
+
+    Raises:
+        CorpusError: as `Task.prepare`.
+    """
+    prepared, own = Task(tagger.model.task, tagger.model.coding).prepare(corpus), tagger.guideline
+    sentences = (replace(s, layers={own: s.layers[corpus.guideline]}) for s in prepared)
+    return Corpus(tuple(sentences), own, "character")
+
+
+def raw_evidence(tagger: Tagger, lines: Iterable[Sentence], whole_runs: bool = True) -> Corpus:
+    """Raw text, a character a token, as evidence: what its blanks and runs tell."""
+    given = tuple(without_blanks(line, whole_runs) for line in lines)
+    return in_characters(tagger, Corpus(given, SEGMENTATION, "character"))
+
+
+def _without_evidence(evidence: Corpus) -> Corpus:
+    return evidence.map(lambda s: replace(s, layers={evidence.guideline: (None,) * len(s)}))
+
+
+def partial_sentence(words: Sentence, tags: tuple[Candidates, ...] | None, given: Sentence) -> Sentence:
+    """Words as a sentence of KyTea's format, with the model's tags, or those that stand at the ends of given words."""
+    characters = to_characters(replace(words, layers={}), SEGMENTATION)
+    ends = [end - 1 for end in accumulate(map(len, words.forms))]
+    layers = dict(characters.layers)
+    if tags is not None:
+        layers[TAG] = _spread(tags, words)
+    if len(given) == len(characters):  # the input was of characters, too: keep the tags that are not the model's
+        for name, layer in given.layers.items():
+            if name not in layers and name.startswith(TAG):
+                layers[name] = _spread([layer[end] for end in ends], words)
+    return replace(characters, layers=layers)
+
+
+def _spread(tags: tuple[Candidates, ...] | list[Candidates], words: Sentence) -> tuple[Candidates, ...]:
+    return tuple(tag for tag, form in zip(tags, words.forms, strict=True) for _ in form)

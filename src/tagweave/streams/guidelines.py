@@ -1,0 +1,67 @@
+"""Which guidelines of a model an input has, and which is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tagweave.streams.errors import StreamError
+
+if TYPE_CHECKING:
+    from tagweave.models.chain import ChainModel
+
+
+def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
+    """Raise unless the model knows the guideline.
+
+    Raises:
+        StreamError: it does not; `name` is that of the model.
+    """
+    known = model.structure.space.guidelines
+    if guideline not in known:
+        expected = f"{known[0]}, the guideline" if len(known) == 1 else f"one of {', '.join(known)}, the guidelines"
+        raise StreamError(f"found --to {guideline}, expected {expected} of {name}")
+
+
+def other_side(model: ChainModel, guideline: str, name: str) -> str:
+    """The one guideline of a model beside that of a corpus.
+
+    Raises:
+        StreamError: there is none, or several; `name` is that of the model.
+    """
+    others = [view.guideline for view in model.structure.space.sides if view.guideline != guideline]
+    if len(others) != 1:
+        expected = " or ".join(f"--to {other}" for other in others) or "a model of another guideline, too"
+        raise StreamError(f"{name}: found a corpus of the guideline {guideline!r}, expected {expected}")
+    return others[0]
+
+
+def source_name(
+    helpful: tuple[str, ...], guideline: str, to: str, name: str, is_named: bool, what: str = "labels"
+) -> tuple[str, str]:
+    """The name of a guideline in the model, and a note where it does not go without saying, else "".
+
+    Args:
+        helpful: the guidelines that help the model to convert.
+        guideline: that of the corpus.
+        to: the one that is asked for.
+        name: of the model, for messages.
+        is_named: whether somebody named the guideline of the corpus.
+        what: is converted.
+
+    Raises:
+        StreamError: guidelines that do not fit.
+    """
+    if guideline == to:
+        raise StreamError(f"found a corpus of the guideline {to} and --to {to}, expected two guidelines")
+    if guideline in helpful:
+        return guideline, ""
+    if not helpful:
+        return guideline, f"{name} knows the guideline {to} only: the {what} of {guideline!r} do not guide it"
+    if is_named or len(helpful) > 1:
+        found = f"found a corpus of the guideline {guideline!r}"
+        raise StreamError(f"{found}, expected {_one_of(helpful)}, guidelines of {name} (named GUIDELINE=FILE)")
+    return helpful[0], f"the {what} of {guideline!r} are taken as {helpful[0]}"
+
+
+def _one_of(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"one of {', '.join(names)}"

@@ -1,0 +1,144 @@
+"""A stream of labelled words on its way to another guideline: what it says under its own is evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tagweave.conversion.labels import convert, review, sources, without_contradictions
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.load import names_guideline
+from tagweave.corpus.sentence import Sentence
+from tagweave.models.tagger import Tagger
+from tagweave.streams.conversion import Conversion
+from tagweave.streams.errors import StreamError
+from tagweave.streams.guidelines import check_guideline, other_side, source_name
+from tagweave.streams.output_format import check_can_hold
+from tagweave.streams.stream import Block
+
+if TYPE_CHECKING:
+    from tagweave.conversion.labels import UncertainToken
+    from tagweave.corpus.formats.format import Format
+    from tagweave.models.chain import ChainModel
+    from tagweave.streams.input import Input
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelConversion(Conversion):
+    """One input and the model of words that converts it.
+
+    Args:
+        model: the model.
+        to: the guideline that is asked for.
+        retag: whether what the corpus gives under that guideline is put aside.
+        overruled: how many labels were, by those that the corpus has under that guideline, which the model never has
+            together with them; it grows as sentences pass.
+    """
+
+    model: ChainModel
+    to: str
+    retag: bool = False
+    overruled: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def tagger(self) -> Tagger:
+        """The model as a tagger of the guideline that is asked for."""
+        return Tagger(self.model, self.threads, self.to)
+
+    def blocks(self) -> Iterator[Block]:
+        """See `Conversion.blocks`."""
+        for given in self.input.blocks():
+            sentences = tuple(self._evidence(sentence) for sentence in given)
+            evidence = Corpus(sentences, self.source, "word", self.input.covered, self.input.path)
+            heeded = without_contradictions(self.model, evidence, self.to)
+            self.overruled[self.source] += _known(evidence) - _known(heeded)
+            yield Block(given, heeded)
+
+    def notes(self) -> Iterator[str]:
+        """How many labels were overruled."""
+        for source, count in self.overruled.items():
+            if count:
+                yield (
+                    f"{count:,} labels of {source} do not go together with those that the text has of {self.to}, which"
+                    " stay (--retag puts them aside)"
+                )
+
+    def convert(self, evidence: Corpus) -> Corpus:
+        """As `conversion.labels.convert`."""
+        return convert(self.model, evidence, self.to, self.threads)
+
+    def least_certain(self, evidence: Corpus, converted: Corpus) -> list[UncertainToken]:
+        """As `conversion.labels.review`."""
+        return review(self.model, evidence, converted, self.review.size, self.threads)
+
+    def check_format(self, form: Format) -> None:
+        """Raise StreamError unless the format can hold the labels, and their probabilities."""
+        if form.labels != "word":
+            found = f"found {form.name} as the format of the output"
+            raise StreamError(f"{found}, expected a format of words with labels")
+        if self.confidence:
+            check_can_hold(form, "--confidence", lambda each: each.confidence is not None)
+
+    def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
+        """The sentence as it was read, with the new labels where the format has a place for them."""
+        if form.names_layers:  # the last one is the new one, which such a comment would name
+            given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
+        replaced = self.input_layer if self.retag else None
+        return form.with_labels(given, self.to, converted.layers[self.to], replaced)
+
+    def layer(self, form: Format) -> str:
+        """The layer that a format writes as the corpus's own: the new one, if it has a name there."""
+        return self.to if form.names_layers or not form.holds_several else self.input_layer
+
+    def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The words and labels themselves."""
+        return forms, labels
+
+    @cached_property
+    def _heeded(self) -> frozenset[str]:
+        """The guidelines that the model heeds."""
+        known = {*self.model.structure.space.guidelines, *sources(self.model, self.to)}
+        return frozenset(known - {self.to} if self.retag else known)
+
+    def _evidence(self, sentence: Sentence) -> Sentence:
+        """The layer under the name of its guideline, beside other layers that the model heeds."""
+        heeded = self._heeded - {self.input_layer}
+        layers = {name: layer for name, layer in sentence.layers.items() if name in heeded}
+        layers[self.source] = sentence.layers.get(self.input_layer, (None,) * len(sentence))
+        return replace(sentence, layers=layers)
+
+
+def label_conversion(
+    model: ChainModel, name: str, given: Input, to: str | None, **options: Any
+) -> tuple[LabelConversion, str]:
+    """What an input becomes under a model, and a note that says so where it does not go without saying, else "".
+
+    Without `to` it is the one other side of the model. A layer whose guideline nobody names, or whose name the model
+    does not know, is taken as the one other side. The options are further fields of `LabelConversion`.
+
+    Raises:
+        StreamError: a model of characters, or guidelines that do not fit it; `name` is that of the model.
+        CorpusError: an input of characters, or without labels.
+    """
+    if model.coding:
+        raise StreamError(f"{name}: found a model of characters, expected a model of words to convert tags with")
+    if to is not None:
+        check_guideline(model, to, name)
+    if given.first and given.of_characters:
+        raise CorpusError(f"{given.format.name} text, characters", "words with labels to convert", given.path)
+    layer = given.layer(sources(model, to) if to else ())
+    if given.first and layer not in given.layers:
+        raise CorpusError("no labels", "labels to convert (tagweave tag gives labels to text)", given.path)
+    guideline = given.guideline or layer
+    to = to or other_side(model, guideline, name)
+    source, note = source_name(sources(model, to), guideline, to, name, given.guideline is not None)
+    return LabelConversion(model=model, input=given, input_layer=layer, source=source, to=to, **options), note
+
+
+def _known(corpus: Corpus) -> int:
+    """How many positions of the corpus's own layer tell something."""
+    return sum(each is not None for sentence in corpus for each in sentence.layers.get(corpus.guideline, ()))

@@ -1,0 +1,143 @@
+"""Labels for an input: what it says is evidence, what it leaves open is filled in by a model of labels."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.formats import conllu
+from tagweave.corpus.formats.registry import chosen_format
+from tagweave.corpus.load import parse_argument
+from tagweave.corpus.sentence import Sentence
+from tagweave.streams.notes import Tell, say
+from tagweave.streams.output_format import check_can_hold, with_layers
+from tagweave.streams.stream import Block, Stream
+
+if TYPE_CHECKING:
+    from tagweave.corpus.formats.format import Format
+    from tagweave.models.tagger import Tagger
+    from tagweave.streams.input import Input
+
+_COVERED = "labels_covered"
+
+
+@dataclass(frozen=True)
+class Labelling(Stream):
+    """One input and the model that labels it.
+
+    Args:
+        tagger: the model.
+        argument: `PATH[#LAYER]` of the input; LAYER is the layer that is evidence and is filled in.
+        format: of the input; `None`: by its name or its first lines.
+        retag: whether what the layer says is put aside.
+        completes: whether what comes out is the annotation that went in, completed: KyTea's format stays then.
+        tell: takes what is assumed of the format.
+    """
+
+    tagger: Tagger
+    argument: str
+    format: str | None = None
+    retag: bool = False
+    completes: bool = False
+    tell: Tell = say
+
+    @property
+    def chosen_format(self) -> Format | None:
+        """The format that the input has by option or by its name.
+
+        Raises:
+            CorpusError: there is no such format.
+        """
+        return chosen_format(self.format, parse_argument(self.argument).path)
+
+    @property
+    @abstractmethod
+    def input(self) -> Input:
+        """The input."""
+
+    @property
+    def input_format(self) -> Format:
+        """The format of the input.
+
+        Raises:
+            CorpusError, OSError: the input cannot be read, or has characters where the model needs words.
+        """
+        return self.input.format
+
+    @cached_property
+    def input_layer(self) -> str:
+        """The layer of the input that is evidence, under the name that it has in the file.
+
+        Raises:
+            CorpusError, OSError: as `input_format`; or the input does not have the layer that is asked for.
+        """
+        return self.input.layer((self.tagger.guideline,))
+
+    @cached_property
+    def covered(self) -> tuple[str, ...] | None:
+        """The labels that the annotators looked for, as the comments of the first sentence tell."""
+        return self.input.covered
+
+    def blocks(self) -> Iterator[Block]:
+        """The input, block by block. Raises as `input_layer`."""
+        _ = self.input_format
+        if self.input.note:
+            self.tell(self.input.note)
+        for given in self.input.blocks():
+            yield Block(given, self.evidence(given))
+
+    def labelled(self) -> Iterator[tuple[Sentence, Sentence]]:
+        """Every sentence as it was read, and with the best labels under its evidence, as the model sees it.
+
+        Raises:
+            CorpusError: as `Tagger.complete`.
+        """
+        for block in self.blocks():
+            yield from zip(block.given, self.tagger.complete(block.evidence), strict=True)
+
+    @abstractmethod
+    def evidence(self, given: Sequence[Sentence]) -> Corpus:
+        """Sentences of the input in tokens of the model, with what they say under the name of its guideline."""
+
+    @abstractmethod
+    def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
+        """A sentence of the input with its labels, as the format holds it."""
+
+    def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The words and their labels, "" where they have none, of a sequence of the model's tokens and labels."""
+        return forms, labels
+
+    def check_format(self, form: Format) -> None:
+        """Raise unless the format can hold what comes out. Raises StreamError as `Stream.check_format`."""
+        if len(self.tagger.guidelines) > 1:
+            check_can_hold(form, "several --to", lambda each: each.holds_several)
+
+    def sentences(self, form: Format) -> Iterator[Sentence]:
+        """The sentences, filled in. Raises as `labelled`."""
+        for number, (given, labelled) in enumerate(self.labelled()):
+            sentence = self.filled(given, labelled, form)
+            yield sentence if number else self._without_covered(sentence)
+
+    def as_conllu(self) -> Iterator[Sentence]:
+        """The sentences as the next model reads them, with labels under the name of their guideline.
+
+        Raises:
+            CorpusError: as `labelled`.
+        """
+        own, layer = self.tagger.guideline, self.layer(conllu.FORMAT)
+        for sentence in self.sentences(conllu.FORMAT):
+            layers = dict(sentence.layers)
+            labels = layers.pop(layer, None)
+            words = replace(sentence, layers=layers)
+            yield words if labels is None else with_layers(words, {own: labels}, conllu.FORMAT)
+
+    def _without_covered(self, sentence: Sentence) -> Sentence:
+        """Nothing is left open: the comment that says which labels were not looked for is not true any more."""
+        if self.covered is None:
+            return sentence
+        comments = (each for each in sentence.comments if each.lstrip("# ").partition("=")[0].strip() != _COVERED)
+        return replace(sentence, comments=tuple(comments))

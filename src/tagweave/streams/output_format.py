@@ -1,0 +1,53 @@
+"""What a format of output can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from tagweave.streams.errors import StreamError
+
+if TYPE_CHECKING:
+    from tagweave.corpus.formats.format import Format
+    from tagweave.corpus.sentence import Layer, Sentence
+
+
+def check_can_hold(form: Format, what: str, can_hold: Callable[[Format], bool]) -> None:
+    """Raise unless the format can hold what is asked for.
+
+    Raises:
+        StreamError: it cannot; `what` says what was asked for.
+    """
+    if not can_hold(form):
+        expected = _names_of_those(can_hold)
+        raise StreamError(f"found {what} and the format {form.name}, expected {expected} (--output-format)")
+
+
+def check_holds_heads(form: Format) -> None:
+    """Raise unless the format can hold heads.
+
+    Raises:
+        StreamError: it cannot.
+    """
+    if form.heads is None:
+        expected = _names_of_those(lambda each: each.heads is not None)
+        found = f"found {form.name} as the format of the output"
+        raise StreamError(f"{found}, expected {expected}: it has a place for heads")
+
+
+def _names_of_those(can_hold: Callable[[Format], bool]) -> str:
+    """The names of the formats that can hold something, for messages."""
+    from tagweave.corpus.formats.registry import FORMATS
+
+    return " or ".join(sorted(name for name, form in FORMATS.items() if can_hold(form)))
+
+
+def with_layers(sentence: Sentence, layers: Mapping[str, Layer], form: Format) -> Sentence:
+    """The sentence with further layers, where the format can hold them.
+
+    Raises:
+        CorpusError: there is no room for one more.
+    """
+    for name, layer in layers.items():
+        sentence = form.with_labels(sentence, name, layer)
+    return sentence

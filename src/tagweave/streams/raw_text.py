@@ -1,0 +1,41 @@
+"""Raw text through a model that segments: by blocks of lines, where tables of its weights can do it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO, cast
+
+from tagweave.corpus.text_blocks import read_blocks
+from tagweave.corpus.text_file import STANDARD_STREAM, written
+
+if TYPE_CHECKING:
+    from tagweave.models.segmenter import Segmenter
+    from tagweave.models.tagger import Tagger
+
+
+def by_tables(tagger: Tagger, whole_runs: bool = True) -> Segmenter | None:
+    """The fast path from raw text to words, where the model has one."""
+    from tagweave.models.characters import UnfitModelError
+    from tagweave.models.segmenter import Segmenter
+
+    try:
+        return Segmenter(tagger.model, tagger.threads, whole_runs)
+    except UnfitModelError:
+        return None
+
+
+def write_segmented(tagger: Tagger, path: str, output: str, whole_runs: bool = True) -> bool:
+    """Segment a file of raw text, or do nothing and return false where the model has no fast path.
+
+    Raises:
+        CorpusError, OSError: as `Stream.write`.
+    """
+    segmenter = by_tables(tagger, whole_runs)
+    if segmenter is None:
+        return False
+    with written(output) as stream:
+        binary = cast("TextIO", stream).buffer
+        for block in segmenter.blocks(read_blocks(path)):
+            binary.write(block)
+            if output == STANDARD_STREAM:
+                binary.flush()  # whoever reads a pipe need not wait for more
+    return True

@@ -1,0 +1,37 @@
+"""Labels with their probabilities, as lines: of every token, or of the best sequences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tagweave.streams.label_conversion import LabelConversion
+    from tagweave.streams.labelling import Labelling
+
+
+def probability_rows(labelling: Labelling) -> Iterator[str]:
+    """A row a token with the label of the best sequence and its marginal probability, and "" after each sentence."""
+    tagger = labelling.tagger
+    column = {name: at for at, name in enumerate(tagger.labels)}
+    for block in labelling.blocks():
+        labelled = tagger.complete(block.evidence)
+        tables = tagger.probabilities(block.evidence.sentences, tagger.guideline, block.evidence.covered)
+        for sentence, table in zip(labelled, tables, strict=True):
+            for form, candidates, row in zip(sentence.forms, sentence.layers[tagger.guideline], table, strict=True):
+                label = (candidates or ("",))[0]
+                yield f"{form}\t{label}\t{row[column[label]]:.6f}"
+            yield ""
+
+
+def best_lines(labelling: Labelling | LabelConversion, k: int) -> Iterator[str]:
+    """The k best sequences of every sentence that its evidence allows, with their probabilities under it, in JSON."""
+    tagger, number = labelling.tagger, 0
+    for block in labelling.blocks():
+        for sentence in tagger.tokens(block.evidence.sentences, tagger.guideline):
+            number += 1
+            for rank, ranked in enumerate(tagger.k_best(sentence, k, tagger.guideline, block.evidence.covered), 1):
+                words, labels = labelling.words(sentence.forms, ranked.labels)
+                line = {"sentence": number, "rank": rank, "probability": ranked.probability, "tokens": list(words)}
+                yield json.dumps({**line, **({"labels": list(labels)} if any(labels) else {})}, ensure_ascii=False)
