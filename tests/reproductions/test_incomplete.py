@@ -22,7 +22,6 @@ from reproductions.incomplete.scores import (
     compare,
     kinds_of_words,
     right_words,
-    scorer,
     tagging_scores,
 )
 from reproductions.incomplete.settings import (
@@ -122,19 +121,6 @@ def test_mark_words_writes_out_what_a_word_says_of_its_neighbours(monkeypatch):
     assert sentence.layers["seg"] == expected
 
 
-def test_marked_words_are_certain_words(segmenting):
-    """Every word that the evidence leaves no doubt of is a gold word, and there are as many as the share or more."""
-    marked = mark_words(0.3)(segmenting.train, 0)
-    certain = 0
-    for found, gold in zip(segmentations(marked, marked.guideline, "character"), segmenting.train, strict=True):
-        ends = set(np.cumsum([len(form) for form in gold.forms]))
-        spans = zip(np.cumsum([len(form) for form in found.forms]), found.forms, found.certain or (), strict=True)
-        words = [(end - len(form), end) for end, form, sure in spans if sure]
-        certain += len(words)
-        assert all(end in ends and (start == 0 or start in ends) for start, end in words)
-    assert certain >= 0.25 * segmenting.train.tokens()
-
-
 def test_beginnings_beside_labels_leave_nothing_open(segmenting):
     """Whether each word begins is known, so the chain settles every label: the text of that setting rests on this."""
     damaged = know_beginnings(others_known=True)(segmenting.train, 0)
@@ -209,16 +195,6 @@ def test_the_start_is_what_it_says_whatever_is_unknown(share, warm, tagging, mon
 
 
 # scores
-
-
-def test_the_gold_standard_scores_100(tagging, segmenting):
-    tags = [" ".join(label[0] for label in sentence.layers["tag"]) for sentence in tagging.test]
-    for setting, names in ((TAGGING[3], {"P", "APA"}), (TAGGING[0], {"P", "labelled words", "new words"})):
-        scores = scorer(tagging, setting, 0)(tags)
-        assert {name: score.value for name, score in scores.items()} == dict.fromkeys(names, 100)
-    lengths = [" ".join(str(len(form)) for form in sentence.forms) for sentence in segmenting.test]
-    scores = scorer(segmenting, SEGMENTATION[0], 0)(lengths)
-    assert {name: score.value for name, score in scores.items()} == {"F": 100, "OOV recall": 100}
 
 
 def test_scores_by_hand():

@@ -10,7 +10,6 @@ import pytest
 
 from reproductions.jiang_2015.adaptation import Adaptation, Way
 from reproductions.jiang_2015.cells import Cells
-from reproductions.jiang_2015.decoding import seconds
 from reproductions.jiang_2015.methods import (
     BASELINE,
     FILTERED,
@@ -20,7 +19,6 @@ from reproductions.jiang_2015.methods import (
     MODEL_3,
     ROUNDS,
     SOURCE,
-    TARGET_SHARES,
     WAYS_BACK,
     in_rounds,
     way_back,
@@ -196,20 +194,4 @@ def test_a_model_that_is_needed_again_is_trained_again_and_is_the_same(tmp_path:
 # decoding
 
 
-def test_decoders_take_turns() -> None:
-    turns: list[str] = []
-    found = seconds({"a": lambda: turns.append("a"), "b": lambda: turns.append("b")}, 3)
-    assert {name: len(times) for name, times in found.items()} == {"a": 3, "b": 3}
-    assert turns == ["a", "b"] * 4
-
-
 # settings
-
-
-def test_sizes_are_shares_of_the_target_alone() -> None:
-    whole = sample()
-    for setting, share in zip(PARTS["sizes"](None), TARGET_SHARES, strict=True):
-        pair = setting.draw(0)
-        assert len(pair.target.train) == round(share * len(whole.target.train))
-        assert all(sentence in whole.target.train.sentences for sentence in pair.target.train)
-        assert (pair.source, pair.target.dev, pair.target.test) == (whole.source, whole.target.dev, whole.target.test)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -163,16 +161,6 @@ def test_a_process_that_fails_says_why():
         _timed([sys.executable, "-c", "raise SystemExit(3)"])
 
 
-def test_a_description_tells_methods_and_texts_apart(files):
-    cell = Cell("guided", files, METHODS["guided"])
-    other = replace(files, train=files.dev)
-    several = [cell, replace(cell, name="x"), replace(cell, fields={}), replace(cell, iterations=3)]
-    several.append(replace(cell, files=other))
-    assert len({json.dumps(each.description()) for each in several}) == len(several)
-    moved = replace(files, train=shutil.copy(files.train, files.train.with_name("moved.txt")))
-    assert replace(cell, files=moved).description() == cell.description()  # content, not names
-
-
 class Recorded:
     """In place of a cell's run: which methods ran."""
 
@@ -187,15 +175,6 @@ class Recorded:
             return {"made": cell.name}
 
         monkeypatch.setattr(of_cell.Cell, "run", run)
-
-
-def test_what_is_cached_does_not_run_again(files, tmp_path, monkeypatch):
-    recorded = Recorded(monkeypatch)
-    first = results(files, Cache(tmp_path), ["ordinary", "guided"], 2)
-    assert set(first) == {"ordinary", "guided"}
-    again = results(files, Cache(tmp_path), ["transform"], 2)
-    assert again == {"ordinary": {"made": "ordinary"}, "guided": {"made": "guided"}, "transform": {"made": "transform"}}
-    assert recorded.names == ["ordinary", "guided", "transform"]
 
 
 def test_a_method_that_fails_does_not_stop_others_and_is_tried_again(files, tmp_path, monkeypatch):

@@ -45,7 +45,6 @@ from reproductions.sun_wan_2012.settings import PARTS, RECIPE
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.coding import as_layer
-from tagweave.learning.callback import Iteration
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
@@ -109,14 +108,6 @@ def test_answers_are_read_back(sentences: list[Sentence]) -> None:
     assert [sentence.forms for sentence in again] == [sentence.forms for sentence in corpus]
     assert [sentence.layers["h"] for sentence in again] == [sentence.layers["g"] for sentence in corpus]
     assert not any(character in line for line in lines for character in "甲乙丙")
-
-
-def test_answers_about_another_text() -> None:
-    corpus = Corpus((Sentence(("我们", "走")),), "g")
-    with pytest.raises(ValueError, match="found words of 4 characters, expected 3"):
-        answered_words(corpus, ["2/PN 2/VV"], "g")
-    with pytest.raises(ValueError, match="zip"):
-        answered_words(corpus, [], "g")
 
 
 @given(st.lists(tagged(), min_size=1, max_size=4), st.lists(tagged(), min_size=1, max_size=4))
@@ -222,26 +213,6 @@ def test_rows_share_what_they_have_in_common(sample: Pair, tmp_path: Path, train
     assert count(with_target(CHARACTERS, 0.5)) == 1
     assert count(with_target(GUIDED, 0.5)) == 1
     assert count(with_target(PIECES, 0.5)) == 1 + folds
-
-
-def test_a_killed_command_goes_on_where_it_was(sample: Pair, tmp_path: Path, trained: list[str]) -> None:
-    class Killer:
-        def __init__(self, after: int) -> None:
-            self.left = after
-
-        def iteration(self, iteration: Iteration, limit: int) -> None:
-            self.left -= 1
-            if self.left < 0:
-                raise KeyboardInterrupt
-
-    iterations = sample.schedule.iterations or 0  # of the source tagger, which comes first
-    with pytest.raises(KeyboardInterrupt):
-        Cascade(sample, 0, Cache(tmp_path), 1, Killer(iterations + 1)).result(GUIDED)
-    trainings = len(list(tmp_path.iterdir()))
-    assert trainings == 1
-    del trained[:]
-    Cascade(sample, 0, Cache(tmp_path)).result(GUIDED)
-    assert len(trained) + trainings == 2
 
 
 def test_what_a_result_depends_on(cascade: Cascade, sample: Pair, trained: list[str]) -> None:
