@@ -93,8 +93,8 @@ def held_out(corpus: Corpus) -> Corpus:
 
 def passes(made: Problem, count: int) -> dict[str, Any]:
     """The fastest of some passes over the training data, after one that compiles and makes room."""
-    labels = len(made.model.structure.space)
-    recipe = for_bundles(Recipe(), labels) if len(made.model.structure.space.views) > 1 else Recipe()
+    labels = len(made.model.space)
+    recipe = for_bundles(Recipe(), labels) if len(made.model.space.views) > 1 else Recipe()
     trainer, times, scope = recipe.trainer(), [], made.objective.encoded.scope
     with one_blas_thread():
         state = trainer.start(made.objective, made.model.weights)

@@ -160,7 +160,7 @@ def _guided_parser() -> Any:
 def _use_chain(path: Path, number: int) -> None:
     _tell(path)
     model = load_model(path)
-    first, *others = model.structure.space.guidelines
+    first, *others = model.space.guidelines
     tagger, given = Tagger(model, 1 + number % 2, others=others), text(bool(model.coding))
     tagged = list(tagger.tag(given, whole_runs=bool(model.coding)))
     if model.coding:
@@ -168,7 +168,7 @@ def _use_chain(path: Path, number: int) -> None:
     tagged_format.write(tagged, io.TextIOWrapper(io.BytesIO(), "utf-8"), layer=first)
     tagger.probabilities(given)
     tagger.k_best(given[0], 2)
-    known = (model.structure.space.views[0].names[0],)
+    known = (model.space.views[0].names[0],)
     layer = (known, *[None] * (len(given[0]) - 1))
     tagger.complete(Corpus((given[0].with_layer(first, layer),), first))
     if model.task == "segment" and number % _TABLES == 0:

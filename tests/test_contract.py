@@ -132,7 +132,7 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(task: str, kind: str, f
     problem = prepare([*known, unknown(task, known[0])], recipe_of(task, features=features, precision="float64"))
     recipe, sets = recipe_of(task), problem.sets
     nothing = problem.model.encoder.encode(recipe.task.prepare(unknown(task, known[0])).sentences)
-    objective = ChainObjective(problem.model.structure, nothing, sets.masks)
+    objective = ChainObjective(problem.model.parameters, nothing, sets.masks)
     weights = np.random.default_rng(0).normal(size=objective.size)
     loss, gradient = objective.loss_and_gradient(weights)
     assert loss == 0.0
@@ -192,7 +192,7 @@ def weights_by_feature(fitted: Fitted) -> tuple[dict[int, Any], Any]:
     """The emission weights of every feature, by its code, and the other weights."""
     model = fitted.model
     assert isinstance(model.encoder, TemplateEncoder)
-    layout, codes = model.structure.layouts[0], model.encoder.index.codes().tolist()
+    layout, codes = model.parameters.layouts[0], model.encoder.index.codes().tolist()
     parts = {code: model.weights[layout.ptr[i] : layout.ptr[i + 1]] for i, code in enumerate(codes)}
     return parts, model.weights[layout.size :]
 
@@ -233,15 +233,15 @@ def test_decoding_stays_within_the_evidence(task: str, kind: str, learner: str) 
             prepared = recipe.task.prepare(corpus)
             done = tagger.complete(prepared)
             assert done.covered is None
-            sets = LabelSets(fitted.model.structure.space)
-            before = allowed_sets(prepared.sentences, sets, fitted.model.structure.scheme, prepared.covered)
+            sets = LabelSets(fitted.model.space)
+            before = allowed_sets(prepared.sentences, sets, fitted.model.parameters.scheme, prepared.covered)
             after = [tagger.labels.index(layer[0]) for sentence in done for layer in sentence.layers["g"]]  # type: ignore[index]
             assert sets.masks[before, after].all()
             assert all(len(each or ()) == 1 for sentence in done for each in sentence.layers["g"])
             for sentence, table in zip(
                 prepared, tagger.probabilities(prepared.sentences, "g", prepared.covered), strict=True
             ):
-                allowed = sets.masks[allowed_sets([sentence], sets, fitted.model.structure.scheme, prepared.covered)]
+                allowed = sets.masks[allowed_sets([sentence], sets, fitted.model.parameters.scheme, prepared.covered)]
                 assert not table[allowed == 0].any()
                 np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-4)
 
@@ -253,7 +253,7 @@ def test_decoding_stays_within_the_evidence(task: str, kind: str, learner: str) 
 def test_evidence_reaches_the_objective_as_it_was(task: str, kind: str) -> None:
     corpora = corpora_of(task, kind)
     problem = prepare(corpora, recipe_of(task))
-    labels = problem.model.structure.space.names
+    labels = problem.model.space.names
     expected = [
         allowed for corpus in corpora for sentence in corpus for allowed in _allowed(task, corpus, sentence, labels)
     ]
@@ -299,7 +299,7 @@ def _tags(candidates: Any, names: set[str], covered: Any) -> set[str]:
 
 @pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
 def test_only_labels_that_are_named_are_labels(task: str, kind: str) -> None:
-    names = prepare(corpora_of(task, kind), recipe_of(task)).model.structure.space.names
+    names = prepare(corpora_of(task, kind), recipe_of(task)).model.space.names
     assert names == tuple(sorted(set(names)))
     if task == "tag":
         assert set(names) == {"N", "V", "O"}
@@ -354,7 +354,7 @@ def test_no_strategy_contradicts_the_evidence(task: str, kind: str, strategy: st
     corpora, recipe = corpora_of(task, kind), recipe_of(task)
     if strategy == "discard" and task == "segtag" and kind != "full":
         corpora = [replace(each, sentences=each.sentences + EVIDENCE["full"].sentences) for each in corpora[:1]]
-    names = prepare(corpora, recipe).model.structure.space.names
+    names = prepare(corpora, recipe).model.space.names
     sets = LabelSets(LabelSpace.plain("g", names))
     after, _ = treated(strategy, corpora, recipe, run=Run(SHORT))
     for old, new in zip(corpora, after, strict=True):
@@ -410,7 +410,7 @@ def test_a_format_keeps_evidence_or_refuses_it(name: str, kind: str, tmp_path: P
     found = load(f"g={path}", name)
     assert found.guideline == "g"
     task = Task("segment" if corpus.unit == "character" else "tag")
-    sets = LabelSets(prepare([corpus], Recipe(task)).model.structure.space)
+    sets = LabelSets(prepare([corpus], Recipe(task)).model.space)
     # the edges of a sentence are known to be boundaries, whether a format says so or not
     before, after = (_masks(task.prepare(each), sets, of_characters=task.of_characters) for each in (corpus, found))
     assert (before == after).all()
@@ -425,7 +425,7 @@ def test_a_format_without_labels_gives_none(name: str, tmp_path: Path) -> None:
     found = load(f"g={tmp_path / 'corpus'}", name)
     with pytest.raises(CorpusError, match=r"found no label|words without tags|a corpus of characters"):
         prepare([found], Recipe(Task("tag")))
-    sets = LabelSets(prepare([EVIDENCE["full"]], Recipe(Task("segment"))).model.structure.space)
+    sets = LabelSets(prepare([EVIDENCE["full"]], Recipe(Task("segment"))).model.space)
     masks = _masks(Task("segment").prepare(found), sets, of_characters=True)
     assert masks.all() == (name == "raw")
     assert (masks.sum(axis=1) == 1).mean() > 0.9 or name == "raw"  # a sentence of one character is S in any case
@@ -509,7 +509,7 @@ def test_unknown_sentences_of_pieces_have_no_loss_and_change_nothing(task: str, 
     recipe = recipe_of(task, precision="float64")
     problem = prepare_pieces(prepared(task, more), taggers(task), recipe)
     nothing = problem.model.encoder.encode(prepared(task, more[-1:])[0].sentences)
-    objective = ChainObjective(problem.model.structure, nothing, problem.sets.masks)
+    objective = ChainObjective(problem.model.parameters, nothing, problem.sets.masks)
     loss, gradient = objective.loss_and_gradient(np.random.default_rng(0).normal(size=objective.size))
     assert loss == 0.0
     assert not gradient.any()
@@ -526,8 +526,8 @@ def test_words_of_pieces_stay_within_the_evidence_of_their_characters(task: str,
     for weights in (fitted.model.weights, rng.normal(scale=3, size=len(fitted.model.weights)).astype(np.float32)):
         tagger = Tagger(replace(fitted.model, weights=weights))
         for corpus in corpora:
-            sets = LabelSets(fitted.model.structure.space)
-            before = allowed_sets(corpus.sentences, sets, fitted.model.structure.scheme)
+            sets = LabelSets(fitted.model.space)
+            before = allowed_sets(corpus.sentences, sets, fitted.model.parameters.scheme)
             words = tuple(map(tagger.words, tagger.complete(corpus)))
             coded = Task(task).prepare(Corpus(words, "g"))
             after = [tagger.labels.index(layer[0]) for sentence in coded for layer in sentence.layers["g"]]  # type: ignore[index]

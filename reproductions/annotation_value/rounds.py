@@ -152,7 +152,7 @@ def rounds(pool: Pool, method: str, choice: str, sizes: Sequence[int], seed: int
         model = pool.trained(method, known, seed)
         seconds = round(time.process_time() - begin, 1)
         about = {"method": method, "choice": choice, "seed": seed, "answers": size}
-        labels = len(model.structure.space)
+        labels = len(model.space)
         yield {**about, "labels": labels, "seconds": seconds, "right": right(model, pool.data.test)}
 
 

@@ -134,7 +134,7 @@ def regression(train: Corpus, dev: Corpus, task: str) -> float:
     text = recipe.task.prepare(dev)
     seen = encoder.encode(text.sentences)
     found = np.asarray(model.predict(features(seen, encoder.windows)[:, known]), np.int32)
-    return scored(found, text, problem.model.structure.space.names, seen, bool(problem.model.coding))
+    return scored(found, text, problem.model.space.names, seen, bool(problem.model.coding))
 
 
 def features(encoded: Encoded, windows: NDArray[np.int64]) -> Any:

@@ -68,7 +68,7 @@ class Words:
 
     def sizes(self, model: ChainModel) -> Result:
         """Labels and weights."""
-        return {"labels": len(model.structure.space), "weights": len(model.weights)}
+        return {"labels": len(model.parameters.space), "weights": len(model.weights)}
 
     def save(self, model: ChainModel, path: Any) -> None:
         """As `save_model`."""

@@ -66,7 +66,7 @@ def finished(fitted: AnyFitted) -> AnyFitted:
 
 def costs(fitted: Fitted, seconds: float) -> Result:
     """How many `labels` and `weights` a model has, and how many `seconds` it took."""
-    sizes = {"labels": len(fitted.model.structure.space), "weights": len(fitted.model.weights)}
+    sizes = {"labels": len(fitted.model.space), "weights": len(fitted.model.weights)}
     return {**sizes, "seconds": round(seconds, 2)}
 
 

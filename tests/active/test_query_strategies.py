@@ -102,7 +102,7 @@ def test_marginal_is_how_little_the_model_believes_in_the_word(model: ChainModel
     uncertainty = uncertainties(model, sentences, found, "marginal")
     assert ((uncertainty >= 0) & (uncertainty <= 1)).all()
     gamma, _ = model.marginals(model.encoder.encode(sentences))
-    number = {name: i for i, name in enumerate(model.structure.space.names)}
+    number = {name: i for i, name in enumerate(model.space.names)}
     begins = np.where(found.stop - found.start == 1, gamma[found.start, number["S"]], gamma[found.start, number["B"]])
     assert (1 - uncertainty <= begins + 1e-5).all()
     single = found.stop - found.start == 1

@@ -62,7 +62,7 @@ def test_what_is_marked_stays_and_the_rest_is_filled_in(source: Corpus, annotate
 
 def test_treatments_train_different_models(model: ChainModel, source: Corpus, annotated: Corpus) -> None:
     models = {name: retrained(name, model, source, annotated, RECIPE, run=Run(Schedule(2))) for name in TREATMENTS}
-    assert {name: each.structure.transitions for name, each in models.items()} == {
+    assert {name: each.parameters.transitions for name, each in models.items()} == {
         "marginal": True,
         "argmax": True,
         "pointwise": False,

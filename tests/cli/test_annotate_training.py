@@ -100,11 +100,11 @@ def test_files_with_both_fields_of_conllu_are_read_in_that_of_the_guideline(tagg
     model = load_model(tagger)
     [own] = plan_again(Tagger(model), []).target
     assert (own.guideline, own.layer) == ("ctb", "xpos")
-    view = replace(model.structure.space.views[0], guideline="xpos")
-    structure = replace(model.structure, space=replace(model.structure.space, views=(view,)))
+    view = replace(model.space.views[0], guideline="xpos")
+    parameters = replace(model.parameters, space=replace(model.space, views=(view,)))
     both = annotated.with_name("both.conllu")
     both.write_text("1\tx\t_\tNOUN\tNN" + "\t_" * 5 + "\n\n", "utf-8")
-    first, last = plan_again(Tagger(replace(model, structure=structure)), [both]).target
+    first, last = plan_again(Tagger(replace(model, parameters=parameters)), [both]).target
     assert first.argument == f"{both}#xpos" and last.argument == "xpos=#xpos"
 
 

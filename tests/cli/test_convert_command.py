@@ -52,7 +52,7 @@ def test_tagged_text_gets_the_new_tags(run, coupled, corpora):
 def test_both_directions(run, coupled, corpora):
     there = run("convert", coupled, f"ctb={corpora / 'dev.txt'}").stdout
     assert there == run("convert", coupled, f"ctb={corpora / 'dev.txt'}", "--to", "pd").stdout
-    known = load_model(coupled).structure.space.view("pd").names
+    known = load_model(coupled).space.view("pd").names
     assert {token.rpartition("_")[2] for token in there.split()} <= set(known)
 
 
@@ -237,7 +237,7 @@ def test_a_model_of_one_guideline_says_that_it_ignores_the_other(run, tagger, co
 def test_one_clear_line_and_nothing_is_written(run, coupled, tagger, segmenter, corpora, tmp_path, arguments, line):
     write(tmp_path / "two.conllu", ["1\t书\t_\tn\tn" + "\t_" * 5, ""])
     names = {"c": corpora, "t": tmp_path, "m": coupled, "p": tagger, "s": segmenter}
-    view = load_model(coupled).structure.space.view("pd")
+    view = load_model(coupled).space.view("pd")
     first = next(iterate(str(corpora / "dev.txt"))).layers["tag"][0][0]
     names |= {"tag": first, "n": len(view.names), "names": " ".join(view.names[:12])}
     before = sorted(tmp_path.iterdir())

@@ -51,7 +51,7 @@ def test_a_format_and_several_files(run, tmp_path):
 def test_a_model(run, tagger, corpora):
     told = json.loads(run("info", tagger, "--json").stdout)
     assert told["kind"] == "model" and told["task"] == "tag" and told["coding"] == ""
-    assert told["labels"] == {"ctb": list(load_model(tagger).structure.space.names)}
+    assert told["labels"] == {"ctb": list(load_model(tagger).space.names)}
     assert told["about"]["plan"]["target"][0]["sha256"] == digest(str(corpora / "train.txt"))
     assert told["bytes"] == tagger.stat().st_size
     shown = " ".join(run("info", tagger).stdout.split())

@@ -34,10 +34,10 @@ def test_text_that_a_terminal_may_have():
 @pytest.mark.parametrize("name", COMMANDS)
 def test_reports_spell_control_characters_out(run, tagger, tmp_path, name):
     model = load_model(tagger)
-    (view,) = model.structure.space.views
+    (view,) = model.space.views
     view = replace(view, guideline=f"g{EVIL}", names=(EVIL + "\n", *view.names[1:]))
-    structure = replace(model.structure, space=replace(model.structure.space, names=view.names, views=(view,)))
-    save_model(replace(model, structure=structure, about={**model.about, "date": EVIL}), tmp_path / "model")
+    parameters = replace(model.parameters, space=replace(model.space, names=view.names, views=(view,)))
+    save_model(replace(model, parameters=parameters, about={**model.about, "date": EVIL}), tmp_path / "model")
     files = {
         "corpus": write(tmp_path / "corpus.txt", [f"a{EVIL}/V{EVIL} b/N"] * 3),
         "other": write(tmp_path / "other.txt", [f"a{EVIL}/W{EVIL} b/N"] * 3),

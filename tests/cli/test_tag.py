@@ -245,7 +245,7 @@ def test_the_best_sequences(run, tagger):
 
 def test_the_probabilities_of_all_sequences_that_evidence_allows_sum_to_one(run, tagger):
     everything = best(run, tagger, "--best", 2000, stdin="医院 的\n")
-    labels = len(load_model(tagger).structure.space)
+    labels = len(load_model(tagger).space)
     assert len(everything) == labels**2
     assert sum(each["probability"] for each in everything) == pytest.approx(1, abs=1e-4)
     some = best(run, tagger, "--best", 2000, stdin="医院/NN|VV 的\n")

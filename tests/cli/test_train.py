@@ -40,8 +40,8 @@ def test_it_tells_the_size_of_the_problem_and_every_iteration(run, corpora, tmp_
     assert lines[0] == (
         f"{len(corpus)} sentences with evidence, {corpus.tokens()} tokens ({corpus.tokens()} with evidence)"
     )
-    labels, features = len(problem.model.structure.space), len(problem.model.encoder.index)
-    assert lines[1] == f"{labels} labels, {features:,} features, {problem.model.structure.size:,} weights"
+    labels, features = len(problem.model.space), len(problem.model.encoder.index)
+    assert lines[1] == f"{labels} labels, {features:,} features, {problem.model.parameters.size:,} weights"
     assert re.fullmatch(r"about \d+ MB of memory for training, \d+ MB in all|about .* GB in all", lines[2])
     assert [line.split("  ")[0] for line in lines[3:5]] == ["iteration 1/2", "iteration 2/2"]
     assert lines[5].startswith(f"{tmp_path / 'm'}: 2 iterations, dev 0.")
@@ -58,7 +58,7 @@ def test_the_model_tells_what_it_was_made_of(run, corpora, tmp_path):
     assert told["recipe"]["settings"] == {"seed": 7, "rate": 0.2}
     assert plan.seed == 7 and plan.options == SingleOptions() and told["iterations"] == 2
     assert told["seconds"] > 0 and told["date"].endswith("+00:00")
-    assert load_model(model).structure.space.views[0].guideline == "ctb"
+    assert load_model(model).space.views[0].guideline == "ctb"
     assert not (tmp_path / "m.checkpoint").exists()
 
 
@@ -129,7 +129,7 @@ def test_formats_of_words_and_characters_share_a_guideline_for_a_segmenter(run, 
 def test_a_format_that_the_lines_do_not_tell(run, tmp_path):
     text = write(tmp_path / "t", ["a/X b c d e f g h i j k l m n o p", "b/Y c"])
     run("train", text, "--format", "tagged", "-o", tmp_path / "m", *RUN)
-    assert set(load_model(tmp_path / "m").structure.space.names) == {"X", "Y"}
+    assert set(load_model(tmp_path / "m").space.names) == {"X", "Y"}
 
 
 def test_patience_and_the_log(run, corpora, tmp_path):
@@ -229,8 +229,8 @@ def test_the_estimate_grows_with_the_square_of_the_labels(corpora):
     words = load(f"pd={corpora / 'words.txt'}")
     recipe = Recipe(threads=2)
     problem = prepare_coupled([load(f"ctb={corpora / 'train.txt'}"), words], recipe, Coupling())
-    labels = len(problem.model.structure.space)
-    assert estimated_bytes(problem, recipe) > 8 * 4 * labels**2 + 6 * 4 * problem.model.structure.size
+    labels = len(problem.model.space)
+    assert estimated_bytes(problem, recipe) > 8 * 4 * labels**2 + 6 * 4 * problem.model.parameters.size
     assert estimated_bytes(problem, recipe) - estimated_bytes(problem, Recipe()) == 2 * 4 * labels**2
     assert peak_bytes() > 50e6
 

@@ -56,7 +56,7 @@ def corpora(files):
 
 
 def bundles(model):
-    return len(model.structure.space)
+    return len(model.space)
 
 
 # Every method is that of the library
@@ -68,7 +68,7 @@ def test_coupled_is_the_default_and_what_the_library_does(couple, files):
     mappings = fit_mappings([ctb], [pd], RECIPE, run=Run(SHORT))
     recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
     fitted = fit_coupled([ctb, pd], recipe, Coupling(mappings), None, Run(SHORT))
-    assert model.structure.space.guidelines == ("ctb", "pd", "ctb&pd")
+    assert model.space.guidelines == ("ctb", "pd", "ctb&pd")
     assert np.array_equal(model.weights, fitted.model.weights)
     assert lines[0] == "method coupled, for corpora of ctb and pd"
     assert lines[-2].startswith("no --dev: nothing tells whether the sources made the model better or worse")
@@ -105,7 +105,7 @@ def test_guided_is_two_stages(couple, files):
     dev = load(f"ctb={files / 'dev.tsv'}#ctb")
     fitted = fit_stages([ctb], [pd], RECIPE, dev, Run(SHORT))
     assert np.array_equal(model.weights, fitted.model.weights)
-    assert model.structure.space.guidelines == ("ctb",)
+    assert model.space.guidelines == ("ctb",)
     assert "first a model of pd, then one of ctb that looks at its labels" in lines
     assert [line.partition(" sentences")[0] for line in lines if "with evidence, " in line] == ["40", "50", "40"]
 
@@ -116,13 +116,13 @@ def test_merged_is_an_ordinary_fit_of_all(couple, files):
     recipe = replace(RECIPE, sample=tuple(model.about["recipe"]["sample"]))
     fitted = fit(merged([ctb], [pd]), recipe, None, Run(SHORT))
     assert np.array_equal(model.weights, fitted.model.weights)
-    assert model.structure.space.guidelines == ("ctb",)
+    assert model.space.guidelines == ("ctb",)
 
 
 def test_ordinary_can_be_asked_for(run, files, tmp_path):
     options = ("-o", tmp_path / "m", *RUN)
     run("train", files / "ctb.txt", "--source", files / "pd.txt", "--method", "single", *options)
-    assert load_model(tmp_path / "m").structure.space.guidelines == ("tag",)
+    assert load_model(tmp_path / "m").space.guidelines == ("tag",)
 
 
 @pytest.mark.parametrize("task", ["tag", "segment", "segtag"])
@@ -137,7 +137,7 @@ def test_a_model_of_every_method_and_task_tags(run, files, tmp_path, task, metho
     out = run("tag", model, stdin="他 看 书 。\n").stdout
     assert len(out.splitlines()) == 1 and ("/" in out) == (task != "segment")
     if method == "coupled":
-        assert load_model(model).structure.space.guidelines == ("target", "source", "target&source")
+        assert load_model(model).space.guidelines == ("target", "source", "target&source")
         other = run("tag", model, "--to", "source", stdin="他 看 书 。\n").stdout
         assert other.replace("\n", "") != ""
     assert describe_model(model)["about"]["plan"]["method"] == method
@@ -149,7 +149,7 @@ def test_three_guidelines(run, tmp_path):
     a, b, c = (f"{name}={tmp_path / name}" for name in "abc")
     lines = run("train", a, "--source", b, "--source", c, "-o", tmp_path / "m", *RUN).stderr.splitlines()
     assert lines[0] == "method coupled, for corpora of a and b and c"
-    assert load_model(tmp_path / "m").structure.space.guidelines == ("a", "b", "c", "a&b&c")
+    assert load_model(tmp_path / "m").space.guidelines == ("a", "b", "c", "a&b&c")
     assert sum(line.startswith("automatic mapping of a and ") for line in lines) == 2
 
 
@@ -190,7 +190,7 @@ def test_mappings_of_every_kind(couple, files, tmp_path):
 
     def size(*options):
         model, lines = couple(*options)
-        sides.update({view.guideline: len(view.names) for view in model.structure.space.sides})
+        sides.update({view.guideline: len(view.names) for view in model.space.sides})
         told = f"{bundles(model):,} bundles of labels ({sides['ctb']} of ctb and {sides['pd']} of pd), "
         assert any(line.startswith(told) for line in lines)
         assert model.about["plan"]["options"]["mapping"] == [str(each) for each in options[1:2]] or ["automatic"]
@@ -216,14 +216,14 @@ def test_several_mappings_are_what_all_of_them_allow(couple, tmp_path):
     for name, mapping in (("a", first), ("b", second)):
         write_mapping(mapping, tmp_path / name)
     model, _ = couple("--mapping", tmp_path / "a", "--mapping", tmp_path / "b")
-    names = {name for name in model.structure.space.names if name.split("&")[0] in ("NN", "VV")}
+    names = {name for name in model.space.names if name.split("&")[0] in ("NN", "VV")}
     assert {"NN&n", "VV&v", "VV&vn"} <= names and not {"NN&vn", "NN&v", "VV&n"} & names
 
 
 def test_what_the_mapping_does_not_name_is_told(couple, tmp_path):
     write_mapping(TagMapping("ctb", "pd", {("NN", "n"): 1, ("VV", "v"): 1}), tmp_path / "few")
     model, lines = couple("--mapping", tmp_path / "few")
-    of_ctb, of_pd = (view.names for view in model.structure.space.sides)
+    of_ctb, of_pd = (view.names for view in model.space.sides)
     rest = [" ".join(tag for tag in names if tag not in known) for names, known in ((of_ctb, "NNVV"), (of_pd, "nv"))]
     start = "not in the mapping, so possible with every tag of"
     assert f"{start} pd: {rest[0]} of ctb" in lines and f"{start} ctb: {rest[1]} of pd" in lines
@@ -260,11 +260,11 @@ def test_boundaries_alone_have_the_complete_mapping(run, files, tmp_path):
 )
 def test_views_with_weights(couple, views, weighted):
     model, lines = couple("--mapping", "ctb-pd", "--views", views)
-    sizes = weights_by_view(model.structure)
-    assert list(sizes) == weighted and sum(sizes.values()) == model.structure.size == len(model.weights)
+    sizes = weights_by_view(model.parameters)
+    assert list(sizes) == weighted and sum(sizes.values()) == model.parameters.size == len(model.weights)
     assert model.about["weights"] == sizes and model.about["plan"]["options"]["views"] == views
     told = ", ".join(f"{name} {count:,}" for name, count in sizes.items())
-    assert any(line.endswith(f"{model.structure.size:,} weights ({told})") for line in lines)
+    assert any(line.endswith(f"{model.parameters.size:,} weights ({told})") for line in lines)
 
 
 def test_a_sample_of_each_corpus(couple, files):
@@ -310,14 +310,14 @@ def test_a_sample_of_an_ordinary_fit(run, files, tmp_path):
 def test_info_shows_guidelines_bundles_and_weights(run, couple, tmp_path):
     model, _ = couple("--mapping", "ctb-pd")
     told = json.loads(run("info", tmp_path / "m", "--json").stdout)
-    sides = {view.guideline: list(view.names) for view in model.structure.space.sides}
+    sides = {view.guideline: list(view.names) for view in model.space.sides}
     assert told["labels"] == sides and told["bundles"] == bundles(model) and told["guide"] is None
     assert told["weighted"] == ["ctb", "pd", "ctb&pd"]
     assert [each["guideline"] for each in corpora_of(told["about"])] == ["ctb", "pd"]
     shown = run("info", tmp_path / "m").stdout
     assert f"{len(sides['pd'])} labels of pd: " in shown
     assert f"{bundles(model):,} bundles of these labels; target guideline ctb" in shown
-    sizes = ", ".join(f"{name} {count:,}" for name, count in weights_by_view(model.structure).items())
+    sizes = ", ".join(f"{name} {count:,}" for name, count in weights_by_view(model.parameters).items())
     assert f"weights: {sizes}\n" in shown and "method coupled, mapping ctb-pd" in shown
 
 

@@ -57,7 +57,7 @@ def test_transform_is_that_of_the_library(adapt, files, tmp_path):
     assert np.array_equal(model.weights, fit_transformed(SYSTEM, *corpora(files)).model.weights)
     assert steps(lines) == ["1/3 source model of pd", "2/3 transfer model, pd to ctb", "3/3 final model of ctb"]
     assert model.about["plan"]["method"] == "transform"
-    assert model.structure.space.guidelines == ("ctb",)
+    assert model.space.guidelines == ("ctb",)
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
 

@@ -54,12 +54,12 @@ TRAIN = (corpus("ctb", "a/N B/V Aa/D", "B/N a/V"), corpus("pd", "a/n B/vn Aa/d",
 def random_model(seed: int) -> ChainModel:
     """A model of the bundles above, with weights of chance."""
     model = prepare_coupled(TRAIN, EXACT, Coupling((MAPPING,))).model
-    return replace(model, weights=np.random.default_rng(seed).normal(size=model.structure.size))
+    return replace(model, weights=np.random.default_rng(seed).normal(size=model.parameters.size))
 
 
 def weights_of(model: ChainModel, sentence: Sentence) -> dict[tuple[tuple[str, str], ...], float]:
     """The log weight of every sequence of bundles that the layers of a sentence allow."""
-    space, found = model.structure.space, {}
+    space, found = model.space, {}
     bundles = [tuple(view.names[view.projection[y]] for view in space.sides) for y in range(len(space))]
     encoded = model.encoder.encode([sentence])
     for labels in product(range(len(space)), repeat=len(sentence)):
@@ -91,7 +91,7 @@ def test_what_is_given_constrains_and_confidence_is_the_marginal(
 ) -> None:
     given_side, to = sides
     model = random_model(seed)
-    layer = layer_of(picks, model.structure.space.view(given_side).names)
+    layer = layer_of(picks, model.space.view(given_side).names)
     sentence = Sentence(FORMS, {given_side: layer})
     converted = convert(model, Corpus((sentence,), given_side, path="file"), to)
     assert (converted.guideline, converted.path) == (to, "file")
@@ -113,7 +113,7 @@ def test_what_the_target_already_says_stays(
     first: list[list[int] | None], second: list[list[int] | None], seed: int
 ) -> None:
     model = random_model(seed)
-    layers = {name: layer_of(p, model.structure.space.view(name).names) for name, p in (("ctb", first), ("pd", second))}
+    layers = {name: layer_of(p, model.space.view(name).names) for name, p in (("ctb", first), ("pd", second))}
     sentence = Sentence(FORMS, layers, location=Location("file", 9))
     weights = weights_of(model, sentence)
     if not weights:
@@ -132,7 +132,7 @@ def test_what_the_target_already_says_stays(
 @given(SOME, st.integers(0, 30), st.integers(1, 5))
 def test_the_best_conversions(picks: list[list[int] | None], seed: int, k: int) -> None:
     model = random_model(seed)
-    sentence = Sentence(FORMS, {"pd": layer_of(picks, model.structure.space.view("pd").names)})
+    sentence = Sentence(FORMS, {"pd": layer_of(picks, model.space.view("pd").names)})
     (found,) = best_conversions(model, Corpus((sentence,), "pd"), "ctb", k)
     weights = weights_of(model, sentence)
     total = math.fsum(map(math.exp, weights.values()))
@@ -191,7 +191,7 @@ def test_labels_that_were_not_looked_for_are_open() -> None:
     pairs = {("N", "n"): 1, ("V", "v"): 1, ("N", "O"): 1, ("V", "O"): 1}
     train = corpus("ctb", "a/N a/V"), corpus("pd", "a/n a/v a/O")
     model = prepare_coupled(train, EXACT, Coupling((TagMapping("ctb", "pd", pairs),))).model
-    model = replace(model, weights=np.random.default_rng(1).normal(size=model.structure.size))
+    model = replace(model, weights=np.random.default_rng(1).normal(size=model.parameters.size))
     plain, covered = corpus("pd", "a/O a/v"), corpus("pd", "a/O a/v", covered=("v",))
     before, after = convert(model, plain, "ctb"), convert(model, covered, "ctb")
     assert after.covered is None
@@ -204,7 +204,7 @@ def test_labels_that_were_not_looked_for_are_open() -> None:
 
 def test_a_model_of_one_guideline_does_not_see_the_other() -> None:
     model = prepare([TRAIN[0]], EXACT).model
-    model = replace(model, weights=np.random.default_rng(1).normal(size=model.structure.size))
+    model = replace(model, weights=np.random.default_rng(1).normal(size=model.parameters.size))
     source = corpus("pd", "a/n B/vn", "B/strange a/?")
     bare = source.map(lambda sentence: replace(sentence, layers={}))
     (one, two), (three, four) = convert(model, source, "ctb"), convert(model, bare, "ctb")

@@ -19,8 +19,8 @@ from random_sentences import LABELS, sentences, with_gaps
 from tagweave.estimators import ChainCRF, chain_crf
 from tagweave.estimators.algorithms import ALGORITHMS
 from tagweave.features.attributes import expand
+from tagweave.models.parameters import ChainParameters
 from tagweave.models.storage import ModelFileError, load_model
-from tagweave.models.structure import ChainStructure
 
 Labels = tuple[str, ...]
 
@@ -108,7 +108,7 @@ def test_answers_are_those_of_enumeration(partial: tuple[Any, Any, ChainCRF]) ->
 
 @settings(max_examples=25)
 @given(st.data())
-def test_what_has_a_weight_is_what_the_evidence_licenses(data: st.DataObject) -> None:
+def test_what_has_a_weight_is_what_the_evidence_observes(data: st.DataObject) -> None:
     position = st.one_of(st.none(), st.sampled_from("ABC"), st.sets(st.sampled_from("ABC"), min_size=1))
     y = data.draw(st.lists(st.lists(position, min_size=1, max_size=4), min_size=1, max_size=4))
     y.append(["A", "B", "C"])  # so that all three labels are there
@@ -151,11 +151,11 @@ def test_min_freq_counts_what_is_known() -> None:
 
 
 @ALL_ALGORITHMS
-def test_weights_that_nothing_licenses_stay_zero(algorithm: str) -> None:
+def test_weights_that_nothing_observes_stay_zero(algorithm: str) -> None:
     X, y = sentences(30)
     y = [["A" if i % 2 else "B" for i in range(len(row))] for row in y]  # never A after A, nor B after B
     crf = ChainCRF(algorithm, max_iterations=3).fit(X, y)
-    (weights,) = crf.model_.structure.split(crf.model_.weights)
+    (weights,) = crf.model_.parameters.split(crf.model_.weights)
     assert not weights.transition.diagonal().any()
     assert set(crf.transition_features_) == {("A", "B"), ("B", "A")}
     assert not weights.start.any() and not weights.end.any()
@@ -207,8 +207,8 @@ def test_ambiguity_is_resolved_by_the_rest_of_the_data() -> None:
 def test_single_sentences_are_labelled_as_many_are_with_what_was_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = sentences(20)
     crf = ChainCRF(max_iterations=5).fit(X, y)
-    derive = Mock(return_value=crf.model_.structure.transition_scores(crf.model_.weights))
-    monkeypatch.setattr(ChainStructure, "transition_scores", derive)
+    derive = Mock(return_value=crf.model_.parameters.transition_scores(crf.model_.weights))
+    monkeypatch.setattr(ChainParameters, "transition_scores", derive)
     monkeypatch.setattr("tagweave.kernels.blas._controller", None)  # no matrix is multiplied
     assert [crf.predict_single(sentence) for sentence in X] == list(crf.predict(X))
     assert derive.call_count <= 1

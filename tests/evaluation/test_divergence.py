@@ -165,11 +165,11 @@ def model(seed: int) -> ChainModel:
     ]
     mapping = TagMapping("ctb", "pd", dict.fromkeys(PAIRS, 1))
     untrained = prepare_coupled(train, Recipe(precision="float64"), Coupling((mapping,))).model
-    return replace(untrained, weights=np.random.default_rng(seed).normal(size=untrained.structure.size))
+    return replace(untrained, weights=np.random.default_rng(seed).normal(size=untrained.parameters.size))
 
 
 def side(chain: ChainModel, name: str, sentences: list[list[list[int] | None]]) -> Corpus:
-    names = chain.structure.space.view(name).names
+    names = chain.space.view(name).names
     rows = []
     for picks in sentences:
         layer: Layer = tuple(p and tuple(dict.fromkeys(names[i % len(names)] for i in p)) for p in picks)
@@ -179,7 +179,7 @@ def side(chain: ChainModel, name: str, sentences: list[list[list[int] | None]]) 
 
 def naive_expectations(chain: ChainModel, corpus: Corpus) -> Counter[tuple[str, str]]:
     """The sum over known tokens of the posterior of every pair, by enumeration."""
-    space, found = chain.structure.space, Counter[tuple[str, str]]()
+    space, found = chain.space, Counter[tuple[str, str]]()
     pairs = [tuple(view.names[view.projection[y]] for view in space.sides) for y in range(len(space))]
     at_side = ("ctb", "pd").index(corpus.guideline)
     for sentence in corpus:

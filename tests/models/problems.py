@@ -1,4 +1,4 @@
-"""Random training problems: encoded sentences under evidence, a chain structure, weights; and their naive twins."""
+"""Random training problems: sentences under evidence, parameters of a chain model, weights; and their naive twins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
-from tagweave.models.structure import ChainStructure
+from tagweave.models.parameters import ChainParameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,17 +46,17 @@ def bundles(pairs: tuple[tuple[str, str], ...] = PAIRS) -> LabelSpace:
 
 
 class Problem:
-    """Sentences with random evidence, a structure over a label space, and random weights."""
+    """Sentences with random evidence, parameters over a label space, and random weights."""
 
     def __init__(
         self,
         texts: list[list[str]],
         space: LabelSpace,
         seed: int,
-        licensed: bool = False,
+        observed: bool = False,
         transitions: bool = True,
         edges: bool = True,
-        licensed_transitions: bool = False,
+        observed_transitions: bool = False,
         doubtful: bool = False,
         weighted: bool = False,
         scheme: TransitionScheme | None = None,
@@ -77,30 +77,30 @@ class Problem:
         doubt = rng.choice([0.0, 0.01, 0.6], encoded.tokens) if doubtful else np.zeros(0)
         scope = Scope.of_mask(rng.random((encoded.tokens, size)) < 0.6) if scoped else None
         self.encoded = replace(encoded, allow=allow, doubt=doubt, scope=scope).in_scope(self.masks)
-        self.structure = ChainStructure(
+        self.parameters = ChainParameters(
             space,
-            tuple(self._layout(view, licensed) for view in space.views),
+            tuple(self._layout(view, observed) for view in space.views),
             scheme or TransitionScheme.free(size),
             transitions,
             edges,
-            tuple(rng.random((len(v.names),) * 2) < 0.5 for v in space.views) if licensed_transitions else None,
+            tuple(rng.random((len(v.names),) * 2) < 0.5 for v in space.views) if observed_transitions else None,
         )
-        self.weights = rng.normal(size=self.structure.size)
-        if self.structure.licensed_transitions is not None:
-            parts = self.structure.split(self.weights)
-            for part, mask in zip(parts, self.structure.licensed_transitions, strict=True):
+        self.weights = rng.normal(size=self.parameters.size)
+        if self.parameters.observed_transitions is not None:
+            parts = self.parameters.split(self.weights)
+            for part, mask in zip(parts, self.parameters.observed_transitions, strict=True):
                 part.transition[~mask] = 0
 
-    def _layout(self, view: View, licensed: bool) -> Layout:
-        if not licensed:
+    def _layout(self, view: View, observed: bool) -> Layout:
+        if not observed:
             return Layout.dense(self.encoder.windows, len(view.names))
         masks = np.zeros((len(self.masks), len(view.names)), np.uint8)
         for number, mask in enumerate(self.masks):
             masks[number, view.projection[mask == 1]] = 1
-        return Layout.licensed(self.encoded, self.encoder.windows, masks)
+        return Layout.observed(self.encoded, self.encoder.windows, masks)
 
     def objective(self, threads: int = 1, dtype: type[np.floating[Any]] = np.float64) -> ChainObjective:
-        return ChainObjective(self.structure, self.encoded, self.masks, threads, dtype)
+        return ChainObjective(self.parameters, self.encoded, self.masks, threads, dtype)
 
     # The twin
 
@@ -108,7 +108,7 @@ class Problem:
     def weight_numbers(self) -> list[dict[tuple[str, int], int]]:
         """Per view, the place in the weight vector of every (feature text, tag)."""
         features = pair(self.encoder, self.encoded, self.sentences)
-        parts = zip(self.structure.space.views, self.structure.layouts, self.structure.offsets, strict=False)
+        parts = zip(self.parameters.space.views, self.parameters.layouts, self.parameters.offsets, strict=False)
         return [
             {key: offset + number for key, number in weight_numbers(layout, features, len(view.names)).items()}
             for view, layout, offset in parts
@@ -116,32 +116,32 @@ class Problem:
 
     def transition_scores(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """[Y, Y], [Y], [Y]: label by label the sum over views, -inf where the scheme forbids."""
-        size, scheme = len(self.structure.space), self.structure.scheme
+        size, scheme = len(self.parameters.space), self.parameters.scheme
         transition, start, end = np.zeros((size, size)), np.zeros(size), np.zeros(size)
-        for view, part in zip(self.structure.space.views, self.structure.split(self.weights), strict=True):
+        for view, part in zip(self.parameters.space.views, self.parameters.split(self.weights), strict=True):
             for i in range(size):
                 a = view.projection[i]
-                if self.structure.edges:
+                if self.parameters.edges:
                     start[i] += part.start[a]
                     end[i] += part.end[a]
                 for j in range(size):
-                    if self.structure.transitions:
+                    if self.parameters.transitions:
                         transition[i, j] += part.transition[a, view.projection[j]]
         transition[~scheme.transition], start[~scheme.start], end[~scheme.end] = -np.inf, -np.inf, -np.inf
         return transition, start, end
 
     def scores(self, forms: tuple[str, ...]) -> NDArray[Any]:
         """[T, Y]: the emission scores of a sentence from the texts of its features."""
-        total = np.zeros((len(forms), len(self.structure.space)))
+        total = np.zeros((len(forms), len(self.parameters.space)))
         texts = naive.features(TEMPLATES.texts, forms)
-        for view, numbers in zip(self.structure.space.views, self.weight_numbers, strict=True):
+        for view, numbers in zip(self.parameters.space.views, self.weight_numbers, strict=True):
             by_tag = naive.scores(texts, named(self.weights, numbers), len(view.names))
             total += np.array(by_tag).reshape(len(forms), len(view.names))[:, view.projection]
         return total
 
     def in_scope(self) -> NDArray[np.bool_]:
         """bool[N, Y]: whether a label comes into question at a token."""
-        scope, found = self.encoded.scope, np.ones((self.encoded.tokens, len(self.structure.space)), bool)
+        scope, found = self.encoded.scope, np.ones((self.encoded.tokens, len(self.parameters.space)), bool)
         for token in range(self.encoded.tokens if scope else 0):
             found[token] = False
             found[token, scope.labels[scope.ptr[token] : scope.ptr[token + 1]]] = True
@@ -169,14 +169,14 @@ class Problem:
 
     def gradient(self) -> NDArray[np.float64]:
         """Expected features under the model less those under the evidence too, feature text by feature text."""
-        gradient = np.zeros(self.structure.size)
+        gradient = np.zeros(self.parameters.size)
         numbers = self.weight_numbers
         for sentence, free, restricted in self._pairs_of_chains():
             texts = naive.features(TEMPLATES.texts, sentence.forms)
             for chain, sign in ((free, sentence.weight), (restricted, -sentence.weight)):
                 self._add_expectations(gradient, numbers, texts, chain, sign)
-        if self.structure.licensed_transitions is not None:
-            for part, mask in zip(self.structure.split(gradient), self.structure.licensed_transitions, strict=True):
+        if self.parameters.observed_transitions is not None:
+            for part, mask in zip(self.parameters.split(gradient), self.parameters.observed_transitions, strict=True):
                 part.transition[~mask] = 0
         return gradient
 
@@ -193,7 +193,7 @@ class Problem:
         sign: float,
     ) -> None:
         gamma, xi = naive.state_marginals(chain), naive.pair_marginals(chain)
-        views = zip(self.structure.space.views, numbers, self.structure.split(gradient), strict=True)
+        views = zip(self.parameters.space.views, numbers, self.parameters.split(gradient), strict=True)
         for view, number_of, part in views:
             tag_of = view.projection.tolist()
             for features, row in zip(texts, gamma, strict=True):
@@ -202,9 +202,9 @@ class Problem:
                         if (text, tag_of[y]) in number_of:
                             gradient[number_of[text, tag_of[y]]] += sign * probability
             for y, tag in enumerate(tag_of):
-                if self.structure.edges:
+                if self.parameters.edges:
                     part.start[tag] += sign * gamma[0][y]
                     part.end[tag] += sign * gamma[-1][y]
                 for other, to in enumerate(tag_of):
-                    if self.structure.transitions:
+                    if self.parameters.transitions:
                         part.transition[tag, to] += sign * sum(step[y][other] for step in xi)

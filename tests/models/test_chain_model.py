@@ -19,11 +19,11 @@ from tagweave.models.chain import ChainModel
 
 SEED = st.integers(0, 10_000)
 SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
-SWITCHES = st.fixed_dictionaries({name: st.booleans() for name in ("licensed", "transitions", "edges", "doubtful")})
+SWITCHES = st.fixed_dictionaries({name: st.booleans() for name in ("observed", "transitions", "edges", "doubtful")})
 
 
 def model_of(problem: Problem) -> ChainModel:
-    return ChainModel(problem.structure, problem.encoder, problem.weights)
+    return ChainModel(problem.parameters, problem.encoder, problem.weights)
 
 
 def parts(problem: Problem, values: Any) -> list[Any]:
@@ -61,7 +61,7 @@ def test_marginals(
 def test_pair_marginals_of_one_token_out_of_range() -> None:
     start = np.array([False, True])
     problem = Problem([["a"]], plain(2), 0, scheme=TransitionScheme(np.ones((2, 2), bool), start, np.ones(2, bool)))
-    problem.structure.split(problem.weights)[0].emission[0::2] = 500  # of the label that no sentence begins with
+    problem.parameters.split(problem.weights)[0].emission[0::2] = 500  # of the label that no sentence begins with
     gamma, pairs = model_of(problem).pair_marginals(problem.encoded, 0)
     assert gamma.tolist() == [[0, 1]]
     assert pairs.tolist() == [[[0, 0], [0, 0]]]

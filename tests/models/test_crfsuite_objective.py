@@ -27,7 +27,7 @@ from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
-from tagweave.models.structure import ChainStructure
+from tagweave.models.parameters import ChainParameters
 
 pycrfsuite = pytest.importorskip("pycrfsuite")
 
@@ -75,26 +75,26 @@ def train(corpus: Corpus, path: Path, all_pairs: bool, **settings: Any) -> tuple
     return trainer.logparser.last_iteration, tagger
 
 
-def structure_of(corpus: Corpus, all_pairs: bool) -> ChainStructure:
+def parameters_of(corpus: Corpus, all_pairs: bool) -> ChainParameters:
     space = LabelSpace.plain("tag", LABELS)
     windows = corpus.encoder.windows
     if all_pairs:
         layout, transitions = Layout.dense(windows, len(LABELS)), None
     else:
-        layout = Layout.licensed(corpus.encoded, windows, corpus.masks)
+        layout = Layout.observed(corpus.encoded, windows, corpus.masks)
         seen = {pair for row in corpus.labels for pair in itertools.pairwise(row)}
         transitions = (np.array([[(a, b) in seen for b in LABELS] for a in LABELS]),)
     free = TransitionScheme.free(len(LABELS))
-    return ChainStructure(space, (layout,), free, edges=False, licensed_transitions=transitions)
+    return ChainParameters(space, (layout,), free, edges=False, observed_transitions=transitions)
 
 
-def weights_of(corpus: Corpus, structure: ChainStructure, tagger: Any) -> tuple[Any, int]:
+def weights_of(corpus: Corpus, parameters: ChainParameters, tagger: Any) -> tuple[Any, int]:
     """The weights of CRFsuite's model in our order, and how many it has."""
     info = tagger.info()
     features = pair(corpus.encoder, corpus.encoded, corpus.sentences)
-    numbers = weight_numbers(structure.layouts[0], features, len(LABELS))
-    weights = np.zeros(structure.size)
-    (part,) = structure.split(weights)
+    numbers = weight_numbers(parameters.layouts[0], features, len(LABELS))
+    weights = np.zeros(parameters.size)
+    (part,) = parameters.split(weights)
     for (attribute, label), weight in info.state_features.items():
         part.emission[numbers[attribute, LABELS.index(label)]] = weight
     for (a, b), weight in info.transitions.items():
@@ -111,9 +111,9 @@ def test_loss_at_the_weights_that_crfsuite_logged(
     settings = {"c1": 0.0, "c2": c2, "max_iterations": iterations, "delta": 0.0, "epsilon": 0.0}
     logged, tagger = train(corpus, tmp_path / "model", all_pairs, **settings)
     assert logged["num"] == iterations
-    structure = structure_of(corpus, all_pairs)
-    weights, _ = weights_of(corpus, structure, tagger)
-    loss, _ = ChainObjective(structure, corpus.encoded, corpus.masks).loss_and_gradient(weights)
+    parameters = parameters_of(corpus, all_pairs)
+    weights, _ = weights_of(corpus, parameters, tagger)
+    loss, _ = ChainObjective(parameters, corpus.encoded, corpus.masks).loss_and_gradient(weights)
     # the log and the dump have six decimals
     assert loss + c2 * weights @ weights == pytest.approx(logged["loss"], rel=1e-6)
     assert np.linalg.norm(weights) == pytest.approx(logged["feature_norm"], rel=1e-5)
@@ -124,26 +124,26 @@ def test_loss_at_the_weights_that_crfsuite_logged(
 def test_gradient_vanishes_where_crfsuite_converged(corpus: Corpus, tmp_path: Path, all_pairs: bool, c2: float) -> None:
     settings = {"c1": 0.0, "c2": c2, "max_iterations": 1000, "delta": 0.0, "epsilon": 1e-9}
     _, tagger = train(corpus, tmp_path / "model", all_pairs, **settings)
-    structure = structure_of(corpus, all_pairs)
-    weights, count = weights_of(corpus, structure, tagger)
-    _, gradient = ChainObjective(structure, corpus.encoded, corpus.masks).loss_and_gradient(weights)
+    parameters = parameters_of(corpus, all_pairs)
+    weights, count = weights_of(corpus, parameters, tagger)
+    _, gradient = ChainObjective(parameters, corpus.encoded, corpus.masks).loss_and_gradient(weights)
     np.testing.assert_allclose(gradient, -2 * c2 * weights, atol=1e-4)
     assert np.abs(gradient).max() > 0.1
-    assert count <= structure.size
+    assert count <= parameters.size
 
 
-def test_licensed_pairs_are_those_that_crfsuite_generates(corpus: Corpus, tmp_path: Path) -> None:
+def test_observed_pairs_are_those_that_crfsuite_generates(corpus: Corpus, tmp_path: Path) -> None:
     logged, _ = train(corpus, tmp_path / "model", False, c2=1.0, max_iterations=1)
-    structure = structure_of(corpus, False)
-    assert structure.licensed_transitions is not None
-    assert structure.layouts[0].size + structure.licensed_transitions[0].sum() == logged["active_features"]
+    parameters = parameters_of(corpus, False)
+    assert parameters.observed_transitions is not None
+    assert parameters.layouts[0].size + parameters.observed_transitions[0].sum() == logged["active_features"]
 
 
 def test_marginals_best_sequences_and_their_probabilities(corpus: Corpus, tmp_path: Path) -> None:
     _, tagger = train(corpus, tmp_path / "model", True, c2=0.1, max_iterations=20)
-    structure = structure_of(corpus, True)
-    weights, _ = weights_of(corpus, structure, tagger)
-    model = ChainModel(structure, corpus.encoder, weights)
+    parameters = parameters_of(corpus, True)
+    weights, _ = weights_of(corpus, parameters, tagger)
+    model = ChainModel(parameters, corpus.encoder, weights)
     gamma, log_z = model.marginals(corpus.encoded)
     best = model.best(corpus.encoded)
     for s, attributes in enumerate(corpus.attributes):

@@ -1,4 +1,4 @@
-"""Emission scores against the twin, their gradient against their transpose, dense layouts against licensed ones."""
+"""Emission scores against the twin, their gradient against their transpose, dense layouts against observed ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MASKS = np.array([[1, 1, 1, 1, 1], [1, 0, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 1, 0
 class Setting:
     """Encoded random sentences with evidence, a layout, and weights."""
 
-    def __init__(self, texts: list[list[str]], view: View, licensed: bool, seed: int, dtype: Any = np.float64) -> None:
+    def __init__(self, texts: list[list[str]], view: View, observed: bool, seed: int, dtype: Any = np.float64) -> None:
         self.rng = np.random.default_rng(seed)
         self.sentences = [Sentence(tuple(forms)) for forms in texts]
         self.view, self.tags, self.labels = view, len(view.names), len(view.projection)
@@ -43,8 +43,8 @@ class Setting:
         masks = MASKS[:, : self.tags]
         masks = np.where(masks.any(axis=1, keepdims=True), masks, 1).astype(np.uint8)
         self.layout = (
-            Layout.licensed(self.encoded, self.encoder.windows, masks)
-            if licensed
+            Layout.observed(self.encoded, self.encoder.windows, masks)
+            if observed
             else Layout.dense(self.encoder.windows, self.tags)
         )
         self.weights = self.rng.normal(size=self.layout.size).astype(dtype)
@@ -113,29 +113,29 @@ def test_the_gradient_is_the_transpose_of_the_scores(setting: Setting, with_tabl
 
 @settings(max_examples=40)
 @given(TEXTS, st.sampled_from([PLAIN, BUNDLED]), st.integers(0, 1000))
-def test_a_licensed_layout_scores_like_a_dense_one_with_zeros(texts: list[list[str]], view: View, seed: int) -> None:
-    dense, licensed = Setting(texts, view, False, seed), Setting(texts, view, True, seed)
+def test_an_observed_layout_scores_like_a_dense_one_with_zeros(texts: list[list[str]], view: View, seed: int) -> None:
+    dense, observed = Setting(texts, view, False, seed), Setting(texts, view, True, seed)
     features = pair(dense.encoder, dense.encoded, dense.sentences)
     of_dense = weight_numbers(dense.layout, features, dense.tags)
-    of_licensed = weight_numbers(licensed.layout, features, dense.tags)
-    assert of_licensed.keys() <= of_dense.keys()
-    assert len(of_licensed) == licensed.layout.size
+    of_observed = weight_numbers(observed.layout, features, dense.tags)
+    assert of_observed.keys() <= of_dense.keys()
+    assert len(of_observed) == observed.layout.size
     assert len(of_dense) <= dense.layout.size  # a window may reach beyond every sentence
     dense.weights[:] = 0
-    for key, number in of_licensed.items():
-        dense.weights[of_dense[key]] = licensed.weights[number]
+    for key, number in of_observed.items():
+        dense.weights[of_dense[key]] = observed.weights[number]
     count = len(dense.encoded)
-    np.testing.assert_allclose(dense.scores(0, count, False), licensed.scores(0, count, False), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(dense.scores(0, count, False), observed.scores(0, count, False), rtol=1e-12, atol=1e-14)
     difference = dense.rng.normal(size=(dense.encoded.tokens, dense.labels))
-    full, part = (s.gradient(0, count, difference, False) for s in (dense, licensed))
-    for key, number in of_licensed.items():
+    full, part = (s.gradient(0, count, difference, False) for s in (dense, observed))
+    for key, number in of_observed.items():
         assert part[number] == pytest.approx(full[of_dense[key]], rel=1e-12, abs=1e-14)
 
 
 @settings(max_examples=25)
 @given(TEXTS, st.booleans(), st.booleans(), st.integers(0, 1000))
-def test_single_precision(texts: list[list[str]], licensed: bool, with_table: bool, seed: int) -> None:
-    setting = Setting(texts, BUNDLED, licensed, seed, np.float32)
+def test_single_precision(texts: list[list[str]], observed: bool, with_table: bool, seed: int) -> None:
+    setting = Setting(texts, BUNDLED, observed, seed, np.float32)
     scores = setting.scores(0, len(texts), with_table)
     assert scores.dtype == np.float32
     np.testing.assert_allclose(scores, setting.naive_scores(), rtol=1e-4, atol=1e-5)
@@ -148,7 +148,7 @@ def test_single_precision(texts: list[list[str]], licensed: bool, with_table: bo
 def test_a_layout_without_any_weight_scores_nothing(with_table: bool) -> None:
     setting = Setting([["a", "B", "a"], [], ["abbc"]], PLAIN, False, 1)
     unknown = setting.encoded.with_evidence(0 * setting.encoded.allow)
-    setting.layout = Layout.licensed(unknown, setting.encoder.windows, MASKS[:, :3])
+    setting.layout = Layout.observed(unknown, setting.encoder.windows, MASKS[:, :3])
     setting.weights = np.zeros(0)
     assert setting.layout.size == 0
     assert not setting.scores(0, 3, with_table).any()

@@ -33,8 +33,8 @@ from tagweave.models import guide as guide_module
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder, guide_column, guide_templates, one_label_each
 from tagweave.models.layout import Layout
+from tagweave.models.parameters import ChainParameters
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
-from tagweave.models.structure import ChainStructure
 from tagweave.models.tagger import Tagger
 
 TEXTS = [["a", "B", "Aa"], ["abbc"], ["a", "a"]]
@@ -46,17 +46,17 @@ def source(kind: str = "plain", seed: int = 1) -> tuple[ChainModel, Problem]:
     """A model with random weights, to be a guide."""
     scheme = TransitionScheme.of("BMES", "BMES") if kind == "segments" else None
     problem = Problem(TEXTS, SPACES[kind], seed, scheme=scheme)
-    return ChainModel(problem.structure, problem.encoder, problem.weights), problem
+    return ChainModel(problem.parameters, problem.encoder, problem.weights), problem
 
 
 def guided_by(guide: ChainModel, guideline: str = "target", seed: int = 2, names: str = "PQ") -> ChainModel:
     """A model with random weights that a guide guides."""
-    guides = guide.structure.space.views[0].guideline
+    guides = guide.space.views[0].guideline
     encoder = GuidedEncoder(TemplateEncoder(Templates(("form[0]", *guide_templates(guides)))), guide)
     encoder.freeze(encoder.encode(SENTENCES))
     space = LabelSpace.plain(guideline, names)
-    structure = ChainStructure(space, (Layout.dense(encoder.windows, len(space)),), TransitionScheme.free(len(space)))
-    return ChainModel(structure, encoder, np.random.default_rng(seed).normal(size=structure.size))
+    parameters = ChainParameters(space, (Layout.dense(encoder.windows, len(space)),), TransitionScheme.free(len(space)))
+    return ChainModel(parameters, encoder, np.random.default_rng(seed).normal(size=parameters.size))
 
 
 def columns(encoder: GuidedEncoder, *sentences: Sentence, threads: int = 1) -> list[tuple[str, ...]]:
@@ -144,7 +144,7 @@ def test_a_layer_with_one_label_everywhere_takes_the_place_of_the_guide() -> Non
 def test_a_layer_that_leaves_something_open_is_completed(layer: Layer) -> None:
     encoder = encoder_of()
     sentence = Sentence(("a", "B"), {"tag": layer})
-    assert one_label_each(layer, encoder.guide.structure.space.names) is None
+    assert one_label_each(layer, encoder.guide.space.names) is None
     (completed,) = Tagger(encoder.guide).complete(Corpus((sentence,), "tag"))
     expected = tuple(str(candidates[0]) for candidates in completed.layers["tag"] if candidates)
     assert columns(encoder, sentence) == [expected]
@@ -166,7 +166,7 @@ POSITION = st.none() | st.lists(st.sampled_from("WXYZ"), min_size=1, max_size=4,
 @given(seed=st.integers(0, 5), layer=st.lists(POSITION, min_size=3, max_size=3).map(tuple))
 def test_the_column_is_the_best_sequence_that_the_layer_allows(seed: int, layer: Layer) -> None:
     _, problem = source(seed=seed)
-    chain, names = problem.chains(False)[0], problem.structure.space.names
+    chain, names = problem.chains(False)[0], problem.parameters.space.names
     assert chain is not None
     allowed = {
         labels: weight
@@ -184,7 +184,7 @@ def test_no_other_layer_is_shown_to_the_guide() -> None:
     (best,) = columns(encoder, SENTENCES[0])
     heeded = set()
     for name in ("ctb", "pd"):
-        for tag in encoder.guide.structure.space.view(name).names:
+        for tag in encoder.guide.space.view(name).names:
             told = replace(SENTENCES[0], layers={name: ((tag,),) * 3})
             assert columns(encoder, told) == [best]
             (completed,) = Tagger(encoder.guide).complete(Corpus((told,), "joint"))
@@ -430,13 +430,13 @@ def test_damage_to_a_guide_is_noticed(tmp_path: Path) -> None:
 
 
 def test_a_view_without_weights_has_none_on_disk(tmp_path: Path) -> None:
-    problem = Problem(TEXTS, bundles(), 2, licensed=True, licensed_transitions=True)
-    s = problem.structure
-    masks = s.licensed_transitions or ()
-    structure = replace(s, layouts=(None, *s.layouts[1:]), licensed_transitions=masks[1:])
-    model = ChainModel(structure, problem.encoder, np.random.default_rng(0).normal(size=structure.size))
+    problem = Problem(TEXTS, bundles(), 2, observed=True, observed_transitions=True)
+    s = problem.parameters
+    masks = s.observed_transitions or ()
+    parameters = replace(s, layouts=(None, *s.layouts[1:]), observed_transitions=masks[1:])
+    model = ChainModel(parameters, problem.encoder, np.random.default_rng(0).normal(size=parameters.size))
     save_model(model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
-    assert loaded.structure.layouts[0] is None
+    assert loaded.parameters.layouts[0] is None
     assert "layout.0.ptr" not in parts(tmp_path / "m")[1]
     assert tags(loaded, *SENTENCES) == tags(model, *SENTENCES)

@@ -27,12 +27,12 @@ SEED = st.integers(0, 10_000)
 
 
 def tagger_of(problem: Problem, threads: int = 1, coding: str = "") -> Tagger:
-    return Tagger(ChainModel(problem.structure, problem.encoder, problem.weights, coding=coding), threads)
+    return Tagger(ChainModel(problem.parameters, problem.encoder, problem.weights, coding=coding), threads)
 
 
 def with_candidates(problem: Problem, seed: int, guideline: str = "tag") -> list[Sentence]:
     """The problem's sentences with random sets in a layer, and the problem under the same evidence."""
-    rng, names = np.random.default_rng(seed), problem.structure.space.view(guideline).names
+    rng, names = np.random.default_rng(seed), problem.parameters.space.view(guideline).names
     sentences, allow = [], []
     for sentence in problem.sentences:
         layer: list[Any] = []
@@ -53,7 +53,7 @@ def gold(sentence: Sentence, guideline: str = "tag") -> tuple[str, ...]:
 
 
 def score_of(problem: Problem, chain: naive.Chain, names: tuple[str, ...]) -> float:
-    return chain.log_weight(tuple(problem.structure.space.names.index(name) for name in names))
+    return chain.log_weight(tuple(problem.parameters.space.names.index(name) for name in names))
 
 
 # Tagging
@@ -104,7 +104,7 @@ def test_k_best(text: list[str], seed: int, restricted: bool, k: int) -> None:
     found = tagger_of(problem).k_best(sentence, k, "tag" if restricted else None)
     (chain,) = problem.chains(restricted)
     assert chain is not None
-    names = problem.structure.space.names
+    names = problem.parameters.space.names
     expected = [
         Ranked(tuple(names[label] for label in labels), naive.posterior(chain, labels))
         for _, labels in naive.k_best(chain, k)
@@ -278,11 +278,11 @@ def test_tagged_characters_are_whole_words(text: list[str], seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_bundles_are_projected_to_a_side(guideline: str, seed: int) -> None:
     problem = Problem([["a", "B", "Aa"], ["abbc"]], bundles(), seed)
-    view: View = problem.structure.space.view(guideline)
+    view: View = problem.parameters.space.view(guideline)
     joint = tagger_of(problem)
     side = Tagger(joint.model, guideline=guideline)
     assert (side.guideline, side.labels) == (guideline, view.names)
-    number = problem.structure.space.names.index
+    number = problem.parameters.space.names.index
     for bundled, projected in zip(joint.tag(problem.sentences), side.tag(problem.sentences), strict=True):
         expected = [view.names[view.projection[number(name)]] for name in gold(bundled, "joint")]
         assert list(gold(projected, guideline)) == expected
@@ -299,7 +299,7 @@ def test_a_corpus_of_one_side_is_completed_in_its_tags(texts: Any, seed: int, gu
     problem = Problem(texts, bundles(), seed)
     sentences = with_candidates(problem, seed, guideline)
     done = tagger_of(problem).complete(Corpus(tuple(sentences), guideline))
-    view, names = problem.structure.space.view(guideline), problem.structure.space.names
+    view, names = problem.parameters.space.view(guideline), problem.parameters.space.names
     for before, after, chain in zip(sentences, done, problem.chains(True), strict=True):
         tags = gold(after, guideline)
         assert all(each is None or tag in each for each, tag in zip(before.layers[guideline], tags, strict=True))

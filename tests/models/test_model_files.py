@@ -22,8 +22,8 @@ from tagweave.models import storage
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_rules import GRAMS
 from tagweave.models.layout import Layout
+from tagweave.models.parameters import ChainParameters
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
-from tagweave.models.structure import ChainStructure
 
 TEXTS = [["a", "B", "Aa"], ["abbc"], ["a", "a"]]
 
@@ -32,7 +32,7 @@ def of_templates(seed: int = 0, dtype: Any = np.float32, **switches: Any) -> Cha
     space = switches.pop("space", plain())
     problem = Problem(TEXTS, space, seed, **switches)
     about = {"score": 0.5, "labels": ["é", "字"], "nested": {"none": None}}
-    return ChainModel(problem.structure, problem.encoder, problem.weights.astype(dtype), "tag", "", about)
+    return ChainModel(problem.parameters, problem.encoder, problem.weights.astype(dtype), "tag", "", about)
 
 
 def of_attributes() -> ChainModel:
@@ -40,8 +40,8 @@ def of_attributes() -> ChainModel:
     encoded = encoder.encode([attributes("word=a\tbias", "word=é:2.5"), attributes("word=a")])
     encoder.freeze(encoded)
     layout = Layout.dense(encoder.windows, 3)
-    structure = ChainStructure(plain(3), (layout,), TransitionScheme.free(3))
-    return ChainModel(structure, encoder, np.random.default_rng(0).normal(size=structure.size))
+    parameters = ChainParameters(plain(3), (layout,), TransitionScheme.free(3))
+    return ChainModel(parameters, encoder, np.random.default_rng(0).normal(size=parameters.size))
 
 
 def attributes(*tokens: str) -> Sentence:
@@ -50,9 +50,9 @@ def attributes(*tokens: str) -> Sentence:
 
 MODELS: dict[str, Callable[[], ChainModel]] = {
     "dense": of_templates,
-    "licensed": lambda: of_templates(licensed=True),
+    "observed": lambda: of_templates(observed=True),
     "float64": lambda: of_templates(dtype=np.float64),
-    "bundles": lambda: of_templates(space=bundles(), licensed=True, licensed_transitions=True),
+    "bundles": lambda: of_templates(space=bundles(), observed=True, observed_transitions=True),
     "pointwise": lambda: of_templates(transitions=False, edges=False),
     "scheme": lambda: replace(
         of_templates(space=LabelSpace.plain("seg", "BMES"), scheme=TransitionScheme.of("BMES", "BMES")),
@@ -67,7 +67,7 @@ def assert_equal(one: ChainModel, other: ChainModel) -> None:
     assert (one.task, one.coding, one.about) == (other.task, other.coding, other.about)
     assert one.weights.dtype == other.weights.dtype
     np.testing.assert_array_equal(one.weights, other.weights)
-    a, b = one.structure, other.structure
+    a, b = one.parameters, other.parameters
     assert (a.transitions, a.edges, a.size) == (b.transitions, b.edges, b.size)
     assert a.space.to_json() == b.space.to_json()
     for name in ("transition", "start", "end"):
@@ -75,8 +75,8 @@ def assert_equal(one: ChainModel, other: ChainModel) -> None:
     for x, y in zip(a.layouts, b.layouts, strict=True):
         np.testing.assert_array_equal(x.ptr, y.ptr)
         np.testing.assert_array_equal(x.cell, y.cell)
-    assert (a.licensed_transitions is None) == (b.licensed_transitions is None)
-    for mask, same in zip(a.licensed_transitions or (), b.licensed_transitions or (), strict=True):
+    assert (a.observed_transitions is None) == (b.observed_transitions is None)
+    for mask, same in zip(a.observed_transitions or (), b.observed_transitions or (), strict=True):
         np.testing.assert_array_equal(mask, same)
     assert type(one.encoder) is type(other.encoder)
     assert one.encoder.to_json() == other.encoder.to_json()
@@ -200,15 +200,15 @@ ARRAYS: list[dict[str, Any]] = [
     {"scheme.end": None},
     {"index.codes": np.arange(1, 4, dtype=np.uint64)},
     {"index.codes": None},
-    {"licensed.0": np.ones((2, 2), bool)},
-    {"licensed.1": np.ones((4, 4), bool)},
+    {"observed.0": np.ones((2, 2), bool)},
+    {"observed.1": np.ones((4, 4), bool)},
     {"scheme.end": np.ones((4, 1), bool)},
     {"unknown": np.ones(3)},
 ]
 
 
 @pytest.mark.parametrize("arrays", ARRAYS, ids=lambda arrays: next(iter(arrays)))
-@pytest.mark.parametrize("name", ["dense", "licensed"])
+@pytest.mark.parametrize("name", ["dense", "observed"])
 def test_arrays_that_do_not_fit(name: str, arrays: dict[str, Any], tmp_path: Path) -> None:
     rewritten(tmp_path / "model", MODELS[name](), {}, arrays)
     with pytest.raises(ModelFileError, match="parts do not fit"):
@@ -225,8 +225,8 @@ def test_weights_that_are_no_numbers(number: float, tmp_path: Path) -> None:
 
 
 def test_kernels_never_see_pointers_that_lead_outside(tmp_path: Path) -> None:
-    model = MODELS["licensed"]()
-    layout = model.structure.layouts[0]
+    model = MODELS["observed"]()
+    layout = model.parameters.layouts[0]
     for at, value in ((1, 10**6), (1, -5), (0, 1), (-1, 10**6)):
         ptr = layout.ptr.copy()
         ptr[at] = value
@@ -293,10 +293,10 @@ def lying(model: ChainModel, factor: int) -> tuple[dict[str, Any], dict[str, Any
     windows = (codes // one).astype(np.int64) * factor
     arrays: dict[str, Any] = {"index.codes": codes % one + windows.astype(np.uint64) * one}
     size = 0
-    for i, view in enumerate(model.structure.space.views):
+    for i, view in enumerate(model.space.views):
         tags = len(view.names)
         arrays[f"layout.{i}.ptr"] = np.concatenate([[0], np.cumsum(windows * tags)]).astype(np.int32)
-        if len(model.structure.layouts[i].cell):
+        if len(model.parameters.layouts[i].cell):
             cells = [np.arange(width * tags) for width in windows.tolist()]
             arrays[f"layout.{i}.cell"] = np.concatenate(cells).astype(np.uint16)
         size += int(arrays[f"layout.{i}.ptr"][-1]) + tags * tags + 2 * tags
@@ -304,7 +304,7 @@ def lying(model: ChainModel, factor: int) -> tuple[dict[str, Any], dict[str, Any
     return {}, arrays
 
 
-@pytest.mark.parametrize("name", ["dense", "licensed", "bundles"])
+@pytest.mark.parametrize("name", ["dense", "observed", "bundles"])
 def test_a_consistent_lie_about_windows_reaches_no_kernel(name: str, tmp_path: Path) -> None:
     model = MODELS[name]()
     rewritten(tmp_path / "model", model, *lying(model, 1))

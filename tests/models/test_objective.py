@@ -22,7 +22,7 @@ SEED = st.integers(0, 10_000)
 SWITCHES = st.fixed_dictionaries(
     {
         name: st.booleans()
-        for name in ("licensed", "transitions", "edges", "licensed_transitions", "doubtful", "weighted", "scoped")
+        for name in ("observed", "transitions", "edges", "observed_transitions", "doubtful", "weighted", "scoped")
     }
 )
 SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
@@ -88,7 +88,7 @@ def test_single_precision(texts: list[list[str]], space: Any, seed: int, switche
 def test_a_scheme_forbids_in_both_sums(texts: list[list[str]], seed: int, name: str, weighted: bool) -> None:
     labels = "BMES" if name == "BMES" else "BIESO"
     problem = Problem(texts, type(plain()).plain("seg", labels), seed, weighted=weighted)
-    problem.structure = replace(problem.structure, scheme=TransitionScheme.of(name, tuple(labels)))
+    problem.parameters = replace(problem.parameters, scheme=TransitionScheme.of(name, tuple(labels)))
     expected = problem.loss()
     if math.isinf(expected):
         with pytest.raises(ContradictionError, match="no label sequence agrees"):
@@ -104,7 +104,7 @@ def test_a_scheme_forbids_in_both_sums(texts: list[list[str]], seed: int, name: 
 def test_the_gradient_is_the_slope_of_the_loss(
     texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool]
 ) -> None:
-    problem = Problem(texts, space, seed, **(switches | {"licensed_transitions": False}))
+    problem = Problem(texts, space, seed, **(switches | {"observed_transitions": False}))
     objective = problem.objective()
     direction = np.random.default_rng(seed).normal(size=objective.size)
     step = 1e-5
@@ -121,7 +121,7 @@ def test_the_gradient_is_the_slope_of_the_loss(
 def test_unknown_sentences_have_no_loss_and_no_gradient(
     texts: list[list[str]], space: Any, seed: int, switches: dict[str, bool], threads: int
 ) -> None:
-    problem = Problem(texts, space, seed, **(switches | {"licensed": False}))
+    problem = Problem(texts, space, seed, **(switches | {"observed": False}))
     problem.encoded = problem.encoded.with_evidence(0 * problem.encoded.allow)
     objective = problem.objective(threads)
     for loss, gradient in (results(objective, problem.weights), batched(objective, problem.weights, 2)):
@@ -161,7 +161,7 @@ def test_naming_every_label_is_no_evidence(texts: list[list[str]], space: Any, s
     problem = Problem(texts, space, seed)
     masks = np.concatenate([problem.masks, np.ones((1, len(space)), np.uint8)])
     allow = np.where(problem.encoded.allow == 0, len(masks) - 1, problem.encoded.allow).astype(np.int32)
-    spelled = ChainObjective(problem.structure, problem.encoded.with_evidence(allow), masks)
+    spelled = ChainObjective(problem.parameters, problem.encoded.with_evidence(allow), masks)
     loss, gradient = problem.objective().loss_and_gradient(problem.weights)
     same_loss, same_gradient = spelled.loss_and_gradient(problem.weights)
     assert same_loss == pytest.approx(loss, rel=1e-12, abs=1e-12)
@@ -204,9 +204,9 @@ def test_one_to_one_bundles_are_the_plain_model(texts: list[list[str]], seed: in
     one = Problem(texts, plain(3), seed, edges=edges, weighted=weighted)
     three = Problem(texts, bundles(pairs), seed, edges=edges, weighted=weighted)
     rng = np.random.default_rng(seed)
-    shares = [rng.normal(size=one.structure.size) for _ in range(2)]
+    shares = [rng.normal(size=one.parameters.size) for _ in range(2)]
     shares.insert(0, one.weights - sum(shares))
-    orders = [view.projection for view in three.structure.space.views]
+    orders = [view.projection for view in three.parameters.space.views]
     three.weights = np.concatenate([_permuted(one, share, order) for share, order in zip(shares, orders, strict=True)])
     loss, gradient = one.objective().loss_and_gradient(one.weights)
     bundled, bundled_gradient = three.objective().loss_and_gradient(three.weights)
@@ -218,7 +218,7 @@ def test_one_to_one_bundles_are_the_plain_model(texts: list[list[str]], seed: in
 
 def _permuted(problem: Problem, vector: Any, order: Any) -> Any:
     """A weight vector of the plain space with label y at place order[y]."""
-    (part,) = problem.structure.split(vector)
+    (part,) = problem.parameters.split(vector)
     back = np.argsort(order)
     square = part.transition[np.ix_(back, back)].reshape(-1)
     emission = part.emission.reshape(-1, len(back))[:, back].reshape(-1)
@@ -320,16 +320,16 @@ def test_threads_that_share_a_batch(
 @given(TEXTS, SEED, SWITCHES, st.integers(0, 2))
 def test_a_view_without_weights(texts: list[list[str]], seed: int, switches: dict[str, bool], left_out: int) -> None:
     """Its scores are 0, as those of weights that are all 0, and it takes no gradient."""
-    problem = Problem(texts, bundles(), seed, **{**switches, "licensed_transitions": False})
-    parts = problem.structure.split(problem.weights)
+    problem = Problem(texts, bundles(), seed, **{**switches, "observed_transitions": False})
+    parts = problem.parameters.split(problem.weights)
     for array in (parts[left_out].emission, parts[left_out].transition, parts[left_out].start, parts[left_out].end):
         array[...] = 0
     loss, gradient = problem.objective().loss_and_gradient(problem.weights)
-    layouts = tuple(None if i == left_out else layout for i, layout in enumerate(problem.structure.layouts))
-    low, high = problem.structure.offsets[left_out : left_out + 2]
-    others = np.r_[0:low, high : problem.structure.size]
-    problem.structure = replace(problem.structure, layouts=layouts)
-    assert problem.structure.size == len(others)
+    layouts = tuple(None if i == left_out else layout for i, layout in enumerate(problem.parameters.layouts))
+    low, high = problem.parameters.offsets[left_out : left_out + 2]
+    others = np.r_[0:low, high : problem.parameters.size]
+    problem.parameters = replace(problem.parameters, layouts=layouts)
+    assert problem.parameters.size == len(others)
     found, found_gradient = problem.objective().loss_and_gradient(problem.weights[others])
     assert found == pytest.approx(loss)
     np.testing.assert_allclose(found_gradient, gradient[others], atol=1e-12)

@@ -23,7 +23,7 @@ from tagweave.structures.loss import ContradictionError
 Labels = tuple[int, ...]
 SEED = st.integers(0, 10_000)
 SWITCHES = st.fixed_dictionaries(
-    {name: st.booleans() for name in ("licensed", "transitions", "edges", "licensed_transitions", "weighted", "scoped")}
+    {name: st.booleans() for name in ("observed", "transitions", "edges", "observed_transitions", "weighted", "scoped")}
 )
 SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
 
@@ -33,20 +33,20 @@ SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
 
 def add_path(problem: Problem, vector: NDArray[Any], sentence: int, labels: Labels, by: float) -> None:
     """Add `by` times the features of a label sequence."""
-    structure = problem.structure
+    parameters = problem.parameters
     texts = naive.features(TEMPLATES.texts, problem.sentences[sentence].forms)
-    numbered = zip(structure.space.views, problem.weight_numbers, structure.split(vector), strict=True)
+    numbered = zip(parameters.space.views, problem.weight_numbers, parameters.split(vector), strict=True)
     for i, (view, number_of, part) in enumerate(numbered):
         tags = [int(view.projection[y]) for y in labels]
         for features, tag in zip(texts, tags, strict=True):
             for text in features:
                 if (text, tag) in number_of:
                     vector[number_of[text, tag]] += by
-        licensed = structure.licensed_transitions
+        observed = parameters.observed_transitions
         for pair in pairwise(tags):
-            if structure.transitions and (licensed is None or licensed[i][pair]):
+            if parameters.transitions and (observed is None or observed[i][pair]):
                 part.transition[pair] += by
-        if structure.edges:
+        if parameters.edges:
             part.start[tags[0]] += by
             part.end[tags[-1]] += by
 
@@ -72,11 +72,11 @@ def best_of(chain: naive.Chain) -> Labels:
 
 def corrected(problem: Problem, batch: int, step: int) -> tuple[NDArray[Any], NDArray[Any], int]:
     """Weights, totals and mistakes after one pass over the sentences that say anything."""
-    weights, totals, mistakes = problem.weights, np.zeros(problem.structure.size), 0
+    weights, totals, mistakes = problem.weights, np.zeros(problem.parameters.size), 0
     informative = np.flatnonzero(problem.encoded.informative()).tolist()
     try:
         for low in range(0, len(informative), batch):
-            moved = np.zeros(problem.structure.size)
+            moved = np.zeros(problem.parameters.size)
             for sentence in informative[low : low + batch]:
                 if found := mistake(problem, sentence):
                     by = problem.sentences[sentence].weight
@@ -121,9 +121,9 @@ def test_a_pass(texts: list[list[str]], space: LabelSpace, seed: int, switches: 
 
 @settings(max_examples=40, deadline=None)
 @given(TEXTS, SEED, st.booleans())
-def test_what_a_scheme_forbids_is_neither_best_nor_a_target(texts: list[list[str]], seed: int, licensed: bool) -> None:
+def test_what_a_scheme_forbids_is_neither_best_nor_a_target(texts: list[list[str]], seed: int, observed: bool) -> None:
     scheme = TransitionScheme.of("BMES", tuple("BMES"))
-    check(Problem(texts, LabelSpace.plain("seg", "BMES"), seed, licensed, scheme=scheme), 1)
+    check(Problem(texts, LabelSpace.plain("seg", "BMES"), seed, observed, scheme=scheme), 1)
 
 
 @settings(max_examples=25, deadline=None)
@@ -131,7 +131,7 @@ def test_what_a_scheme_forbids_is_neither_best_nor_a_target(texts: list[list[str
 def test_views_in_another_order_say_the_same(texts: list[list[str]], seed: int, space: LabelSpace) -> None:
     turned = LabelSpace(space.names, space.views[::-1])
     problem = Problem(texts, turned, seed)
-    assert views(problem.structure, problem.weights, problem.weights)[0].whole
+    assert views(problem.parameters, problem.weights, problem.weights)[0].whole
     check(problem, 1)
 
 
@@ -155,7 +155,7 @@ def test_a_pass_in_parts_is_the_same_pass(texts: list[list[str]], seed: int, bat
 
 def nothing(problem: Problem) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     """Weights and totals before the first step."""
-    return np.zeros(problem.structure.size, np.float32), np.zeros(problem.structure.size)
+    return np.zeros(problem.parameters.size, np.float32), np.zeros(problem.parameters.size)
 
 
 def test_the_only_sequence_is_the_target_whatever_it_scores() -> None:
@@ -163,10 +163,10 @@ def test_the_only_sequence_is_the_target_whatever_it_scores() -> None:
     numbers = [problem.sets.of_labels([y]) for y in (2, 0, 3)]
     masks = problem.sets.masks
     encoded = replace(problem.encoded, allow=np.array(numbers, np.int32))
-    objective = ChainObjective(problem.structure, encoded, masks, dtype=np.float32)
+    objective = ChainObjective(problem.parameters, encoded, masks, dtype=np.float32)
     weights, totals = nothing(problem)
     assert objective.correct(weights, totals, 0, 1, 1, 0) == 1
-    expected = np.zeros(problem.structure.size)
+    expected = np.zeros(problem.parameters.size)
     add_path(problem, expected, 0, (2, 0, 3), 1)
     add_path(problem, expected, 0, (0, 0, 0), -1)
     np.testing.assert_array_equal(weights, expected)
@@ -175,11 +175,11 @@ def test_the_only_sequence_is_the_target_whatever_it_scores() -> None:
 
 def test_an_only_sequence_that_is_forbidden_is_a_contradiction() -> None:
     problem = Problem([["a", "B"], ["a", "B"]], LabelSpace.plain("seg", "BMES"), 0)
-    problem.structure = replace(problem.structure, scheme=TransitionScheme.of("BMES", tuple("BMES")))
+    problem.parameters = replace(problem.parameters, scheme=TransitionScheme.of("BMES", tuple("BMES")))
     single, begin, end = (problem.sets.of_labels([y]) for y in (3, 0, 2))
     allow = np.array([begin, end, single, end], np.int32)
     evidence = replace(problem.encoded, allow=allow)
-    objective = ChainObjective(problem.structure, evidence, problem.sets.masks, dtype=np.float32)
+    objective = ChainObjective(problem.parameters, evidence, problem.sets.masks, dtype=np.float32)
     weights, totals = nothing(problem)
     with pytest.raises(ContradictionError, match="training sentence 2: no label sequence"):
         objective.correct(weights, totals, 0, 2, 1, 0)
@@ -189,7 +189,7 @@ def test_a_sentence_of_weight_0_moves_nothing_and_is_no_mistake() -> None:
     problem = Problem([["a", "B", "Aa", "B"]] * 3, plain(), 1)
     allow = np.full(problem.encoded.tokens, problem.sets.of_labels([1]), np.int32)
     encoded = replace(problem.encoded, allow=allow, weights=np.zeros(3))
-    objective = ChainObjective(problem.structure, encoded, problem.sets.masks, dtype=np.float32)
+    objective = ChainObjective(problem.parameters, encoded, problem.sets.masks, dtype=np.float32)
     _, weights, totals = start(problem)
     assert objective.correct(weights, totals, 0, 3, 1, 1) == 0
     np.testing.assert_array_equal(weights, problem.weights)

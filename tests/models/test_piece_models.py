@@ -25,9 +25,9 @@ from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import guide_column
 from tagweave.models.layout import Layout
+from tagweave.models.parameters import ChainParameters
 from tagweave.models.pieces import PieceEncoder, of_pieces, piece_column, piece_lengths, piece_templates
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
-from tagweave.models.structure import ChainStructure
 from tagweave.models.tagger import Tagger
 
 TEXTS = st.lists(st.text("abcd", max_size=7), min_size=1, max_size=4)
@@ -43,9 +43,9 @@ def model(encoder: Any, guideline: str, coding: str, tags: str, seed: int) -> Ch
     encoder.freeze(encoder.encode([LONG, *(Sentence((each,)) for each in "abcd")]))
     own = names(coding, tags)
     layout = Layout.dense(encoder.windows, len(own))
-    structure = ChainStructure(LabelSpace.plain(guideline, own), (layout,), TransitionScheme.of(coding, own))
-    weights = np.random.default_rng(seed).normal(size=structure.size)
-    return ChainModel(structure, encoder, weights, "segtag", coding)
+    parameters = ChainParameters(LabelSpace.plain(guideline, own), (layout,), TransitionScheme.of(coding, own))
+    weights = np.random.default_rng(seed).normal(size=parameters.size)
+    return ChainModel(parameters, encoder, weights, "segtag", coding)
 
 
 def tagger(guideline: str, coding: str = "BMES", seed: int = 0, tags: str = "NV") -> ChainModel:

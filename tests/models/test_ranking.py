@@ -28,14 +28,14 @@ MANY = bundles(tuple(product("NVD", "nvd")))
 
 
 def model_of(problem: Problem) -> ChainModel:
-    return ChainModel(problem.structure, problem.encoder, problem.weights)
+    return ChainModel(problem.parameters, problem.encoder, problem.weights)
 
 
 def one(problem: Problem, layers: dict[str, Layer] | None = None) -> tuple[Encoded, LabelSets]:
     """The first sentence of a problem, encoded, under the evidence of layers."""
-    sets = LabelSets(problem.structure.space)
+    sets = LabelSets(problem.parameters.space)
     sentence = Sentence(problem.sentences[0].forms, layers or {})
-    allow = allowed_sets([sentence], sets, problem.structure.scheme)
+    allow = allowed_sets([sentence], sets, problem.parameters.scheme)
     return problem.encoder.encode([sentence]).with_evidence(allow), sets
 
 
@@ -45,7 +45,7 @@ def tag_sequences(problem: Problem, view: View, layers: dict[str, Layer] | None 
     assert chain is not None
     found: dict[tuple[str, ...], list] = {}
     for labels, weight in naive.log_weights(chain).items():
-        if all(allows(problem.structure.space.view(name), layer, labels) for name, layer in (layers or {}).items()):
+        if all(allows(problem.parameters.space.view(name), layer, labels) for name, layer in (layers or {}).items()):
             found.setdefault(tuple(view.names[view.projection[y]] for y in labels), []).append(weight)
     return found
 
@@ -60,8 +60,8 @@ def test_the_best_tag_sequences_with_the_sums_of_their_label_sequences(
     text: list[str], seed: int, guideline: str, k: int, given_other: bool
 ) -> None:
     problem = Problem([text], MANY if len(text) < 4 else bundles(), seed)
-    view, rng = problem.structure.space.view(guideline), random.Random(seed)
-    tags = problem.structure.space.view("pd").names
+    view, rng = problem.parameters.space.view(guideline), random.Random(seed)
+    tags = problem.parameters.space.view("pd").names
     layer = tuple(tuple(rng.sample(tags, 2)) if rng.random() < 0.7 else None for _ in text)
     layers: dict[str, Layer] = {"pd": layer} if given_other else {}
     found = ranked(model_of(problem), *one(problem, layers), view, k)
@@ -81,7 +81,7 @@ def test_the_best_tag_sequences_with_the_sums_of_their_label_sequences(
 @given(TEXT, SEED, st.sampled_from(["ctb", "pd"]))
 def test_all_tag_sequences_together_have_probability_one(text: list[str], seed: int, guideline: str) -> None:
     problem = Problem([text[:3]], bundles(), seed)
-    view = problem.structure.space.view(guideline)
+    view = problem.parameters.space.view(guideline)
     found = ranked(model_of(problem), *one(problem), view, 1000)
     assert len(found) == len(view.names) ** len(text[:3])
     assert sum(each.probability for each in found) == pytest.approx(1)
@@ -91,7 +91,7 @@ def test_all_tag_sequences_together_have_probability_one(text: list[str], seed: 
 def test_a_mapping_of_one_tag_to_one_is_the_chain_of_tags(seed: int) -> None:
     """A view in which every label has its own tag, in another order, takes the other way and ends the same."""
     problem = Problem([["a", "B", "Aa"]], plain(), seed)
-    space = problem.structure.space
+    space = problem.parameters.space
     turned = View("turned", tuple(reversed(space.names)), np.arange(len(space))[::-1].astype(np.int32))
     straight, again = (ranked(model_of(problem), *one(problem), view, 6) for view in (space.views[0], turned))
     assert [each.labels for each in straight] == [each.labels for each in again]
@@ -123,7 +123,7 @@ def test_no_sequence_that_the_evidence_allows() -> None:
 @pytest.mark.parametrize("guideline", ["joint", "ctb"])
 def test_an_empty_sentence_and_a_number_too_small(guideline: str) -> None:
     problem = Problem([[], ["a"]], bundles(), 1)
-    view = problem.structure.space.view(guideline)
+    view = problem.parameters.space.view(guideline)
     (empty,) = ranked(model_of(problem), *one(problem), view, 3)
     assert (empty.labels, empty.probability) == ((), 1.0)
     with pytest.raises(ValueError, match="found k = 0, expected 1 or more"):
@@ -133,6 +133,6 @@ def test_an_empty_sentence_and_a_number_too_small(guideline: str) -> None:
 def test_equal_scores_come_in_the_same_order_every_time() -> None:
     problem = Problem([["a", "B"]], MANY, 1)
     problem.weights[:] = 0
-    view = problem.structure.space.view("ctb")
+    view = problem.parameters.space.view("ctb")
     runs = {tuple(each.labels for each in ranked(model_of(problem), *one(problem), view, 5)) for _ in range(3)}
     assert len(runs) == 1

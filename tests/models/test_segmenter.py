@@ -28,8 +28,8 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.characters import UnfitModelError
 from tagweave.models.layout import Layout
 from tagweave.models.pair_tables import PairTables
+from tagweave.models.parameters import ChainParameters
 from tagweave.models.segmenter import Segmenter
-from tagweave.models.structure import ChainStructure
 from tagweave.models.tagger import Tagger
 from tagweave.training.task import Task
 
@@ -55,7 +55,7 @@ LETTERS = {"BMES": "BMES", "BI": "BI", "boundary": "-|"}
 
 
 @cache
-def model(templates: str, coding: str, licensed: bool = False, seed: int = 0) -> ChainModel:
+def model(templates: str, coding: str, observed: bool = False, seed: int = 0) -> ChainModel:
     """A model with all features of the words, and random weights."""
     sentences = [Sentence(tuple(line.split())) for line in WORDS]
     coded = Task("segment", coding).prepare(Corpus(tuple(sentences), "seg"))
@@ -66,11 +66,11 @@ def model(templates: str, coding: str, licensed: bool = False, seed: int = 0) ->
     sets, scheme = LabelSets(space), TransitionScheme.of(coding, space.names)
     encoded = encoded.with_evidence(allowed_sets(coded.sentences, sets, scheme, None))
     layout = Layout.dense(encoder.windows, len(space))
-    if licensed:
-        layout = Layout.licensed(encoded, encoder.windows, sets.masks)
-    structure = ChainStructure(space, (layout,), scheme)
-    weights = np.random.default_rng(seed).normal(size=structure.size).astype(np.float32)
-    return ChainModel(structure, encoder, weights, "segment", coding)
+    if observed:
+        layout = Layout.observed(encoded, encoder.windows, sets.masks)
+    parameters = ChainParameters(space, (layout,), scheme)
+    weights = np.random.default_rng(seed).normal(size=parameters.size).astype(np.float32)
+    return ChainModel(parameters, encoder, weights, "segment", coding)
 
 
 def expected(whole: ChainModel, lines: list[str], whole_runs: bool = True) -> list[str]:
@@ -99,10 +99,10 @@ LINES = st.lists(st.lists(st.text(CHARACTERS, max_size=8) | RUNS, max_size=4).ma
     st.sampled_from(sorted(TEMPLATES)), st.sampled_from(CODINGS), st.booleans(), st.integers(0, 1), st.booleans(), LINES
 )
 def test_words_are_those_of_the_tagger(
-    templates: str, coding: str, licensed: bool, seed: int, whole_runs: bool, lines: list[str]
+    templates: str, coding: str, observed: bool, seed: int, whole_runs: bool, lines: list[str]
 ) -> None:
-    whole = model(templates, coding, licensed, seed)
-    tool = copy(segmenter(templates, coding, licensed, seed))  # of the same tables, which take longest to make
+    whole = model(templates, coding, observed, seed)
+    tool = copy(segmenter(templates, coding, observed, seed))  # of the same tables, which take longest to make
     tool.whole_runs = whole_runs
     for found, best in zip(tool.segment(lines), expected(whole, lines, whole_runs), strict=True):
         if found != best:  # where a line repeats itself, two segmentations may have one score
@@ -113,7 +113,7 @@ def test_words_are_those_of_the_tagger(
 def score(whole: ChainModel, line: str) -> float:
     """The score of a segmented line."""
     coded = Task("segment", whole.coding).prepare(Corpus((Sentence(tuple(line.split(" "))),), "seg"))[0]
-    labels = [whole.structure.space.names.index(each[0]) for each in coded.layers["seg"] if each]
+    labels = [whole.parameters.space.names.index(each[0]) for each in coded.layers["seg"] if each]
     return whole.sequence_score(whole.encoder.encode([coded]), 0, np.array(labels, np.int32))
 
 
@@ -126,8 +126,8 @@ def test_the_score_of_a_line_is_that_of_its_words() -> None:
 
 
 @cache
-def segmenter(templates: str, coding: str, licensed: bool = False, seed: int = 0) -> Segmenter:
-    return Segmenter(model(templates, coding, licensed, seed))
+def segmenter(templates: str, coding: str, observed: bool = False, seed: int = 0) -> Segmenter:
+    return Segmenter(model(templates, coding, observed, seed))
 
 
 @settings(max_examples=30, deadline=None)
@@ -158,7 +158,7 @@ def unfit(change: str) -> ChainModel:
     if change == "task":
         return replace(whole, task="segtag")
     if change == "scheme":
-        return replace(whole, structure=replace(whole.structure, scheme=TransitionScheme.free(4)))
+        return replace(whole, parameters=replace(whole.parameters, scheme=TransitionScheme.free(4)))
     return replace(whole, weights=np.full_like(whole.weights, np.nan))
 
 

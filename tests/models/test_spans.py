@@ -43,7 +43,7 @@ def segmenting(texts: list[list[str]], name: str, seed: int, scale: float = 1.0)
     space = LabelSpace.plain("tag", LABELS[name])
     problem = Problem(texts, space, seed, scheme=TransitionScheme.of(coding, space.names))
     problem.weights *= scale
-    return problem, ChainModel(problem.structure, problem.encoder, problem.weights, "segment", coding)
+    return problem, ChainModel(problem.parameters, problem.encoder, problem.weights, "segment", coding)
 
 
 def is_word(labels: tuple[int, ...], names: tuple[str, ...], start: int, stop: int) -> bool:
@@ -56,7 +56,7 @@ def is_word(labels: tuple[int, ...], names: tuple[str, ...], start: int, stop: i
 @given(TEXTS, st.integers(1, 4), SEED, st.booleans())
 def test_entropies_are_those_of_enumeration(texts: Any, size: int, seed: int, transitions: bool) -> None:
     problem = Problem(texts, plain(size), seed, transitions=transitions)
-    model = ChainModel(problem.structure, problem.encoder, problem.weights)
+    model = ChainModel(problem.parameters, problem.encoder, problem.weights)
     start, stop, own = all_spans(problem)
     chains = problem.chains(False)
     expected = [naive.entropy(chains[s], a, b) for s, a, b in own]  # type: ignore[arg-type]
@@ -119,13 +119,13 @@ def test_no_spans_are_no_answers() -> None:
 
 def test_the_places_of_a_word() -> None:
     _, model = segmenting([["a"]], "tagged", 0)
-    names = np.array(model.structure.space.names)
+    names = np.array(model.space.names)
     places = [{name[0] for name in names[row]} for row in word_sets(model)]
     assert places == [{"E", "S"}, {"B"}, {"M"}, {"E"}, {"S"}, {"B", "S"}]
 
 
 def test_labels_that_code_no_words() -> None:
     problem = Problem([["a"]], plain(), 0)
-    model = ChainModel(problem.structure, problem.encoder, problem.weights)
+    model = ChainModel(problem.parameters, problem.encoder, problem.weights)
     with pytest.raises(ValueError, match="expected a model that segments"):
         word_probabilities(model, problem.encoded, np.zeros(1, np.int64), np.ones(1, np.int64))

@@ -18,24 +18,24 @@ from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_rules import GRAMS
 from tagweave.models.layout import Layout
+from tagweave.models.parameters import ChainParameters
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
-from tagweave.models.structure import ChainStructure
 
 TEXTS = [["a", "B", "Aa"], [], ["abbc", "a"]]
 SEGMENTS = LabelSpace.plain("seg", "BMES")
 PROBLEMS = {
     "dense": lambda: Problem(TEXTS, plain(), 1),
-    "licensed": lambda: Problem(TEXTS, plain(), 1, licensed=True, licensed_transitions=True),
-    "bundles": lambda: Problem(TEXTS, bundles(), 2, licensed=True, edges=False),
+    "observed": lambda: Problem(TEXTS, plain(), 1, observed=True, observed_transitions=True),
+    "bundles": lambda: Problem(TEXTS, bundles(), 2, observed=True, edges=False),
     "scheme": lambda: Problem(TEXTS, SEGMENTS, 3, scheme=TransitionScheme.of("BMES", "BMES"), transitions=False),
 }
 
 
-def model(name: str = "licensed", dtype: type = np.float64) -> tuple[ChainModel, Problem]:
+def model(name: str = "observed", dtype: type = np.float64) -> tuple[ChainModel, Problem]:
     problem = PROBLEMS[name]()
     about = {"trained on": ["a corpus"], "F": 0.5}
     weights = problem.weights.astype(dtype)
-    return ChainModel(problem.structure, problem.encoder, weights, "tag", "", about), problem
+    return ChainModel(problem.parameters, problem.encoder, weights, "tag", "", about), problem
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -47,18 +47,18 @@ def test_a_loaded_model_gives_the_same_answers(name: str, dtype: type, tmp_path:
     assert (loaded.weights == saved.weights).all()
     assert loaded.weights.dtype == dtype
     assert (loaded.task, loaded.coding, loaded.about) == (saved.task, saved.coding, saved.about)
-    assert (loaded.structure.transitions, loaded.structure.edges) == (
-        saved.structure.transitions,
-        saved.structure.edges,
+    assert (loaded.parameters.transitions, loaded.parameters.edges) == (
+        saved.parameters.transitions,
+        saved.parameters.edges,
     )
     fresh = [*problem.sentences, Sentence(("x", "a"))]
     ours, theirs = saved.encoder.encode(fresh), loaded.encoder.encode(fresh)
     assert saved.best(ours).tolist() == loaded.best(theirs).tolist()
     assert (saved.marginals(ours)[0] == loaded.marginals(theirs)[0]).all()
-    for mine, others in zip(saved.structure.space.views, loaded.structure.space.views, strict=True):
+    for mine, others in zip(saved.parameters.space.views, loaded.space.views, strict=True):
         assert mine.names == others.names
-    licensed = saved.structure.licensed_transitions
-    assert (licensed is None) == (loaded.structure.licensed_transitions is None)
+    observed = saved.parameters.observed_transitions
+    assert (observed is None) == (loaded.parameters.observed_transitions is None)
 
 
 def test_saving_twice_gives_the_same_bytes_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_a_model_of_attributes(tmp_path: Path) -> None:
     encoded = encoder.encode_attributes([[["w=a", "日本"], {"w=b": 0.5}]])
     encoder.freeze(encoded)
     space = LabelSpace.plain("tag", ("X", "Y"))
-    structure = ChainStructure(space, (Layout.dense(encoder.windows, 2),), TransitionScheme.free(2))
-    saved = ChainModel(structure, encoder, np.random.default_rng(0).normal(size=structure.size))
+    parameters = ChainParameters(space, (Layout.dense(encoder.windows, 2),), TransitionScheme.free(2))
+    saved = ChainModel(parameters, encoder, np.random.default_rng(0).normal(size=parameters.size))
     save_model(saved, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     assert isinstance(loaded.encoder, AttributeEncoder)

@@ -29,12 +29,12 @@ SPACES = {"plain": plain(), "bundles": bundles(), "segments": SEGMENTS}
 def tagger(kind: str, seed: int = 1, threads: int = 1) -> tuple[Tagger, Problem]:
     scheme = TransitionScheme.of("BMES", "BMES") if kind == "segments" else None
     problem = Problem(TEXTS, SPACES[kind], seed, scheme=scheme)
-    return Tagger(ChainModel(problem.structure, problem.encoder, problem.weights), threads), problem
+    return Tagger(ChainModel(problem.parameters, problem.encoder, problem.weights), threads), problem
 
 
 def sequences(problem: Problem, number: int, layer: tuple[tuple[str, ...] | None, ...], guideline: str) -> dict:
     """The log weights of the label sequences of a sentence that a layer allows."""
-    view = problem.structure.space.view(guideline)
+    view = problem.parameters.space.view(guideline)
     chain = problem.chains(False)[number]
     assert chain is not None
     return {
@@ -74,7 +74,7 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.sampled_from(["joint", "ctb", "pd"]), LAYERS, st.integers(0, 20))
 def test_completing_heeds_what_is_given(guideline: str, picks: list[list[int] | None], seed: int) -> None:
     tool, problem = tagger("bundles", seed)
-    view = problem.structure.space.view(guideline)
+    view = problem.parameters.space.view(guideline)
     layer = tuple(pick and tuple(dict.fromkeys(view.names[i % len(view.names)] for i in pick)) for pick in picks)
     corpus = Corpus((Sentence(tuple(TEXTS[0]), {guideline: layer}),), guideline)
     (done,) = tool.complete(corpus)
@@ -158,9 +158,9 @@ def test_words() -> None:
 def test_a_guideline_that_is_asked_for(guideline: str) -> None:
     joint, problem = tagger("bundles")
     side = Tagger(joint.model, guideline=guideline)
-    view = problem.structure.space.view(guideline)
+    view = problem.parameters.space.view(guideline)
     assert (side.guideline, side.guidelines, side.labels) == (guideline, (guideline,), view.names)
-    number = problem.structure.space.names.index
+    number = problem.parameters.space.names.index
     for whole, part in zip(joint.tag(problem.sentences), side.tag(problem.sentences), strict=True):
         labels = [number(candidates[0]) for candidates in whole.layers["joint"]]
         assert part.layers == {guideline: tuple((view.names[view.projection[y]],) for y in labels)}
@@ -189,7 +189,7 @@ def test_a_corpus_of_a_guideline_that_is_no_view_is_taken_as_the_taggers() -> No
 
 def test_probabilities_of_a_side_are_sums_over_its_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
     joint, problem = tagger("bundles")
-    view = problem.structure.space.view("pd")
+    view = problem.parameters.space.view("pd")
     side = Tagger(joint.model, guideline="pd")
     whole = side.probabilities(problem.sentences)
     for bundled, projected in zip(joint.probabilities(problem.sentences), whole, strict=True):

@@ -190,8 +190,8 @@ def test_the_start_is_what_it_says_whatever_is_unknown(share, warm, tagging, mon
     assert not starts[0].any()
     if warm:
         np.testing.assert_array_equal(starts[1], pointwise.weights)
-    assert not pointwise.structure.split(pointwise.weights)[0].transition.any()
-    assert model.structure.split(model.weights)[0].transition.any()
+    assert not pointwise.parameters.split(pointwise.weights)[0].transition.any()
+    assert model.parameters.split(model.weights)[0].transition.any()
 
 
 # scores

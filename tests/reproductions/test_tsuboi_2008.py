@@ -117,7 +117,7 @@ def test_models(method: Method, same: bool, domain: Domain) -> None:
     trial = Trial(domain, 0)
     model = trial.model(method)
     assert (model is trial.base) == same
-    assert model.structure.transitions == (method.treatment != "pointwise")
+    assert model.parameters.transitions == (method.treatment != "pointwise")
     words = model.encoder.lexicon.words
     assert words == (tuple(sorted(domain.words)) if method.features else ())
 

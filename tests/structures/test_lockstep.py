@@ -16,7 +16,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.layout import Layout
-from tagweave.models.structure import ChainStructure
+from tagweave.models.parameters import ChainParameters
 from tagweave.structures.chain import Chain, ChainScores, allowed_scores
 from tagweave.structures.lockstep import Batch, Workspace
 from tagweave.structures.logarithms import sum_in_logarithms
@@ -46,9 +46,9 @@ def transitions_of(case: Case, dtype: type) -> Transitions:
     """The transition scores of a case through a structure, with its -inf as a scheme."""
     space = LabelSpace.plain("tag", [str(y) for y in range(len(case.start))])
     scheme = TransitionScheme(*(array > -np.inf for array in (case.transition, case.start, case.end)))
-    structure = ChainStructure(space, (Layout.dense(np.zeros(0, np.int64), len(space)),), scheme)
+    parameters = ChainParameters(space, (Layout.dense(np.zeros(0, np.int64), len(space)),), scheme)
     finite = [np.where(array > -np.inf, array, 0).reshape(-1) for array in (case.transition, case.start, case.end)]
-    return structure.transition_scores(np.concatenate(finite).astype(dtype))
+    return parameters.transition_scores(np.concatenate(finite).astype(dtype))
 
 
 def run(case: Case, restricted: bool, dtype: type) -> Sums:

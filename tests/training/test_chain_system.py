@@ -95,7 +95,7 @@ def transfer_of(learner: str) -> tuple[ChainSystem, Fitted, Parallel[tuple[str, 
 
 def all_scores(system: ChainSystem, fitted: Fitted, sentence: Sentence) -> dict[tuple[str, ...], float]:
     model = fitted.model
-    names = model.structure.space.names
+    names = model.space.names
     encoded = model.encoder.encode([sentence])
     return {
         tuple(names[i] for i in labels): model.sequence_score(encoded, 0, np.array(labels, np.int32))
@@ -173,8 +173,8 @@ def test_given_labels_are_kept_and_gaps_are_filled(kind: str) -> None:
     system = system_of()
     own = SOURCE[kind]
     model = system.train([own], None, STEP)
-    names = model.model.structure.space.names
-    sets = LabelSets(model.model.structure.space)
+    names = model.model.space.names
+    sets = LabelSets(model.model.space)
     numbers = allowed_sets(own.sentences, sets, None, own.covered)  # the table grows
     chosen = [names.index(label) for labels in system.given(model, own) for label in labels]
     assert sets.masks[numbers, chosen].all()
@@ -242,8 +242,8 @@ def test_every_kind_of_evidence_and_nothing_from_nothing(task: str, kind: str, l
     targets = [target, target.with_sentences(_unknown(target, task))]
     sources = [source, source.with_sentences(_unknown(source, task))]
     one = fit_transformed(system, [target], [source])
-    assert one.model.structure.space.guidelines == ("T",)
-    assert {label[2:] or label for label in one.model.structure.space.names} <= {*"NVOBMES"}
+    assert one.model.space.guidelines == ("T",)
+    assert {label[2:] or label for label in one.model.space.names} <= {*"NVOBMES"}
     assert weights(fit_transformed(system, targets, sources)) == weights(one)
 
 

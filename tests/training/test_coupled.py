@@ -73,20 +73,20 @@ def test_a_one_to_one_mapping_gives_the_plain_model(learner: str) -> None:
         fit_coupled([CTB, PD], recipe, coupling, None, Run(schedule)),
         fit(merged, recipe, None, Run(schedule)),
     )
-    assert coupled.model.structure.space.names == ("D&d", "N&n", "V&v")
+    assert coupled.model.space.names == ("D&d", "N&n", "V&v")
     np.testing.assert_allclose(coupled.model.weights, plain.model.weights, atol=1e-12)
     assert [i.loss for i in coupled.outcome.history] == pytest.approx([i.loss for i in plain.outcome.history])
 
 
 def test_views_are_the_guidelines_in_order_and_the_joint_one() -> None:
-    space = prepare_coupled([PD, CTB], RECIPE, Coupling()).model.structure.space
+    space = prepare_coupled([PD, CTB], RECIPE, Coupling()).model.space
     assert space.guidelines == ("pd", "ctb", "pd&ctb")
     assert len(space) == 9
 
 
 @pytest.mark.parametrize(("joint", "separate", "views"), [(True, True, 3), (True, False, 1), (False, True, 2)])
 def test_joint_and_separate_weights(joint: bool, separate: bool, views: int) -> None:
-    structure = prepare_coupled([CTB, PD], RECIPE, Coupling((), joint, separate)).model.structure
+    structure = prepare_coupled([CTB, PD], RECIPE, Coupling((), joint, separate)).model.parameters
     assert len(structure.weighted) == views
     assert len(structure.space.views) == 3
     fitted = fit_coupled([CTB, PD], RECIPE, Coupling((), joint, separate), CTB, Run(Schedule(8)))
@@ -94,9 +94,9 @@ def test_joint_and_separate_weights(joint: bool, separate: bool, views: int) -> 
 
 
 @pytest.mark.parametrize("features", [None, "observed"])
-def test_joint_weights_are_those_that_evidence_licenses(features: str | None) -> None:
+def test_joint_weights_are_those_that_evidence_observes(features: str | None) -> None:
     recipe = replace(RECIPE, features=features)
-    structure = prepare_coupled([CTB, PD], recipe, Coupling((ONE_TO_ONE,))).model.structure
+    structure = prepare_coupled([CTB, PD], recipe, Coupling((ONE_TO_ONE,))).model.parameters
     (_, side), _, (_, joint) = structure.weighted
     assert (len(side.cell) == 0) == (features is None)
     assert 0 < joint.size <= side.size
@@ -116,7 +116,7 @@ def test_the_batch_grows_with_the_bundles_whose_transitions_it_moves() -> None:
 
 def test_three_guidelines() -> None:
     fitted = fit_coupled([CTB, PD, UD], RECIPE, Coupling((ONE_TO_ONE,)), UD, Run(Schedule(40, 40)))
-    space = fitted.model.structure.space
+    space = fitted.model.space
     assert space.guidelines == ("ctb", "pd", "ud", "ctb&pd&ud")
     assert fitted.outcome.score == 1
     best = fitted.model.best(fitted.model.encoder.encode(UD.sentences))
@@ -126,7 +126,7 @@ def test_three_guidelines() -> None:
 def test_sentences_with_both_layers() -> None:
     both = CTB.map(lambda s: replace(s, layers={**s.layers, "pd": (("v",),) + (None,) * (len(s) - 1)}))
     problem = prepare_coupled([both, PD], RECIPE, Coupling())
-    names, sets = problem.model.structure.space.names, problem.sets
+    names, sets = problem.model.space.names, problem.sets
     first = problem.objective.encoded.allow[0]
     assert [names[label] for label in sets.labels(int(first))] == ["N&v"]
 
@@ -137,9 +137,9 @@ def test_words_of_two_guidelines(name: str) -> None:
     recipe = replace(RECIPE, task=Task(name, "BMES"))
     fitted = fit_coupled([CTB, PD], recipe, Coupling(), CTB, Run(Schedule(15)))
     assert fitted.outcome.score == 1
-    scheme = fitted.model.structure.scheme
+    scheme = fitted.model.parameters.scheme
     assert not scheme.is_free
-    space = fitted.model.structure.space
+    space = fitted.model.space
     for side in space.sides:
         names = [side.names[tag] for tag in side.projection]
         begins = np.array([label.startswith("B") for label in names])
@@ -179,7 +179,7 @@ def test_the_same_seed_and_threads_give_the_same_model() -> None:
 def test_a_large_space_is_learnt_on_any_number_of_threads(threads: int) -> None:
     wide = [corpus(name, *(f"{chr(97 + i)}/{name}{i} x/{name}0" for i in range(13))) for name in ("a", "b")]
     fitted = fit_coupled(wide, replace(RECIPE, threads=threads), Coupling(), wide[0], Run(Schedule(12)))
-    assert len(fitted.model.structure.space) == 169
+    assert len(fitted.model.space) == 169
     assert fitted.outcome.score == 1
 
 
@@ -215,7 +215,7 @@ def test_the_automatic_mapping_of_tagged_words_is_one_of_tags() -> None:
 
 def test_a_mapping_of_tags_serves_labels_that_carry_them_whatever_their_letters() -> None:
     recipe = replace(RECIPE, task=Task("segtag"))
-    space = prepare_coupled([CTB, PD], recipe, Coupling((ONE_TO_ONE,))).model.structure.space
+    space = prepare_coupled([CTB, PD], recipe, Coupling((ONE_TO_ONE,))).model.space
     pairs = {tuple(name.split("&")) for name in space.names}
     first, second = (view.names for view in space.sides)
     tags = {pair: tuple(split_label(label)[1] for label in pair) for pair in ((a, b) for a in first for b in second)}
@@ -226,7 +226,7 @@ def test_a_mapping_of_tags_serves_labels_that_carry_them_whatever_their_letters(
 def test_tags_of_words_are_never_taken_apart() -> None:
     """`fw-N` is a tag of its own, not the tag N after a letter."""
     first = corpus("ctb", "ab/N cde/fw-N")
-    space = prepare_coupled([first, PD], RECIPE, Coupling((ONE_TO_ONE,))).model.structure.space
+    space = prepare_coupled([first, PD], RECIPE, Coupling((ONE_TO_ONE,))).model.space
     assert {name for name in space.names if name.startswith("fw-N")} == {"fw-N&d", "fw-N&n", "fw-N&v"}
 
 

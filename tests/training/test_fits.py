@@ -51,7 +51,7 @@ def test_labels_are_those_that_are_named() -> None:
 
 def test_more_labels_may_be_asked_for() -> None:
     problem = prepare([TRAIN], Recipe(), ("X", "N"))
-    assert problem.model.structure.space.names == ("N", "O", "V", "X")
+    assert problem.model.space.names == ("N", "O", "V", "X")
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_weight_0_is_no_sentence(learner: str) -> None:
     weights = fit_problem(problem, recipe, run=Run(SHORT)).model.weights
     codes = problem.objective.encoded.grams[:1]  # features that the sentences of weight 0 alone have
     assert len(codes)
-    parts = problem.model.structure.split(weights)[0]
-    names = problem.model.structure.space.names
+    parts = problem.model.parameters.split(weights)[0]
+    names = problem.model.space.names
     assert parts.start[names.index("O")] <= 0  # never praised
     loss, _ = problem.objective.loss_and_gradient(np.zeros(problem.objective.size, np.float32))
     alone = prepare([corpus("b/N c/V")], recipe, ("O",)).objective
@@ -323,7 +323,7 @@ def test_training_begins_pointwise_where_most_positions_have_not_one_label() -> 
     fitted = fit_problem(problem, Recipe(), None, Run(SHORT, Watch()))
     assert [iteration.number for iteration in seen] == [1, 2, 3, 4, 1, 2, 3, 4]
     first = learn(problem.pointwise(), Recipe().trainer(), {}, Run(SHORT)).model.weights
-    assert np.array_equal(problem.objective.structure.split(first)[0].transition, np.zeros((3, 3)))
+    assert np.array_equal(problem.objective.parameters.split(first)[0].transition, np.zeros((3, 3)))
     warm = replace(problem, model=replace(problem.model, weights=first))
     again = learn(warm, Recipe().trainer().fine_tuning(), {}, Run(SHORT)).model.weights
     assert np.array_equal(fitted.model.weights, again)

@@ -229,7 +229,7 @@ def test_characters(task: str, guides: str, tmp_path: Path) -> None:
     assert isinstance(encoder, GuidedEncoder)
     text = [Sentence(tuple("".join(s.forms))) for s in of_sample("both")]
     known = {label for s in encoder.guided(text) for label in s.columns["guide:pd"]}
-    assert known <= set(guide.structure.space.names)
+    assert known <= set(guide.space.names)
     assert len(known) >= 4
     save_model(fitted.model, tmp_path / "model")
     tagger = Tagger(load_model(tmp_path / "model"))
@@ -303,7 +303,7 @@ def test_merged_corpora_are_of_one_guideline() -> None:
     assert done[:2] == [TARGET, DEV]
     assert [each.guideline for each in done] == ["g"] * 4
     assert [s.layers for s in done[2]] == [{"g": s.layers["h"]} for s in SOURCE]
-    assert fit(done, RECIPE, run=Run(SHORT)).model.structure.space.names == ("N", "O", "V", "n", "v", "vn")
+    assert fit(done, RECIPE, run=Run(SHORT)).model.space.names == ("N", "O", "V", "n", "v", "vn")
 
 
 def test_merging_is_an_ordinary_fit_of_relabelled_text() -> None:
@@ -326,13 +326,13 @@ def test_merging_segmentations() -> None:
     recipe = Recipe(Task("segment"))
     done = merged([of_sample("ctb")], [of_sample("pd")])
     fitted = fit([each.with_sentences(each.sentences[:40]) for each in done], recipe, run=Run(SHORT))
-    assert fitted.model.structure.space.names == ("B", "E", "M", "S")
+    assert fitted.model.space.names == ("B", "E", "M", "S")
 
 
 def test_merging_spoils_the_target() -> None:
     """jiang-2015, Tables 8 and 9: two guidelines taken for one."""
     spoilt = fit(merged([of_sample("ctb")], [of_sample("pd")]), RECIPE, run=Run(Schedule(15))).model
-    assert len(spoilt.structure.space) > 60
+    assert len(spoilt.parameters.space) > 60
     assert accuracy(spoilt) < accuracy(two_stages()) - 0.1
 
 

@@ -85,7 +85,7 @@ def test_the_scope_is_the_bundles_of_proposed_tags_and_has_what_the_evidence_all
     proposed: list[Corpus], pruning: Pruning
 ) -> None:
     problem = prepare_coupled(proposed, RECIPE, Coupling(), pruning)
-    space, encoded, masks = problem.model.structure.space, problem.objective.encoded, problem.sets.masks
+    space, encoded, masks = problem.model.space, problem.objective.encoded, problem.sets.masks
     assert encoded.scope is not None
     assert len(encoded.scope.labels) < 0.3 * encoded.tokens * len(space)
     fields = [

@@ -108,7 +108,7 @@ def test_training_text_is_cut_by_the_answers_alone(known: list[Corpus], taggers:
 
 
 def test_every_letter_may_have_every_tag(known: list[Corpus], taggers: list[ChainModel]) -> None:
-    names = prepare_pieces(known, taggers, RECIPE).model.structure.space.names
+    names = prepare_pieces(known, taggers, RECIPE).model.space.names
     assert {name[0] for name in names} == set("BMES")
     assert len(names) == 4 * len({name[2:] for name in names})
 
@@ -127,7 +127,7 @@ def test_all_of_it_is_its_steps(stack: Fitted, known: list[Corpus]) -> None:
     assert fitted.model.weights.any()
     assert np.array_equal(fitted.model.weights, stack.model.weights)
     assert encoder_of(stack.model).guidelines == ("ctb", "pd")
-    assert stack.model.structure.space.guidelines == ("ctb",)
+    assert stack.model.space.guidelines == ("ctb",)
 
 
 def test_steps_are_told_in_their_order() -> None:
@@ -210,7 +210,7 @@ def test_a_relabelled_corpus_is_the_same_text_under_the_models_guideline(stack: 
     assert (converted.guideline, converted.unit, converted.weight) == ("ctb", "word", 0.5)
     assert text(converted.sentences) == text(PD.sentences)
     tags = {each[0] for sentence in converted for each in sentence.layers["ctb"] if each}
-    assert tags <= {name[2:] for name in stack.model.structure.space.names}
+    assert tags <= {name[2:] for name in stack.model.space.names}
 
 
 def test_conversion_heeds_the_labels_of_the_source(stack: Fitted) -> None:

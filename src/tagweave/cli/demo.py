@@ -139,7 +139,7 @@ class _Show:
             ("CTB and PD, coupled", "the words and their PD tags", _percent(test, converted)),
             columns=("trained on", "given", "accuracy of CTB tags"),
         )
-        bundles = len(coupled.chain.structure.space)
+        bundles = len(coupled.chain.space)
         self.say(f"The labels of the coupled model are {bundles} pairs of tags; either corpus is evidence for it.")
 
     def completion(self) -> None:

@@ -86,7 +86,7 @@ Features = Annotated[
     str | None,
     typer.Option(
         metavar="all|observed",
-        help="Weights of features for all labels, or for those that evidence licenses. Default: by the number of"
+        help="Weights of features for all labels, or for those that evidence has seen. Default: by the number of"
         " labels.",
         rich_help_panel="Features",
     ),

@@ -70,7 +70,7 @@ def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1) -> Cor
 
 def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus:
     """The corpus without labels beside which no label of the model has what the layer `to` gives: this one stays."""
-    space, sets = model.structure.space, LabelSets(model.structure.space)
+    space, sets = model.space, LabelSets(model.space)
     others = [view.guideline for view in space.sides if view.guideline != to]
 
     def excluded(own: Candidates, other: Candidates, guideline: str) -> bool:
@@ -156,7 +156,7 @@ def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads
 
 def sources(model: ChainModel, to: str) -> tuple[str, ...]:
     """The other guidelines whose labels help a model to convert to the guideline `to`: its sides, and its guide's."""
-    sides = [view.guideline for view in model.structure.space.sides]
+    sides = [view.guideline for view in model.space.sides]
     guide = [model.encoder.guideline] if isinstance(model.encoder, GuidedEncoder) else []
     return tuple(name for name in dict.fromkeys((*sides, *guide)) if name != to)
 

@@ -19,7 +19,7 @@ Ranking = list[tuple[list[str], float]]
 def best_labels(model: ChainModel, encoded: Encoded, masks: NDArray[np.uint8] | None = None) -> list[list[str]]:
     """The labels of the best sequence of every sentence; with `masks`, of the best that the evidence allows."""
     numbers = model.best(encoded, masks).tolist()
-    names = model.structure.space.names
+    names = model.space.names
     return _by_sentence([names[number] for number in numbers], encoded)
 
 
@@ -27,7 +27,7 @@ def marginals(model: ChainModel, encoded: Encoded) -> list[list[dict[str, float]
     """The probability of every label at every token, by sentence."""
     with one_blas_thread():
         gamma, _ = model.marginals(encoded)
-    names = model.structure.space.names
+    names = model.space.names
     return _by_sentence([dict(zip(names, row, strict=True)) for row in gamma.tolist()], encoded)
 
 
@@ -40,7 +40,7 @@ def k_best_labels(model: ChainModel, encoded: Encoded, k: int) -> list[Ranking]:
 
 def _ranking(model: ChainModel, encoded: Encoded, sentence: int, k: int, log_z: float) -> Ranking:
     sequences, scores = model.k_best(encoded, sentence, k)
-    names = model.structure.space.names
+    names = model.space.names
     labels = [[names[number] for number in sequence] for sequence in sequences.tolist()]
     return list(zip(labels, np.exp(scores - log_z).tolist(), strict=True))
 

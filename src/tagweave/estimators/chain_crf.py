@@ -203,7 +203,7 @@ class ChainCRF(Estimator):
 
         sentences, encoded = self._encoded(X)
         layers = layers_of(y, [len(sentence) for sentence in sentences])
-        return scorer(self.model_, encoded, layers, self.model_.structure.space.views[0].guideline)(self.model_.weights)
+        return scorer(self.model_, encoded, layers, self.model_.space.views[0].guideline)(self.model_.weights)
 
     def save(self, path: Path | str) -> None:
         """Write the fitted model to one file, which `load` and `tagweave.models.storage.load_model` read."""
@@ -245,7 +245,7 @@ class ChainCRF(Estimator):
     def classes_(self) -> list[str]:
         """The labels, sorted."""
         self._check_fitted()
-        return list(self.model_.structure.space.names)
+        return list(self.model_.space.names)
 
     @property
     def attributes_(self) -> list[str]:
@@ -269,7 +269,7 @@ class ChainCRF(Estimator):
     def transition_features_(self) -> dict[tuple[str, str], float]:
         """The weights other than 0 by (label, next label)."""
         names = self.classes_
-        (weights,) = self.model_.structure.split(self.model_.weights)
+        (weights,) = self.model_.parameters.split(self.model_.weights)
         rows, columns = np.nonzero(weights.transition)
         values = weights.transition[rows, columns].tolist()
         return {(names[i], names[j]): value for i, j, value in zip(rows, columns, values, strict=True)}
@@ -278,7 +278,7 @@ class ChainCRF(Estimator):
     def size_(self) -> int:
         """The size of the model in bytes: its weights, where they stand, and the index of attributes."""
         self._check_fitted()
-        ((_, layout),) = self.model_.structure.weighted
+        ((_, layout),) = self.model_.parameters.weighted
         arrays = [self.model_.weights, layout.ptr, layout.cell, *self.model_.encoder.arrays().values()]
         return sum(array.nbytes for array in arrays)
 

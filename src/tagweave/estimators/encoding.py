@@ -42,7 +42,7 @@ def evidence(model: ChainModel, encoded: Encoded, layers: Sequence[Layer]) -> tu
     Raises:
         UnknownLabelError: a label that the model does not know.
     """
-    sets = LabelSets(model.structure.space)
+    sets = LabelSets(model.space)
     numbers = [allowed(layer, sets) for layer in layers]
     return encoded.with_evidence(np.concatenate([np.zeros(0, np.int32), *numbers])), sets.masks
 
@@ -61,8 +61,8 @@ def allowed(layer: Layer, sets: LabelSets) -> NDArray[np.int32]:
 
 def state_weights(model: ChainModel) -> dict[tuple[str, str], float]:
     """The weights other than 0 by (attribute, label)."""
-    ((_, layout),), labels = model.structure.weighted, model.structure.space.names
-    (weights,) = model.structure.split(model.weights)
+    ((_, layout),), labels = model.parameters.weighted, model.space.names
+    (weights,) = model.parameters.split(model.weights)
     names = model.encoder.names if isinstance(model.encoder, AttributeEncoder) else []
     features = np.repeat(np.arange(len(names)), np.diff(layout.ptr))
     cells = layout.cell if len(layout.cell) else np.arange(layout.size) % len(labels)

@@ -1,4 +1,4 @@
-"""The fit of a chain model on the user's own features: what the evidence licenses has a weight, and nothing else.
+"""The fit of a chain model on the user's own features: what the evidence has seen has a weight, and nothing else.
 
 CRFsuite gives a weight to what occurs in the training data. Under evidence sets, a pair of an attribute and a label
 occurs where a token has the attribute and its set the label, and a pair of labels where the sets of two neighbours have
@@ -29,7 +29,7 @@ from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.emission import ViewEmission
 from tagweave.models.layout import Layout
 from tagweave.models.objective import chunk_bounds
-from tagweave.models.structure import ChainStructure
+from tagweave.models.parameters import ChainParameters
 from tagweave.training.dev_score import scorer
 from tagweave.training.fit import Fitted, Problem, lay_out, layout_of, learn
 from tagweave.training.recipe import Recipe
@@ -110,27 +110,27 @@ def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions:
     encoder.freeze(encoded)
     evidence = [numbers for numbers in allow if numbers.any()]
     encoded = encoded.with_evidence(np.concatenate([np.zeros(0, np.int32), *evidence]))
-    structure = _structure(encoder, encoded, sets, recipe, min_freq, all_transitions)
-    return lay_out(structure, encoder, encoded, sets, recipe)
+    parameters = _parameters(encoder, encoded, sets, recipe, min_freq, all_transitions)
+    return lay_out(parameters, encoder, encoded, sets, recipe)
 
 
-def _structure(
+def _parameters(
     encoder: AttributeEncoder,
     encoded: Encoded,
     sets: LabelSets,
     recipe: Recipe,
     min_freq: float,
     all_transitions: bool,
-) -> ChainStructure:
+) -> ChainParameters:
     layout = layout_of(encoder, encoded, sets, sets.space.views[0], recipe.features == "all" and not min_freq)
     if min_freq:  # what does not occur at all is rare too, so CRFsuite drops it first
         layout = _frequent(layout, encoded, sets, min_freq)
-    licensed = None
+    observed = None
     if min_freq or not all_transitions:
         counts = transition_counts(encoded, sets)
-        licensed = ((counts > 0) & (counts >= min_freq),)
+        observed = ((counts > 0) & (counts >= min_freq),)
     scheme = TransitionScheme.free(len(sets.space))
-    return ChainStructure(sets.space, (layout,), scheme, recipe.transitions, recipe.edges, licensed)
+    return ChainParameters(sets.space, (layout,), scheme, recipe.transitions, recipe.edges, observed)
 
 
 def transition_counts(encoded: Encoded, sets: LabelSets) -> NDArray[np.float64]:

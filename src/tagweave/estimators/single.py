@@ -28,12 +28,12 @@ class SingleSentences:
     def __init__(self, model: ChainModel) -> None:
         assert isinstance(model.encoder, AttributeEncoder)  # noqa: S101 - for the type checker: `ChainCRF` has no other
         self.model = model
-        ((_, layout),), (weights,) = model.structure.weighted, model.structure.split(model.weights)
+        ((_, layout),), (weights,) = model.parameters.weighted, model.parameters.split(model.weights)
         t = model.transitions
         self._numbers: Mapping[str, int] = model.encoder.numbers
         self._emission = weights.emission, layout.ptr, layout.cell
         self._transitions = t.score, t.transposed_score, t.bounds, t.start_score, t.end_score
-        self._names = model.structure.space.names
+        self._names = model.space.names
         self._none = np.zeros(0)
 
     def labels(self, sentence: TokenSequence) -> list[str] | None:

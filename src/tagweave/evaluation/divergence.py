@@ -206,8 +206,8 @@ def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1)
             no token with a label.
     """
     check_words(first, second)
-    projection = PairProjection.of(model.structure.space, first.guideline, second.guideline)
-    tagger = Tagger(model, threads, model.structure.space.views[-1].guideline)
+    projection = PairProjection.of(model.space, first.guideline, second.guideline)
+    tagger = Tagger(model, threads, model.space.views[-1].guideline)
     pairs, left_out, before = TagPairs(), 0, 0
     for corpus in (first, second):
         for start in range(0, len(corpus), _BLOCK):

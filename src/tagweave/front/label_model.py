@@ -39,7 +39,7 @@ class LabelModel(Model):
     @property
     def guidelines(self) -> tuple[str, ...]:
         """The guidelines that it knows, the target first."""
-        return tuple(view.guideline for view in self.chain.structure.space.sides)
+        return tuple(view.guideline for view in self.chain.space.sides)
 
     @property
     def labels(self) -> tuple[str, ...]:

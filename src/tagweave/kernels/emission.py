@@ -6,7 +6,7 @@ matrix of the sentence, seen as one flat row-major array that begins at token p 
 
     scores.flat[(p - high[k]) * Y + cell[q]] += weights[q]      for q in ptr[g] .. ptr[g + 1] - 1
 
-`cell` lists the licensed (position, label) pairs of the gram, in order; a gram with all window * Y weights needs no
+`cell` lists the observed (position, label) pairs of the gram, in order; a gram with all window * Y weights needs no
 list, and where every gram has, the layout is dense and `cell` empty. A sentence of L tokens has anchors from -lead to
 L + trail, and grams[row] holds their features.
 

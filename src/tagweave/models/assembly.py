@@ -25,10 +25,10 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.chain_rules import check_chain, check_chain_arrays, check_layout
 from tagweave.models.guide import GuidedEncoder
 from tagweave.models.layout import Layout
+from tagweave.models.parameters import ChainParameters
 from tagweave.models.parts import Arrays, unnested
 from tagweave.models.pieces import PieceEncoder
 from tagweave.models.proposal import ProposingEncoder
-from tagweave.models.structure import ChainStructure
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_rules import check_tree, check_tree_arrays
 
@@ -61,25 +61,25 @@ def assemble(description: Description, arrays: Arrays) -> AnyModel:
 
 def _chain(description: Description, arrays: Arrays) -> ChainModel:
     check_chain_arrays(description, arrays)
-    structure = _structure(description, arrays)
-    encoder = ENCODERS[description["encoder"]["kind"]](description["encoder"], arrays, structure.space)
+    parameters = _parameters(description, arrays)
+    encoder = ENCODERS[description["encoder"]["kind"]](description["encoder"], arrays, parameters.space)
     windows = encoder.windows
-    for view, layout in structure.weighted:
+    for view, layout in parameters.weighted:
         check_layout(layout, windows, len(view.names))
-    weights_of((structure.size,)).check(arrays["weights"], "weights")
+    weights_of((parameters.size,)).check(arrays["weights"], "weights")
     task, coding, about = description["task"], description["coding"], description["about"]
-    return ChainModel(structure, encoder, arrays["weights"], task, coding, about)
+    return ChainModel(parameters, encoder, arrays["weights"], task, coding, about)
 
 
-def _structure(description: Description, arrays: Arrays) -> ChainStructure:
+def _parameters(description: Description, arrays: Arrays) -> ChainParameters:
     space, weighted = LabelSpace.from_json(description["space"]), description["weighted"]
     layouts = tuple(
         Layout(arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"]) if has_weights else None
         for i, has_weights in enumerate(weighted)
     )
     scheme = TransitionScheme(*(arrays[f"scheme.{part}"] for part in ("transition", "start", "end")))
-    licensed = tuple(arrays[f"licensed.{i}"] for i in range(sum(weighted))) if "licensed.0" in arrays else None
-    return ChainStructure(space, layouts, scheme, description["transitions"], description["edges"], licensed)
+    observed = tuple(arrays[f"observed.{i}"] for i in range(sum(weighted))) if "observed.0" in arrays else None
+    return ChainParameters(space, layouts, scheme, description["transitions"], description["edges"], observed)
 
 
 def _templates(description: Description, arrays: Arrays, space: LabelSpace) -> TemplateEncoder:
@@ -107,7 +107,7 @@ def _pieces(description: Description, arrays: Arrays, space: LabelSpace) -> Piec
 def _proposing(description: Description, arrays: Arrays, space: LabelSpace) -> ProposingEncoder:
     proposals = description["proposals"]
     models = [_chain(each, unnested(arrays, f"proposals.{i}")) for i, each in enumerate(proposals["models"])]
-    if [model.structure.space.views[0].guideline for model in models] != [side.guideline for side in space.sides]:
+    if [model.space.views[0].guideline for model in models] != [side.guideline for side in space.sides]:
         raise ValueError("models of other guidelines than the sides of the label space")
     encoder = _templates(description, arrays, space)
     return ProposingEncoder(encoder, space, models, float(proposals["threshold"]))

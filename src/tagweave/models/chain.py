@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.kernels import decode
+from tagweave.labels.space import LabelSpace
 from tagweave.models.emission import Tables, ViewEmission, emissions, write_emission
 from tagweave.models.objective import chunk_bounds
+from tagweave.models.parameters import ChainParameters
 from tagweave.models.parts import Arrays
-from tagweave.models.structure import ChainStructure
 from tagweave.structures.chain import Chain, ChainScores, best_labels
 from tagweave.structures.lockstep import Batch, Sums, Workspace
 from tagweave.structures.transitions import Transitions
@@ -54,9 +55,9 @@ class ChainModel:
     sets that `encoded.allow` numbers. Without masks every label is allowed.
 
     Attributes:
-        structure: what the weights mean.
+        parameters: what the weights mean.
         encoder: features.
-        weights: [structure.size]; nobody changes them in place.
+        weights: [parameters.size]; nobody changes them in place.
         task: `tag`, `segment` or `segtag`.
         coding: the word coding of a model of characters, else "".
         about: what else is known of the model: version, training corpora, scores.
@@ -64,31 +65,36 @@ class ChainModel:
 
     kind: ClassVar[str] = "chain"
 
-    structure: ChainStructure
+    parameters: ChainParameters
     encoder: Encoder
     weights: Floats
     task: str = "tag"
     coding: str = ""
     about: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def space(self) -> LabelSpace:
+        """The labels."""
+        return self.parameters.space
+
     def to_json(self) -> dict[str, Any]:
         """A plain description of all but the arrays."""
-        structure = self.structure
+        parameters = self.parameters
         return {
             "kind": self.kind,
             "task": self.task,
             "coding": self.coding,
-            "space": structure.space.to_json(),
-            "weighted": [layout is not None for layout in structure.layouts],
+            "space": parameters.space.to_json(),
+            "weighted": [layout is not None for layout in parameters.layouts],
             "encoder": self.encoder.to_json(),
-            "transitions": structure.transitions,
-            "edges": structure.edges,
+            "transitions": parameters.transitions,
+            "edges": parameters.edges,
             "about": self.about,
         }
 
     def arrays(self) -> Arrays:
         """What a file keeps beside the description, by name."""
-        return {"weights": self.weights, **self.structure.arrays(), **self.encoder.arrays()}
+        return {"weights": self.weights, **self.parameters.arrays(), **self.encoder.arrays()}
 
     def best(self, encoded: Encoded, masks: Masks | None = None, threads: int = 1) -> NDArray[np.int32]:
         """int32[N]: the best label of every token in the best sequence of its sentence; -1 where none is allowed."""
@@ -108,7 +114,7 @@ class ChainModel:
         self, encoded: Encoded, masks: Masks | None = None, threads: int = 1
     ) -> tuple[Floats, NDArray[np.float64]]:
         """float[N, Y], the probability of every label at every token, and float64[S], log Z of every sentence."""
-        gamma = np.empty((encoded.tokens, len(self.structure.space)), self.weights.dtype)
+        gamma = np.empty((encoded.tokens, len(self.space)), self.weights.dtype)
         log_z = np.zeros(len(encoded))
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
@@ -205,10 +211,10 @@ class ChainModel:
     @cached_property
     def transitions(self) -> Transitions:
         """The transition scores and potentials of the weights."""
-        return self.structure.transition_scores(self.weights)
+        return self.parameters.transition_scores(self.weights)
 
     def _emissions(self) -> list[ViewEmission]:
-        return emissions(self.structure, self.weights)
+        return emissions(self.parameters, self.weights)
 
     def _scores(
         self,
@@ -219,7 +225,7 @@ class ChainModel:
         tables: Tables | None = None,
     ) -> Floats:
         tokens = int(encoded.sentence_ptr[last] - encoded.sentence_ptr[first])
-        scores = np.empty((tokens, len(self.structure.space)), self.weights.dtype)
+        scores = np.empty((tokens, len(self.space)), self.weights.dtype)
         write_emission(views or self._emissions(), encoded, first, last, scores, tables)
         return scores
 
@@ -229,7 +235,7 @@ class ChainModel:
         """Call `run` with the scores of one batch of sentences after the other, on several threads."""
         transitions, views = self.transitions, self._emissions()
         tables = [view.kind_table(encoded) for view in views]
-        bounds = chunk_bounds(encoded, len(self.structure.space))
+        bounds = chunk_bounds(encoded, len(self.space))
 
         def chunk(i: int) -> None:
             run(bounds[i], bounds[i + 1], self._scores(encoded, bounds[i], bounds[i + 1], views, tables), transitions)

@@ -2,9 +2,9 @@
 
 | array | type | shape | entries |
 |---|---|---|---|
-| `weights` | float | all parts of `ChainStructure` | finite |
+| `weights` | float | all parts of `ChainParameters` | finite |
 | `scheme.transition`, `.start`, `.end` | bool | [Y, Y], [Y], [Y] | |
-| `licensed.V` | bool | [T, T] | all views with weights, or none |
+| `observed.V` | bool | [T, T] | all views with weights, or none |
 | `layout.V.ptr` | int | [F + 1] | 0, never falling, to the size of `cell`; dense: the sums of window * T |
 | `layout.V.cell` | unsigned | [ptr[F]], or none: dense | below window * T of their feature |
 | `index.codes` | uint64 | [F] | their highest bits are windows, 1 to 15 (`kernels.hashing`); all different |
@@ -164,8 +164,8 @@ def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
         if has_weights:
             rules[f"layout.{i}.ptr"] = ArrayRule(POINTERS, (features + 1,), is_pointer=True)
             rules[f"layout.{i}.cell"] = ArrayRule(CELLS, (None,))
-            if "licensed.0" in arrays:
-                rules[f"licensed.{weighted}"] = ArrayRule(BOOLEANS, (len(view["names"]),) * 2)
+            if "observed.0" in arrays:
+                rules[f"observed.{weighted}"] = ArrayRule(BOOLEANS, (len(view["names"]),) * 2)
             weighted += 1
     if encoder["kind"] == "attributes":
         rules["index.attributes"] = ArrayRule(BYTES, (None,))

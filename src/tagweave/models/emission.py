@@ -12,7 +12,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.kernels import emission
 from tagweave.labels.space import View
 from tagweave.models.layout import Layout
-from tagweave.models.structure import ChainStructure
+from tagweave.models.parameters import ChainParameters
 
 Floats = NDArray[Any]
 Tables = Sequence[Floats | None]
@@ -113,9 +113,9 @@ class ViewEmission:
         )
 
 
-def emissions(structure: ChainStructure, vector: Floats) -> list[ViewEmission]:
+def emissions(parameters: ChainParameters, vector: Floats) -> list[ViewEmission]:
     """The emission of every view that has weights, under a weight vector or a gradient."""
-    parts = zip(structure.weighted, structure.split(vector), strict=True)
+    parts = zip(parameters.weighted, parameters.split(vector), strict=True)
     return [ViewEmission(view, layout, weights.emission) for (view, layout), weights in parts]
 
 

@@ -78,7 +78,7 @@ class GuidedEncoder:
 
     def __init__(self, encoder: TemplateEncoder, guide: ChainModel) -> None:
         self.encoder, self.guide = encoder, guide
-        self.guideline = guide.structure.space.views[0].guideline
+        self.guideline = guide.space.views[0].guideline
         self.column = guide_column(self.guideline)
 
     @property
@@ -115,7 +115,7 @@ class GuidedEncoder:
 
     def _known(self, sentence: Sentence) -> tuple[str, ...] | None:
         """The column of a sentence that does not need the guide."""
-        names = self.guide.structure.space.views[0].number
+        names = self.guide.space.views[0].number
         return sentence.columns.get(self.column) or one_label_each(sentence.layers.get(self.guideline), names)
 
     def _told(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:

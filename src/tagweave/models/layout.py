@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
-from tagweave.models.licensing import CELL, licensed_cells
+from tagweave.models.observed_pairs import CELL, observed_cells
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,17 @@ class Layout:
         return cls(_pointers(windows * labels), np.zeros(0, CELL))
 
     @classmethod
-    def licensed(cls, encoded: Encoded, windows: NDArray[np.int64], masks: NDArray[np.uint8]) -> Layout:
-        """The pairs that the evidence of `encoded` licenses: a token has the feature, and its label set the label.
+    def observed(cls, encoded: Encoded, windows: NDArray[np.int64], masks: NDArray[np.uint8]) -> Layout:
+        """The pairs that the evidence of `encoded` observes: a token has the feature, and its label set the label.
 
-        A set of all labels licenses nothing, since it says nothing.
+        A set of all labels tells nothing, since it says nothing.
 
         Args:
             encoded: training data.
             windows: int64[F], how many tokens see each feature.
             masks: uint8[sets, Y], the labels of the view that each label set allows.
         """
-        counts, cell = licensed_cells(encoded, masks, windows)
+        counts, cell = observed_cells(encoded, masks, windows)
         return cls(_pointers(counts), cell)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
 from tagweave.models.emission import Tables, emissions, write_emission
-from tagweave.models.structure import ChainStructure
+from tagweave.models.parameters import ChainParameters
 from tagweave.structures.chain import ChainGradient, ChainScores
 from tagweave.structures.lockstep import Batch, Workspace
 from tagweave.structures.transitions import Transitions
@@ -24,9 +24,9 @@ class LinearScorer:
     Transition scores are the same in all batches, so their gradient is gathered, and added by `finish`.
 
     Args:
-        structure: what the weights mean.
-        weights: [structure.size].
-        gradient: [structure.size], what is added to.
+        parameters: what the weights mean.
+        weights: [parameters.size].
+        gradient: [parameters.size], what is added to.
         space: buffers; of one thread.
         transitions: the transition scores under the weights.
         tables: per view the scores of all word types, or `None` to compute those that are needed.
@@ -34,18 +34,18 @@ class LinearScorer:
 
     def __init__(
         self,
-        structure: ChainStructure,
+        parameters: ChainParameters,
         weights: Floats,
         gradient: Floats,
         space: Workspace,
         transitions: Transitions,
         tables: Tables | None = None,
     ) -> None:
-        self._structure, self._space, self._transitions = structure, space, transitions
-        self._views, self._gradients = emissions(structure, weights), emissions(structure, gradient)
+        self._parameters, self._space, self._transitions = parameters, space, transitions
+        self._views, self._gradients = emissions(parameters, weights), emissions(parameters, gradient)
         self._tables: Sequence[Floats | None] = tables or [None] * len(self._views)
         self._table_gradients = [None if table is None else np.zeros_like(table) for table in self._tables]
-        Y, dtype = len(structure.space), weights.dtype
+        Y, dtype = len(parameters.space), weights.dtype
         self._pairs, self._paths = np.zeros((Y, Y), dtype), np.zeros((Y, Y), dtype)
         self._start, self._end = np.zeros(Y, dtype), np.zeros(Y, dtype)
 
@@ -62,7 +62,7 @@ class LinearScorer:
     def add_gradient(self, batch: Batch, d_scores: ChainGradient) -> None:
         """See `Scorer.add_gradient`; `d_scores` is the room that `gradient` gave."""
         difference = d_scores.emission
-        if self._structure.edges:
+        if self._parameters.edges:
             ptr = batch.ptr
             filled = ptr[1:] > ptr[:-1]
             self._start += difference[ptr[:-1][filled]].sum(axis=0)
@@ -87,7 +87,7 @@ class LinearScorer:
     def finish(self, gradient: Floats) -> None:
         """Add the gradient of transition weights."""
         pairs = self._pairs * self._transitions.potential - self._paths
-        self._structure.add_transition_gradient(gradient, pairs, self._start, self._end)
+        self._parameters.add_transition_gradient(gradient, pairs, self._start, self._end)
 
     def finish_tables(self, encoded: Encoded) -> None:
         """Add the gradient of the scores of word types."""

@@ -16,8 +16,8 @@ from tagweave.kernels.perceptron import correct
 from tagweave.models import perceptron
 from tagweave.models.emission import Tables, emissions
 from tagweave.models.linear_scorer import LinearScorer
+from tagweave.models.parameters import ChainParameters
 from tagweave.models.sampling import Order, drawn, of_like_length
-from tagweave.models.structure import ChainStructure
 from tagweave.structures.chain import Chain
 from tagweave.structures.lockstep import Batch, Workspace
 from tagweave.structures.loss import ContradictionError, add_loss
@@ -37,7 +37,7 @@ class ChainObjective:
     Sentences whose evidence excludes nothing have loss 0 and gradient 0, exactly: they are left out.
 
     Args:
-        structure: what the weights mean.
+        parameters: what the weights mean.
         encoded: training sentences with their evidence.
         masks: uint8[sets, Y], the label sets that `encoded.allow` numbers.
         threads: how many threads share a pass. The same number gives the same sums, bit by bit.
@@ -48,7 +48,7 @@ class ChainObjective:
 
     def __init__(
         self,
-        structure: ChainStructure,
+        parameters: ChainParameters,
         encoded: Encoded,
         masks: NDArray[Any],
         threads: int = 1,
@@ -57,7 +57,7 @@ class ChainObjective:
         sizes: Sequence[int] = (),
     ) -> None:
         informative = encoded.informative()
-        self.structure = structure
+        self.parameters = parameters
         self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
         self.masks = masks.astype(dtype)
         self._only = np.where(masks.sum(axis=1) == 1, masks.argmax(axis=1), -1).astype(np.int32)
@@ -66,7 +66,7 @@ class ChainObjective:
         self._chunks: list[list[Batch]] | None = None
         self._workspaces: dict[int, Workspace] = {}
         self._kind_sizes = np.diff(encoded.kind_ptr)
-        self._seen = np.zeros(len(structure.weighted[0][1].ptr) - 1, np.int32)
+        self._seen = np.zeros(len(parameters.weighted[0][1].ptr) - 1, np.int32)
         self._scratch: dict[int, Floats] = {}
         self._calls = 0
         corpus = np.zeros(len(encoded), np.int32) if corpora is None or not sizes else corpora
@@ -76,14 +76,14 @@ class ChainObjective:
     @property
     def size(self) -> int:
         """The number of weights."""
-        return self.structure.size
+        return self.parameters.size
 
     def __len__(self) -> int:
         return len(self.encoded)
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         """The loss of all sentences and its gradient [size]."""
-        transitions = self.structure.transition_scores(weights)
+        transitions = self.parameters.transition_scores(weights)
         tables = self._kind_tables(weights)
         threads = range(len(self._full_pass()))
         with ThreadPoolExecutor(self.threads) as pool:
@@ -97,8 +97,8 @@ class ChainObjective:
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of sentences first .. last - 1; its gradient is added to `gradient`."""
-        transitions = self.structure.transition_scores(weights)
-        work = (self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first]) * len(self.structure.space) ** 2
+        transitions = self.parameters.transition_scores(weights)
+        work = (self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first]) * len(self.parameters.space) ** 2
         bounds = np.linspace(first, last, (self.threads if work >= _SHARED_WORK else 1) + 1).astype(int).tolist()
         batches = [Batch.of(self.encoded, low, high) for low, high in pairwise(bounds)]
         scorers = [
@@ -138,10 +138,10 @@ class ChainObjective:
         Raises:
             ContradictionError: no label sequence agrees with the evidence of a mistaken sentence.
         """
-        views = perceptron.views(self.structure, weights, totals)
-        base = perceptron.transitions(self.structure, self.dtype)
+        views = perceptron.views(self.parameters, weights, totals)
+        base = perceptron.transitions(self.parameters, self.dtype)
         sentences = perceptron.sentences(self.encoded, self.masks, self._only)
-        room = perceptron.room(views, len(self.structure.weighted), base, sentences, first, last)
+        room = perceptron.room(views, len(self.parameters.weighted), base, sentences, first, last)
         mistakes, impossible = correct(views, base, sentences, first, last, batch, step, room)
         if impossible >= 0:
             raise ContradictionError(
@@ -163,8 +163,8 @@ class ChainObjective:
         )
         starts: list[NDArray[np.int64]] = []
         stops: list[NDArray[np.int64]] = []
-        offsets = self.structure.offsets
-        for (_, layout), offset, end in zip(self.structure.weighted, offsets[:-1], offsets[1:], strict=True):
+        offsets = self.parameters.offsets
+        for (_, layout), offset, end in zip(self.parameters.weighted, offsets[:-1], offsets[1:], strict=True):
             at = features[:count]
             starts += [layout.ptr[at].astype(np.int64) + offset, np.array([offset + layout.size])]
             stops += [layout.ptr[at + 1].astype(np.int64) + offset, np.array([end])]  # transitions are always touched
@@ -173,35 +173,35 @@ class ChainObjective:
     def order(self, seed: int, iteration: int, batch: int) -> Order:
         """The sentences that an iteration visits, in the order in which it takes batches of them."""
         order = drawn(self._members, self._sizes, seed, iteration)
-        if len(self.structure.space) < _LARGE_SPACE:
+        if len(self.parameters.space) < _LARGE_SPACE:
             return order
         return of_like_length(order, self.encoded.lengths, batch, seed, iteration)
 
     def shuffled(self, order: Order) -> ChainObjective:
         """The same objective over the sentences in another order (any selection of them)."""
-        other = ChainObjective(self.structure, self.encoded.take(order), self.masks, self.threads, self.dtype)
+        other = ChainObjective(self.parameters, self.encoded.take(order), self.masks, self.threads, self.dtype)
         other._workspaces, other._scratch = self._workspaces, self._scratch  # as large as ever needed
         return other
 
-    def with_structure(self, structure: ChainStructure) -> ChainObjective:
-        """The objective of a structure over the same label space, for the same sentences."""
-        other = ChainObjective(structure, self.encoded, self.masks, self.threads, self.dtype)
+    def with_parameters(self, parameters: ChainParameters) -> ChainObjective:
+        """The objective of a parameters over the same label space, for the same sentences."""
+        other = ChainObjective(parameters, self.encoded, self.masks, self.threads, self.dtype)
         other._members, other._sizes = self._members, self._sizes
         return other
 
     def _kind_tables(self, weights: Floats) -> Tables:
-        return [view.kind_table(self.encoded) for view in emissions(self.structure, weights)]
+        return [view.kind_table(self.encoded) for view in emissions(self.parameters, weights)]
 
     def _workspace(self, thread: int, rows: int) -> Workspace:
         """The buffers of a thread, with room for `rows` tokens."""
         if thread not in self._workspaces or self._workspaces[thread].rows < rows:
-            self._workspaces[thread] = Workspace(rows + rows // 2, len(self.structure.space), self.dtype)
+            self._workspaces[thread] = Workspace(rows + rows // 2, len(self.parameters.space), self.dtype)
         return self._workspaces[thread]
 
     def _full_pass(self) -> list[list[Batch]]:
         """The batches of every thread: each has a run of sentences of about the same number of tokens."""
         if self._chunks is None:
-            bounds = chunk_bounds(self.encoded, len(self.structure.space))
+            bounds = chunk_bounds(self.encoded, len(self.parameters.space))
             batches = [Batch.of(self.encoded, low, high) for low, high in pairwise(bounds)]
             share = max(1, -(-len(batches) // self.threads))
             self._chunks = [batches[i : i + share] for i in range(0, len(batches), share)] or [[]]
@@ -226,7 +226,7 @@ class ChainObjective:
         return loss
 
     def _chain(self, thread: int) -> Chain:
-        return Chain(self.masks, self._workspace(thread, 0), self._only, self.structure.transitions)
+        return Chain(self.masks, self._workspace(thread, 0), self._only, self.parameters.transitions)
 
     def _scorer(
         self,
@@ -237,7 +237,7 @@ class ChainObjective:
         rows: int,
         tables: Tables | None = None,
     ) -> LinearScorer:
-        return LinearScorer(self.structure, weights, gradient, self._workspace(thread, rows), transitions, tables)
+        return LinearScorer(self.parameters, weights, gradient, self._workspace(thread, rows), transitions, tables)
 
 
 def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:

@@ -94,10 +94,10 @@ class PairTables:
             raise UnfitModelError(f"found a model of the task {model.task}, expected segment without a guide")
         if not np.isfinite(model.weights).all():
             raise UnfitModelError("found weights that are not numbers")
-        if len(model.structure.space) > LANES or not model.structure.space.views[0].is_identity:
-            raise UnfitModelError(f"found {len(model.structure.space)} labels, expected {LANES} at most")
+        if len(model.space) > LANES or not model.space.views[0].is_identity:
+            raise UnfitModelError(f"found {len(model.space)} labels, expected {LANES} at most")
         self._index = model.encoder.index
-        self._emissions = emissions(model.structure, model.weights)
+        self._emissions = emissions(model.parameters, model.weights)
         self._seen = np.zeros(len(self._index), bool)
         self._grams = list(_grams(model.encoder))
         self._lead = max(0, *(-grams.low for grams in self._grams))
@@ -277,12 +277,12 @@ def _labels(model: ChainModel) -> kernels.Labels:
     Raises:
         UnfitModelError: the transitions are not those of the coding.
     """
-    names, scheme = model.structure.space.names, model.structure.scheme
+    names, scheme = model.space.names, model.parameters.scheme
     expected = TransitionScheme.of(model.coding, names)
     pairs = [(getattr(scheme, part), getattr(expected, part)) for part in ("transition", "start", "end")]
     if not all(np.array_equal(found, wanted) for found, wanted in pairs):
         raise UnfitModelError("found transitions of another scheme than the coding's")
-    scores = model.structure.transition_scores(model.weights)
+    scores = model.parameters.transition_scores(model.weights)
     begin, end = np.full(LANES, -np.inf, np.float32), np.full(LANES, -np.inf, np.float32)
     begin[: len(names)], end[: len(names)] = scores.start_score, scores.end_score
     transition = np.full((LANES, LANES), -np.inf, np.float32)

@@ -9,27 +9,27 @@ from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
 from tagweave.kernels import perceptron as kernels
-from tagweave.models.structure import ChainStructure, ViewWeights
+from tagweave.models.parameters import ChainParameters, ViewWeights
 
 Floats = NDArray[Any]
 
 _VIEWS = 3  # that the kernel is given at least
 
 
-def views(structure: ChainStructure, weights: Floats, totals: Floats) -> tuple[kernels.ViewWeights, ...]:
+def views(parameters: ChainParameters, weights: Floats, totals: Floats) -> tuple[kernels.ViewWeights, ...]:
     """The views that have weights, that of whole labels first, with arrays of the same types; the first one again,
     where there are fewer than two guidelines and the bundles of both have."""
-    ptr = np.result_type(*(layout.ptr for _, layout in structure.weighted))
-    cell = np.result_type(*(layout.cell for _, layout in structure.weighted))
+    ptr = np.result_type(*(layout.ptr for _, layout in parameters.weighted))
+    cell = np.result_type(*(layout.cell for _, layout in parameters.weighted))
     found = []
-    for i, (view, layout) in enumerate(structure.weighted):
+    for i, (view, layout) in enumerate(parameters.weighted):
         pairs = np.ones((len(view.names),) * 2, bool)
-        if structure.licensed_transitions is not None:
-            pairs = np.ascontiguousarray(structure.licensed_transitions[i])
+        if parameters.observed_transitions is not None:
+            pairs = np.ascontiguousarray(parameters.observed_transitions[i])
         found.append(
             kernels.ViewWeights(
-                _parts(structure.split(weights)[i]),
-                _parts(structure.split(totals)[i]),
+                _parts(parameters.split(weights)[i]),
+                _parts(parameters.split(totals)[i]),
                 layout.ptr.astype(ptr, copy=False),
                 layout.cell.astype(cell, copy=False),
                 view.projection,
@@ -45,13 +45,13 @@ def _parts(weights: ViewWeights) -> kernels.Weights:
     return kernels.Weights(weights.emission, weights.transition, weights.start, weights.end)
 
 
-def transitions(structure: ChainStructure, dtype: type[np.floating[Any]]) -> kernels.Transitions:
+def transitions(parameters: ChainParameters, dtype: type[np.floating[Any]]) -> kernels.Transitions:
     """What transition scores begin with."""
-    scheme = structure.scheme
+    scheme = parameters.scheme
     score, start, end = (
         np.where(allowed, 0, -np.inf).astype(dtype) for allowed in (scheme.transition, scheme.start, scheme.end)
     )
-    return kernels.Transitions(score, start, end, structure.transitions, structure.edges)
+    return kernels.Transitions(score, start, end, parameters.transitions, parameters.edges)
 
 
 def sentences(encoded: Encoded, masks: Floats, only: NDArray[np.int32]) -> kernels.Sentences:

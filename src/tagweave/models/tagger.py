@@ -51,7 +51,7 @@ class Tagger:
         self, model: ChainModel, threads: int = 1, guideline: str | None = None, others: Sequence[str] = ()
     ) -> None:
         self.model, self.threads = model, threads
-        space = model.structure.space
+        space = model.space
         self._view = space.views[0] if guideline is None else space.view(guideline)
         self._others = {name: space.view(name) for name in others}
         self.guideline = self._view.guideline
@@ -63,7 +63,7 @@ class Tagger:
 
     def knows(self, candidate: str) -> bool:
         """Whether a candidate is a label, or a wildcard for some, of one of the model's guidelines."""
-        return any(view.knows(candidate) for view in self.model.structure.space.sides)
+        return any(view.knows(candidate) for view in self.model.space.sides)
 
     def tokens(self, sentences: Sequence[Sentence], layer: str | None = None) -> Sequence[Sentence]:
         """The sentences whose tokens the model labels, with `layer` as evidence: pieces, for a model of pieces."""
@@ -101,7 +101,7 @@ class Tagger:
             CorpusError: a label that the model does not know, or evidence that no sequence satisfies.
         """
         done: list[Sentence] = []
-        views = {view.guideline: view for view in self.model.structure.space.views}
+        views = {view.guideline: view for view in self.model.space.views}
         view = views.get(corpus.guideline, self._view)
         for given in in_blocks(corpus.sentences, _BLOCK):
             block = self.tokens(given, corpus.guideline)
@@ -121,7 +121,7 @@ class Tagger:
         Raises:
             CorpusError: as `complete`, of the layer.
         """
-        size = min(_BLOCK, max(1, _CELLS // (_LENGTH * len(self.model.structure.space))))
+        size = min(_BLOCK, max(1, _CELLS // (_LENGTH * len(self.model.space))))
         tables: list[Floats] = []
         for given in in_blocks(sentences, size):
             block = self.tokens(given, layer)
@@ -153,7 +153,7 @@ class Tagger:
         """
         encoded, sets = self._encoded(self.tokens([sentence], layer), layer, covered)
         with one_blas_thread():
-            found = ranked(self.model, encoded, sets or LabelSets(self.model.structure.space), self._view, k)
+            found = ranked(self.model, encoded, sets or LabelSets(self.model.space), self._view, k)
         if not found:
             raise _contradiction(sentence)
         return found
@@ -207,18 +207,18 @@ class Tagger:
         tags = self.guideline if self.model.task == "segtag" else None  # of which nothing is known
         known = Sentence(sentence.forms, {SEGMENTATION: segmentation(sentence.forms)}, location=sentence.location)
         told = recode(known, self.guideline, self.model.coding, tags).layers[self.guideline]
-        views = self.model.structure.space.guidelines
+        views = self.model.space.guidelines
         others = {name: layer for name, layer in sentence.layers.items() if name not in views}
         return replace(sentence, layers={**others, self.guideline: told})
 
     def _evidence(
         self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets]:
-        sets = LabelSets(self.model.structure.space)
+        sets = LabelSets(self.model.space)
         encoded = self.model.encoder.encode(block, self.threads)  # a guide sees layers that are no evidence
-        if guideline not in self.model.structure.space.guidelines:
+        if guideline not in self.model.space.guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
-        allow = allowed_sets(block, sets, self.model.structure.scheme, covered)
+        allow = allowed_sets(block, sets, self.model.parameters.scheme, covered)
         return encoded.with_evidence(allow).in_scope(sets.masks), sets
 
 

@@ -110,7 +110,7 @@ class CharacterLabelling(Labelling):
             and self.chosen_format is raw.FORMAT
             and parse_argument(self.argument).layer is None
             and chosen_format(format, output) in (segmented.FORMAT, None)
-            and self.tagger.guidelines == (self.tagger.model.structure.space.views[0].guideline,)
+            and self.tagger.guidelines == (self.tagger.model.space.views[0].guideline,)
         )
 
 

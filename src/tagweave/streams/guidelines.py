@@ -16,7 +16,7 @@ def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
     Raises:
         StreamError: it does not; `name` is that of the model.
     """
-    known = model.structure.space.guidelines
+    known = model.space.guidelines
     if guideline not in known:
         expected = f"{known[0]}, the guideline" if len(known) == 1 else f"one of {', '.join(known)}, the guidelines"
         raise StreamError(f"found --to {guideline}, expected {expected} of {name}")
@@ -28,7 +28,7 @@ def other_side(model: ChainModel, guideline: str, name: str) -> str:
     Raises:
         StreamError: there is none, or several; `name` is that of the model.
     """
-    others = [view.guideline for view in model.structure.space.sides if view.guideline != guideline]
+    others = [view.guideline for view in model.space.sides if view.guideline != guideline]
     if len(others) != 1:
         expected = " or ".join(f"--to {other}" for other in others) or "a model of another guideline, too"
         raise StreamError(f"{name}: found a corpus of the guideline {guideline!r}, expected {expected}")

@@ -101,7 +101,7 @@ class LabelConversion(Conversion):
     @cached_property
     def _heeded(self) -> frozenset[str]:
         """The guidelines that the model heeds."""
-        known = {*self.model.structure.space.guidelines, *sources(self.model, self.to)}
+        known = {*self.model.space.guidelines, *sources(self.model, self.to)}
         return frozenset(known - {self.to} if self.retag else known)
 
     def _evidence(self, sentence: Sentence) -> Sentence:

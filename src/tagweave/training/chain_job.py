@@ -77,7 +77,7 @@ class ChainJob(Job[Fitted]):
 
     def about(self, fitted: Fitted) -> dict[str, Any]:
         """See `Job.about`."""
-        return {"weights": weights_by_view(fitted.model.structure)}
+        return {"weights": weights_by_view(fitted.model.parameters)}
 
     def save(self, fitted: Fitted, about: dict[str, Any], path: Path) -> None:
         """See `Job.save`."""

@@ -70,7 +70,7 @@ class ChainSystem:
     ) -> Fitted:
         """A guided model (`fit_guided`): these labels take the place of its guide's, in training alone. Raises as
         `train`."""
-        column = guide_column(guide.model.structure.space.views[0].guideline)
+        column = guide_column(guide.model.space.views[0].guideline)
         shown, shown_dev = [self._shown(each, column) for each in parallel], dev and self._shown(dev, column)
         recipe = replace(self.recipe, sample=())
         return fit_guided(shown, guide.model, recipe, shown_dev, self._part(step))
@@ -81,7 +81,7 @@ class ChainSystem:
 
     def given(self, model: Fitted, corpus: Corpus) -> list[Labels]:
         """The labels that the corpus gives; where it leaves several, the best sequence among them."""
-        names = model.model.structure.space.views[0].number
+        names = model.model.space.views[0].number
         prepared = self.recipe.task.prepare(corpus)
         found = [one_label_each(each.layers.get(prepared.guideline), names) for each in prepared]
         open_ones = [s for s, labels in zip(prepared, found, strict=True) if labels is None]
@@ -97,7 +97,7 @@ class ChainSystem:
     def candidates(self, transfer: Fitted, text: Parallel[Labels], k: int) -> list[KBest[Labels]]:
         """The k best label sequences; scores are log probabilities, of the perceptron distances from the best one."""
         model, shown = transfer.model, self.recipe.task.prepare(self._shown(text)).sentences
-        names = model.structure.space.views[0].names
+        names = model.space.views[0].names
         encoded = model.encoder.encode(shown, self.recipe.threads)
         found: list[KBest[Labels]] = []
         with one_blas_thread():
@@ -151,8 +151,8 @@ class ChainSystem:
         )
 
     def _evidence_scores(self, model: ChainModel, block: Sequence[Sentence], corpus: Corpus) -> Floats:
-        sets = LabelSets(model.structure.space)
-        allow = allowed_sets(block, sets, model.structure.scheme, corpus.covered)
+        sets = LabelSets(model.space)
+        allow = allowed_sets(block, sets, model.parameters.scheme, corpus.covered)
         encoded = model.encoder.encode(block, self.recipe.threads).with_evidence(allow)
         with one_blas_thread():
             return self._total(model, encoded, sets.masks) - self._total(model, encoded)

@@ -114,7 +114,7 @@ def fit_coupled(
     Development data may be of any of them. Arguments and errors are those of `fit` and `prepare_coupled`.
     """
     problem = prepare_coupled(corpora, recipe, coupling, pruning)
-    return fit_problem(problem, for_bundles(recipe, len(problem.model.structure.space)), dev, run)
+    return fit_problem(problem, for_bundles(recipe, len(problem.model.space)), dev, run)
 
 
 def for_bundles(recipe: Recipe, bundles: int) -> Recipe:

@@ -41,11 +41,11 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in dev.sentences]
     if dev.covered is not None:
         layers = [tuple(None if OUTSIDE in (each or ()) else each for each in layer) for layer in layers]
-    sides = [view.guideline for view in model.structure.space.sides]
+    sides = [view.guideline for view in model.space.sides]
     if dev.guideline not in sides:
         found = f"development data of the guideline {dev.guideline!r}"
         raise CorpusError(found, f"{' or '.join(map(repr, sides))}, of the model", dev.path)
-    _check_known(layers, model.structure.space.view(dev.guideline), dev.path)
+    _check_known(layers, model.space.view(dev.guideline), dev.path)
     tokens = model.encoder.tokens(dev.sentences, threads)
     pieces = piece_lengths(tokens) if of_pieces(model) else None
     return scorer(model, model.encoder.encode(tokens, threads), layers, dev.guideline, threads, dev.path, pieces)
@@ -79,7 +79,7 @@ def scorer(
     Raises:
         CorpusError: no position has one label.
     """
-    view = model.structure.space.view(guideline)
+    view = model.space.view(guideline)
     numbers = dict(view.number)  # of the labels of the model, then of those that it lacks
     gold = np.array([_one_label(candidates, numbers) for layer in layers for candidates in layer], np.int32)
     known = gold >= 0

@@ -28,10 +28,10 @@ from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder
 from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
+from tagweave.models.parameters import ChainParameters
 from tagweave.models.pieces import PieceEncoder
 from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.rounding import rounded
-from tagweave.models.structure import ChainStructure
 from tagweave.training.consistency import check_consistent
 from tagweave.training.dev_score import dev_score
 from tagweave.training.recipe import Recipe
@@ -71,14 +71,16 @@ class Problem:
     def starts_pointwise(self) -> bool:
         """Whether a model of labels that depend on their neighbours should begin with one in which they do not."""
         allow = self.objective.encoded.allow
-        views = self.model.structure.space.sides
+        views = self.model.space.sides
         known = np.any([self.sets.projected(view).sum(axis=1) == 1 for view in views], axis=0)[allow]
-        return self.model.structure.transitions and len(allow) > 0 and bool(known.mean() < _MOSTLY)
+        return self.model.parameters.transitions and len(allow) > 0 and bool(known.mean() < _MOSTLY)
 
     def pointwise(self) -> Problem:
         """The same problem without the weights of transitions and edges, which stay as they are."""
-        structure = replace(self.model.structure, transitions=False, edges=False)
-        return Problem(replace(self.model, structure=structure), self.objective.with_structure(structure), self.sets)
+        parameters = replace(self.model.parameters, transitions=False, edges=False)
+        return Problem(
+            replace(self.model, parameters=parameters), self.objective.with_parameters(parameters), self.sets
+        )
 
 
 def fit(
@@ -238,20 +240,20 @@ def prepare_in(
         layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
         for view, has_weights, all_pairs in zip(space.views, weighted, dense, strict=False)
     )
-    structure = ChainStructure(space, layouts, scheme, recipe.transitions, recipe.edges)
+    parameters = ChainParameters(space, layouts, scheme, recipe.transitions, recipe.edges)
     of_corpus = np.repeat(np.arange(len(corpora), dtype=np.int32), [len(corpus) for corpus in corpora])
-    return lay_out(structure, encoder, encoded, sets, recipe, of_corpus)
+    return lay_out(parameters, encoder, encoded, sets, recipe, of_corpus)
 
 
 def layout_of(encoder: GrowingEncoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
-    """Weights of every feature for every tag of a view, or only for those that the evidence of `encoded` licenses."""
+    """Weights of every feature for every tag of a view, or only for those that the evidence of `encoded` observes."""
     if dense:
         return Layout.dense(encoder.windows, len(view.names))
-    return Layout.licensed(encoded, encoder.windows, sets.projected(view))
+    return Layout.observed(encoded, encoder.windows, sets.projected(view))
 
 
 def lay_out(
-    structure: ChainStructure,
+    parameters: ChainParameters,
     encoder: GrowingEncoder,
     encoded: Encoded,
     sets: LabelSets,
@@ -261,8 +263,8 @@ def lay_out(
     """A problem from its parts, whatever the features are: `encoder` is frozen, `encoded` carries its evidence."""
     dtype = np.float32 if recipe.precision == "float32" else np.float64
     coding = recipe.task.coding if recipe.task.of_characters else ""
-    model = ChainModel(structure, encoder, np.zeros(structure.size, dtype), recipe.task.name, coding)
-    objective = ChainObjective(structure, encoded, sets.masks, recipe.threads, dtype, of_corpus, recipe.sample)
+    model = ChainModel(parameters, encoder, np.zeros(parameters.size, dtype), recipe.task.name, coding)
+    objective = ChainObjective(parameters, encoded, sets.masks, recipe.threads, dtype, of_corpus, recipe.sample)
     return Problem(model, objective, sets)
 
 

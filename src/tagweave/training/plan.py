@@ -75,7 +75,7 @@ class TrainingPlan:
         coding: of words in labels of characters.
         templates: feature templates; (): the preset of the task.
         lexicons: files of words that features look for.
-        weights: `all` gives every feature a weight for every label, `observed` only for those that evidence licenses.
+        weights: `all` gives every feature a weight for every label, `observed` only for those that evidence has seen.
         minimum_count: features that occur less often are dropped.
         drop_columns: parsers: the share of sentences of which training sees a copy without tags and columns.
         learner, settings: by name.

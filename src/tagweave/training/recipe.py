@@ -42,7 +42,7 @@ class Recipe:
         templates: features; `None` takes the preset that suits the task.
         learner, settings: the learner's name and its settings.
         features: `all` gives every feature a weight for every label, `observed` only for labels that the evidence
-            licenses somewhere; `None` chooses by the number of labels.
+            observed somewhere; `None` chooses by the number of labels.
         minimum_count: features that occur less often are dropped.
         transitions: whether labels depend on their neighbours.
         edges: whether the first and the last label of a sentence have weights.

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.labels.mapping import TagMapping
-    from tagweave.models.structure import ChainStructure
+    from tagweave.models.parameters import ChainParameters
     from tagweave.training.fit import Problem
     from tagweave.training.recipe import Recipe
 
@@ -25,36 +25,36 @@ _TOGETHER = 64  # sentences that a thread takes at once where a learner sees the
 
 def summary(problem: Problem, recipe: Recipe) -> list[str]:
     """Lines that tell the size of a problem: sentences, tokens, labels, features, weights and memory."""
-    objective, encoder, structure = problem.objective, problem.model.encoder, problem.model.structure
+    objective, encoder, parameters = problem.objective, problem.model.encoder, problem.model.parameters
     encoded = objective.encoded
     known = int(np.count_nonzero(encoded.allow))
     features, needed, peak = len(encoder.arrays()["index.codes"]), estimated_bytes(problem, recipe), peak_bytes()
     in_all = f", {_readable(peak + needed)} in all" if peak else ""
     return [
         f"{len(objective):,} sentences with evidence, {encoded.tokens:,} tokens ({known:,} with evidence)",
-        f"{_labels(structure)}, {features:,} features, {objective.size:,} weights{_by_view(structure)}",
+        f"{_labels(parameters)}, {features:,} features, {objective.size:,} weights{_by_view(parameters)}",
         f"about {_readable(needed)} of memory for training{in_all}",
     ]
 
 
-def weights_by_view(structure: ChainStructure) -> dict[str, int]:
+def weights_by_view(parameters: ChainParameters) -> dict[str, int]:
     """How many weights each view of the labels has, those of transitions included; a view without any is left out."""
-    bounds = zip(structure.weighted, structure.offsets, structure.offsets[1:], strict=False)
+    bounds = zip(parameters.weighted, parameters.offsets, parameters.offsets[1:], strict=False)
     return {view.guideline: end - start for (view, _), start, end in bounds}
 
 
-def _labels(structure: ChainStructure) -> str:
-    space = structure.space
+def _labels(parameters: ChainParameters) -> str:
+    space = parameters.space
     if len(space.views) == 1:
         return f"{len(space):,} labels"
     sides = " and ".join(f"{len(view.names):,} of {view.guideline}" for view in space.sides)
     return f"{len(space):,} bundles of labels ({sides})"
 
 
-def _by_view(structure: ChainStructure) -> str:
-    if len(structure.space.views) == 1:
+def _by_view(parameters: ChainParameters) -> str:
+    if len(parameters.space.views) == 1:
         return ""
-    return f" ({', '.join(f'{name} {count:,}' for name, count in weights_by_view(structure).items())})"
+    return f" ({', '.join(f'{name} {count:,}' for name, count in weights_by_view(parameters).items())})"
 
 
 def mapping_lines(problem: Problem, mappings: Sequence[TagMapping]) -> Iterator[str]:
@@ -62,7 +62,7 @@ def mapping_lines(problem: Problem, mappings: Sequence[TagMapping]) -> Iterator[
     from tagweave.labels.transition_scheme import split_label
     from tagweave.training.coupled import over_labels
 
-    sides = {view.guideline: view.names for view in problem.model.structure.space.sides}
+    sides = {view.guideline: view.names for view in problem.model.space.sides}
     is_tag = problem.model.task != "segtag"
     for mapping in mappings:
         names = (mapping.first, mapping.second)
@@ -91,7 +91,7 @@ def estimated_bytes(problem: Problem, recipe: Recipe) -> int:
     potentials and counts; the buffers of the largest batch of sentences, tokens x labels; and the encoded sentences,
     of which a learner has a shuffled copy.
     """
-    objective, Y = problem.objective, len(problem.model.structure.space)
+    objective, Y = problem.objective, len(problem.model.space)
     itemsize = np.dtype(objective.dtype).itemsize
     arrays = [value for value in vars(objective.encoded).values() if isinstance(value, np.ndarray)]
     vectors = _VECTORS[recipe.learner] * objective.size * itemsize

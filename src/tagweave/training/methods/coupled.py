@@ -130,7 +130,7 @@ class _Coupling:
         problem = prepare_coupled(corpora, job.recipe, coupling, pruning)
         for line in mapping_lines(problem, coupling.mappings):
             job.run.tell(line)
-        return job.fit_problem(problem, job.data.corpora, for_bundles(job.recipe, len(problem.model.structure.space)))
+        return job.fit_problem(problem, job.data.corpora, for_bundles(job.recipe, len(problem.model.space)))
 
     def _pruned(self) -> tuple[Sequence[Corpus], Pruning | None]:
         """The corpora with what comes into question where, and who said so."""

@@ -1,4 +1,4 @@
-"""The (feature, label) pairs that evidence licenses, found in one pass over encoded sentences.
+"""The (feature, label) pairs that evidence has seen, found in one pass over encoded sentences.
 
 What is gathered are pairs of features and label *sets*: there are far fewer, where the sets are large.
 """
@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
-from tagweave.kernels import licensing
+from tagweave.kernels import observed_pairs
 
 CELL = np.uint16
 """The type of cells, wherever it holds them: kernels are compiled for each type, and a byte would save few."""
 
 
-def licensed_cells(
+def observed_cells(
     encoded: Encoded, masks: NDArray[np.uint8], windows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """int64[F], how many pairs each feature has, and the cells position * Y + label of all, by feature, rising.
 
     Args:
         encoded: sentences with evidence.
-        masks: uint8[sets, Y], the labels of each set; a set of all labels licenses nothing.
+        masks: uint8[sets, Y], the labels of each set; a set of all labels tells nothing.
         windows: int64[F], how many tokens see each feature.
     """
     sets, labels = masks.shape
@@ -33,9 +33,9 @@ def licensed_cells(
     codes = _feature_sets(encoded, masks, positions * sets)
     dtype = np.result_type(CELL, np.min_scalar_type(positions * labels))
     counts, no_cells = np.zeros(len(windows), np.int64), np.zeros(0, dtype)
-    licensing.expand(codes, positions, masks, counts, no_cells)
+    observed_pairs.expand(codes, positions, masks, counts, no_cells)
     cells = np.empty(int(counts.sum()), dtype)
-    licensing.expand(codes, positions, masks, counts, cells)
+    observed_pairs.expand(codes, positions, masks, counts, cells)
     return counts, cells
 
 
@@ -45,7 +45,7 @@ def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDA
     pairs = _Pairs(width)
     if encoded.grams.shape[1]:
         pairs.fill(
-            lambda table, limit, progress: licensing.enter_grams(
+            lambda table, limit, progress: observed_pairs.enter_grams(
                 table,
                 encoded.grams,
                 encoded.high,
@@ -59,11 +59,11 @@ def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDA
             ),
             len(encoded),
         )
-    # tokens of one kind under one label set license the same pairs
+    # tokens of one kind under one label set observe the same pairs
     joint = np.unique(encoded.kinds.astype(np.int64) * len(masks) + encoded.allow)
     kinds, sets = joint // len(masks), joint % len(masks)
     pairs.fill(
-        lambda table, limit, progress: licensing.enter_kinds(
+        lambda table, limit, progress: observed_pairs.enter_kinds(
             table, encoded.kind_ptr, encoded.kind_features, kinds, sets, speaks, limit, progress
         ),
         len(kinds),
@@ -91,7 +91,7 @@ class _Pairs:
     def _grow(self) -> None:
         old = self._table
         self._table = np.full(4 * len(old), -1, np.int64)
-        licensing.rehash(old, self._table)
+        observed_pairs.rehash(old, self._table)
 
     def sorted(self) -> NDArray[np.int64]:
         """The codes, rising."""

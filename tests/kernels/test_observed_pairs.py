@@ -11,8 +11,8 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
-from tagweave.kernels import licensing
-from tagweave.models.licensing import licensed_cells
+from tagweave.kernels import observed_pairs
+from tagweave.models.observed_pairs import observed_cells
 
 MASKS = np.array([[1, 1, 1], [1, 0, 0], [0, 1, 1], [0, 0, 1]], np.uint8)
 TEMPLATES = Templates(("form[-1]", "form[0]", "form[1]", "form[-2] form[-1]", "form[2]", "lower[0]", "inner[0]"))
@@ -20,7 +20,7 @@ TEMPLATES = Templates(("form[-1]", "form[0]", "form[1]", "form[-2] form[-1]", "f
 
 def found_pairs(encoded: Encoded, encoder: TemplateEncoder, width: int) -> list[int]:
     """The same codes from the counts and cells of the package."""
-    counts, cells = licensed_cells(encoded, MASKS, encoder.windows)
+    counts, cells = observed_cells(encoded, MASKS, encoder.windows)
     assert len(counts) == len(encoder.windows)
     return (np.repeat(np.arange(len(counts)) * width, counts) + cells).tolist()
 
@@ -66,7 +66,7 @@ def test_pairs(texts: list[str], seed: int, minimum_count: int) -> None:
     assert found_pairs(encoded, encoder, width) == sorted(naive_pairs(encoded, MASKS, width))
 
 
-def test_unknown_positions_license_nothing() -> None:
+def test_unknown_positions_observe_nothing() -> None:
     encoded, encoder = encode(["a b c", "a"], 0)
     assert found_pairs(encoded.with_evidence(0 * encoded.allow), encoder, 9) == []
 
@@ -85,5 +85,5 @@ def test_rehash_keeps_every_code(slots: int) -> None:
     codes = np.random.default_rng(1).choice(10**9, 30, replace=False)
     old, table = np.full(32, -1, np.int64), np.full(slots, -1, np.int64)
     old[: len(codes)] = codes
-    licensing.rehash(old, table)
+    observed_pairs.rehash(old, table)
     assert sorted(table[table >= 0].tolist()) == sorted(codes.tolist())

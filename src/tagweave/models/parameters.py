@@ -36,7 +36,7 @@ class ViewWeights:
 
 
 @dataclass(frozen=True)
-class ChainStructure:
+class ChainParameters:
     """What the weights of a chain model mean.
 
     Attributes:
@@ -45,7 +45,7 @@ class ChainStructure:
         scheme: the transitions that the coding of the labels allows.
         transitions: whether there are transition weights; without them every position is a classifier of its own.
         edges: whether the first and the last label have weights (tsuboi-2008's S and E).
-        licensed_transitions: per view with weights, bool[Y, Y]: the transitions that have one; `None`: all.
+        observed_transitions: per view with weights, bool[Y, Y]: the transitions that have one; `None`: all.
     """
 
     space: LabelSpace
@@ -53,7 +53,7 @@ class ChainStructure:
     scheme: TransitionScheme
     transitions: bool = True
     edges: bool = True
-    licensed_transitions: tuple[NDArray[np.bool_], ...] | None = None
+    observed_transitions: tuple[NDArray[np.bool_], ...] | None = None
 
     @cached_property
     def weighted(self) -> tuple[tuple[View, Layout], ...]:
@@ -76,7 +76,7 @@ class ChainStructure:
         return self.offsets[-1]
 
     def arrays(self) -> Arrays:
-        """What a file keeps of the structure, by name."""
+        """What a file keeps of them, by name."""
         scheme = self.scheme
         arrays: Arrays = {
             "scheme.transition": scheme.transition,
@@ -86,8 +86,8 @@ class ChainStructure:
         for i, layout in enumerate(self.layouts):
             if layout is not None:
                 arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"] = layout.ptr, layout.cell
-        for i, licensed in enumerate(self.licensed_transitions or ()):
-            arrays[f"licensed.{i}"] = licensed
+        for i, observed in enumerate(self.observed_transitions or ()):
+            arrays[f"observed.{i}"] = observed
         return arrays
 
     def split(self, vector: Floats) -> tuple[ViewWeights, ...]:
@@ -132,8 +132,8 @@ class ChainStructure:
                 if not view.is_identity:
                     by_tag = np.zeros_like(weights.transition)
                     kernels.collect_pairs(pairs, view.projection, by_tag)
-                if self.licensed_transitions is not None:
-                    by_tag = np.where(self.licensed_transitions[i], by_tag, 0)
+                if self.observed_transitions is not None:
+                    by_tag = np.where(self.observed_transitions[i], by_tag, 0)
                 weights.transition[...] += by_tag
             if self.edges:
                 weights.start[...] += _fold(start, view)
