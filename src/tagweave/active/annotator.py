@@ -1,9 +1,9 @@
 """A simulated annotator of words in context (KWIC; tsuboi-2008, sections 2.1 and 5.1).
 
-Shown a span of raw text, the annotator says whether it is a word there. If it is, there is a boundary at both its
-ends and none inside: the span is settled, the character before it may only end a word, the one after it only begin one.
-If it is not, nothing is marked, as in Figure 2 of the paper: that a span is *not* a word says of no single place
-whether a word ends there, so it cannot be said in sets of labels.
+Shown a span of raw text, the annotator says whether it is a word. If it is, there are boundaries at both ends and none
+inside: the labels of the span are settled, the character before it can only end a word, and the one after it can only
+begin one. If it is not, nothing is marked, as in Figure 2 of the paper: that a span is *not* a word decides no single
+boundary, so sets of labels cannot express it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Annotator:
     """Answers from text that is fully segmented.
 
     Attributes:
-        sentences: of characters, what an annotator is shown: nothing of the segmentation is in them.
+        sentences: what an annotator is shown: sentences of characters, without their segmentation.
         ends: bool[N], whether a word ends after each of the N characters of all sentences.
         begins: int64[S + 1], the first character of each sentence.
     """
@@ -41,10 +41,10 @@ class Annotator:
 
     @classmethod
     def of(cls, gold: Corpus) -> Annotator:
-        """From a corpus of words, or of characters each with one label B, M, E, S.
+        """An annotator from a corpus of words, or of characters each with one of the labels B, M, E, S.
 
         Raises:
-            CorpusError: a character without one label.
+            CorpusError: a character without exactly one of these labels.
         """
         coded = Task("segment").prepare(gold)
         ends: list[bool] = []
@@ -64,9 +64,9 @@ class Annotator:
         return np.asarray(begins[found.start] & begins[found.stop] & (before[found.stop] - before[found.start] == 1))
 
     def annotated(self, found: Occurrences, guideline: str = SEGMENTATION) -> Corpus:
-        """What is known after questions about these occurrences: a corpus of characters, of the sentences with a word.
+        """The annotation after questions about these occurrences: a corpus of characters, of the sentences with a word.
 
-        Evidence is in the layer `segmentation`; `guideline` is what the corpus calls its guideline.
+        The evidence is in the layer `segmentation`; `guideline` names the guideline of the corpus.
         """
         words = found.only(self.answers(found))
         marks, begins = word_marks(len(self.ends), words.start, words.stop), self.begins.tolist()
@@ -78,8 +78,8 @@ class Annotator:
 
 
 def until_words(answers: Sequence[bool] | NDArray[np.bool_], words: int) -> int:
-    """How many questions it takes until so many words are marked; all of them where there are fewer words."""
-    found = np.flatnonzero(answers)
+    """How many questions it takes to mark so many words; all questions if there are fewer words."""
+    marked = np.flatnonzero(answers)
     if words == 0:
         return 0
-    return int(found[words - 1]) + 1 if words <= len(found) else len(answers)
+    return int(marked[words - 1]) + 1 if words <= len(marked) else len(answers)

@@ -1,10 +1,10 @@
-"""A segmenter of one domain trained again, with partial annotation of another (tsuboi-2008, section 5.1).
+"""Retraining a segmenter of one domain with partial annotation of another (tsuboi-2008, section 5.1).
 
-| treatment | what is unknown |
+| treatment | unknown characters |
 |---|---|
-| `marginal` | stays unknown: marginal likelihood |
-| `argmax` | gets its most probable labels under the model of the source domain, given what is known |
-| `pointwise` | is ignored: labels do not depend on their neighbours |
+| `marginal` | stay unknown: marginal likelihood |
+| `argmax` | get their most probable labels under the model of the source domain, given what is known |
+| `pointwise` | are ignored: labels do not depend on their neighbours |
 
 The corpus of the source domain is always part of the training data, as in the paper.
 """
@@ -25,20 +25,21 @@ from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
 TREATMENTS = ("marginal", "argmax", "pointwise")
-"""What may be done about the characters that were not annotated."""
+"""How to treat the characters that were not annotated."""
 
 
 def recipe_of(model: ChainModel, seed: int | None = None, threads: int = 1) -> Recipe:
-    """The recipe by which a model was trained, on all sentences; with another seed, if its learner has one.
+    """The recipe of a model's training, but on all sentences; with another seed, if its learner has one.
 
     Raises:
-        ValueError: the model does not tell.
+        ValueError: the model does not contain its recipe.
     """
-    told = model.about.get("recipe")
-    if not isinstance(told, dict):
+    stored = model.about.get("recipe")
+    if not isinstance(stored, dict):
         raise ValueError("found a model that does not tell its recipe, expected one of `tagweave train`")
     try:
-        recipe = Recipe(**{**told, "task": Task(**told["task"]), "templates": Templates(tuple(told["templates"]))})
+        templates = Templates(tuple(stored["templates"]))
+        recipe = Recipe(**{**stored, "task": Task(**stored["task"]), "templates": templates})
     except (KeyError, TypeError) as error:
         raise ValueError(f"found a recipe that cannot be read ({error}), expected one of `tagweave train`") from error
     settings = recipe.settings if seed is None or "seed" not in recipe.settings else {**recipe.settings, "seed": seed}
@@ -58,10 +59,10 @@ def retrained(
 
     Args:
         treatment: one of `TREATMENTS`.
-        model: of the source domain; it fills in what `argmax` needs, and has the words that templates look for.
+        model: the model of the source domain; fills in labels for `argmax`, and has the lexicon that templates use.
         source: the corpus of the source domain.
-        annotated: of characters, under the guideline of `source`; may be empty.
-        recipe: how.
+        annotated: a corpus of characters under the guideline of `source`; may be empty.
+        recipe: how to train.
         dev, run: as for `fit`.
 
     Raises:
@@ -83,7 +84,7 @@ def retrained(
 
 
 def _words(model: ChainModel, recipe: Recipe) -> tuple[str, ...]:
-    """The words of the model's lexicon, if the recipe has templates that look for some."""
+    """The words of the model's lexicon, if the recipe has templates that use one."""
     encoder = model.encoder
     if not isinstance(encoder, TemplateEncoder) or not recipe.chosen_templates().lexicon_columns:
         return ()
@@ -91,7 +92,7 @@ def _words(model: ChainModel, recipe: Recipe) -> tuple[str, ...]:
 
 
 def completed(model: ChainModel, annotated: Corpus, recipe: Recipe) -> Corpus:
-    """Partially annotated sentences of characters as whole words, those most probable under a model that segments."""
+    """Partially annotated sentences of characters, completed to words by a segmenter."""
     tagger = Tagger(model, recipe.threads)
     guideline = tagger.guideline
     coded = recipe.task.prepare(annotated)

@@ -19,18 +19,18 @@ from tagweave.training.recipe import Recipe
 
 @dataclass(frozen=True)
 class Rounds:
-    """One model, one annotator, one list of words; what is marked depends on the strategy and the number of words.
+    """Rounds with one model, one annotator and one list of words, for any strategy and number of marked words.
 
     All occurrences are ranked once, by the model of the source domain, as the paper does (footnote 9).
 
     Attributes:
-        model: of the source domain.
-        source: the corpus that it was trained on.
-        annotator: who is asked.
-        words: different, non-empty: their occurrences are asked for.
-        recipe, dev, run: of every training.
+        model: the model of the source domain.
+        source: the corpus it was trained on.
+        annotator: the annotator who is asked.
+        words: different, non-empty words, about whose occurrences the annotator is asked.
+        recipe, dev, run: those of every training.
         context: as for `most_uncertain`.
-        seed: of the strategy `random`.
+        seed: seed of the strategy `random`.
     """
 
     model: ChainModel
@@ -48,24 +48,22 @@ class Rounds:
         """The occurrences in the order of the questions, and bool[K], the answers. Raises as `most_uncertain`."""
         if strategy not in self._ranked:
             shown, threads = self.annotator.sentences, self.recipe.threads
-            found = most_uncertain(
-                self.model, shown, self.words, strategy, self.context, self.seed, threads
-            ).occurrences
-            self._ranked[strategy] = found, self.annotator.answers(found)
+            ranking = most_uncertain(self.model, shown, self.words, strategy, self.context, self.seed, threads)
+            self._ranked[strategy] = ranking.occurrences, self.annotator.answers(ranking.occurrences)
         return self._ranked[strategy]
 
     def questions(self, strategy: str, words: int) -> tuple[int, int]:
-        """How many questions it takes until so many words are marked, and how many are; fewer if there are no more."""
+        """How many questions it takes to mark so many words, and how many they mark, which may be fewer."""
         answers = self.ranked(strategy)[1]
         questions = until_words(answers, words)
         return questions, int(answers[:questions].sum())
 
     def annotated(self, strategy: str, words: int) -> Corpus:
-        """The sentences in which the first so many words are marked, under the guideline of the source."""
-        found = self.ranked(strategy)[0].only(slice(self.questions(strategy, words)[0]))
-        return self.annotator.annotated(found, self.source.guideline)
+        """The sentences with the first `words` words marked, under the guideline of the source."""
+        asked = self.ranked(strategy)[0].only(slice(self.questions(strategy, words)[0]))
+        return self.annotator.annotated(asked, self.source.guideline)
 
     def trained(self, strategy: str, treatment: str, words: int) -> ChainModel:
-        """A model of the source and of these sentences. Raises as `retrained`."""
+        """A model trained on the source and these sentences. Raises as `retrained`."""
         marked = self.annotated(strategy, words)
         return retrained(treatment, self.model, self.source, marked, self.recipe, self.dev, self.run)

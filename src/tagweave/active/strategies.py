@@ -22,7 +22,7 @@ from tagweave.models.spans import span_entropies, word_probabilities
 STRATEGIES = ("entropy", "marginal", "random")
 """By the entropy of the labels of the span; by how improbable the model finds it that the span is a word; at random."""
 
-_BLOCK = 2000  # sentences whose marginals are held at a time, less those without an occurrence
+_BLOCK = 2000  # sentences, of those with an occurrence, whose marginals are in memory at a time
 
 
 class Occurrences(NamedTuple):
@@ -30,7 +30,7 @@ class Occurrences(NamedTuple):
 
     Attributes:
         sentence: int64[K], the numbers of their sentences.
-        start, stop: int64[K]; they are the characters start .. stop - 1, counted over all sentences.
+        start, stop: int64[K]; a word is the characters start .. stop - 1, counted over all sentences.
         word: int32[K], the numbers of the words.
     """
 
@@ -60,19 +60,20 @@ def most_uncertain(
     seed: int = 0,
     threads: int = 1,
 ) -> Ranked:
-    """The occurrences of words in sentences of characters, in the order in which an annotator is to be asked for them.
+    """The occurrences of words in sentences of characters, in the order in which to ask an annotator about them.
 
     Args:
-        model: of characters, for `marginal` a plain word coding; that of the source domain.
-        sentences: raw; their layers are not looked at.
-        words: different, non-empty.
+        model: a model of characters, that of the source domain; for `marginal`, of a plain word coding.
+        sentences: raw text; their layers are ignored.
+        words: different, non-empty words.
         strategy: one of `STRATEGIES`.
-        context: occurrences of a word with the same so many characters on each side are one, the most uncertain.
-        seed: of the strategy `random`.
+        context: of the occurrences of a word with the same `context` characters on each side, only the most uncertain
+            is kept.
+        seed: seed of the strategy `random`.
         threads: how many threads share the encoding of sentences.
 
     Raises:
-        ValueError: an unknown strategy, a negative context, or a model that does not segment, or of pieces.
+        ValueError: an unknown strategy, a negative context, a model that does not segment, or a model of pieces.
     """
     if context < 0:
         raise ValueError(f"found a context of {context} characters, expected 0 or more")
@@ -102,7 +103,7 @@ def uncertainties(
     """float64[K]: how uncertain each occurrence is, by rising start: entropy in nats, 1 - P(a word), or random.
 
     Raises:
-        ValueError: an unknown strategy, or a model that does not segment, or of pieces.
+        ValueError: an unknown strategy, a model that does not segment, or a model of pieces.
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")

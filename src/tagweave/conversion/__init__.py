@@ -1,1 +1,1 @@
-"""Conversion of corpora to another guideline, and what a person should look at afterwards."""
+"""Conversion of corpora to another guideline, and the tokens that a person should check afterwards."""

@@ -1,15 +1,15 @@
 """Conversion of a corpus to another guideline (li-2015, section 5.4), and what a person should look at afterwards.
 
-The layers that a corpus has are hard constraints; the layer that it lacks is read off the best label sequence among
-those that are left. What a given layer means depends on the model:
+The layers that a corpus has are hard constraints. The layer that it lacks is read off the best label sequence that
+satisfies them. What the model does with a layer of another guideline depends on the model:
 
 | model | a layer of another guideline |
 |---|---|
-| of bundled tags (li-2015) | the bundles of which it is a part: decoding is constrained |
-| of one guideline, with a guide (the two-stage CRF of Jiang et al. 2009) | the guide features, in place of a guess |
-| of one guideline (the baseline) | nothing |
+| bundled tags (li-2015) | constrains decoding to the bundles that contain its labels |
+| one guideline, with a guide (the two-stage CRF of Jiang et al. 2009) | replaces the guide's own predictions |
+| one guideline (the baseline) | is ignored |
 
-Only the first needs anything of this module that tagging does not do; a guide reads the layer by itself.
+Only the first needs more from this module than tagging does; a guide reads the layer itself.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from tagweave.models.guide import GuidedEncoder, labels_of
 from tagweave.models.ranking import Ranked
 from tagweave.models.tagger import Tagger
 
-_BLOCK = 2000  # sentences whose probabilities are held at a time
+_BLOCK = 2000  # sentences whose probabilities are in memory at a time
 _ALTERNATIVES = 3
 
 
 def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1) -> Corpus:
-    """The corpus with the layer of another guideline at every token, and how sure each of its tags is.
+    """The corpus with a layer of another guideline, complete at every token, and the confidence of each tag.
 
-    Every layer whose guideline the model has is a hard constraint; so what the layer `to` already gives stays (see
-    `without_contradictions` for text that is annotated twice). The
-    confidence of a token is the marginal probability of its tag, given all constraints.
+    Every layer whose guideline the model has is a hard constraint, so the labels that the layer `to` already has stay
+    (see `without_contradictions` for text that is annotated twice). The confidence of a token is the marginal
+    probability of its tag, given all constraints.
 
     Args:
-        model: whose labels have the guideline `to`, and that of the corpus if its labels are to be heeded.
-        corpus: in tokens of the model.
-        to: the guideline that is asked for; that of the result.
+        model: has the guideline `to`, and the guideline of the corpus if its labels are to be used.
+        corpus: in the tokens of the model.
+        to: the guideline of the result.
         threads: how many threads share the work.
 
     Raises:
@@ -69,7 +69,7 @@ def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1) -> Cor
 
 
 def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus:
-    """The corpus without labels beside which no label of the model has what the layer `to` gives: this one stays."""
+    """The corpus without the labels that no label of the model combines with those of the layer `to`, which stay."""
     space, sets = model.space, LabelSets(model.space)
     others = [view.guideline for view in space.sides if view.guideline != to]
 
@@ -79,7 +79,7 @@ def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus
         try:
             sets.join(sets.of_candidates(to, own), sets.of_candidates(guideline, other))
         except UnknownLabelError:
-            return False  # that is another error, which names the label
+            return False  # another error, which names the label, follows
         except ValueError:
             return True
         return False
@@ -99,8 +99,8 @@ def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus
 def best_conversions(model: ChainModel, corpus: Corpus, to: str, k: int, threads: int = 1) -> list[list[Ranked]]:
     """For every sentence its k most probable tag sequences under the guideline `to`, given its layers.
 
-    With labels of two guidelines the layer of the one leaves a label sequence for each tag sequence of the other, and
-    these are exactly the k most probable ones; else see `Tagger.k_best`. Arguments and errors are those of `convert`.
+    If labels have two guidelines, a complete layer of one leaves one label sequence for each tag sequence of the other,
+    and the result is exact; otherwise see `Tagger.k_best`. Arguments and errors are those of `convert`.
     """
     tagger = Tagger(model, threads, to)
     return [tagger.k_best(sentence, k, to, corpus.covered) for sentence in corpus]
@@ -108,13 +108,13 @@ def best_conversions(model: ChainModel, corpus: Corpus, to: str, k: int, threads
 
 @dataclass(frozen=True, slots=True)
 class UncertainToken:
-    """A token whose conversion is not sure.
+    """A token whose conversion is uncertain.
 
     Attributes:
         context: the word among its neighbours, with file and line.
-        given: what the corpus's own layer says; `None` where it says nothing.
+        given: the candidates of the corpus's own layer; `None` if it is unknown there.
         chosen: the tag that it was converted to.
-        probability: of this tag.
+        probability: the probability of this tag.
         alternatives: the next best tags with their probabilities, the best first.
     """
 
@@ -126,14 +126,14 @@ class UncertainToken:
 
 
 def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads: int = 1) -> list[UncertainToken]:
-    """The n least sure tokens of a conversion, the least sure first; of equal ones, those that come first.
+    """The n least certain tokens of a conversion, the least certain first; ties keep the order of the text.
 
-    Tokens whose tag the corpus gives already are left out.
+    Tokens whose tag the corpus already has are left out.
 
     Args:
         model: the model of the conversion.
-        corpus: what was converted.
-        converted: what `convert` made of it.
+        corpus: the corpus that was converted.
+        converted: the result of `convert`.
         n: how many tokens; fewer if there are fewer.
         threads: how many threads share the work.
     """
@@ -155,7 +155,7 @@ def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads
 
 
 def sources(model: ChainModel, to: str) -> tuple[str, ...]:
-    """The other guidelines whose labels help a model to convert to the guideline `to`: its sides, and its guide's."""
+    """The other guidelines whose labels a model can use in converting to `to`: its sides, and its guide's guideline."""
     sides = [view.guideline for view in model.space.sides]
     guide = [model.encoder.guideline] if isinstance(model.encoder, GuidedEncoder) else []
     return tuple(name for name in dict.fromkeys((*sides, *guide)) if name != to)
@@ -169,7 +169,7 @@ def _with_confidence(sentence: Sentence, table: NDArray[Any], tagger: Tagger) ->
 
 
 def _confidences(corpus: Corpus, converted: Corpus, names: Collection[str]) -> Iterator[tuple[float, int, int]]:
-    """Confidence, number of the sentence and position of every token that was open."""
+    """Confidence, number of the sentence and position of every token that did not have one label before."""
     for number, (before, after) in enumerate(zip(corpus, converted, strict=True)):
         given = before.layers.get(converted.guideline, (None,) * len(before))
         for at, (candidates, confidence) in enumerate(zip(given, after.confidence or (), strict=True)):
@@ -178,6 +178,6 @@ def _confidences(corpus: Corpus, converted: Corpus, names: Collection[str]) -> I
 
 
 def alternatives(row: NDArray[Any], names: Sequence[str], chosen: str) -> tuple[tuple[str, float], ...]:
-    """The most probable names but the chosen one, with their probabilities; those that are impossible are left out."""
+    """The most probable names except the chosen one, with their probabilities; impossible ones are left out."""
     best = sorted(zip((-row).tolist(), names, strict=True))[: _ALTERNATIVES + 1]
     return tuple((name, -minus) for minus, name in best if name != chosen and minus < 0)[:_ALTERNATIVES]

@@ -1,7 +1,7 @@
 """Conversion of a treebank to another guideline, and what a person should look at afterwards: `convert`, for trees.
 
-A parser with a guide reads the treebank's own trees, which take the place of the guide's (jiang-2015, 4.1), and finds
-the best tree under its own guideline. What the treebank gives of that guideline already is a hard constraint.
+A parser with a guide reads the treebank's own trees instead of the guide's predictions (jiang-2015, 4.1), and finds the
+best tree under its own guideline. Heads that the treebank already has under that guideline are hard constraints.
 """
 
 from __future__ import annotations
@@ -23,24 +23,23 @@ from tagweave.features.arcs import only_head
 from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
 
-_BLOCK = 500  # sentences whose probabilities are held at a time
+_BLOCK = 500  # sentences whose probabilities are in memory at a time
 
 
 def convert_trees(model: TreeModel, corpus: Corpus, threads: int = 1) -> Corpus:
-    """The corpus with a tree of the model's guideline for every sentence, and how sure each of its heads is.
+    """The corpus with a tree of the model's guideline for every sentence, and the confidence of each head.
 
-    The confidence of a token is the marginal probability of its head, given the tree that guides and the heads of the
-    model's guideline that the corpus gives; 1 where that is one head.
+    The confidence of a token is the marginal probability of its head, given the guiding tree and the heads that the
+    corpus has under the model's guideline; it is 1 where that is one head.
 
     Args:
-        model: a parser whose guide is of the corpus's guideline; of another one, or without a guide, it parses the text
-            as if it had no trees.
-        corpus: a treebank; what its trees leave open, the guide fills in.
+        model: a parser whose guide has the corpus's guideline. With another guide, or none, it parses the text as if it
+            had no trees.
+        corpus: a treebank; the guide fills in heads that its trees leave open.
         threads: how many threads share the work.
 
     Raises:
-        CorpusError: text without the tags that the model looks at; heads that no projective tree agrees with, while
-            some are unknown.
+        CorpusError: text without the tags that the model needs; partly known heads that fit no projective tree.
     """
     parser = Parser(model, threads)
     sentences = []
@@ -52,14 +51,14 @@ def convert_trees(model: TreeModel, corpus: Corpus, threads: int = 1) -> Corpus:
 
 
 def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, threads: int = 1) -> list[UncertainToken]:
-    """The n least sure tokens of a conversion, the least sure first; of equal ones, those that come first.
+    """The n least certain tokens of a conversion, the least certain first; ties keep the order of the text.
 
-    Arcs are written `HEAD:RELATION`, alternatives `HEAD`. Tokens whose head the corpus gives already are left out.
+    Arcs are written `HEAD:RELATION`, alternatives `HEAD`. Tokens whose head the corpus already has are left out.
 
     Args:
         model: the model of the conversion.
-        corpus: what was converted.
-        converted: what `convert_trees` made of it.
+        corpus: the corpus that was converted.
+        converted: the result of `convert_trees`.
         n: how many tokens; fewer if there are fewer.
         threads: how many threads share the work.
     """
@@ -73,19 +72,19 @@ def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, th
     least = nsmallest(n, open_ones)
     numbers = sorted({number for _, number, _ in least})
     tables = dict(zip(numbers, _probabilities(Parser(model, threads), [corpus[i] for i in numbers]), strict=True))
-    found = []
+    tokens = []
     for confidence, number, at in least:
         heads = [str(head) for head in range(len(corpus[number]) + 1)]
         arc = _only(converted[number].heads[layer][at])
         others = alternatives(tables[number][:, at + 1], heads, str(arc.head))
         own = corpus[number].heads.get(corpus.guideline)
-        given = None if own is None or own[at] is None else tuple(map(_written, own[at] or ()))
-        found.append(UncertainToken(Context.of(corpus[number], at), given, _written(arc), confidence, others))
-    return found
+        given = None if own is None or own[at] is None else tuple(map(_arc_text, own[at] or ()))
+        tokens.append(UncertainToken(Context.of(corpus[number], at), given, _arc_text(arc), confidence, others))
+    return tokens
 
 
 def _probabilities(parser: Parser, sentences: Sequence[Sentence]) -> list[NDArray[Any]]:
-    """[n + 1, n + 1] for each sentence: the probability of every arc, given what its layer allows."""
+    """[n + 1, n + 1] for each sentence: the probability of every arc, given the evidence of its layer."""
     encoded = parser.encode(sentences, parser.model.guideline)
     flat, _ = parser.model.marginals(encoded, True, parser.threads)
     tables = np.split(flat, encoded.cells(0, len(encoded))[1:-1]) if len(sentences) else []
@@ -93,7 +92,7 @@ def _probabilities(parser: Parser, sentences: Sequence[Sentence]) -> list[NDArra
 
 
 def _confidence(own: Sentence, tree: Sentence, table: NDArray[Any], layer: str) -> tuple[float, ...]:
-    """The probability of every head; of a given one 1, even if no projective tree has it."""
+    """The probability of every head; 1 for a given head, even if no projective tree has it."""
     heads = [_only(candidates).head or 0 for candidates in tree.heads[layer]]
     probabilities = np.minimum(table[heads, np.arange(1, len(heads) + 1)], 1).tolist()
     return tuple(1.0 if _given_head(own, layer, at) >= 0 else each for at, each in enumerate(probabilities))
@@ -107,6 +106,6 @@ def _only(candidates: ArcCandidates) -> Arc:
     return candidates[0] if candidates else Arc(None, None)
 
 
-def _written(arc: Arc) -> str:
+def _arc_text(arc: Arc) -> str:
     head = "_" if arc.head is None else str(arc.head)
     return head if arc.relation is None else f"{head}:{arc.relation}"

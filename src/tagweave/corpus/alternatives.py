@@ -1,4 +1,4 @@
-"""Candidate labels in one field: `VBG|JJ`, in the order in which they are written.
+"""Candidate labels in one field, such as `VBG|JJ`. Their order is kept.
 
 A field with nothing on one side of a bar (`|`, `a||b`) is one label that contains bars. Otherwise a bar inside a
 label is escaped with a backslash: `\\|`.
@@ -16,7 +16,7 @@ def parse_candidates(field: str, special: str = "") -> tuple[str, ...]:
     """The candidates that a non-empty field lists; `special` are further characters that the format escapes.
 
     Raises:
-        CorpusError: an empty field, or a candidate that stands in it twice.
+        CorpusError: an empty field, or a repeated candidate.
     """
     if not field:
         raise CorpusError("an empty label", "a label, or alternatives A|B")
@@ -34,7 +34,7 @@ def format_candidates(candidates: tuple[str, ...], special: str = "") -> str:
     """The field that `parse_candidates` reads as these candidates.
 
     Raises:
-        CorpusError: an empty label, which no text format can tell from a missing one.
+        CorpusError: an empty label, which text formats cannot distinguish from a missing one.
     """
     if "" in candidates:
         raise CorpusError("an empty label", "labels of at least one character")

@@ -1,4 +1,4 @@
-"""Streams in blocks: a stream of any length needs the memory of one of them."""
+"""Streams in blocks, so that a stream of any length needs the memory of one block."""
 
 from __future__ import annotations
 

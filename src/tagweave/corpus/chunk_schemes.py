@@ -1,18 +1,17 @@
-"""Schemes that code chunks (entities, phrases) as labels of their tokens, IOB1, IOB2 and BIOES; from one to another.
+"""Schemes that code chunks (entities, phrases) as labels of their tokens: IOB1, IOB2 and BIOES, and their conversion.
 
-    tokens   w1    w2    w3    w4          two chunks of type X side by side, the first of two tokens
-    IOB1     I-X   I-X   B-X   O           B only where a chunk follows another one of its type
+    tokens   w1    w2    w3    w4          two adjacent chunks of type X, the first of two tokens
+    IOB1     I-X   I-X   B-X   O           B only where a chunk follows another of its type
     IOB2     B-X   I-X   B-X   O           B begins every chunk
     BIOES    B-X   E-X   S-X   O           E ends a chunk of several tokens, S is a chunk of one
 
 (IOB1: Ramshaw and Marcus 1995. IOB2: Tjong Kim Sang and Veenstra 1999. BIOES is also written IOBES.) A label is `O`,
 a letter (chunks without types) or `LETTER-TYPE`.
 
-Under candidates, a sequence of labels is allowed if each position's label is a candidate, and consistent if the
-scheme can code chunks that way. Conversion gives each position the labels that it has in the conversions of the
-consistent allowed sequences, no more and no less: no independent sets of labels can be narrower. Types are not a
-closed list, so a position stays unknown if any type would do; what it could then no longer be (O, for one) is the
-price of saying so with `None`.
+Under candidates, a sequence of labels is allowed if each position's label is a candidate, and consistent if the scheme
+codes some chunks that way. Conversion gives each position exactly the labels that it has in the conversions of the
+consistent allowed sequences; no independent sets of labels can be narrower. Types are an open list, so a position stays
+unknown if any type is possible, even if some labels (O, for example) are not.
 """
 
 from __future__ import annotations
@@ -51,10 +50,10 @@ def detect(corpus: Corpus, layer: str | None = None) -> Scheme:
 
     Args:
         corpus: the sentences.
-        layer: the name of the layer; the corpus's own if not given.
+        layer: the name of the layer; by default the corpus's own.
 
     Raises:
-        CorpusError: there is none; the message says where IOB2 fails.
+        CorpusError: there is no such scheme; the message says where IOB2 fails.
     """
     name = layer or corpus.guideline
     fits = list(_PREFERENCE)
@@ -75,7 +74,7 @@ def _is_consistent(sentence: Sentence, layer: str, scheme: Scheme) -> bool:
 
 
 def validate(sentence: Sentence, layer: str, scheme: Scheme) -> None:
-    """Nothing, if some sequence that the layer allows is consistent.
+    """Raise unless some sequence that the layer allows is consistent.
 
     Raises:
         CorpusError: there is none; the message names the first token at which all fail.
@@ -84,16 +83,16 @@ def validate(sentence: Sentence, layer: str, scheme: Scheme) -> None:
 
 
 def convert(corpus: Corpus, target: Scheme, source: Scheme | None = None, layer: str | None = None) -> Corpus:
-    """The corpus with a layer (its own if not given) in another scheme; covered labels are those of the same types.
+    """The corpus with a layer in another scheme. Covered labels become those of the same types.
 
     Args:
-        corpus: the sentences; candidates and unknown positions are converted as the head of this file says.
-        target: the scheme wanted.
-        source: the scheme of the layer; detected if not given.
-        layer: the name of the layer.
+        corpus: the sentences; the module describes how candidates and unknown positions are converted.
+        target: the scheme to convert to.
+        source: the scheme of the layer; detected by default.
+        layer: the name of the layer; by default the corpus's own.
 
     Raises:
-        CorpusError: a sentence that no allowed sequence of the source scheme explains.
+        CorpusError: a sentence without a consistent sequence in the source scheme.
     """
     name = layer or corpus.guideline
     scheme = source or detect(corpus, name)
@@ -122,14 +121,14 @@ def _converted(sentence: Sentence, layer: str, source: Scheme, target: Scheme) -
 def _labels_between(
     before: list[_Label], labels: list[_Label], after: list[_Label], source: Scheme, target: Scheme
 ) -> Candidates:
-    """The target's labels of one position: given its own label, what stands on either side is independent."""
-    found: dict[_Label, None] = {}
+    """The labels of one position in the target scheme. Given its own label, the two sides are independent."""
+    targets: dict[_Label, None] = {}
     for label in labels:
         lefts = {_left(last, label) for last in before if _may_follow(source, last, label)}
         ends = {not _continues(label, following) for following in after if _may_follow(source, label, following)}
         for (starts, beside), end in product(sorted(lefts), sorted(ends)):
-            found[_spelled(target, label, starts, beside, end)] = None
-    return None if any(label.type is _ANY for label in found) else tuple(map(_text, found))
+            targets[_spelled(target, label, starts, beside, end)] = None
+    return None if any(label.type is _ANY for label in targets) else tuple(map(_text, targets))
 
 
 def _left(last: _Label, label: _Label) -> tuple[bool, bool]:
@@ -163,7 +162,7 @@ def _may_follow(scheme: Scheme, last: _Label, label: _Label) -> bool:
 
 
 def _feasible(sentence: Sentence, layer: str, scheme: Scheme) -> list[list[_Label]]:
-    """Per position, the labels on some allowed consistent sequence: a pass forward, then one backward."""
+    """For each position, the labels on some allowed consistent sequence: a pass forward, then one backward."""
     options = _options(sentence, layer, scheme)
     last = [_OUTSIDE]
     for number, labels in enumerate(options, 1):

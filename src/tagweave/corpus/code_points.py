@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def public_points() -> Iterator[int]:
-    """The code points of all planes of Unicode that have any characters: a quarter of all, which are gone through fast.
+    """The code points of the planes of Unicode that have characters: a quarter of all code points.
 
     Planes 4 to 13 are empty, the last two are for private use.
     """

@@ -1,4 +1,4 @@
-"""A word in context, as lists of examples and of doubtful words show it."""
+"""A word in context, as lists of examples and of uncertain words show it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Context:
     """A token and its neighbours.
 
     Attributes:
-        left: the tokens before it, `…` for those that are left out.
+        left: the tokens before it, `…` for tokens left out.
         word: the token.
         right: the tokens after it.
         position: its number in the sentence; 1 is the first token.
         location: where the sentence was read.
-        note: what is to be said of the token, in brackets behind its context.
+        note: a remark on the token, shown in brackets after its context.
     """
 
     left: tuple[str, ...]

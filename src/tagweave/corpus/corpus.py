@@ -22,7 +22,7 @@ class Corpus:
         covered: the labels that the annotators looked for; outside these "no label" means unknown. `None`: all labels.
         path: the file, for messages.
         weight: how often each sentence counts in training.
-        layer: what the file calls the guideline's layer; nothing where the corpus is of no file.
+        layer: the name of the guideline's layer in the file; empty if the corpus is not from a file.
     """
 
     sentences: tuple[Sentence, ...]

@@ -1,4 +1,4 @@
-"""A corpus in numbers, and the digest by which a model names its training data."""
+"""Statistics of a corpus, and the digest by which a model identifies its training data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LayerDescription:
         candidates: how often each label is one of several candidates, the most frequent first.
         full: positions with one candidate.
         ambiguous: positions with several.
-        unknown: positions of which nothing is known; sentences without the layer count, too.
+        unknown: positions without candidates, including all positions of sentences without the layer.
     """
 
     labels: Mapping[str, int]
@@ -39,19 +39,19 @@ class LayerDescription:
         return self.full + self.ambiguous + self.unknown
 
     def share(self, count: int) -> float:
-        """The count (`full`, `ambiguous` or `unknown`) as a share of all positions, 0 where there are none."""
+        """The count (`full`, `ambiguous` or `unknown`) as a share of all positions, 0 if there are none."""
         return count / self.positions if self.positions else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusDescription:
-    """The numbers of a corpus.
+    """Statistics of a corpus.
 
     Attributes:
         sentences, tokens: how many there are.
-        forms: how many different forms.
-        layers: per layer of labels.
-        heads: per head layer; `labels` are the relations of the only candidate, `_` where it is unknown.
+        forms: how many different forms there are.
+        layers: a description of each layer of labels.
+        heads: a description of each head layer; its labels are relations, `_` where the relation is unknown.
     """
 
     sentences: int
@@ -62,7 +62,7 @@ class CorpusDescription:
 
 
 def describe(corpus: Corpus) -> CorpusDescription:
-    """The numbers of all layers of the corpus."""
+    """Statistics of the corpus and all its layers."""
     layers: dict[str, Counter[tuple[str, ...] | None]] = {}
     heads: dict[str, Counter[tuple[str, ...] | None]] = {}
     for sentence in corpus:

@@ -1,7 +1,7 @@
-"""Backslash escapes: characters that mean something to a format, written where they mean themselves.
+"""Backslash escapes for the special characters of a format.
 
-A backslash escapes a special character of the format or another backslash; before anything else it is an ordinary
-character, so that files that use backslashes of their own (`\\*` of the Penn Treebank) stay as they are.
+A backslash escapes a special character of the format or another backslash. Before anything else it is an ordinary
+character, so that files with backslashes of their own (`\\*` in the Penn Treebank) stay as they are.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def unescape(text: str, special: str) -> str:
 
 
 def is_escaped(text: str, position: int) -> bool:
-    """Whether an odd number of backslashes stands right before the position."""
+    """Whether an odd number of backslashes directly precedes the position."""
     before = text[:position]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
 def split_unescaped(text: str, separator: str) -> list[str]:
-    """The pieces between separators (one character) that are not escaped; the pieces keep their escapes."""
+    """The text split at separators (one character) that are not escaped; the pieces keep their escapes."""
     if "\\" not in text:
         return text.split(separator)
     pieces, start = [], 0
@@ -45,7 +45,7 @@ def split_unescaped(text: str, separator: str) -> list[str]:
 
 
 def last_unescaped(text: str, separator: str) -> int:
-    """Where the last separator (one character) stands that is not escaped; -1 if there is none."""
+    """The position of the last separator (one character) that is not escaped; -1 if there is none."""
     position = text.rfind(separator)
     while position >= 0 and is_escaped(text, position):
         position = text.rfind(separator, 0, position)

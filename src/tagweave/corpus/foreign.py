@@ -1,11 +1,11 @@
-"""Files of other programs, which are no text to learn from: told from their first lines, with what to do about it."""
+"""Files of other programs that are not text to learn from: recognised by their first lines, with advice."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-_CHARACTERS = 20_000  # of the first lines that are looked at: an export may be one line
+_CHARACTERS = 20_000  # of the first lines, as an export may be one long line
 _COLUMNS = "rows of `token TAB label` with a blank line between sentences (format columns)"
 _JSON = re.compile(r'\s*(?:\[\s*)*(?:\{\s*(?:"(?:\\.|[^"\\])*"\s*:|\}|\Z)|\[\s*"(?:\\.|[^"\\])*"\s*[,\]]|\[\s*\Z)')
 _KEYS = re.compile(r'"([A-Za-z_]+)"\s*:')
@@ -25,11 +25,11 @@ _EXPORTS = (
     ({"text", "labels"}, "a JSONL export of doccano", _COLUMNS),
     ({"entities"}, "JSON training data of spaCy", _COLUMNS),
 )
-"""The keys that an export has at its beginning, what it is, and what is read instead; the first that fits."""
+"""The keys at the beginning of an export, what it is, and what can be read instead. The first that fits counts."""
 
 
 def foreign(lines: Sequence[str]) -> tuple[str, str] | None:
-    """What the first lines of a file are of, and what would be read in its place; `None`: of no such format."""
+    """The foreign format of a file's first lines, and what can be read instead; `None` if it is none of them."""
     text = "\n".join(lines)[:_CHARACTERS]
     if _JSON.match(text):
         keys = set(_KEYS.findall(text))

@@ -1,4 +1,4 @@
-"""The corpus argument `[GUIDELINE=]PATH[#LAYER]`: from the words of a command line to a corpus, and back to a file."""
+"""Loading the corpus that an argument `[GUIDELINE=]PATH[#LAYER]` names, and saving a corpus to a file."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ __all__ = [
 ]
 
 _FIRST_LINES = 50
-_PATIENCE = 0.2  # seconds for more of them, in a pipe
+_PATIENCE = 0.2  # seconds to wait for more of them in a pipe
 
 _Layer = TypeVar("_Layer")
 
 
 class Argument(NamedTuple):
-    """The parts of a corpus argument; a part that is not given is `None`."""
+    """The parts of a corpus argument; `None` for a part that is missing."""
 
     path: str
     guideline: str | None = None
@@ -54,7 +54,7 @@ class Argument(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """A file that is being read: its format, its sentences one by one, and what was assumed of it."""
+    """A file being read: its format, its sentences one by one, and a note on what was assumed about it."""
 
     format: Format
     sentences: Iterator[Sentence]
@@ -64,8 +64,8 @@ class Stream(NamedTuple):
 def parse_argument(argument: str) -> Argument:
     """The parts of `[GUIDELINE=]PATH[#LAYER]`; PATH may be `-`, standard input.
 
-    Where the path itself contains `=` or `#`, the reading with the longest path that exists is taken; where none
-    exists, the guideline ends at the first `=` and the layer begins at the last `#`.
+    If the path itself contains `=` or `#`, the reading with the longest existing path is taken. If none exists, the
+    guideline ends at the first `=`, and the layer begins at the last `#`.
     """
     starts = [0] + [at + 1 for at, character in enumerate(argument) if character == "=" and at]
     ends = [len(argument)] + [at for at in range(len(argument) - 1, 0, -1) if argument[at] == "#"]
@@ -83,25 +83,29 @@ def parse_argument(argument: str) -> Argument:
 def load(argument: str, format: str | None = None, unnamed: str | None = None) -> Corpus:  # noqa: A002
     """The corpus that `[GUIDELINE=]PATH[#LAYER]` names; `-` is standard input, and gzip files are decompressed.
 
-    The layer named LAYER becomes the corpus's own one, under the name GUIDELINE; other layers keep their names. Without
-    LAYER it is the format's usual one: `tag`; in CoNLL-U `upos`, or `xpos` if only that is annotated; in KyTea's format
-    `segmentation`; the last one of column files with a header. Without GUIDELINE it is named by a comment
-    `# guideline = NAME` in the file, or keeps its name; a layer that has its name from the format alone (`tag`, `upos`,
-    `xpos`, `segmentation`) is named `unnamed` then, so that files of different formats can share a guideline; where
-    such a file knows a layer `unnamed`, it is that one. A comment `# labels_covered = A B C` tells which labels the
-    annotators looked for. A column `confidence`, or `Confidence` in MISC, tells how far the labels of a token are
-    believed. Empty sentences are left out. Without `format`, the extension and the first lines tell it.
+    The layer LAYER becomes the corpus's own, under the name GUIDELINE; other layers keep their names.
+
+    Without LAYER it is the format's usual layer: `tag`; in CoNLL-U `upos`, or `xpos` if only that is annotated; in
+    KyTea's format `segmentation`; in column files with a header the last one.
+
+    Without GUIDELINE, a comment `# guideline = NAME` in the file names it, or else it keeps its name. But a layer whose
+    name comes only from the format (`tag`, `upos`, `xpos`, `segmentation`) is then called `unnamed`, so that files of
+    different formats can share a guideline; and if such a file has a known layer `unnamed`, that is the layer.
+
+    A comment `# labels_covered = A B C` lists the labels that the annotators looked for. A column `confidence`, or
+    `Confidence` in MISC, gives the confidence in the labels of a token. Empty sentences are left out. Without `format`,
+    the extension or the first lines determine it.
 
     Raises:
-        CorpusError: a file that is not what its format says, with path and line; a layer that is not in the file;
+        CorpusError: a file that does not follow its format, with path and line; a layer that is not in the file;
             different guidelines or covered labels in one file; an unknown format.
         OSError: the file cannot be read.
     """
     path, guideline, layer = parse_argument(argument)
-    found, lines = _opened(path, format)
-    form = found.format
-    given = (sentence for sentence in form.read(lines, path) if sentence.forms)
-    sentences = tuple(map(form.confidence.read, given) if form.confidence else given)
+    recognised, lines = _open(path, format)
+    form = recognised.format
+    nonempty = (sentence for sentence in form.read(lines, path) if sentence.forms)
+    sentences = tuple(map(form.confidence.read, nonempty) if form.confidence else nonempty)
     names = dict.fromkeys(name for sentence in sentences for name in (*sentence.layers, *sentence.heads))
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
@@ -140,44 +144,44 @@ def guideline_comment(sentences: Sequence[Sentence], path: str = "") -> str | No
 
 
 def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # noqa: A002
-    """The sentences of a file one by one, empty ones too, with the layer names of the file; constant memory.
+    """The sentences of a file one by one, including empty ones, with the file's layer names; constant memory.
 
-    Where neither `format` nor the extension tells the format, 50 lines are read before the first sentence comes.
+    If neither `format` nor the extension determines the format, 50 lines are read before the first sentence.
 
     Raises:
-        CorpusError, OSError: as `load`, when the place is reached.
+        CorpusError, OSError: as `load`, when the line is reached.
     """
     return stream(argument, format).sentences
 
 
 def stream(argument: str, format: str | None = None, labels: Labels | None = None) -> Stream:  # noqa: A002
-    """As `iterate`, with the format that was given or found. Raises as `iterate`.
+    """As `iterate`, with the format that was given or recognised. Raises as `iterate`.
 
-    Where the format is found, `labels` tell what may be a label in text for a model of words.
+    `labels` are those of a model of words that the text is for; they help to recognise the format.
     """
     path = parse_argument(argument).path
-    found, lines = _opened(path, format, labels)
-    return Stream(found.format, found.read(lines, path), found.note)
+    recognised, lines = _open(path, format, labels)
+    return Stream(recognised.format, recognised.read(lines, path), recognised.note)
 
 
 def assumed(argument: str, format: str | None = None) -> str:  # noqa: A002
-    """What is told of a file whose format is neither given nor sure; nothing of standard input. Raises as `load`."""
+    """A note on a file whose format is neither given nor certain; empty for standard input. Raises as `load`."""
     path = parse_argument(argument).path
     if path == STANDARD_STREAM:
         return ""
-    note = _opened(path, format)[0].note
+    note = _open(path, format)[0].note
     return f"{path} is {note}" if note else ""
 
 
 def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa: A002
-    """Write the corpus as a whole file or, after an error, not at all; `-` is standard output, `.gz` compresses.
+    """Write the corpus to a file, completely or not at all; `-` is standard output, `.gz` compresses.
 
-    Formats with one layer get the corpus's own; CoNLL-U and column files get every one. The guideline's name and the
-    covered labels become comments where the format has any. Weights and confidences are not written.
+    Formats with one layer get the corpus's own; CoNLL-U and column files get all. The guideline's name and the covered
+    labels become comments if the format has any. Weights and confidences are not written.
 
     Raises:
         CorpusError: the format cannot express the labels (nothing is ever written as something else), or neither
-            `format` nor the extension names one.
+            `format` nor the extension names a format.
         OSError: the file cannot be written.
     """
     form = chosen_format(format, path)
@@ -191,15 +195,15 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
 
 
 def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
-    """The sentences, with comments on the first that tell `load` what nothing else in the file tells."""
-    told = {"labels_covered": None if corpus.covered is None else " ".join(corpus.covered)}
+    """The sentences, the first with comments for `load` on what the rest of the file does not say."""
+    new_comments = {"labels_covered": None if corpus.covered is None else " ".join(corpus.covered)}
     if corpus.guideline not in (*form.layers, form.heads, _comment(corpus.sentences, "guideline", corpus.path)):
         # the comment would name the usual layer when the file is loaded again; the guideline stands beside it
         beside = any(form.layer in sentence.layers for sentence in corpus)
-        told["guideline"] = None if beside else corpus.guideline
+        new_comments["guideline"] = None if beside else corpus.guideline
     for number, sentence in enumerate(corpus):
-        kept = [comment for comment in sentence.comments if _key_and_value(comment)[0] not in told]
-        new = [] if number else [f"# {key} = {value}" for key, value in told.items() if value is not None]
+        kept = [comment for comment in sentence.comments if _key_and_value(comment)[0] not in new_comments]
+        new = [] if number else [f"# {key} = {value}" for key, value in new_comments.items() if value is not None]
         yield replace(sentence, comments=(*new, *kept)) if new or len(kept) < len(sentence.comments) else sentence
 
 
@@ -213,21 +217,21 @@ def _key_and_value(comment: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _opened(path: str, name: str | None, labels: Labels | None = None) -> tuple[Recognised, Iterator[str]]:
+def _open(path: str, name: str | None, labels: Labels | None = None) -> tuple[Recognised, Iterator[str]]:
     lines = read_lines(path)
     form = chosen_format(name, path)
     if form is not None:
         return Recognised(form, form.read), lines
     first = _first(lines)
-    if (found := foreign(first)) is not None:
-        what, instead = found
+    if (other := foreign(first)) is not None:
+        what, instead = other
         how = "--format segmented reads it as text" if labels else f"--format names one of {', '.join(formats())}"
         raise CorpusError(what, f"{instead}; {how}", path)
     return recognise(first, labels), chain(first, lines)
 
 
 def _first(lines: Iterator[str]) -> list[str]:
-    """Lines that tell the format; of a pipe in which somebody waits for an answer to a sentence, those there are."""
+    """The lines that determine the format; if somebody at a pipe waits for an answer, those there are."""
     first: list[str] = []
     for line in islice(lines, _FIRST_LINES):
         first.append(line)
@@ -252,22 +256,22 @@ def _knows(sentences: Sequence[Sentence], layer: str) -> bool:
 
 def _comment(sentences: Sequence[Sentence], key: str, path: str) -> str | None:
     """The value of the comments `# key = value`, which must agree."""
-    found: str | None = None
+    agreed: str | None = None
     for sentence in sentences:
         for comment in sentence.comments:
             name, value = _key_and_value(comment)
             if name != key:
                 continue
-            if found is not None and value != found:
-                raise CorpusError(f"{key} = {value}", f"{key} = {found} as before", path, sentence.location.line)
-            found = value
-    return found
+            if agreed is not None and value != agreed:
+                raise CorpusError(f"{key} = {value}", f"{key} = {agreed} as before", path, sentence.location.line)
+            agreed = value
+    return agreed
 
 
 def _renamed(sentence: Sentence, layer: str, guideline: str) -> Sentence:
-    """The layer under the guideline's name, at its place among the layers; unknown where the sentence lacks it.
+    """The sentence with the layer renamed to the guideline, in the same order; unknown if the sentence lacks it.
 
-    It is no longer a string column, so that no template can read the answer.
+    A string column of this name is removed, so that no template can read the answer.
     """
     if layer in sentence.columns:
         columns = {name: column for name, column in sentence.columns.items() if name != layer}

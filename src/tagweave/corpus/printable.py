@@ -1,4 +1,4 @@
-"""Text from files as a terminal may have it: what would move the cursor, colour or reorder is spelled out."""
+"""Text from files made safe for a terminal: characters that move the cursor, colour or reorder are escaped."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u20
 
 
 def printable(text: str) -> str:
-    """The text with control characters (but tabs), direction marks and halves of surrogate pairs as escapes."""
+    """The text with control characters (except tabs), direction marks and halves of surrogate pairs escaped."""
     return _CONTROL.sub(_escape, text)
 
 
 def printable_lines(text: str) -> str:
-    """The same of every line of a text."""
+    """`printable`, applied to every line of a text."""
     return "\n".join(map(printable, text.split("\n")))
 
 

@@ -1,7 +1,7 @@
-"""The sentence: its tokens, and what each annotation layer still allows at each of them.
+"""The sentence: its tokens, and the labels that each annotation layer still allows at each of them.
 
-A position of a layer is either `None` (nothing is known) or a non-empty tuple of candidates in the order in which they
-were written. There is no accessor for "the gold label": a position that has one is a tuple of length one.
+A position of a layer is either `None` (nothing is known) or a non-empty tuple of candidates in the order of the file.
+There is no accessor for "the gold label": a position that has one is a tuple of length one.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Sentence:
         heads: per guideline, T positions, each `None` or a non-empty tuple of candidate `Arc`s.
         comments: comment lines as they stood in the file, without the line break.
         extra_rows: rows that are not tokens (CoNLL-U multiword tokens and empty nodes), as pairs of the number of
-            tokens that stand before the row, and the row.
-        confidence: T numbers in 0..1, how far the evidence of a position is believed; `None` means 1 everywhere.
+            tokens before the row, and the row.
+        confidence: T numbers in 0..1, the confidence in the evidence of a position; `None` means 1 everywhere.
         weight: how often the sentence counts in training.
         location: file and line, for messages.
 
@@ -106,7 +106,7 @@ class Sentence:
         return replace(self, layers={**self.layers, name: tuple(layer)})
 
     def with_layers_of(self, names: Collection[str]) -> Sentence:
-        """The same sentence with no other layers of labels than these."""
+        """The same sentence with only these layers of labels."""
         return replace(self, layers={name: layer for name, layer in self.layers.items() if name in names})
 
     def with_column(self, name: str, column: Iterable[str]) -> Sentence:

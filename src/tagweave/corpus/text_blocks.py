@@ -1,4 +1,4 @@
-"""Text files by blocks of whole lines, under the rules of `text_file.read_lines`, with no object a line."""
+"""Reading text files in blocks of whole lines, by the rules of `text_file.read_lines` but with no object per line."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _CHARACTERS = 1 << 20
 def read_blocks(path: str) -> Iterator[str]:
     """The text of a file (`-`: standard input) in blocks of whole lines, each of which ends in `\\n`.
 
-    The lines are those of `read_lines`. A block has about a megabyte, what a pipe has ready, or one longer line.
+    The lines are those of `read_lines`. A block is about a megabyte, what a pipe has ready, or one longer line.
 
     Raises:
-        CorpusError, OSError: as `read_lines`, where the block is reached.
+        CorpusError, OSError: as `read_lines`, when the block is reached.
     """
     number = 1
     with opened(path, lambda: number) as file:
@@ -32,7 +32,7 @@ def read_blocks(path: str) -> Iterator[str]:
 
 
 def _text(block: bytes, path: str, number: int) -> str:
-    """The text of a block whose first line has this number; line by line only where there is something to mend."""
+    """The text of a block whose first line has this number; decoded line by line only if something needs repair."""
     try:
         text = block.decode("utf-8")
     except UnicodeDecodeError:
@@ -44,7 +44,7 @@ def _text(block: bytes, path: str, number: int) -> str:
 
 
 def line_blocks(lines: Iterable[str], characters: int | None = None) -> Iterator[list[str]]:
-    """The lines in runs of about so many characters, of a million by default: memory is flat, whatever the length."""
+    """The lines in blocks of about `characters` characters, a million by default, so that memory stays constant."""
     block: list[str] = []
     size = 0
     for line in lines:

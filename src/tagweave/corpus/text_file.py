@@ -1,4 +1,4 @@
-"""Text files: read line by line, strictly UTF-8, gzip or not; written whole or not at all."""
+"""Text files: read line by line, strictly as UTF-8, gzip or not; written completely or not at all."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ STANDARD_STREAM = "-"
 """The path that means standard input or standard output."""
 
 LONGEST = 1 << 24
-"""Bytes of the longest line, its line break included: longer than any book, and no more than memory holds with ease.
-A megabyte of gzip data can be a line of a gigabyte."""
+"""Bytes of the longest line, including its line break: more than any book, and little enough for memory. A megabyte of
+gzip data can be a line of a gigabyte."""
 
 _BYTES = 1 << 20
-_held: io.BytesIO | None = None  # what has been read of standard input, as far as it has come
+_held: io.BytesIO | None = None  # the block of standard input that is being read
 _GZIP_MAGIC = b"\x1f\x8b"
 _FORBIDDEN = re.compile("[\0\r]")
 
@@ -38,8 +38,8 @@ def read_lines(path: str) -> Iterator[str]:
     A file that begins with the gzip magic number is decompressed, whatever its name. A byte order mark is skipped.
 
     Raises:
-        CorpusError: at the first line that is not UTF-8, that contains NUL or a carriage return inside the line, or
-            that is longer than `LONGEST`, and where gzip data are broken.
+        CorpusError: a line that is not UTF-8, contains NUL or a carriage return before its end, or is longer than
+            `LONGEST`; broken gzip data.
         OSError: the file cannot be opened or read.
     """
     number = 0
@@ -52,9 +52,10 @@ def read_lines(path: str) -> Iterator[str]:
 
 
 def is_awaited(seconds: float = 0.0) -> bool:
-    """Whether standard input is read, all its lines have been so far, and no more come within so many seconds.
+    """Whether all lines of standard input so far have been read, and no more come within so many seconds.
 
-    Whoever writes them may wait for an answer first. Never true of a file, nor where the system cannot tell (Windows).
+    Then whoever writes them may be waiting for an answer. Never true of a file, nor on systems that cannot tell
+    (Windows).
     """
     if _held is None or _held.tell() < _held.getbuffer().nbytes:
         return False
@@ -65,7 +66,7 @@ def is_awaited(seconds: float = 0.0) -> bool:
 
 
 def _arriving(file: IO[bytes]) -> Iterator[bytes]:
-    """The lines of standard input, of which no more are read ahead than a pipe has ready."""
+    """The lines of standard input, without reading ahead more than a pipe has ready."""
     global _held  # noqa: PLW0603 - there is one standard input
     for block in whole_lines(file):
         _held = io.BytesIO(block)
@@ -73,7 +74,7 @@ def _arriving(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def whole_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """What comes, cut behind its last line break; a long line is put together once, and cut where it is too long."""
+    """The bytes of a file in blocks that end with a line break; a line that is too long is cut."""
     pieces: list[bytes] = []
     size = 0
     while chunk := file.read1(_BYTES):  # type: ignore[attr-defined]
@@ -96,7 +97,7 @@ def opened(path: str, at_line: Callable[[], int]) -> Iterator[IO[bytes]]:
     """The bytes of a file (`-`: standard input), decompressed if it begins with the gzip magic number.
 
     Raises:
-        CorpusError: broken gzip data, met while the file is read; `at_line` tells in which line.
+        CorpusError: broken gzip data while the file is read; `at_line` returns the line.
         OSError: the file cannot be opened or read.
     """
     with nullcontext(sys.stdin.buffer) if path == STANDARD_STREAM else Path(path).open("rb") as file:
@@ -134,11 +135,11 @@ def decode_line(line: bytes, path: str, number: int) -> str:
 
 @contextmanager
 def written(path: str) -> Iterator[IO[str]]:
-    """A stream whose text becomes the file `path` when the block ends without an exception, and nothing before.
+    """A stream whose text becomes the file `path` when the block ends without an exception, and not before.
 
-    The text goes to a temporary file beside it, which then takes its name (`whole_file`). A name that ends in `.gz` is
-    compressed, with no time stamp, so that the same text gives the same bytes. `-` is standard output, which is written
-    as it comes.
+    The text goes to a temporary file beside it, which then takes its name (`whole_file`). If the name ends in `.gz`,
+    the file is compressed, without a time stamp, so that the same text gives the same bytes. `-` is standard output,
+    which is written immediately.
 
     Raises:
         OSError: the file cannot be written.

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that appear completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 def whole_file(path: Path | str) -> Iterator[Path]:
     """An empty temporary file, which becomes the file `path` when the block ends without an exception.
 
-    A symbolic link stays, and the file that it points to is replaced. The new file has the permissions of the old one;
-    where there was none, those of any new file.
+    A symbolic link stays, and the file that it points to is replaced. The new file has the permissions of the old one,
+    or if there was none, those of any new file.
 
     Raises:
-        OSError: the file cannot be written; an older one stays as it was.
+        OSError: the file cannot be written; an existing one stays as it was.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -34,7 +34,7 @@ def whole_file(path: Path | str) -> Iterator[Path]:
     try:
         mode = (target if target.exists() else part).stat().st_mode & 0o777
         yield part
-        part.chmod(mode)  # a writer may have put another file in its place
+        part.chmod(mode)  # a writer may have replaced the file
         part.replace(target)
     except BaseException:
         part.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
 """Raw text and the words found in it, as partially annotated sentences (liu-2014, section 2.1, Figure 2).
 
-The characters of a word that was found are fixed to B M E or S; the character before it may only end a word (E, S), the
-one after it only begin one (B, S). Of the others nothing is known, but that a sentence begins and ends with a word. Of
-an entry that may be several words only the ends are known, as of a marked span (section 2.2).
+The characters of a word that was found are fixed to B M E or S. The character before it can only end a word (E, S), the
+one after it can only begin one (B, S). Other labels are unknown, except that a sentence begins and ends with a word. Of
+an entry that may be several words, only the ends are known, as of a marked span (section 2.2).
 """
 
 from __future__ import annotations
@@ -25,18 +25,17 @@ _UNKNOWN, _BOUNDARY, _INSIDE = (ord(mark) for mark in " |-")
 
 
 class Annotated(NamedTuple):
-    """A sentence of characters with the layers `segmentation` and, if a lexicon has tags, `tag`; and how many words
-    were found in it."""
+    """A sentence of characters with the layer `segmentation` and, if a lexicon has tags, `tag`; and how many words it
+    has."""
 
     sentence: Sentence
     words: int
 
 
 def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> Iterator[Annotated]:
-    """Every line as a sentence, in order, with what the matcher finds in it.
+    """Every line as a sentence, in order, with the words that the matcher finds in it.
 
-    Blanks are boundaries of words and no part of the sentence, as when raw text is segmented; a blank line is an empty
-    sentence.
+    Blanks are word boundaries and are dropped, as in segmenting raw text. A blank line is an empty sentence.
     """
     number = 1
     for block in line_blocks(lines):
@@ -57,17 +56,17 @@ def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> 
 
 def annotated_corpus(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> Corpus:
     """The lines in which a word is found, as a corpus of characters."""
-    found = annotated(lines, matcher, path)
-    return Corpus(tuple(each.sentence for each in found if each.words), SEGMENTATION, "character", None, path)
+    sentences = (each.sentence for each in annotated(lines, matcher, path) if each.words)
+    return Corpus(tuple(sentences), SEGMENTATION, "character", None, path)
 
 
 def word_marks(
     length: int, start: NDArray[np.int64], stop: NDArray[np.int64], is_phrase: NDArray[np.bool_] | None = None
 ) -> str:
-    """What stands after each character of a text: `|` a boundary, `-` none, a blank where it is not known.
+    """The mark after each character of a text: `|` (a boundary), `-` (no boundary), or a blank (unknown).
 
-    Characters start[k] .. stop[k] - 1 are a word, or where `is_phrase[k]` whole words; a word may be named several
-    times, but none overlaps another.
+    The characters start[k] .. stop[k] - 1 are a word, or one or more words if `is_phrase[k]`. Words may be repeated,
+    but do not overlap.
     """
     marks = np.full(length, _UNKNOWN, np.uint8)
     inside = np.zeros(length + 1, np.int64)
@@ -94,8 +93,8 @@ def _sentence(line: str, marks: str, tags: list[Candidates] | None, location: Lo
 
 
 def _tags(length: int, spans: Spans, tags: Sequence[Candidates]) -> list[Candidates]:
-    """Per character of a text the tags of the word that it belongs to."""
-    found: list[Candidates] = [None] * length
+    """For each character of a text, the tags of the word that it belongs to."""
+    layer: list[Candidates] = [None] * length
     for start, stop, word in zip(spans.start.tolist(), spans.stop.tolist(), spans.word.tolist(), strict=True):
-        found[start:stop] = [tags[word]] * (stop - start)
-    return found
+        layer[start:stop] = [tags[word]] * (stop - start)
+    return layer

@@ -1,6 +1,6 @@
 """The block: a paragraph, heading or list item of a page, as text and the spans that its markup sets off.
 
-A parser turns a page into events; a block is put together from the events between two ends of blocks.
+A parser turns a page into events; a block is assembled from the events between two ends of blocks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-# blanks, control and formatting characters (zero-width blanks, marks of direction), and halves of surrogate pairs
+# blanks, control and formatting characters (zero-width blanks, direction marks), and halves of surrogate pairs
 _BLANKS = re.compile("[\\s\0-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\ud800-\udfff]+")
 _CHINESE = "々〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _IS_CHINESE = re.compile(f"[{_CHINESE}]")
@@ -24,12 +24,12 @@ _IN_FOREIGN_WORD = re.compile(rf"[^\W{_CHINESE}]")
 
 
 def is_chinese(character: str) -> bool:
-    """Whether a character is a Chinese one (Han script)."""
+    """Whether a character is Chinese (Han script)."""
     return _IS_CHINESE.match(character) is not None
 
 
 class Mark(Enum):
-    """What a parser meets beside text."""
+    """The events of a parser that are not text."""
 
     OPEN = "a link, emphasis or heading begins"
     CLOSE = "the mark that began last ends"
@@ -40,7 +40,7 @@ Event = str | Mark
 
 
 class Block(NamedTuple):
-    """Text, and the spans [start, stop) of its code points that are set off: sorted, none empty or repeated."""
+    """Text, and the spans [start, stop) of its code points that are set off: sorted, non-empty and different."""
 
     text: str
     spans: tuple[Span, ...] = ()
@@ -49,9 +49,10 @@ class Block(NamedTuple):
 def blocks(events: Iterable[Event]) -> Iterator[Block]:
     """The blocks of a page that have text.
 
-    Runs of blanks become one blank between letters or digits (`two words`), and vanish beside Chinese characters and
-    punctuation, where they are typography. Spans begin and end with a letter, digit or Chinese character: quotation
-    marks and the like are words of their own. A mark that is open where a block ends is a passage, and no span.
+    A run of blanks becomes one blank between letters or digits (`two words`), and is dropped next to Chinese characters
+    and punctuation, where it is typography. Spans begin and end with a letter, digit or Chinese character, since
+    quotation marks and the like are words of their own. A mark that is still open at the end of a block sets off a
+    passage, not a span.
     """
     pieces: list[str] = []
     spans: list[Span] = []
@@ -89,18 +90,18 @@ def _without_blanks(text: str, spans: Iterable[Span]) -> tuple[str, list[Span]]:
             and _IN_FOREIGN_WORD.match(text[stop])
         ):
             kept[start] = 1
-    place = list(accumulate(kept, initial=0))
+    position = list(accumulate(kept, initial=0))
     shorter = "".join(compress(text, kept))
-    return _BLANKS.sub(" ", shorter), [(place[start], place[stop]) for start, stop in spans]
+    return _BLANKS.sub(" ", shorter), [(position[start], position[stop]) for start, stop in spans]
 
 
 def _trimmed(text: str, spans: Sequence[Span]) -> set[Span]:
-    """Spans from the first letter or digit inside to the last one, of those that have any."""
-    found = set()
-    # once, however many spans there are
+    """Spans cut to their first and last letter or digit; those without any are left out."""
+    trimmed = set()
+    # computed once, however many spans there are
     inside = [at for at, character in enumerate(text) if character.isalnum()] if spans else []
     for start, stop in spans:
         first, after = bisect_left(inside, start), bisect_left(inside, stop)
         if first < after:
-            found.add((inside[first], inside[after - 1] + 1))
-    return found
+            trimmed.add((inside[first], inside[after - 1] + 1))
+    return trimmed

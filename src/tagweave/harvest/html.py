@@ -1,4 +1,4 @@
-"""HTML: links, anchors, emphasis and headings as spans; scripts, styles, tables, preformatted text are dropped."""
+"""HTML: links, anchors, emphasis and headings become spans; scripts, styles, tables, preformatted text are dropped."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ _DROPPED = set(
 
 
 _DEEPEST = 256
-"""Elements in one another: libxml2 looks through all that are open where it mends a page."""
+"""Nested elements: libxml2 searches all open ones when it repairs a page."""
 
 
 def read(text: str) -> Iterator[Block]:
-    """The blocks of a page; HTML that is not well-formed is mended as libxml2 does.
+    """The blocks of a page; libxml2 repairs HTML that is not well-formed.
 
-    No tree is made, for which libxml2 would go through all attributes of an element for each new one.
+    No tree is built: for one, libxml2 would compare each attribute of an element with all others.
 
     Raises:
-        CorpusError: elements nested more than 256 deep, or what libxml2 does not read.
+        CorpusError: elements nested more than 256 deep, or HTML that libxml2 cannot parse.
     """
     from lxml import etree
 
     parser = etree.HTMLParser(encoding="utf-8", target=_Events())
     try:
-        found = etree.fromstring(text.encode("utf-8"), parser)
+        events = etree.fromstring(text.encode("utf-8"), parser)
     except etree.XMLSyntaxError as error:
         if not text.strip():
             return iter(())
         raise CorpusError(f"what libxml2 cannot parse ({error})", "HTML of a page") from error
-    return blocks(found)
+    return blocks(events)
 
 
 class _Events:
-    """What libxml2 meets, in its order; calls are those of lxml for the target of a parser."""
+    """Collects the events of libxml2, in order; the methods are those that lxml calls on the target of a parser."""
 
     def __init__(self) -> None:
         self._events: list[Event] = []
-        self._depth = self._dropped = 0  # elements that are open, and those of them that are dropped
+        self._depth = self._dropped = 0  # the number of open elements, and of dropped ones among them
 
     def start(self, tag: str, _attributes: object) -> None:
         self._depth += 1

@@ -1,15 +1,14 @@
-"""Lexicons: words, and the tags that each may have, read from files.
+"""Lexicons: words and their possible tags, read from files.
 
 UTF-8, one entry a line, in any of these forms:
 
     word
     word TAB TAG|TAG            the tags that the word may have
-    word FREQUENCY              the frequency is not used
-    word FREQUENCY TAG          jieba's form, its fields separated by blanks
+    word FREQUENCY              the frequency is ignored
+    word FREQUENCY TAG          jieba's form, with fields separated by blanks
 
-Lines of nothing but blanks are skipped, and so are byte order marks, at every line's beginning: files may be joined.
-Entries of one word are one entry, with the tags of all of them; a line without tags adds none. No entry contains a
-blank: words do not.
+Blank lines are skipped, and so are byte order marks at the beginning of any line, so files may be concatenated. Several
+entries of a word become one entry with all their tags; a line without tags adds none. Words contain no blanks.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ class Lexicon:
 
     Attributes:
         words: W different words, in the order of the file, none of them empty.
-        tags: per word the tags that it may have; `None` where the lexicon does not say.
+        tags: for each word its possible tags; `None` if the lexicon gives none.
         path: the file, for messages.
 
     Raises:
-        CorpusError: an empty or repeated word, or another number of tags than of words.
+        CorpusError: an empty or repeated word, or different numbers of words and tags.
     """
 
     words: tuple[str, ...]
@@ -60,7 +59,7 @@ class Lexicon:
 
     @property
     def has_tags(self) -> bool:
-        """Whether it says of any word which tags it may have."""
+        """Whether any word has tags."""
         return any(candidates is not None for candidates in self.tags)
 
 
@@ -68,7 +67,7 @@ def read(path: str) -> Lexicon:
     """The lexicon in a file; `-` is standard input, gzip is decompressed.
 
     Raises:
-        CorpusError: a line in none of the forms, with file and line; as `read_lines`; a file without any entry.
+        CorpusError: a line in none of the forms, with file and line; a file without entries; or as `read_lines`.
         OSError: the file cannot be read.
     """
     lexicon = parse(read_lines(path), path)
@@ -92,12 +91,12 @@ def parse(lines: Iterable[str], path: str = "") -> Lexicon:
 
 
 def frequent_words(corpora: Iterable[Corpus], count: int) -> Lexicon:
-    """The `count` most frequent words of corpora, the most frequent first, equally frequent ones in alphabetic order.
+    """The `count` most frequent words of corpora, the most frequent first, ties in alphabetic order.
 
-    With those of its own field they are the lexicon of liu-2014, 5.1.3.
+    Together with the words of a domain, they are the lexicon of liu-2014, 5.1.3.
 
     Raises:
-        CorpusError: a corpus of characters, whose words are not told.
+        CorpusError: a corpus of characters, whose words are unknown.
     """
     counts: Counter[str] = Counter()
     for corpus in corpora:
@@ -110,7 +109,7 @@ def frequent_words(corpora: Iterable[Corpus], count: int) -> Lexicon:
 
 
 def _entry(line: str, path: str, number: int) -> tuple[str, Candidates]:
-    """The word of a line, and its tags."""
+    """The word of a line and its tags."""
     tabbed = "\t" in line.strip(_SPACES)
     if tabbed:
         fields = [field.strip(_SPACES) for field in line.strip(_SPACES).split("\t")]

@@ -1,7 +1,7 @@
-"""Markdown: links, emphasis, inline code and headings as spans; code blocks, tables, images and HTML are dropped.
+"""Markdown: links, emphasis, inline code and headings become spans; code blocks, tables, images and HTML are dropped.
 
-What sites add to Markdown is dropped as well: front matter, lines of containers (`:::`), lines of components
-(`<Note>`), anchors of headings (`{#id}`) and comments (`{/* */}`).
+So are the extensions of documentation sites: front matter, lines of containers (`:::`), lines of components (`<Note>`),
+anchors of headings (`{#id}`) and comments (`{/* */}`).
 """
 
 from __future__ import annotations

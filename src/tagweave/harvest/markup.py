@@ -1,9 +1,9 @@
-"""Natural annotation: what the markup of a page says about words (liu-2014, section 2.2; Jiang et al. 2013).
+"""Natural annotation: word boundaries from the markup of pages (liu-2014, section 2.2; Jiang et al. 2013).
 
-A span that a link, emphasis or heading sets off has a word boundary on either side. A side counts where the character
-of the span beside it is Chinese: markup of English words and of numbers says nothing (liu-2014, section 5.2). A span of
-two Chinese characters is a word (ibid.). Runs of letters that have case, and of digits, are not segmented (section 5: a
-preprocessor finds them): left open, they would be free to become words of one letter each.
+A span that a link, emphasis or heading sets off has a word boundary on either side. A side counts only if the character
+of the span next to it is Chinese: markup of English words and of numbers is no evidence (liu-2014, section 5.2). A span
+of two Chinese characters is a word (ibid.). Runs of cased letters and of digits are not segmented (section 5: a
+preprocessor finds them); if they were left open, they could become words of one letter each.
 """
 
 from __future__ import annotations
@@ -35,54 +35,54 @@ def is_word_of_two(text: str, span: Span) -> bool:
 
 
 def boundaries(sentence: Block, words_of_two: bool = True) -> list[str]:
-    """What the spans of a sentence of T characters tell of the T - 1 places between them: `|`, `-`, or a blank.
+    """The T - 1 marks between the T characters of a sentence, from its spans: `|`, `-`, or a blank.
 
-    Where one span says that there is a boundary and another one that there is none, nothing is known.
+    A mark is unknown if one span implies a boundary there and another implies none.
 
     Args:
         sentence: text without a line break, and its spans.
-        words_of_two: a span of two Chinese characters is a word, so that there is no boundary inside.
+        words_of_two: whether a span of two Chinese characters is a word, without a boundary inside.
     """
     text = sentence.text
-    known = [_UNKNOWN] * (len(text) - 1)
+    marks = [_UNKNOWN] * (len(text) - 1)
     for start, stop in sentence.spans:
         if start > 0 and is_chinese(text[start]):
-            known[start - 1] = _BOUNDARY
+            marks[start - 1] = _BOUNDARY
         if stop < len(text) and is_chinese(text[stop - 1]):
-            known[stop - 1] = _BOUNDARY
+            marks[stop - 1] = _BOUNDARY
     if words_of_two:
         for start in (span[0] for span in sentence.spans if is_word_of_two(text, span)):
-            known[start] = _UNKNOWN if known[start] == _BOUNDARY else _INSIDE
-    return known
+            marks[start] = _UNKNOWN if marks[start] == _BOUNDARY else _INSIDE
+    return marks
 
 
-def _with_whole_runs(text: str, places: list[str]) -> list[str]:
-    whole = list(places)
+def _with_whole_runs(text: str, marks: list[str]) -> list[str]:
+    whole = list(marks)
     for run in _RUN.finditer(text):
         start, stop = run.span()
         whole[start : stop - 1] = _INSIDE * (stop - start - 1)
     return whole
 
 
-def _without_blanks(text: str, places: list[str]) -> tuple[str, list[str]]:
-    """A blank between two words is a boundary and no character, as when raw text is segmented."""
+def _without_blanks(text: str, marks: list[str]) -> tuple[str, list[str]]:
+    """A blank between two words becomes a boundary, as in segmenting raw text."""
     kept = [at for at, character in enumerate(text) if character != " "]
-    return "".join(text[at] for at in kept), [_BOUNDARY if text[at + 1] == " " else places[at] for at in kept[:-1]]
+    return "".join(text[at] for at in kept), [_BOUNDARY if text[at + 1] == " " else marks[at] for at in kept[:-1]]
 
 
 @dataclass
 class Harvest:
-    """Partially annotated sentences of blocks, and how much was found.
+    """Partially annotated sentences from blocks, and their statistics.
 
     Args:
-        words_of_two: a span of two Chinese characters is a word.
-        everything: keep sentences without evidence, too.
+        words_of_two: whether a span of two Chinese characters is a word.
+        everything: whether to keep sentences without evidence.
 
     Attributes:
-        sentences: how many sentences came out.
-        known: of how many places between their characters spans tell whether a word ends there.
-        spans: how many spans these sentences have.
-        spans_of_two: how many of these consist of two Chinese characters.
+        sentences: the number of sentences produced.
+        known: the number of marks between their characters that spans determine.
+        spans: the number of spans in these sentences.
+        spans_of_two: the number of spans of two Chinese characters.
     """
 
     words_of_two: bool = True
@@ -97,12 +97,12 @@ class Harvest:
         """The sentences of characters, each text once, with the layer `segmentation`."""
         for block in blocks:
             for sentence in sentences(block):
-                places = boundaries(sentence, self.words_of_two)
-                known = len(places) - places.count(_UNKNOWN)
+                marks = boundaries(sentence, self.words_of_two)
+                known = len(marks) - marks.count(_UNKNOWN)
                 if (known or self.everything) and self._is_new(sentence.text):
                     self._count(sentence, known)
-                    text, places = _without_blanks(sentence.text, _with_whole_runs(sentence.text, places))
-                    yield Sentence(tuple(text), {SEGMENTATION: segmentation_layer(places)}, location=Location(path))
+                    text, marks = _without_blanks(sentence.text, _with_whole_runs(sentence.text, marks))
+                    yield Sentence(tuple(text), {SEGMENTATION: segmentation_layer(marks)}, location=Location(path))
 
     def _is_new(self, text: str) -> bool:
         digest = blake2b(text.encode(), digest_size=16).digest()

@@ -1,8 +1,8 @@
-"""Words of lexicons in raw text (liu-2014, section 2.1): forward and backward maximum matching, and their agreement.
+"""Finding words of lexicons in raw text by forward and backward maximum matching (liu-2014, section 2.1).
 
-Forward maximum matching goes through a text from left to right and takes at each place the longest entry that begins
-there. Backward maximum matching is the same with text and entries reversed. Where both find the same word it is more
-certain than where only one does, and so it is where several lexicons agree.
+Forward maximum matching scans a text from left to right and takes at each position the longest entry that begins there.
+Backward maximum matching does the same with text and entries reversed. A word that both find is more certain than one
+that only one finds, and so is a word on which several lexicons agree.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from tagweave.harvest.lexicon import Lexicon
 from tagweave.kernels.trie import Spans, Trie
 
 SCHEMES = ("agreement", "forward", "backward")
-"""Which maximum matching has to find a word; `agreement`: both."""
+"""Which maximum matching must find a word; `agreement`: both."""
 AGREES = ("all", "any")
-"""How many of the lexicons have to find a word."""
+"""How many of the lexicons must find a word."""
 
 
 @dataclass(frozen=True)
 class LexiconMatcher:
     """Finds the words of lexicons in text.
 
-    No word begins or ends inside a run of letters that have case (Latin, Greek, Cyrillic) and digits: `AI` is not in
-    `MAIL` nor in `AI5`. Words of other scripts are found anywhere.
+    No word begins or ends inside a run of cased letters (Latin, Greek, Cyrillic) and digits: `AI` is neither in `MAIL`
+    nor in `AI5`. Words of other scripts are found anywhere.
 
     Args:
-        lexicons: one or more.
+        lexicons: one or more lexicons.
         scheme: one of `SCHEMES`.
-        minimum: entries of fewer characters are not used.
-        agree: one of `AGREES`. With `any`, words of different lexicons that overlap are left out.
-        phrases: entries of so many characters and more may be several words: where one begins and ends a word does,
-            but nothing is said of its inside, nor of its tags. `None`: every entry is one word.
+        minimum: entries of fewer characters are ignored.
+        agree: one of `AGREES`. With `any`, overlapping words of different lexicons are left out.
+        phrases: entries of at least so many characters may be several words: a word begins and ends where they do, but
+            their inside and their tags are unknown. `None`: every entry is one word.
 
     Raises:
         ValueError: an unknown scheme or agreement.
@@ -57,7 +57,7 @@ class LexiconMatcher:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The words of all lexicons; their places are the numbers of `Spans`."""
+        """The words of all lexicons; `Spans` refer to them by position."""
         return tuple(dict.fromkeys(word for lexicon in self.lexicons for word in lexicon.words))
 
     @cached_property
@@ -67,9 +67,9 @@ class LexiconMatcher:
 
     @cached_property
     def tags(self) -> tuple[Candidates, ...]:
-        """Per word its tags: where all lexicons have to agree, those that all of them allow, else those of any of them.
+        """The tags of each word: if all lexicons must agree, those that all of them give, otherwise those of any.
 
-        `None` where no lexicon gives tags, or they have none in common.
+        `None` if no lexicon gives tags, or they have none in common.
         """
         given: dict[str, tuple[tuple[str, ...], ...]] = {}
         for lexicon in self.lexicons:
@@ -80,7 +80,7 @@ class LexiconMatcher:
         return tuple(joined(given[word]) if word in given else None for word in self.words)
 
     def is_phrase(self, spans: Spans) -> NDArray[np.bool_]:
-        """bool[K]: which of the spans may be several words."""
+        """bool[K]: whether each span may be several words."""
         longest = np.inf if self.phrases is None else self.phrases - 1
         return np.asarray(spans.stop - spans.start > longest)
 
@@ -92,7 +92,7 @@ class LexiconMatcher:
 
     @cached_property
     def _tries(self) -> tuple[tuple[Trie | None, Trie | None], ...]:
-        """Of every lexicon the trie of its words and that of its words reversed, if needed."""
+        """For every lexicon the tries of its words and of its words reversed, if needed."""
         number = {word: i for i, word in enumerate(self.words)}
         tries = []
         for lexicon in self.lexicons:
@@ -104,23 +104,23 @@ class LexiconMatcher:
         return tuple(tries)
 
     def spans(self, points: NDArray[np.uint32]) -> Spans:
-        """The words in a text, which may be many lines: no word contains a line break."""
-        found = []
+        """The words in a text, which may have many lines: no word contains a line break."""
+        by_lexicon = []
         reverse = np.ascontiguousarray(points[::-1])
         for forward, backward in self._tries:
             sides = [forward.match(points)] if forward else []
-            sides += [_turned(backward.match(reverse), len(points))] if backward else []
-            found.append(common(sides))
-        return common(found) if self.agree == "all" else united(found)
+            sides += [_reversed(backward.match(reverse), len(points))] if backward else []
+            by_lexicon.append(common(sides))
+        return common(by_lexicon) if self.agree == "all" else united(by_lexicon)
 
 
-def _turned(spans: Spans, length: int) -> Spans:
+def _reversed(spans: Spans, length: int) -> Spans:
     """Spans of the reversed text as spans of the text."""
     return Spans(length - spans.stop, length - spans.start, spans.word).only(slice(None, None, -1))
 
 
 def common(found: Sequence[Spans]) -> Spans:
-    """The spans that all have (liu-2014, 2.1: recognised as words by all methods)."""
+    """The spans in all of these (liu-2014, 2.1: recognised as words by all methods)."""
     first, *others = found
     for other in others:
         at = np.searchsorted(other.start, first.start)
@@ -131,7 +131,7 @@ def common(found: Sequence[Spans]) -> Spans:
 
 
 def united(found: Iterable[Spans]) -> Spans:
-    """The spans that any has, without those that overlap another: they contradict each other."""
+    """The spans in any of these, except those that overlap, since they contradict each other."""
     every = Spans(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
     _, first = np.unique(np.stack([every.start, every.stop]), axis=1, return_index=True)
     every = every.only(first)

@@ -1,4 +1,4 @@
-"""MediaWiki: links, bold, italics and headings as spans; templates, tables, references, files are dropped."""
+"""MediaWiki: links, bold, italics and headings become spans; templates, tables, references and files are dropped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tagweave.harvest.block import Block, Event
 
 _REDIRECT = re.compile(r"\s*#\s*(?:REDIRECT|重定向)", re.IGNORECASE)
-# pictures, categories, and the same page in other languages and projects; a link to them begins with a colon
+# pictures, categories, and the same page in other languages and projects; a link that is shown begins with a colon
 _NAMESPACE = re.compile(r"\s*(?:[a-z-]+|文件|檔案|档案|图像|圖像|分类|分類|媒体|媒體)\s*:", re.IGNORECASE)
 _MAGIC_WORD = re.compile(r"__[A-Z]+__")
 _VARIANTS = re.compile(r"-\{([^{}]*)\}-")
@@ -28,14 +28,14 @@ _DROPPED = set(
 )
 
 _PATIENCE = 20_000_000
-"""Characters that the parser may look at in vain: up to half a microsecond each."""
+"""Characters that the parser may scan in vain, at up to half a microsecond each."""
 
 
 def read(text: str) -> Iterator[Block]:
-    """The blocks of a page, none of a redirection. A line is a block.
+    """The blocks of a page, one a line; a redirection has none.
 
     Raises:
-        CorpusError: more unclosed brackets and tags than the parser can get through in seconds.
+        CorpusError: more unclosed brackets and tags than the parser can handle within seconds.
     """
     from mwparserfromhell import parse
     from mwparserfromhell.parser import ParserError
@@ -52,9 +52,9 @@ def read(text: str) -> Iterator[Block]:
 
 
 def _variant(conversion: re.Match[str]) -> str:
-    """What a conversion between scripts (`-{zh-hans:A;zh-hant:B}-`, `-{A}-`) shows to readers of simplified text."""
+    """The text that readers of simplified Chinese see for a conversion (`-{zh-hans:A;zh-hant:B}-`, `-{A}-`)."""
     flags, bar, rest = conversion[1].rpartition("|")
-    if bar and not set(flags.strip()) <= {"A", "R"}:  # the others only set a rule or a title
+    if bar and not set(flags.strip()) <= {"A", "R"}:  # other flags only set a rule or a title
         return ""
     if simplified := _SIMPLIFIED.search(rest):
         return simplified[1].strip()
@@ -62,7 +62,7 @@ def _variant(conversion: re.Match[str]) -> str:
 
 
 def _events(code: Any) -> Iterator[Event]:
-    """The parser nests nodes at most 40 deep, so recursion is safe."""
+    """The events of a node; the parser nests nodes at most 40 deep, so recursion is safe."""
     from mwparserfromhell import nodes
 
     for node in code.nodes if code is not None else ():

@@ -1,4 +1,4 @@
-"""How far the brackets and tags of wikitext fail to nest: the parser looks to the end of the page for each such one."""
+"""Counting brackets and tags of wikitext that do not nest: for each, the parser searches to the end of the page."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections import Counter
 
 DEEPEST = 40
-"""How deep the parser nests."""
+"""The depth to which the parser nests."""
 
 _CLOSES = {"]]": "[[", "}}": "{{", "|}": "{|", "-->": "<!--", "]": "["}
-# which the parser does not look for the end of (`mwparserfromhell.definitions.SINGLE`)
+# elements whose end the parser does not search for (`mwparserfromhell.definitions.SINGLE`)
 _SINGLE = {"br", "hr", "wbr", "meta", "link", "img", "li", "dt", "dd", "td", "th", "tr"}
 _BRACKET = re.compile(
     r"\[\[|\]\]|\{\{|\}\}|^[ :]*\{\||^[ ]*\|\}(?!\})|<!--|-->|\[(?=[\w+.-]*:|//)|\]|</?[a-z]+[^<>]*>?",
@@ -20,12 +20,12 @@ _TAG = re.compile(r"</?([a-z]+).*", re.IGNORECASE | re.DOTALL)
 
 
 def unclosed(text: str) -> int:
-    """How many brackets and tags are open where they should not be, or lie deeper than the parser reads."""
+    """The number of brackets and tags that are not closed in order, or lie deeper than the parser nests."""
     stack: list[str] = []
     inside: Counter[str] = Counter()
     count = 0
-    for found in _BRACKET.finditer(text):
-        name, closes = _kind(found.group().strip(" :"))
+    for match in _BRACKET.finditer(text):
+        name, closes = _bracket(match.group().strip(" :"))
         if not closes:
             stack.append(name)
             inside[name] += 1
@@ -38,8 +38,8 @@ def unclosed(text: str) -> int:
     return count + len(stack)
 
 
-def _kind(bracket: str) -> tuple[str, bool]:
-    """What kind of bracket it is, by its opening one, and whether it closes; an empty element closes nothing."""
+def _bracket(bracket: str) -> tuple[str, bool]:
+    """The opening bracket or tag that a bracket belongs to, and whether it closes; an empty element closes nothing."""
     if bracket in _CLOSES:
         return _CLOSES[bracket], True
     if bracket[0] != "<" or bracket == "<!--":

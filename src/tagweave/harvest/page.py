@@ -1,4 +1,4 @@
-"""Pages: files of markup, one by one or all those of a folder."""
+"""Pages: files of markup, single ones or those of a folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tagweave.harvest.block import Block
 
 FORMATS = ("markdown", "html", "mediawiki")
-"""The names of the formats."""
+"""The names of the markup formats."""
 
 _SUFFIXES = {
     ".md": "markdown",
@@ -30,34 +30,35 @@ _MAXIMUM = 4_000_000
 """Characters; a page of Wikipedia has at most 2 MB."""
 
 
-def find(path: str, told: str | None = None) -> list[tuple[str, str]]:
-    """The files of pages and their formats: `path` itself, or all below it whose suffix tells a format, sorted.
+def find(path: str, format: str | None = None) -> list[tuple[str, str]]:  # noqa: A002
+    """The files of pages and their formats: `path` itself, or all files below it with a known suffix, sorted.
 
     Args:
         path: a file, a folder, or `-` for standard input.
-        told: the format of all files; those of a folder are then taken whatever their suffix, but for hidden ones.
+        format: the format of all files; in a folder, all files that are not hidden are then taken, whatever their
+            suffix.
 
     Raises:
-        CorpusError: a file whose format is not known, or a folder without pages.
+        CorpusError: a file with an unknown format, or a folder without pages.
         FileNotFoundError: there is no such file.
     """
     if path == STANDARD_STREAM or not Path(path).is_dir():
-        if (name := told or _format(path)) is None:
+        if (name := format or _format_of_name(path)) is None:
             suffixes = ", ".join(_SUFFIXES)
             raise CorpusError("a page whose name does not tell its format", f"--format, or one of {suffixes}", path)
         return [(path, name)]
     files = sorted(file for file in Path(path).rglob("*") if _is_page(file, Path(path)))
-    found = [(str(file), name) for file in files if (name := told or _format(file.name))]
-    if not found:
+    pages = [(str(file), name) for file in files if (name := format or _format_of_name(file.name))]
+    if not pages:
         raise CorpusError("a folder without pages", f"files with the suffixes {', '.join(_SUFFIXES)}", path)
-    return found
+    return pages
 
 
 def _is_page(file: Path, folder: Path) -> bool:
     return file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts)
 
 
-def _format(name: str) -> str | None:
+def _format_of_name(name: str) -> str | None:
     return _SUFFIXES.get(Path(name.removesuffix(".gz")).suffix.lower())
 
 
@@ -65,7 +66,7 @@ def read(path: str, format: str) -> Iterator[Block]:  # noqa: A002
     """The blocks of a page in one of the `FORMATS`.
 
     Raises:
-        CorpusError: not UTF-8 text, a page that is too long or nested too deeply, or a parser that is not installed.
+        CorpusError: text that is not UTF-8, too long or nested too deeply, or a parser that is not installed.
         OSError: the file cannot be read.
     """
     text = _text(path)

@@ -1,9 +1,9 @@
-"""Latin words, numbers, URLs and e-mail addresses in raw text: no word begins inside of one.
+"""Runs in raw text, that is, Latin words, numbers, URLs and e-mail addresses: no word begins inside one.
 
-That is evidence like any other, a mark "no boundary" at a place between two characters. Where a run begins and ends is
-left open, for guidelines differ there: one has 1998 and 年, the other 1998年. Words of letters and numbers are told by
-the characters around a place (`tagweave.kernels.runs`); addresses are rare, and looked for only in lines where a trace
-of one stands.
+That is evidence like any other, a mark "no boundary" between two characters. The ends of a run are left open, because
+guidelines differ there: one has 1998 and 年, the other 1998年. Words of letters and numbers are recognised by the
+characters around a position (`tagweave.kernels.runs`). Addresses are rare, and are searched for only in lines with a
+trace of one.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from tagweave.corpus.sentence import Layer
 
 _POINTS = 0x110000
-_LETTERS = ("Lu", "Ll", "Lt", "Mn")  # letters that have case, and marks on them
+_LETTERS = ("Lu", "Ll", "Lt", "Mn")  # cased letters, and marks on them
 _SIGNS = {"APOSTROPHE": "'’", "HYPHEN": "-‐", "POINT": "·∶", "SLASH": "/", "DOT": ".", "PERCENT": "%‰", "AT": "@"}
-_ASCII_SIGNS = {"COMMA": ",", "COLON": ":"}  # the full-width ones stand between clauses, also after a digit
+_ASCII_SIGNS = {"COMMA": ",", "COLON": ":"}  # the full-width ones separate clauses, even after a digit
 
-# Full-width forms that are no punctuation of Chinese sentences, with the colon for the sake of schemes
+# Full-width forms that are not punctuation of Chinese sentences, and the colon, which URL schemes need
 _FORMS = {ord(sign) + 0xFEE0: sign for sign in ascii_letters + digits + ":/.@-_~%&=#+"}
 _ADDRESS = re.compile(
-    r"""(?:(?<![a-z])[a-z]{2,15}://|(?<![a-z0-9])www\.)   # RFC 3986; www. is told without a scheme
+    r"""(?:(?<![a-z])[a-z]{2,15}://|(?<![a-z0-9])www\.)   # RFC 3986; www. needs no scheme
         [a-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*[a-z0-9\-_~/#@$&+=%]
       | (?<![a-z0-9])[a-z0-9][a-z0-9._%+\-]{0,63}@(?:[a-z0-9\-]{1,63}\.)+[a-z]{2,63}  # RFC 5321, without quotes
     """,
@@ -46,11 +46,11 @@ _ADDRESS = re.compile(
 
 
 def joined(text: str, points: NDArray[np.uint32] | None = None) -> NDArray[np.bool_]:
-    """bool[n]: whether a character stands inside a run together with the one before it, so that no word begins there.
+    """bool[n]: whether each character is in the same run as the one before it, so that no word begins there.
 
     Args:
-        text: one line or several.
-        points: its code points, where they are at hand.
+        text: one or more lines.
+        points: its code points, if they are at hand.
     """
     from tagweave.kernels.runs import join_runs
 
@@ -58,41 +58,41 @@ def joined(text: str, points: NDArray[np.uint32] | None = None) -> NDArray[np.bo
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     inside = np.zeros(len(points), np.bool_)
     traces = np.empty(len(points), np.int64)
-    found = join_runs(points, _classes(), inside, traces)
-    for start, stop in _addresses(text, traces[:found].tolist()):
+    count = join_runs(points, _classes(), inside, traces)
+    for start, stop in _addresses(text, traces[:count].tolist()):
         inside[start + 1 : stop] = True
     return inside
 
 
 def segmentation(characters: Sequence[str]) -> Layer:
-    """What runs tell of the characters of a sentence: sets of B, M, E and S, as in the layer `segmentation`."""
+    """The evidence of runs for the characters of a sentence: sets of B, M, E and S, as in the layer `segmentation`."""
     if not characters:
         return ()
     return segmentation_layer(["-" if inside else " " for inside in joined("".join(characters))[1:].tolist()])
 
 
 def _addresses(text: str, traces: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The spans of URLs and e-mail addresses in the lines where a trace stands."""
+    """The spans of URLs and e-mail addresses in the lines with a trace of one."""
     stop = -1
     for trace in traces:
         if trace < stop:
             continue
         start, stop = text.rfind("\n", 0, trace) + 1, text.find("\n", trace)
         stop = len(text) if stop < 0 else stop
-        for found in _ADDRESS.finditer(text[start:stop].translate(_FORMS)):
-            yield start + found.start(), start + found.end()
+        for match in _ADDRESS.finditer(text[start:stop].translate(_FORMS)):
+            yield start + match.start(), start + match.end()
 
 
 @cache
 def _classes() -> NDArray[np.uint8]:
-    """uint8[0x110000], what each code point is to `tagweave.kernels.runs`."""
+    """uint8[0x110000], the class of each code point in `tagweave.kernels.runs`."""
     from tagweave.kernels import runs
 
     of_category = {**dict.fromkeys(_LETTERS, runs.LETTER), "Nd": runs.DIGIT}
     classes = np.zeros(_POINTS, np.uint8)
     for point in public_points():
-        if found := of_category.get(unicodedata.category(chr(point))):
-            classes[point] = found
+        if of_point := of_category.get(unicodedata.category(chr(point))):
+            classes[point] = of_point
     for name, signs in _SIGNS.items():
         variants = [chr(point) for point in range(0xFF00, 0xFFF0) if folded(chr(point)) in signs]
         classes[[ord(sign) for sign in [*signs, *variants]]] = getattr(runs, name)
@@ -102,7 +102,7 @@ def _classes() -> NDArray[np.uint8]:
 
 
 def without_blanks(sentence: Sentence, whole_runs: bool = True) -> Sentence:
-    """A sentence of raw text without its blanks; what they and runs tell is in the layer `segmentation`."""
+    """A sentence of raw text without its blanks; the evidence of blanks and runs is in the layer `segmentation`."""
     kept = [at for at, form in enumerate(sentence.forms) if form not in BLANKS]
     inside = joined("".join(sentence.forms)).tolist() if whole_runs else [False] * len(sentence)
     boundaries = ["|" if after - before > 1 else "-" if inside[after] else " " for before, after in pairwise(kept)]

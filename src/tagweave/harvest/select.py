@@ -1,8 +1,8 @@
-"""Which partially annotated sentences to train on (liu-2014, section 2.2).
+"""Selecting partially annotated sentences for training (liu-2014, section 2.2).
 
-Free annotation comes from everywhere, and words are split otherwise elsewhere. Sentences that mark a span of the target
-text are likely to be of its field and to split it as the target does; a random sample as large is what they are to be
-compared with (section 5.2.1).
+Free annotation comes from anywhere, and other sources may segment differently. Sentences that mark a span of the target
+text are likely to be of its domain and to segment it as the target does. They are compared with a random sample of the
+same size (section 5.2.1).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from tagweave.labels.coding import letters
 
 
 def marked_spans(sentence: Sentence, layer: str = SEGMENTATION) -> list[str]:
-    """What the evidence of a sentence of characters sets off, in order, if it has two characters or more.
+    """The spans of two or more characters that the evidence of a sentence of characters sets off, in order.
 
-    That is what stands between two boundaries that are known, with none between them: a word of a lexicon, a span of
-    markup, and also what is between two of these. At the ends of the sentence, which are boundaries anyway, it is only
-    what is known to be one word.
+    A marked span lies between two known boundaries, with no other known boundary inside: a word of a lexicon, a span of
+    markup, and also the text between two of these. At the ends of the sentence, which are always boundaries, only spans
+    that are known to be one word count.
     """
     known = sentence.layers.get(layer, ())
     size = len(known)
-    places = (at for at in range(1, size) if _are(known[at - 1], "ES") or _are(known[at], "BS"))
+    boundaries = (at for at in range(1, size) if _are(known[at - 1], "ES") or _are(known[at], "BS"))
     return [
         "".join(sentence.forms[start:stop])
-        for start, stop in pairwise([0, *places, size])
+        for start, stop in pairwise([0, *boundaries, size])
         if stop - start > 1 and ((start and stop < size) or known[start:stop] == _word(stop - start))
     ]
 
@@ -46,7 +46,7 @@ def _word(length: int) -> tuple[Candidates, ...]:
 
 
 def occurring(words: Iterable[str], lines: Iterable[str]) -> frozenset[str]:
-    """Those of the words that occur in a text, given as its lines; constant memory beside the words.
+    """The words that occur in a text, given as its lines; apart from the words, memory is constant.
 
     As in matching, no word is cut out of a run of letters and digits.
     """
@@ -61,7 +61,7 @@ def selected(corpus: Corpus, target: Iterable[str]) -> Corpus:
     """The sentences of a corpus of characters that mark a span which occurs in the target's raw text.
 
     Args:
-        corpus: partially annotated, its guideline a segmentation in the letters B, M, E, S.
+        corpus: partially annotated; its guideline is a segmentation in the letters B, M, E, S.
         target: lines of raw text.
     """
     marked = [marked_spans(sentence, corpus.guideline) for sentence in corpus]
@@ -71,7 +71,7 @@ def selected(corpus: Corpus, target: Iterable[str]) -> Corpus:
 
 
 def sampled(corpus: Corpus, size: int, seed: int = 0) -> Corpus:
-    """`size` of the sentences, drawn without replacement, in their order; all of them where there are no more."""
+    """`size` of the sentences, drawn without replacement, in their order; all of them if there are no more."""
     if size >= len(corpus):
         return corpus
     chosen = np.random.default_rng(seed).choice(len(corpus), size, replace=False)

@@ -1,4 +1,4 @@
-"""Sentences of a block of text: cut after the marks that end one."""
+"""Splitting a block of text into sentences, after the punctuation that ends one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _END = re.compile(r"[。！？!?；…]+[”’」』）)】》〉〕\]]*")
 
 
 def sentences(block: Block) -> Iterator[Block]:
-    """The sentences of a block, each with its spans; one that reaches over the end of a sentence is left out."""
+    """The sentences of a block, each with its spans; a span that crosses the end of a sentence is left out."""
     start, first = 0, 0
     stops = [end.end() for end in _END.finditer(block.text)]
     for stop in [*stops, len(block.text)]:

@@ -1,4 +1,4 @@
-"""Traditional Chinese characters to simplified ones, by OpenCC."""
+"""Converting traditional Chinese characters to simplified ones, by OpenCC."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Simplifier:
-    """Converts text, one code point to one, so that spans stay where they are.
+    """Converts text one code point to one, so that spans stay valid.
 
     Raises:
         CorpusError: OpenCC is not installed.
@@ -27,7 +27,7 @@ class Simplifier:
         self._convert = OpenCC("t2s").convert
 
     def text(self, text: str) -> str:
-        """The text in simplified characters; where whole phrases would change its length, character by character."""
+        """The text in simplified characters, converted character by character if phrases would change its length."""
         converted = str(self._convert(text))
         return converted if len(converted) == len(text) else "".join(map(self._character, text))
 

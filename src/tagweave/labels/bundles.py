@@ -1,7 +1,7 @@
-"""Bundled tags: the labels of a coupled model are tuples of one tag a guideline (Li et al. 2015, section 3).
+"""Bundled tags: the labels of a coupled model are tuples with one tag of each guideline (Li et al. 2015, section 3).
 
-A corpus of one guideline tells one side of every bundle. Each side is a view of the space, and a tag of a side stands
-for all the bundles that project to it, so such a corpus is ordinary evidence.
+A corpus of one guideline determines one side of every bundle. Each side is a view of the space, and a tag of a side
+stands for all bundles that project to it, so such a corpus is ordinary evidence.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from tagweave.labels.mapping import MappingError, TagMapping
 from tagweave.labels.space import LabelSpace, View
 
 SEPARATOR = "&"
-"""What stands between the tags of a bundle, and between the guidelines in the name of the joint view."""
+"""Separates the tags of a bundle, and the guidelines in the name of the joint view."""
 
 Pairs = Mapping[tuple[int, int], NDArray[np.bool_]]
-"""Two sides, the first before the second -> bool[tags, tags], the pairs that may be bundled."""
+"""Two sides, in order -> bool[tags, tags], the pairs that may be bundled."""
 
 
 def bundle(sides: Sequence[tuple[str, Sequence[str]]], mappings: Iterable[TagMapping] = ()) -> LabelSpace:
-    """The bundles that every mapping allows, with one view a side, in their order, and the joint view last.
+    """The space of the bundles that every mapping allows: a view for each side, in order, and last the joint view.
 
-    The labels are sorted by the numbers of their tags, those of the first side slowest. Without mappings they are all
+    The labels are sorted by the numbers of their tags, the first side varying slowest. Without mappings they are all
     tuples of tags: the complete mapping of Li et al. (2015, section 3.1).
 
     Args:
-        sides: two guidelines or more, each with its tags.
-        mappings: each of two of the sides, in either order. A tag that a mapping does not name stays possible with
+        sides: two or more guidelines, each with its tags.
+        mappings: each between two of the sides, in either order. A tag that a mapping does not name stays possible with
             every tag of the other side (`TagMapping.allowed`).
 
     Raises:
-        MappingError: fewer than two sides, two of one name, a side without tags or with a repeated one; a mapping of a
-            guideline that is not a side; tags that are in no bundle, because mappings contradict one another; bundles
-            that cannot be told apart by name.
+        MappingError: fewer than two sides, two of the same name, a side without tags or with a repeated one; a mapping
+            of a guideline that is not a side; tags that are in no bundle, because mappings contradict one another;
+            bundles with the same name.
     """
     _check_sides(sides)
     rows = _rows([len(tags) for _, tags in sides], _allowed_pairs(sides, mappings))
@@ -66,7 +66,7 @@ def _repeated(names: Iterable[str]) -> str:
 
 
 def _allowed_pairs(sides: Sequence[tuple[str, Sequence[str]]], mappings: Iterable[TagMapping]) -> Pairs:
-    """What the mappings allow of two sides; where several are of the same two, what all of them allow."""
+    """The pairs that the mappings of two sides allow; with several mappings, those that all of them allow."""
     number = {name: side for side, (name, _) in enumerate(sides)}
     pairs: dict[tuple[int, int], NDArray[np.bool_]] = {}
     for mapping in mappings:
@@ -85,8 +85,8 @@ def _allowed_pairs(sides: Sequence[tuple[str, Sequence[str]]], mappings: Iterabl
 def _rows(sizes: Sequence[int], pairs: Pairs) -> NDArray[np.int32]:
     """int32[bundles, sides]: the tags of every bundle, rising.
 
-    Side by side: what the sides before allow, times the tags of the next one, less what a pair forbids. So three tight
-    mappings never pass through the complete product.
+    Sides are added one by one: the combinations so far, times the tags of the next side, minus the forbidden pairs. So
+    three tight mappings never build the complete product.
     """
     rows = np.arange(sizes[0], dtype=np.int32)[:, None]
     for side, size in enumerate(sizes[1:], 1):
@@ -99,7 +99,7 @@ def _rows(sizes: Sequence[int], pairs: Pairs) -> NDArray[np.int32]:
 
 
 def _refuse_lost_tags(sides: Sequence[tuple[str, Sequence[str]]], rows: NDArray[np.int32]) -> None:
-    """One mapping of two sides never loses a tag; several may have no bundle in common that has it."""
+    """Raise unless every tag is in a bundle. One mapping never loses a tag; several may exclude all its bundles."""
     for side, (name, tags) in enumerate(sides):
         kept = set(rows[:, side].tolist())
         if lost := [tag for i, tag in enumerate(tags) if i not in kept]:

@@ -1,7 +1,7 @@
 """Word codings: words as labels of their characters, and back.
 
-A coding gives each character of a word a letter by its place in the word; with tags, the label is `LETTER-TAG`. The
-four letters of BMES say all that a coding can say, so the other codings are coarser spellings of it.
+A coding gives each character of a word a letter by its position in the word; with tags, the label is `LETTER-TAG`. The
+four letters of BMES distinguish all that any coding does, so the other codings are coarser spellings of it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SPELLING = {
     "boundary": {"B": "-", "M": "-", "E": "|", "S": "|"},
 }
 CODINGS = tuple(_SPELLING)
-"""The names of the codings: BMES, BI (begin, inside), boundary (`|` a word ends after the character, `-` none does)."""
+"""The names of the codings: BMES, BI (begin, inside), boundary (`|`: a word ends after the character, `-`: not)."""
 
 LETTERS = {coding: "".join(dict.fromkeys(spelling.values())) for coding, spelling in _SPELLING.items()}
 """The letters of every coding."""
@@ -38,8 +38,8 @@ def letters(length: int) -> str:
 def to_characters(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str | None = None) -> Sentence:
     """The sentence of words as a sentence of characters whose `layer` codes its words.
 
-    With `tag_layer` the labels carry the words' tags: candidates become candidates of the character (`B-NN|B-VV`), an
-    unknown tag becomes the wildcard `B-*`.
+    With `tag_layer` the labels include the words' tags: candidates become candidates of the character (`B-NN|B-VV`),
+    and an unknown tag becomes the wildcard `B-*`.
     """
     tags: Iterable[Candidates] = sentence.layers[tag_layer] if tag_layer else [()] * len(sentence)
     coded: list[Candidates] = []
@@ -51,7 +51,7 @@ def to_characters(sentence: Sentence, layer: str, coding: str = "BMES", tag_laye
 
 @lru_cache(maxsize=1 << 16)
 def _word(length: int, tags: Candidates, coding: str) -> tuple[Candidates, ...]:
-    """The labels of the characters of a word; there are few different ones."""
+    """The labels of the characters of a word, cached because few are different."""
     spell = _SPELLING[coding]
     return tuple(_label(spell[letter], tags) for letter in letters(length))
 
@@ -63,9 +63,9 @@ def _label(letter: str, tags: Candidates) -> tuple[str, ...]:
 
 
 def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str | None = None) -> Sentence:
-    """A sentence of characters with BMES sets in its segmentation layer, as `layer` in another coding.
+    """A sentence of characters with its segmentation layer, sets over BMES, recoded as `layer`.
 
-    With `tag_layer`, candidates carry the tags that this layer gives the character (every tag where it is unknown).
+    With `tag_layer`, candidates include the tags that this layer gives the character (any tag where it is unknown).
     """
     spell = _SPELLING[coding]
     tags: Sequence[Candidates] = sentence.layers.get(tag_layer, (None,) * len(sentence)) if tag_layer else ()
@@ -82,10 +82,10 @@ def recode(sentence: Sentence, layer: str, coding: str = "BMES", tag_layer: str 
 
 
 def to_words(characters: Sequence[str], labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Words and their tags ("" where labels carry none) of a label sequence in any coding.
+    """Words and their tags ("" if labels have none) of a label sequence in any coding.
 
-    A word begins at B, S, at the start, after `|`, and wherever the label before it has ended a word; its tag is the
-    one of its first character. So every label sequence gives words, also one that breaks its scheme.
+    A word begins at the start, at B and S, and after a label that ends a word (E, S, `|`); its tag is that of its first
+    character. So every label sequence gives words, even one that violates its scheme.
     """
     words: list[str] = []
     tags: list[str] = []

@@ -1,13 +1,13 @@
-"""Mapping functions: which tag of one guideline may stand beside which tag of another (Li et al. 2015, section 3.1).
+"""Mapping functions: which tags of two guidelines may be bundled (Li et al. 2015, section 3.1).
 
-A mapping is a table of pairs of tags and how often each was seen. Its file is UTF-8 text, a pair a line:
+A mapping is a table of pairs of tags with their counts. Its file is UTF-8 text, a pair a line:
 
     # FIRST<TAB>SECOND
     TAG<TAB>TAG<TAB>COUNT
 
-The first line may name the two guidelines, as above. Blank lines are skipped, and so are comments: lines that are `#`,
-or that begin with `#` and a space. Tags have no blanks, so no pair begins like a comment: `#<TAB>w` is a pair of the
-tag `#`. The count may be missing, which means 1.
+The first line may name the two guidelines, as above. Blank lines are skipped, and so are comments, that is, lines that
+are `#` or begin with `#` and a space. Tags have no blanks, so no pair looks like a comment: `#<TAB>w` is a pair of the
+tag `#`. A missing count means 1.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ CTB_PD = Path(__file__).with_name("data") / "ctb-pd.tsv"
 SHIPPED = {"ctb-pd": CTB_PD}
 """The mappings that come with this package."""
 
-_NEAR_NOTHING = 1e-9  # the share of a tag's mass that its most frequent pair always reaches
+_NEAR_NOTHING = 1e-9  # a share that a tag's most frequent pair always reaches
 _WORD = re.compile("[^\\s\0\ufeff\ud800-\udfff]+")
 _COUNT = re.compile("[1-9][0-9]{0,17}")  # as many digits as an int64 holds
 
 
 class MappingError(ValueError):
-    """A mapping that cannot be one, or that does not fit the guidelines whose tags are to be bundled."""
+    """An invalid mapping, or one that does not fit the guidelines whose tags are to be bundled."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class TagMapping:
     """Pairs of tags that may be bundled.
 
     Attributes:
-        first: the name of one guideline; "" where it is not known.
-        second: the name of the other; "" where it is not known.
-        counts: (tag of first, tag of second) -> how often the pair was seen, 1 where nobody counted.
+        first: the name of one guideline; "" if it is unknown.
+        second: the name of the other; "" if it is unknown.
+        counts: (tag of first, tag of second) -> how often the pair was seen, 1 if that is unknown.
 
     Raises:
-        MappingError: no pair, a count below 1, or two guidelines of one name.
+        MappingError: no pair, a count below 1, or two guidelines of the same name.
     """
 
     first: str
@@ -76,13 +76,13 @@ class TagMapping:
     def allowed(self, first_tags: Sequence[str], second_tags: Sequence[str]) -> NDArray[np.bool_]:
         """The mapping function m of Li et al. (2015, eq. 3) over two tag sets, bool[first tags, second tags].
 
-        A pair of the mapping is allowed, and so is every pair of a tag that the mapping does not name (`unnamed`).
+        The pairs of the mapping are allowed, and so is any pair with a tag that the mapping does not name (`unnamed`).
         """
         named = self._named(first_tags, second_tags)
         return named | ~named.any(axis=1, keepdims=True) | ~named.any(axis=0)
 
     def unnamed(self, first_tags: Sequence[str], second_tags: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The tags of either side that the mapping does not name together with a tag of the other."""
+        """The tags of either side that the mapping does not pair with a tag of the other."""
         named = self._named(first_tags, second_tags)
         return (
             tuple(first_tags[i] for i in np.flatnonzero(~named.any(axis=1)).tolist()),
@@ -98,12 +98,12 @@ class TagMapping:
         return named
 
     def tight(self, mass: float = 0.9) -> TagMapping:
-        """The pairs that make up the share `mass` (0 < mass <= 1) of what was counted of one of their two tags.
+        """The pairs that make up the share `mass` (0 < mass <= 1) of the counts of either of their tags.
 
-        For every tag of both sides, its most frequent pairs in falling order, until they reach the share; of equally
-        frequent pairs those that come first by name. The pairs of both sides are united: chosen for the first side
-        alone, a rare tag of the second one (PD's `Ng` beside CTB's `NN`) would lose all its pairs, and as a tag that
-        is not named it would be possible with every partner. So every tag keeps its most frequent partner.
+        For every tag of both sides, the most frequent pairs are taken until they reach the share; ties are broken by
+        name. The pairs of both sides are united: if only the first side counted, a rare tag of the second (PD's `Ng`
+        with CTB's `NN`) would lose all its pairs, and as an unnamed tag it would be possible with every partner. So
+        every tag keeps its most frequent partner.
 
         Raises:
             MappingError: a share outside these bounds.
@@ -126,10 +126,10 @@ class TagMapping:
                 yield pair
 
     def at_least(self, minimum: float) -> TagMapping:
-        """The pairs that were seen `minimum` times or more, and of every tag the pair that was seen most often.
+        """The pairs that were seen at least `minimum` times, and for every tag its most frequent pair.
 
-        Without the latter a rare tag would not be named any more, and so be possible beside every tag of the other
-        side: on ZX and People's Daily that made 200 bundles of 14 tags.
+        Without the latter, a rare tag would no longer be named, and would be possible with every tag of the other side:
+        on ZX and People's Daily that made 200 bundles of 14 tags.
         """
         best = {pair for side in (0, 1) for pair in self._heaviest(side, _NEAR_NOTHING)}
         return self._keep(best | {pair for pair, count in self.counts.items() if count >= minimum})
@@ -138,19 +138,18 @@ class TagMapping:
         return replace(self, counts={pair: count for pair, count in self.counts.items() if pair in pairs})
 
     def including(self, pairs: Mapping[tuple[str, str], int]) -> TagMapping:
-        """With further pairs and their counts; those that it has already keep theirs."""
+        """The mapping with further pairs and their counts; pairs that it already has keep theirs."""
         return replace(self, counts={**pairs, **self.counts})
 
     def swapped(self) -> TagMapping:
-        """The same mapping from the other side."""
+        """The same mapping with its sides exchanged."""
         return TagMapping(self.second, self.first, {(b, a): count for (a, b), count in self.counts.items()})
 
 
 def count_pairs(first: str, second: str, sentences: Iterable[Sentence]) -> TagMapping:
-    """The automatic mapping of Li et al. (2015, section 3.1): the pairs of labels that stand at the same positions.
+    """The automatic mapping of Li et al. (2015, section 3.1): the pairs of labels that occur at the same positions.
 
-    Only sentences that have both layers count, and of these the positions with one label in each. A wildcard (`B-*`)
-    is no label.
+    Only positions with one label in each of the two layers count. A wildcard (`B-*`) is not a label.
 
     Raises:
         CorpusError: there is no such position.
@@ -166,19 +165,19 @@ def count_pairs(first: str, second: str, sentences: Iterable[Sentence]) -> TagMa
 def annotated_twice(
     first: str, second: str, sentences: Iterable[Sentence]
 ) -> Counter[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """How often each pair of candidates stands at one token, in layers of two guidelines; wildcards are no labels."""
-    found: Counter[tuple[Candidates, Candidates]] = Counter()
+    """How often each pair of candidates occurs at a token, in the layers of two guidelines; wildcards do not count."""
+    pairs: Counter[tuple[Candidates, Candidates]] = Counter()
     for sentence in sentences:
         if first in sentence.layers and second in sentence.layers:
-            found.update(zip(sentence.layers[first], sentence.layers[second], strict=True))
-    return Counter({(a, b): count for (a, b), count in found.items() if a and b and not any(map(is_wildcard, a + b))})
+            pairs.update(zip(sentence.layers[first], sentence.layers[second], strict=True))
+    return Counter({(a, b): count for (a, b), count in pairs.items() if a and b and not any(map(is_wildcard, a + b))})
 
 
 def shipped(name: str) -> Path:
-    """Where a mapping of `SHIPPED` is.
+    """The path of a mapping of `SHIPPED`.
 
     Raises:
-        FileNotFoundError: none has that name.
+        FileNotFoundError: there is no mapping of that name.
     """
     if name not in SHIPPED:
         raise FileNotFoundError(f"no mapping {name!r} comes with tagweave; there is {', '.join(SHIPPED)}")
@@ -186,10 +185,10 @@ def shipped(name: str) -> Path:
 
 
 def read_mapping(path: str | Path) -> TagMapping:
-    """The mapping that a file holds; its guidelines are "" where the first line does not name them.
+    """The mapping in a file; its guidelines are "" if the first line does not name them.
 
     Raises:
-        CorpusError: a line that is neither a pair nor a comment, a pair that stands twice, or no pair at all.
+        CorpusError: a line that is neither a pair nor a comment, a repeated pair, or no pair at all.
         OSError: the file cannot be read.
     """
     first, second = "", ""
@@ -229,7 +228,7 @@ def _pair(line: str) -> tuple[tuple[str, str], int]:
 
 
 def write_mapping(mapping: TagMapping, path: str | Path) -> None:
-    """The mapping as a file that `read_mapping` reads; by tags of the first side, the most frequent partners first.
+    """Write a mapping to a file, sorted by the tags of the first side, the most frequent partners first.
 
     Raises:
         CorpusError: a tag or guideline that is empty or has blanks, or a count of more than 18 digits; nothing is

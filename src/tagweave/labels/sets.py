@@ -1,4 +1,4 @@
-"""Label sets: what a position still allows, interned, because there are few different ones."""
+"""Label sets: the labels that a position still allows. They are interned, because few of them are different."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ALL = 0
 class LabelSets:
     """A growing table of label sets over a space of Y labels. Set 0 is the set of all labels.
 
-    Two evidences of the same position are joined by intersection, so a token that is annotated under several guidelines
-    allows the labels that agree with all of them.
+    Two pieces of evidence about a position are joined by intersection, so a token that is annotated under several
+    guidelines allows the labels that agree with all of them.
     """
 
     def __init__(self, space: LabelSpace) -> None:
@@ -62,7 +62,7 @@ class LabelSets:
         """The set of these labels.
 
         Raises:
-            ValueError: no label at all; evidence never excludes everything.
+            ValueError: no labels; evidence never excludes everything.
         """
         mask = np.zeros(len(self.space), np.uint8)
         mask[list(labels)] = 1

@@ -1,7 +1,7 @@
 """Label spaces and their views.
 
 A view projects the labels of a space to the tag set of one guideline. A plain tag set has one view, itself. A space of
-bundled tags has one per guideline beside the joint one. Scores are sums over views, and so are gradients.
+bundled tags has one view per guideline, and a joint view. Scores are sums over views, and so are gradients.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WILDCARD = re.compile(r"(?P<prefix>[BIMELSU|-]-)\*|!(?P<excluded>.+)")
 
 
 class UnknownLabelError(ValueError):
-    """Evidence that names a label the space does not have."""
+    """Evidence with a label that the space does not have."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class View:
             return False
 
     def tags(self, candidate: str) -> list[int]:
-        """The tags that a candidate stands for: itself, or a wildcard's: `B-*` (prefix), `!O` (all but it).
+        """The tags that a candidate stands for: itself, or those of a wildcard: `B-*` (a prefix), `!O` (all but one).
 
         Raises:
             UnknownLabelError: neither a tag of the view nor a wildcard that matches one.
@@ -68,17 +68,17 @@ class View:
             return [self.number[candidate]]
         wildcard = _WILDCARD.fullmatch(candidate)
         if wildcard and wildcard["prefix"]:
-            found = [i for i, name in enumerate(self.names) if name.startswith(wildcard["prefix"])]
+            tags = [i for i, name in enumerate(self.names) if name.startswith(wildcard["prefix"])]
         elif wildcard and wildcard["excluded"] in self.number:
-            found = [i for i, name in enumerate(self.names) if name != wildcard["excluded"]]
+            tags = [i for i, name in enumerate(self.names) if name != wildcard["excluded"]]
         else:
-            found = []
-        if not found:
+            tags = []
+        if not tags:
             known = " ".join(self.names[:12]) + (" ..." if len(self.names) > 12 else "")
             raise UnknownLabelError(
                 f"label {candidate!r} is not one of the {len(self.names)} of {self.guideline}: {known}"
             )
-        return found
+        return tags
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class LabelSpace:
         """The view of a guideline.
 
         Raises:
-            KeyError: no such view; the message lists those there are.
+            KeyError: there is no such view; the message lists the views.
         """
         for view in self.views:
             if view.guideline == guideline:
@@ -115,7 +115,7 @@ class LabelSpace:
 
     @property
     def sides(self) -> tuple[View, ...]:
-        """The views of one guideline each: all but the last, the joint view, where there are several."""
+        """The views of single guidelines: all views except the joint one, which is the last if there are several."""
         return self.views[:-1] if len(self.views) > 1 else self.views
 
     @property
@@ -148,11 +148,11 @@ class LabelSpace:
 
 
 def is_wildcard(candidate: str) -> bool:
-    """Whether a candidate has the form of a wildcard (a tag that a corpus uses literally may have it too)."""
+    """Whether a candidate has the form of a wildcard (which a literal tag of a corpus may have, too)."""
     return _WILDCARD.fullmatch(candidate) is not None
 
 
 def collect_names(layers: Iterable[Sequence[tuple[str, ...] | None]]) -> tuple[str, ...]:
-    """The tags that layers name, sorted; wildcards name none."""
+    """The tags in layers, sorted, without wildcards."""
     seen = {candidates for layer in layers for candidates in set(layer) if candidates is not None}
     return tuple(sorted({name for candidates in seen for name in candidates if not is_wildcard(name)}))

@@ -15,19 +15,25 @@ if TYPE_CHECKING:
 Mask = NDArray[np.bool_]
 
 _RULES = {
-    # scheme: letters that may begin a sequence, letters that may end one, and who may follow whom
+    # scheme: letters that may begin a sequence, letters that may end one, and the letters that may follow each
     "BMES": ("BS", "ES", {"B": "ME", "M": "ME", "E": "BS", "S": "BS"}),
     "BI": ("B", "BI", {"B": "BI", "I": "BI"}),
     "boundary": ("|-", "|", {"|": "|-", "-": "|-"}),
     "BIO": ("BO", "BIO", {"B": "BIO", "I": "BIO", "O": "BO"}),
     "BIOES": ("BSO", "ESO", {"B": "IE", "I": "IE", "E": "BSO", "S": "BSO", "O": "BSO"}),
 }
-# a word goes on between two letters where the first is one of these, and the second one of those
-_GOES_ON = {"BMES": ("BM", "ME"), "BI": ("BI", "I"), "boundary": ("-", "|-"), "BIO": ("BI", "I"), "BIOES": ("BI", "IE")}
+# a word continues from one letter to the next if the first is one of the former and the next one of the latter
+_INNER = {
+    "BMES": ("BM", "ME"),
+    "BI": ("BI", "I"),
+    "boundary": ("-", "|-"),
+    "BIO": ("BI", "I"),
+    "BIOES": ("BI", "IE"),
+}
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """The letter and the type of a label (`B-NN`, `--NN`); "" where it has no type."""
+    """The letter and the type of a label (`B-NN`, `--NN`); the type may be ""."""
     if label.startswith("-"):  # the letter of the coding `boundary`
         return "-", label[2:]
     letter, _, kind = label.partition("-")
@@ -36,7 +42,7 @@ def split_label(label: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class TransitionScheme:
-    """What a coding allows: transition bool[Y, Y] (row: from), start bool[Y], end bool[Y]."""
+    """The transitions that a coding allows: transition bool[Y, Y] (row: from), start bool[Y], end bool[Y]."""
 
     transition: Mask
     start: Mask
@@ -44,17 +50,17 @@ class TransitionScheme:
 
     @cached_property
     def is_free(self) -> bool:
-        """Whether nothing is forbidden."""
+        """Whether every sequence is allowed."""
         return bool(self.transition.all() and self.start.all() and self.end.all())
 
     @classmethod
     def free(cls, size: int) -> TransitionScheme:
-        """Every sequence is allowed."""
+        """The scheme that allows every sequence."""
         return cls(np.ones((size, size), bool), np.ones(size, bool), np.ones(size, bool))
 
     @classmethod
     def of(cls, name: str, labels: Sequence[str]) -> TransitionScheme:
-        """The constraints of a coding over labels `LETTER` or `LETTER-TYPE`; a word keeps its type to its end.
+        """The constraints of a coding over labels `LETTER` or `LETTER-TYPE`; all labels of a word have the same type.
 
         Raises:
             ValueError: an unknown scheme, or a label whose letter the scheme does not have.
@@ -62,7 +68,7 @@ class TransitionScheme:
         if name not in _RULES:
             raise ValueError(f"unknown scheme {name!r}, expected one of {', '.join(_RULES)}")
         first, last, follows = _RULES[name]
-        left, right = _GOES_ON[name]
+        left, right = _INNER[name]
         parts = [split_label(label) for label in labels]
         letters = [letter for letter, _ in parts]
         if strange := sorted({letter for letter in letters if letter not in follows}):
@@ -76,14 +82,14 @@ class TransitionScheme:
 
     @classmethod
     def bundled(cls, schemes: Sequence[TransitionScheme], projections: Sequence[NDArray[np.int32]]) -> TransitionScheme:
-        """The constraints of bundles: allowed is what every side allows.
+        """The constraints of bundles: they allow what every side allows.
 
         Args:
-            schemes: one a side.
-            projections: one a side, int32[Y]: the label of the side that each of the Y bundles has.
+            schemes: one for each side.
+            projections: one for each side, int32[Y]: the side's label in each of the Y bundles.
 
         Raises:
-            ValueError: no sides, not as many projections as schemes, or projections of different lengths.
+            ValueError: no sides, different numbers of projections and schemes, or projections of different lengths.
         """
         lengths = [len(projection) for projection in projections]
         if len(lengths) != len(schemes) or len(set(lengths)) != 1:

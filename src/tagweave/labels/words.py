@@ -1,4 +1,4 @@
-"""The score of a segmentation from labels alone: from arrays of labels to the words that gold and system share."""
+"""Scores of segmentations directly from arrays of labels, by the words that gold and system share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WordCounter:
         self._first[sentence_ptr] = True
 
     def words(self, labels: NDArray[np.int32]) -> NDArray[np.int64]:
-        """One number a word that tells its start, end and tag, rising. Label -1 is no label."""
+        """A number for each word that identifies its start, end and tag, rising. Label -1 means no label."""
         starts = self._first[:-1] | self._begins[labels]
         starts[1:] |= self._ends[labels[:-1]]
         at = np.flatnonzero(starts)

@@ -1,1 +1,1 @@
-"""The formats, one file each: how it is read and written, and what it can hold."""
+"""The corpus formats, one file each: how a format is read and written, and what it can hold."""

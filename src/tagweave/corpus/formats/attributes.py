@@ -1,9 +1,9 @@
 """CRFsuite's text format: a label and `attribute:value` fields, separated by tabs; blank lines between sequences.
 
-Label sets are written with a separator, `b|s`, as by CRFsuite's variant for partial annotation; a row whose label is
-empty or `?` is unknown. The fields after the label are kept as they stand in the file (with their escapes `\\:` and
-`\\\\`, and weights) in the column `attributes`, one string a token. This format has no words: the form of a token is
-its first attribute, unescaped and without its weight, or the token's number where it has none.
+Label sets are written with a separator, `b|s`, as in CRFsuite's variant for partial annotation; an empty label or `?`
+is unknown. The fields after the label are kept unchanged (with their escapes `\\:` and `\\\\`, and weights) in the
+column `attributes`, one string a token. This format has no words: the form of a token is its first attribute, unescaped
+and without its weight, or the token's number if it has no attributes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 ATTRIBUTES = "attributes"
 UNKNOWN = ("?", "")
-"""The labels that mean unknown; the first is the one that is written."""
+"""The labels that mean unknown; the first one is written."""
 
 
 def read(lines: Iterable[str], path: str = "", separator: str = "|", layer: str = "tag") -> Iterator[Sentence]:
-    """The sequences between blank lines; constant memory. `separator` stands between alternative labels.
+    """The sequences between blank lines; constant memory. `separator` separates alternative labels.
 
     Raises:
         CorpusError: an empty attribute, a weight that is not a number, or an empty or repeated alternative.
@@ -87,13 +87,13 @@ def _candidates(field: str, separator: str, location: Location) -> Candidates:
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "|", layer: str = "tag") -> None:
-    """Each sentence as rows and a blank line; without a column `attributes`, the form is its token's one attribute.
+    """Each sentence as rows and a blank line; without a column `attributes`, the form becomes the only attribute.
 
-    An empty sentence has no rows and is left out. Forms are not written where there are attributes.
+    Empty sentences are left out, since they have no rows. Forms are not written if there are attributes.
 
     Raises:
         CorpusError: an empty label or form, the label `?`, a tab or a line break in a field, attributes that could not
-            be read again, a sentence that has other layers only.
+            be read again, a sentence that has only other layers.
     """
     for sentence in sentences:
         labels = layer_to_write(sentence, layer)
@@ -116,14 +116,14 @@ def _field(candidates: Candidates, separator: str, sentence: Sentence) -> str:
 
 
 def _escaped(text: str, special: str, sentence: Sentence) -> str:
-    """Every special character and every backslash escaped, as CRFsuite reads them."""
+    """The text with every special character and backslash escaped, as CRFsuite reads them."""
     if not text or "\t" in text:
         raise CorpusError(f"the form or label {text!r}", "non-empty text without tabs", *sentence.location)
     return "".join(f"\\{character}" if character in special + "\\" else character for character in text)
 
 
 def _look(text: FirstLines) -> Look | None:
-    """Rows of differently many fields between tabs; in text for a model, half of them begin with a label of it."""
+    """Rows with varying numbers of fields between tabs; in text for a model, half of them begin with its labels."""
     if 2 * len(text.tabbed) <= len(text.rows) or len(set(map(len, text.tabbed))) == 1:
         return None
     if text.labels is None or text.labels.fill(fields[0] for fields in text.fields):

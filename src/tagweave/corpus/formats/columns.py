@@ -1,14 +1,14 @@
 """Column files in the style of CoNLL-2000 and CoNLL-2003: a token a row, blank lines between sentences.
 
-The first column is the form, the last one the layer `tag`, and the others are string columns named by their place:
+The first column is the form, the last one the layer `tag`, and the others are string columns named by their position:
 `column2`, `column3`. Fields are separated by tabs, or by blanks in a row without tabs. A first line
 
     # columns = form ctb pd
 
-names the columns instead; then each column but the form is a layer and a string column of that name. When such a
-sentence is written, the layer is. `-X-`, `_`, `?` and an empty field (possible with tabs only) are unknown labels;
-`O` is a label like any other. Alternatives are separated by bars. Lines `# key = value` before a sentence are
-comments, and so is a block of one row `-DOCSTART-`.
+names the columns instead; then each column except the form is both a layer and a string column of that name. Writers
+write the layer. `-X-`, `_`, `?` and an empty field (only possible with tabs) are unknown labels; `O` is a label like
+any other. Alternatives are separated by bars. Lines `# key = value` before a sentence are comments, and so is a block
+of one row `-DOCSTART-`.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from tagweave.corpus.formats.first_lines import FirstLines
 
 UNKNOWN = ("_", "?", "-X-", "")
-"""The fields that mean an unknown label; the first is the one that is written."""
+"""The fields that mean an unknown label; the first one is written."""
 
 _TAG = "tag"
 _CONFIDENCE = "confidence"
-_ROWS = 10  # of equally many fields, that are no text by chance
+_ROWS = 10  # rows of equally many fields that cannot be text by chance
 _COMMENT = re.compile(r"# ?[\w.]+ =( |\Z)")
 _HEADER = re.compile(r"# ?columns =")
 _DOCUMENT = "-DOCSTART-"
 
 
 class _Labels(dict[str, Candidates]):
-    """What each distinct field says; parsed once, so that equal fields share their candidates."""
+    """The candidates of each distinct field, parsed once, so that equal fields share them."""
 
     def __missing__(self, field: str) -> Candidates:
         labels = None if field in UNKNOWN else tuple(map(intern, parse_candidates(field)))
@@ -61,11 +61,11 @@ class _Block(NamedTuple):
 
 
 def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Sentence]:
-    """The sentences between blank lines; `layer` is the name of the last column's layer where no header names it.
+    """The sentences between blank lines; `layer` is the name of the last column's layer if no header names it.
 
     Raises:
-        CorpusError: a row that has not as many fields as the rows before it or the header, or an empty form; a header
-            that names fewer than two columns, or one twice; a repeated alternative.
+        CorpusError: a row whose number of fields differs from that of the rows before it or of the header; an empty
+            form; a header that names fewer than two columns, or one twice; a repeated alternative.
     """
     names: list[str] = []
     labels = _Labels()
@@ -103,7 +103,7 @@ def _default_names(columns: int, layer: str) -> list[str]:
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
-    """The blocks between blank lines; a block without rows joins the next one, and comes alone only at the end."""
+    """The blocks between blank lines; a block without rows joins the next, unless it is the last."""
     block = _Block([], [], 0)
     number = 0
     for number, line in enumerate(lines, 1):
@@ -143,12 +143,12 @@ def _layer(fields: Sequence[str], labels: _Labels, location: Location) -> Layer:
 def write(sentences: Iterable[Sentence], stream: IO[str], layer: str | None = None) -> None:
     """Each sentence as rows of fields separated by tabs, and a blank line; `layer` (default: the last one) comes last.
 
-    A header is written unless the columns have the names they would have without one. Comments that this format cannot
-    tell from rows are left out, and so are empty sentences without comments.
+    A header is written unless the columns have their default names. Comments that this format cannot distinguish from
+    rows are left out, and so are empty sentences without comments.
 
     Raises:
         CorpusError: an empty form or label; a label that means unknown; a tab or line break in a field; a sentence with
-            other columns than the first one, or a layer more.
+            other columns than the first, or with more layers.
     """
     names: list[str] | None = None
     for sentence in sentences:
@@ -202,7 +202,7 @@ def _rows(sentence: Sentence, names: Sequence[str]) -> Iterator[str]:
 
 
 def _texts(sentence: Sentence, name: str) -> Sequence[str]:
-    """The fields of a layer, or else of a string column; a layer that the sentence lacks is unknown everywhere."""
+    """The fields of a layer, or else of a string column; a missing layer is unknown everywhere."""
     if name in sentence.columns and name not in sentence.layers:
         return sentence.columns[name]
     return [_field(candidates, sentence) for candidates in sentence.layers.get(name, (None,) * len(sentence))]
@@ -234,7 +234,7 @@ def _without_confidence(sentence: Sentence) -> Sentence:
 
 
 def _look(text: FirstLines) -> Look | None:
-    """A header, or rows of equally many fields: between tabs, or between blanks and with blank lines between blocks."""
+    """A header, or rows of equally many fields, separated by tabs, or by blanks with blank lines between blocks."""
     named, labelled = any(map(is_header, text.rows)), text.labels is None or _are_labelled(text)
     alike = 2 * len(text.tabbed) > len(text.rows) and len(set(map(len, text.tabbed))) == 1
     if labelled and (named or alike):
@@ -246,14 +246,14 @@ def _look(text: FirstLines) -> Look | None:
 
 
 def _are_labelled(text: FirstLines) -> bool:
-    """Whether rows are no lines of text: they have a header, are many, or end with labels of the model."""
+    """Whether rows are not lines of text: they have a header, are many, or end with labels of the model."""
     if any(map(is_header, text.rows)) or len(text.rows) >= _ROWS:
         return True
     return text.labels is not None and text.labels.fill(fields[-1] for fields in text.fields)
 
 
 def _are_blocks(lines: Sequence[str]) -> bool:
-    """Rows of equally many fields, two or more, and blank lines between blocks that are not all of one row."""
+    """Whether rows have equally many fields, at least two, with blank lines between blocks, some of several rows."""
     counts = [len(split_blanks(line)) for line in lines]
     widths = {count for count in counts if count}
     blocks = sum(count > 0 and not before for before, count in pairwise([0, *counts]))

@@ -1,4 +1,4 @@
-"""How far labels are believed, in files: each format that can say so has a place for it."""
+"""Reading and writing the confidence in labels, for formats that can hold it."""
 
 from __future__ import annotations
 
@@ -15,22 +15,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """Where sentences of a format have a number for each token.
+    """Where a format holds a number for each token.
 
     Attributes:
-        take: the texts of these numbers, `None` where there is none, and the sentence without what is there for them
-            alone.
-        put: the sentence with these texts in place of others.
+        take: from a sentence, the texts of these numbers, `None` for a missing one, and the sentence without them.
+        put: the sentence with these texts instead of its own.
     """
 
     take: Callable[[Sentence], tuple[Sequence[str | None], Sentence]]
     put: Callable[[Sentence, Sequence[str]], Sentence]
 
     def read(self, sentence: Sentence) -> Sentence:
-        """The sentence with the confidence that its file gives; a position without a number is believed.
+        """The sentence with the confidence that its file gives, 1 where there is no number.
 
         Raises:
-            CorpusError: something else than numbers from 0 to 1.
+            CorpusError: anything but numbers from 0 to 1.
         """
         texts, rest = self.take(sentence)
         if not any(texts):
@@ -38,7 +37,7 @@ class Confidence:
         return replace(rest, confidence=tuple(1.0 if text is None else _number(text, sentence) for text in texts))
 
     def written(self, sentence: Sentence, confidence: Sequence[float]) -> Sentence:
-        """The sentence with a number for each token where the format has it."""
+        """The sentence with a number for each token, where the format holds it."""
         return self.put(sentence, [f"{each:.6f}" for each in confidence])
 
 

@@ -1,20 +1,20 @@
 """CoNLL-U (universaldependencies.org/format.html), with candidates where the annotation is ambiguous.
 
 UPOS and XPOS are the layers `upos` and `xpos`, HEAD and DEPREL the head layer `head`; LEMMA, FEATS, DEPS and MISC are
-the columns `lemma`, `feats`, `deps` and `misc`, as they stand in the file. `_` is unknown for UPOS, XPOS, HEAD and
-DEPREL. Multiword tokens and empty nodes are `extra_rows`. Candidates stand in MISC, separated by slashes:
+the columns `lemma`, `feats`, `deps` and `misc`, unchanged. `_` is unknown for UPOS, XPOS, HEAD and DEPREL. Multiword
+tokens and empty nodes are `extra_rows`. Candidates are in MISC, separated by slashes:
 
     AltUpos=NOUN/PROPN    AltXpos=VBG/JJ    AltHead=3:obj/5:obl    (`_` for an unknown head or relation: 3:_)
 
-They are appended to the value of the field itself, if it has one, and leave the column `misc`. Ambiguous positions are
-written as `_` with all candidates in MISC, so that no other reader takes the first one for the truth. A label that is
-itself called `_` stands in MISC, too, alone or not: `AltXpos=_`. In these values a slash is escaped as `\\/`, a bar as
+They are appended to the value of the field itself, if it has one, and removed from the column `misc`. Ambiguous
+positions are written as `_` with all candidates in MISC, so that no other reader takes the first for the truth. A label
+that is itself called `_` is always written to MISC: `AltXpos=_`. In these values a slash is escaped as `\\/`, a bar as
 `\\p` and a backslash as `\\\\`.
 
-IDs and heads are parsed by the library conllu. Its own reader of sentences is not used, since it strips rows, splits
-them at two blanks, takes short rows, keeps one comment a key and counts no lines. pyconll is no faster (both take about
-7 seconds a million rows, this file 4.5) and writes comma-separated values in another order than it read them. Splitting
-the ten fields here keeps every byte.
+The library conllu parses IDs and heads. Its reader of sentences is not used: it strips rows, splits them at two blanks,
+accepts short rows, keeps one comment per key and does not count lines. pyconll is no faster (both take about 7 seconds
+a million rows, this file 4.5) and changes the order of comma-separated values. Splitting the ten fields here keeps
+every byte.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def read(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
     """The sentences between blank lines; constant memory.
 
     Raises:
-        CorpusError: a row that has not ten fields, an ID out of sequence, a head outside the sentence, or a repeated or
-            malformed alternative.
+        CorpusError: a row without exactly ten fields, an ID out of sequence, a head outside the sentence, or a repeated
+            or malformed alternative.
     """
     block: list[str] = []
     number = 0
@@ -105,7 +105,7 @@ def _split(line: str, location: Location) -> list[str]:
 
 
 def _check_extra(identifier: str, tokens: int, location: Location) -> None:
-    """Nothing, if a row with this ID may follow as many tokens: a multiword token, or an empty node."""
+    """Raise unless a row with this ID, a multiword token or an empty node, may follow so many tokens."""
     try:
         value = parse_id_value(identifier)
     except (ParseException, ValueError):
@@ -177,7 +177,7 @@ _Value = TypeVar("_Value")
 def _merged(
     candidates: tuple[_Value, ...] | None, alternatives: Iterable[_Value], location: Location
 ) -> tuple[_Value, ...] | None:
-    """The candidates of the field, then the alternatives; one of these may repeat the field."""
+    """The candidates of the field, then the alternatives, one of which may repeat the field."""
     listed = tuple(alternatives)
     if "" in listed or len(set(listed)) != len(listed):
         raise CorpusError(f"the alternatives {listed}", "different, non-empty alternatives", *location)
@@ -199,12 +199,12 @@ def _parse_arc(text: str, location: Location) -> Arc:
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], upos: str = UPOS, xpos: str = XPOS, head: str = HEAD) -> None:
-    """Each sentence as a block that ends with a blank line; the layers named become UPOS, XPOS, HEAD and DEPREL.
+    """Each sentence as a block that ends with a blank line; the named layers become UPOS, XPOS, HEAD and DEPREL.
 
-    An empty sentence has no rows and is left out.
+    Empty sentences are left out, since they have no rows.
 
     Raises:
-        CorpusError: a sentence that has other layers only; an empty label or relation, or a relation `_`; a head
+        CorpusError: a sentence that has only other layers; an empty label or relation, or a relation `_`; a head
             outside the sentence; a tab or a line break in a field; a comment that does not begin with `#`; keys of
             alternatives in the column `misc`.
     """
@@ -270,7 +270,7 @@ def _with_alternatives(misc: str, candidates: Sequence[Sequence[str]], sentence:
 
 
 def _write_layer(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> None:
-    """As `write`; the layer goes to XPOS if there is an UPOS beside it, else to UPOS."""
+    """As `write`; the layer becomes XPOS if the sentence has UPOS, otherwise UPOS."""
     for sentence in sentences:
         if layer in sentence.heads:
             write([sentence], stream, head=layer)
@@ -286,7 +286,7 @@ def _write_layer(sentences: Iterable[Sentence], stream: IO[str], layer: str) -> 
 
 
 def _put_beside(sentence: Sentence, name: str, layer: Layer, beside: str | None) -> Sentence:
-    """Labels in the field of which nothing is known, XPOS first; a layer `upos` or `xpos` keeps its own."""
+    """The labels in a field that is unknown everywhere, XPOS first; a layer `upos` or `xpos` in its own field."""
     if beside is not None and name not in (UPOS, XPOS):
         sentence = sentence.with_layer(UPOS if beside == XPOS else XPOS, (None,) * len(sentence))
     return sentence.with_layer(name if name in (UPOS, XPOS) else _empty_field(sentence, name), layer)

@@ -1,4 +1,4 @@
-"""The first lines of a file, by which formats recognise what is theirs."""
+"""The first lines of a file, by which formats recognise their files."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 FEW = 0.1
-"""The share of words from which something in them is no accident."""
+"""The share of words above which a pattern in them is not a coincidence."""
 
 _UNKNOWN = ("_", "?", "-X-", "")  # fields that mean an unknown label in one format or another
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of the model that text is for, which tell words with labels from words with a slash.
+    """The labels of the model that text is for, which distinguish words with labels from words with a slash.
 
     Attributes:
-        known: whether a candidate is one of them.
-        share: of the words that have one, from which the text is taken for labelled.
+        known: whether a candidate is one of the labels.
+        share: the share of words with a label above which the text counts as labelled.
     """
 
     known: Callable[[str], bool]
     share: float = FEW
 
     def among(self, field: str) -> bool:
-        """Whether a field holds nothing but these labels."""
+        """Whether a field consists of these labels only."""
         try:
             return bool(field) and all(map(self.known, parse_candidates(field)))
         except CorpusError:
             return False
 
     def fill(self, fields: Iterable[str]) -> bool:
-        """Whether half of the fields or more hold these labels, or mean that the label is unknown."""
-        found = [field in _UNKNOWN or self.among(field) for field in fields]
-        return 2 * sum(found) >= len(found)
+        """Whether at least half of the fields are these labels, or mean that the label is unknown."""
+        fits = [field in _UNKNOWN or self.among(field) for field in fields]
+        return 2 * sum(fits) >= len(fits)
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class FirstLines:
     """The first lines of a file.
 
     Attributes:
-        lines: without line breaks.
-        labels: those of a model of words that the text is for; `None`: it is for no model.
+        lines: the lines, without line breaks.
+        labels: those of a model of words that the text is for; `None` if it is not for a model.
     """
 
     lines: Sequence[str]
@@ -68,10 +68,10 @@ class FirstLines:
 
     @cached_property
     def fields(self) -> list[list[str]]:
-        """The fields of all rows, between tabs or else blanks."""
+        """The fields of all rows, separated by tabs or else by blanks."""
         return [row.split("\t") if "\t" in row else split_blanks(row) for row in self.rows]
 
     @cached_property
     def tokens(self) -> list[str]:
-        """What is between blanks."""
+        """The texts between blanks."""
         return [token for row in self.rows for token in split_blanks(row)]

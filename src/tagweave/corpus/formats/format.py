@@ -1,4 +1,4 @@
-"""What a format is: how its files are read, written and recognised, and what they can hold."""
+"""The description of a format: how its files are read, written and recognised, and what they can hold."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ class Reader(Protocol):
 
 
 class Sign(IntEnum):
-    """What tells a format from others, the stronger the later."""
+    """Signs of a format, from weak to strong."""
 
     TEXT = 0
-    """Any text can be read so."""
+    """Any text can be read this way."""
     WORDS = 1
     """Words between blanks, or text for a model of words."""
     ROWS = 2
-    """Rows of equally many words, and blank lines between them."""
+    """Rows of equally many words, with blank lines between them."""
     LABELS = 3
-    """What looks like labels behind words."""
+    """Apparent labels after words."""
     MARKS = 4
     """Marks between characters."""
     FIELDS = 5
     """Fields between tabs."""
     LAYOUT = 6
-    """Rows as no other format has them."""
+    """Rows that no other format has."""
 
 
 class Look(NamedTuple):
-    """What a format sees in the first lines of a file.
+    """What a format recognises in the first lines of a file.
 
     Attributes:
-        sign: what is like the format in them.
-        is_format: whether they are taken for it, if no other format sees a stronger sign.
-        note: what is to be told of the text; where it is not taken for the format, if it is read without labels.
-        read: how it is read, if not as other text of the format.
+        sign: the sign of the format.
+        is_format: whether the file is of this format, unless another format sees a stronger sign.
+        note: a message for the user; if the file is not of this format, only shown if it is read without labels.
+        read: a reader, if not the usual one of the format.
     """
 
     sign: Sign
@@ -60,28 +60,27 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One kind of file: how it is read, written and recognised, and what it can hold.
+    """How files of a format are read, written and recognised, and what they can hold.
 
-    What a format cannot hold its writer refuses. A format that holds something new, as spans, says so in a field here,
-    which all others lack by default; whoever wants to write it asks for that field.
+    A writer refuses what its format cannot hold. If a format holds something new, such as spans, that becomes a field
+    here, which the other formats lack by default; code that writes it asks for the field.
 
     Attributes:
-        name: as the option `--format` takes it.
-        read: from lines to sentences.
-        write: sentences to a stream, with the name of the layer that is the corpus's own annotation.
-        look: what it sees in the first lines of a file; `None` where nothing is like it.
-        extensions: endings of file names, with the dot.
+        name: the name for the option `--format`.
+        read: reads sentences from lines.
+        write: writes sentences to a stream, given the name of the layer that is the corpus's own annotation.
+        look: recognises the first lines of a file; `None` if there is no sign of the format.
+        extensions: extensions of file names, with the dot.
         unit: what a token of the file is.
-        layers: the layers of labels that a file has which does not name them, the usual one first; none in a format
-            without labels.
-        names_layers: whether a file may name its layers, any number of them, of which the last one is the usual one.
-        partial: whether labels may be unknown, and positions have several candidates.
-        put_beside: puts the labels of a guideline, named second, beside those that a sentence has; with a fourth
-            argument, the layer that has to stay, they may take the place of others. `None`: there is place for one
-            layer only.
-        heads: the layer of heads, if it has any.
-        confidence: where it says how far labels are believed, if anywhere.
-        comments: whether sentences have comments, which name guideline and covered labels.
+        layers: the layers of labels in a file that does not name them, the usual one first; none in a format without
+            labels.
+        names_layers: whether a file may name any number of layers, of which the last is the usual one.
+        partial: whether labels may be unknown, and positions may have several candidates.
+        put_beside: adds the labels of a guideline, named second, to those of a sentence. They may replace others if a
+            fourth argument names the layer that has to stay. `None`: a file can hold one layer only.
+        heads: the layer of heads, if there is one.
+        confidence: where files hold the confidence in labels, if they can.
+        comments: whether sentences can have comments, which name the guideline and the covered labels.
     """
 
     name: str
@@ -100,35 +99,35 @@ class Format:
 
     @property
     def labels(self) -> Unit | None:
-        """What has labels: words or characters; `None`: nothing has any."""
+        """What has labels: words or characters; `None` if nothing has."""
         return self.unit if self.layers else None
 
     @property
     def tells_words(self) -> bool:
-        """Whether it can say where words end."""
+        """Whether files can say where words end."""
         return self.unit == "word" or bool(self.layers)
 
     @property
     def layer(self) -> str | None:
-        """The usual layer of labels; `None` for the last one, or none."""
+        """The usual layer of labels; `None` if that is the last one of a file, or there are no labels."""
         return self.layers[0] if self.layers and not self.names_layers else None
 
     @property
     def holds_several(self) -> bool:
-        """Whether it has place for the labels of several guidelines."""
+        """Whether files can hold the labels of several guidelines."""
         return self.put_beside is not None
 
     def with_labels(self, sentence: Sentence, name: str, layer: Layer, beside: str | None = None) -> Sentence:
-        """The sentence with the labels of a guideline: beside those that it has, or in their place if there is one.
+        """The sentence with the labels of a guideline, which replace its own if the format holds one layer only.
 
         Args:
             sentence: as it was read.
-            name: of the guideline.
+            name: the guideline.
             layer: its labels.
-            beside: the layer of the sentence that has to stay, if the new labels may take the place of others.
+            beside: the layer of the sentence that has to stay, if the new labels may replace others.
 
         Raises:
-            CorpusError: there is no place left.
+            CorpusError: the format cannot hold another layer of this sentence.
         """
         if self.put_beside is None:
             return replace(sentence, layers={name: layer})

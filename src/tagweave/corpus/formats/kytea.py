@@ -1,14 +1,14 @@
 """Partially annotated text as KyTea reads it (Neubig et al. 2011; KyTea's manual, partial annotation).
 
-Between each two characters stands `|` (a word boundary), `-` (none), or a blank or `?` (unknown). `/TAG` after a
-character is the tag of the word that ends there, and further slashes give further levels of tags (`/noun/reading`);
-`&` separates alternatives of a tag. A backslash makes any character an ordinary one. For example `a-b/N|c d`: a and b
-are a word with the tag N; whether a word ends between c and d is unknown. A blank line is an empty sentence.
+Between two characters there is a `|` (a word boundary), a `-` (no boundary), or a blank or `?` (unknown). `/TAG` after
+a character is the tag of the word that ends there, and further slashes give further levels of tags (`/noun/reading`);
+`&` separates alternatives of a tag. A backslash makes any character an ordinary one. For example, in `a-b/N|c d`, a and
+b are a word with the tag N, and whether a word ends between c and d is unknown. A blank line is an empty sentence.
 
-The sentence is one of characters. Its layer `segmentation` holds those of the labels B (begins a word of several
-characters), M (inside), E (ends it) and S (a word) that the boundaries on either side of the character leave; the first
-character has a boundary before it and the last one after it. Its layer `tag` (further levels: `tag2`, `tag3`) gives
-the tag to every character that is known to belong to the word.
+Sentences consist of characters. The layer `segmentation` holds the labels that the boundaries on either side of a
+character allow: B (begins a word of several characters), M (inside), E (ends it) and S (a word of its own). There is a
+boundary before the first character and after the last. The layer `tag` (further levels: `tag2`, `tag3`) gives the tag
+of a word to every character that is known to belong to it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _ITEM = re.compile(r"(\\.|[^\\|\- /])((?:/(?:\\.|[^\\|\- ?/])*)*)([|\- ?]|\Z)", 
 _LEVEL = re.compile(r"/((?:\\.|[^\\/])*)", re.DOTALL)
 _ALTERNATIVE = re.compile(r"(?:\\.|[^\\&])+", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_SPECIAL = re.compile("[\\\\|\\- ?/&\ufeff]")  # U+FEFF would be no character at the beginning of a file
-_EDGE = ("S",)  # as if a word of one character stood before the first one, and after the last one
+_SPECIAL = re.compile("[\\\\|\\- ?/&\ufeff]")  # U+FEFF at the beginning of a file is a byte order mark
+_EDGE = ("S",)  # as if there were words of one character before the first and after the last
 
 
 def _left_by(before: str, after: str) -> Candidates:
@@ -54,11 +54,11 @@ _CANDIDATES = {(before, after): _left_by(before, after) for before in "|- " for 
 
 
 def read(lines: Iterable[str], path: str = "", segmentation: str = SEGMENTATION, tag: str = TAG) -> Iterator[Sentence]:
-    """The sentences, one a line, each form one character; the labels in the layers named; constant memory.
+    """The sentences, one a line, each form one character, with labels in the named layers; constant memory.
 
     Raises:
-        CorpusError: two characters with nothing, or two boundaries, between them; a boundary at the end of the line;
-            a tag where no word ends, or one with an empty or repeated alternative.
+        CorpusError: two characters with no mark, or two marks, between them; a mark at the end of the line; a tag
+            where no word ends, or one with an empty or repeated alternative.
     """
     for number, line in enumerate(lines, 1):
         location = Location(path, number)
@@ -87,7 +87,7 @@ def _parse(line: str) -> tuple[list[str], list[str], list[str]]:
 
 
 def _check(line: str) -> None:
-    """Nothing, if there is nothing wrong with the line."""
+    """Raise unless the line is valid."""
     position = 0
     while position < len(line):
         item = _ITEM.match(line, position)
@@ -105,12 +105,12 @@ def _unescaped(text: str) -> str:
 
 
 def _words(fields: Sequence[str]) -> Iterator[list[Candidates]]:
-    """Per level of tags those that each field tells; one level at least."""
+    """For each level of tags, at least one, the candidates in each field."""
     different = {field: _LEVEL.findall(field) for field in dict.fromkeys(fields)}
     depth = max((level for texts in different.values() for level, text in enumerate(texts, 1) if text), default=1)
     for level in range(depth):
-        told = {field: _candidates(*texts[level : level + 1]) for field, texts in different.items()}
-        yield [*map(told.__getitem__, fields)]
+        candidates = {field: _candidates(*texts[level : level + 1]) for field, texts in different.items()}
+        yield [*map(candidates.__getitem__, fields)]
 
 
 def segmentation_layer(boundaries: Sequence[str]) -> Layer:
@@ -137,7 +137,7 @@ def _level_name(tag: str, level: int) -> str:
 
 
 def _spread(words: Sequence[Candidates], boundaries: Sequence[str]) -> Layer:
-    """What stands at the last character of each word, at every character that is joined to it."""
+    """The candidates at the last character of each word, given to every character that is joined to it."""
     layer = list(words)
     if not any(layer):
         return tuple(layer)
@@ -150,12 +150,11 @@ def _spread(words: Sequence[Candidates], boundaries: Sequence[str]) -> Layer:
 def write(sentences: Iterable[Sentence], stream: IO[str], segmentation: str = SEGMENTATION, tag: str = TAG) -> None:
     """Each sentence as one line, every special character escaped.
 
-    A boundary that one neighbour fixes is written, and so known to the other neighbour when the line is read again.
+    A boundary that the labels on one side determine is written, so the other side is restricted when the line is read.
 
     Raises:
-        CorpusError: forms of several characters; labels of the segmentation that are not B, M, E, S, contradict each
-            other, or are no combination of what a left and a right boundary leave (B or E); tags that are not those of
-            words whose end is known.
+        CorpusError: forms of several characters; labels of the segmentation that are not B, M, E, S, that contradict
+            each other, or that no boundaries express (B or E); tags that do not belong to words with a known end.
     """
     for sentence in sentences:
         if set(map(len, sentence.forms)) - {1}:
@@ -183,7 +182,7 @@ def _escaped(text: str) -> str:
 
 
 def _boundaries(layer: Layer) -> list[str]:
-    """What stands after each of the characters, the last one of which ends a word."""
+    """The mark after each of the characters, of which the last ends a word."""
     if not layer:
         return []
     marks = [*map(_between, (_EDGE, *layer), (*layer, _EDGE))]
@@ -196,7 +195,7 @@ def _boundaries(layer: Layer) -> list[str]:
 
 @cache
 def _between(before: Candidates, after: Candidates) -> str:
-    """The mark between two characters, "" where their labels contradict each other."""
+    """The mark between two characters; "" if their labels contradict each other."""
     both = _sides(before)[1] & _sides(after)[0]
     return _UNKNOWN if len(both) > 1 else "".join(both)
 
@@ -239,7 +238,7 @@ def _field(candidates: Candidates) -> str:
 
 
 def _look(text: FirstLines) -> Look | None:
-    """Marks between characters, some of which are known; a model of words has no use for them."""
+    """Marks between characters, some of them known. Text for a model of words has none."""
     if text.labels is not None:
         return None
     try:

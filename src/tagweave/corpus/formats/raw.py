@@ -1,4 +1,4 @@
-"""Raw text, one sentence a line; a corpus of characters (code points) without labels. Blanks are characters, too."""
+"""Raw text, one sentence a line: a corpus of characters (code points) without labels. Blanks are characters, too."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ def write(sentences: Iterable[Sentence], stream: IO[str]) -> None:
     """Each sentence as one line.
 
     Raises:
-        CorpusError: a form that is not one character (the boundaries of words would be lost), or a layer that knows a
-            label.
+        CorpusError: a form that is not one character (word boundaries would be lost), or a known label.
     """
     for sentence in sentences:
         refuse_labels(sentence, FORMAT.name)

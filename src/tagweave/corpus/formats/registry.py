@@ -1,4 +1,4 @@
-"""The formats by name, and how a file's format is told from its name."""
+"""The formats by name and by file extension."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def format_named(name: str) -> Format:
     """The format of this name.
 
     Raises:
-        CorpusError: there is none.
+        CorpusError: there is no such format.
     """
     if name not in FORMATS:
         raise CorpusError(f"the format {name!r}", f"one of {', '.join(FORMATS)}")
@@ -41,13 +41,13 @@ def format_named(name: str) -> Format:
 
 
 def format_of_name(path: str) -> str | None:
-    """The format that the extension of a file's name tells, `.gz` apart; `None` if it tells none."""
+    """The format of a file by its extension, ignoring `.gz`; `None` if no format has that extension."""
     suffix = PurePath(path.lower().removesuffix(".gz")).suffix
     return next((name for name, each in FORMATS.items() if suffix in each.extensions), None)
 
 
 def chosen_format(name: str | None, path: str) -> Format | None:
-    """The format of this name; without a name the one that the extension of a path tells, `None` if it tells none.
+    """The format of this name, or without a name that of a path's extension; `None` if no format has that extension.
 
     Raises:
         CorpusError: there is no format of this name.
@@ -57,5 +57,5 @@ def chosen_format(name: str | None, path: str) -> Format | None:
 
 
 def layer_names() -> frozenset[str]:
-    """The names of the layers of files that do not name theirs."""
+    """The names of layers in files that do not name their layers."""
     return frozenset(name for each in FORMATS.values() for name in (*each.layers, each.heads) if name is not None)

@@ -1,4 +1,4 @@
-"""Segmented text: words between blanks, one sentence a line; a corpus of words without labels.
+"""Segmented text: words between blanks, one sentence a line, a corpus of words without labels.
 
 Blanks are the space, the tab and the ideographic space (`corpus.blanks`). A blank line is an empty sentence.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tagweave.corpus.formats.first_lines import FirstLines
 
-_WORD = 4  # characters of a word in a script that writes no blanks
+_WORD = 4  # the longest word in a script without blanks, for recognition
 _NO_BLANKS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -36,7 +36,7 @@ def write(sentences: Iterable[Sentence], stream: IO[str]) -> None:
     """Each sentence as one line, its words separated by one space.
 
     Raises:
-        CorpusError: a layer that knows a label, for which there is no place; an empty word, or one with blanks.
+        CorpusError: a known label, which the format cannot hold; an empty word, or one with blanks.
     """
     for sentence in sentences:
         refuse_labels(sentence, FORMAT.name)
@@ -52,7 +52,7 @@ def _look(text: FirstLines) -> Look | None:
 
 
 def _is_line_without_blanks(row: str) -> bool:
-    """Whether a row is more than one word, of a script that writes no blanks between words."""
+    """Whether a row is more than one word in a script without blanks between words."""
     return len(_NO_BLANKS.findall(row)) > _WORD and not any(blank in row for blank in BLANKS)
 
 

@@ -1,9 +1,8 @@
 """Tagged text: `word/TAG` or `word_TAG`, tokens between blanks, one sentence a line.
 
 A token is split at its last separator that is not escaped: `1\\/2/CD` and `1/2/CD` are the form `1/2` with the tag
-`CD`.
-Alternatives are separated by bars, `targeting/VBG|NN`. A token without a separator is a form whose tag is unknown.
-Blanks are the space and the tab, no others: full-width spaces may be tokens. A blank line is an empty sentence.
+`CD`. Alternatives are separated by bars: `targeting/VBG|NN`. A token without a separator is a form with an unknown tag.
+Blanks are only the space and the tab: full-width spaces may be tokens. A blank line is an empty sentence.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ Token = tuple[str, Candidates]
 
 
 class _Tokens(dict[str, Token]):
-    """What each distinct token of the text says; parsed once, so that equal tokens share their form and candidates."""
+    """The form and candidates of each distinct token, parsed once, so that equal tokens share them."""
 
     def __init__(self, separator: str, is_label: Callable[[str], bool] | None = None) -> None:
         self.separator, self.is_label = separator, is_label
@@ -72,7 +71,7 @@ def read(
 ) -> Iterator[Sentence]:
     """The sentences of tagged text, one a line, with their tags in `layer`; constant memory.
 
-    With `is_label`, which fields are labels, a token with anything else behind its separator is a form.
+    `is_label` decides which fields are labels; a token with anything else after its separator is a form.
 
     Raises:
         CorpusError: a token with nothing before or after its separator, or a repeated alternative.
@@ -88,10 +87,10 @@ def read(
 
 
 def write(sentences: Iterable[Sentence], stream: IO[str], separator: str = "/", layer: str = "tag") -> None:
-    """Each sentence as one line; a form with an unknown tag stands alone.
+    """Each sentence as one line; a form with an unknown tag has no separator.
 
     Raises:
-        CorpusError: an empty form or label, or one with blanks or line breaks; a sentence that has other layers only.
+        CorpusError: an empty form or label, or one with blanks or line breaks; a sentence that has only other layers.
     """
     known: dict[Token, str] = {}
     for sentence in sentences:
@@ -114,16 +113,16 @@ def _text(token: Token, separator: str, sentence: Sentence) -> str:
 
 
 def _look(text: FirstLines, name: str, separator: str) -> Look | None:
-    """Labels behind words, if more words have this separator than the other one."""
+    """Labels after words, if more words have this separator than the other one."""
     tails = [Tails.of(text.tokens, each) for each in _SEPARATORS]
-    found = max(tails, key=lambda each: each.count)
-    if found.separator != separator:
+    most = max(tails, key=lambda each: each.count)
+    if most.separator != separator:
         return None
-    if found.are_labels_of_all:
+    if most.are_labels_of_all:
         return Look(Sign.LABELS)
-    if not found.are_labels(text.labels):
-        return Look(Sign.LABELS, is_format=False, note=found.said_of_words(name, text.labels))
-    note = found.said_of_labels(text.labels)
+    if not most.are_labels(text.labels):
+        return Look(Sign.LABELS, is_format=False, note=most.note_on_words(name, text.labels))
+    note = most.note_on_labels(text.labels)
     if text.labels is None:
         return Look(Sign.LABELS, note=note)
     return Look(Sign.LABELS, note=note, read=partial(read, separator=separator, is_label=text.labels.among))

@@ -1,4 +1,4 @@
-"""What stands behind a separator in words, and whether it is labels."""
+"""Whether the text after a separator in words is labels."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ if TYPE_CHECKING:
 
     from tagweave.corpus.formats.first_lines import Labels
 
-_MANY, _MOST = 0.5, 0.9  # shares of the words that have a tail
-_WORDS = 10  # in which a corpus shows
+_MANY, _MOST = 0.5, 0.9  # shares of words with a tail
+_WORDS = 10  # enough to recognise a corpus
 _UPPER = re.compile(r"[^a-z]*[A-Z][^a-z]*")
 
 
 @dataclass(frozen=True)
 class Tails:
-    """What stands behind a separator in words.
+    """The tails of words, that is, the text after a separator inside a word.
 
-    Where nine words of ten have a tail, something on either side of the separator, tails are labels; where fewer have
-    one, only if they look like labels: if one word of ten has one and most are in capitals, or every second one and few
-    of them differ. In text for a model a tail is a label only if it is one of the model's, and tails are if most are
-    and enough words have one, or all are and look like labels; or if nearly all words have one, and few of them differ.
+    If nine of ten words have a tail, tails are labels. With fewer they are labels only if they look like it: if one of
+    ten words has one and most are in capitals, or every second word has one and few of them are different.
+
+    In text for a model, a tail is a label only if the model has it. Tails are labels if most of them are the model's
+    and enough words have one, or if all are and look like labels; or if nearly all words have one and few of them are
+    different.
 
     Attributes:
         separator: the character.
-        words: how many words there are.
-        pairs: what is before and behind it, of every word that has it inside.
+        words: the number of words.
+        pairs: the text before and after the separator, for every word that has it inside.
     """
 
     separator: str
@@ -39,27 +41,27 @@ class Tails:
 
     @classmethod
     def of(cls, tokens: Sequence[str], separator: str) -> Tails:
-        """Those of the tokens."""
+        """The tails of tokens."""
         split = (token.rpartition(separator) for token in tokens if separator in token[1:-1])
         return cls(separator, len(tokens), tuple((form, tail) for form, _, tail in split))
 
     @property
     def count(self) -> int:
-        """How many words have one."""
+        """How many words have a tail."""
         return len(self.pairs)
 
     @property
     def share(self) -> float:
-        """The share of the words that have one."""
+        """The share of the words that have a tail."""
         return self.count / max(self.words, 1)
 
     def known(self, labels: Labels) -> int:
-        """How many are labels of a model."""
+        """How many tails are labels of a model."""
         return sum(labels.among(tail) for _, tail in self.pairs)
 
     @property
     def are_labels_of_all(self) -> bool:
-        """Whether they are no text, whoever reads it: a corpus with all its labels."""
+        """Whether this is a fully labelled corpus, whatever model it is for."""
         return self.words >= _WORDS and self.share >= _MOST and self._are_few
 
     @property
@@ -67,7 +69,7 @@ class Tails:
         return 2 * len({tail for _, tail in self.pairs}) <= len(set(self.pairs))
 
     def are_labels(self, labels: Labels | None) -> bool:
-        """Whether they are taken for labels."""
+        """Whether the tails count as labels."""
         if labels is None:
             return self.count > 0 and self._look_like_labels()
         known = self.known(labels)
@@ -76,13 +78,13 @@ class Tails:
         return known > 0 and known >= labels.share * self.words and 2 * known >= self.count
 
     def _look_like_labels(self) -> bool:
-        """Whether all words have them, or some have capitals, or many have few different ones."""
+        """Whether all words have tails, or some have tails in capitals, or many have few different tails."""
         capitals = sum(_UPPER.fullmatch(tail) is not None for _, tail in self.pairs)
         some_in_capitals = self.share >= FEW and 2 * capitals >= self.count
         return self.share >= _MOST or some_in_capitals or (self.share >= _MANY and self._are_few)
 
-    def said_of_labels(self, labels: Labels | None) -> str:
-        """What is told where not all of them are labels, or not all words have one."""
+    def note_on_labels(self, labels: Labels | None) -> str:
+        """A note if tails count as labels, but not all tails are labels or not all words have one."""
         if labels is None:
             if self.share >= _MOST:
                 return ""
@@ -93,8 +95,8 @@ class Tails:
         )
         return f"read with labels: {kept}" if strange else ""
 
-    def said_of_words(self, format_name: str, labels: Labels | None) -> str:
-        """What is told where tails are not taken for labels, and many words have one."""
+    def note_on_words(self, format_name: str, labels: Labels | None) -> str:
+        """A note if tails do not count as labels, but many words have one."""
         if self.share < FEW and not (labels and self.known(labels)):
             return ""
         what = f"read as words: {self.count} of its first {self.words} have a {self.separator} in them"

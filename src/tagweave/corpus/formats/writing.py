@@ -1,4 +1,4 @@
-"""What the writers of all formats share: which layer is written, and what no line of text can hold."""
+"""What the writers of all formats share: the layer to write, and checks on what a line can hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
 
 
 def layer_to_write(sentence: Sentence, name: str) -> Layer:
-    """The layer `name`; of a sentence without any layer, every position unknown.
+    """The layer `name`; a sentence without any layers is unknown at every position.
 
     Raises:
         CorpusError: the sentence has layers, but not this one.
@@ -29,10 +29,10 @@ def layer_to_write(sentence: Sentence, name: str) -> Layer:
 
 
 def refuse_labels(sentence: Sentence, format_name: str) -> None:
-    """Nothing, if no layer of the sentence knows anything.
+    """Raise unless all layers of the sentence are unknown.
 
     Raises:
-        CorpusError: some position is known, and the format has no place for labels.
+        CorpusError: some position is known, and the format cannot hold labels.
     """
     for name, layer in sentence.layers.items():
         if any(candidates is not None for candidates in layer):
@@ -41,10 +41,10 @@ def refuse_labels(sentence: Sentence, format_name: str) -> None:
 
 
 def checked(line: str, sentence: Sentence) -> str:
-    """The line, if it can be one line of a UTF-8 text file.
+    """The line, if it can be a line of a UTF-8 text file.
 
     Raises:
-        CorpusError: a line break, a NUL or half of a surrogate pair in it.
+        CorpusError: it contains a line break, a NUL or half of a surrogate pair.
     """
     if bad := _UNWRITABLE.search(line):
         raise CorpusError(f"the character {bad.group()!r} in a token", "text without line breaks", *sentence.location)
@@ -52,10 +52,10 @@ def checked(line: str, sentence: Sentence) -> str:
 
 
 def refuse_blanks(texts: Iterable[str], what: str, blanks: str, sentence: Sentence) -> None:
-    """Nothing, if every text is non-empty and free of the `blanks`, which separate texts in the format.
+    """Raise unless every text is non-empty and free of the `blanks`, which separate texts in the format.
 
     Raises:
-        CorpusError: one is not.
+        CorpusError: a text that is empty or contains a blank.
     """
     for text in texts:
         if not text or any(blank in text for blank in blanks):

@@ -13,7 +13,7 @@ NAMES = ("ctb.txt", "pd.txt", "both.tsv")
 
 
 def path(name: str) -> Path:
-    """Where a file of the sample is.
+    """The path of a file of the sample.
 
     Args:
         name: one of `NAMES`.
