@@ -82,7 +82,7 @@ def test_pairs_are_counted_where_both_sides_have_one_tag(sentences: list[list[tu
         assert found.entropies[found.tags.index(tag)] == pytest.approx(bits)
     turned = found.swapped()
     assert table(turned) == {(b, a): count for (a, b), count in naive.items()}
-    for pair in turned.telling():
+    for pair in turned.unexpected():
         assert pair.reverse == pytest.approx(
             found.shares[found.tags.index(pair.partner), found.partners.index(pair.tag)]
         )
@@ -100,7 +100,7 @@ def line(text: str) -> list[tuple[str, Any, Any]]:
 
 def test_every_pair_has_words_in_context() -> None:
     found = counted(*corpora([line("a/N/n run/N/vn b/V/v"), line("run/N/vn c/N/n"), line("run/V/v")]))
-    (pair,) = found.telling()
+    (pair,) = found.unexpected()
     assert (pair.tag, pair.partner, pair.count, pair.share, pair.reverse) == ("N", "vn", 2, 0.5, 1)
     (context,) = pair.examples
     assert (str(context), context.source) == ("a [run] b", "one:1")
@@ -125,7 +125,7 @@ def test_tags_that_diverge_most_come_first() -> None:
     rows = ["a/A/x a/A/y", *["b/B/x b/B/x b/B/x b/B/y"] * 3, "c/C/z c/C/z c/C/z c/C/z", "d/D/z"]
     found = counted(*corpora([line(row) for row in rows]))
     assert found.diverging() == ("B", "A", "C", "D")
-    assert [(p.tag, p.partner) for p in found.telling()] == [("B", "y"), ("A", "y")]
+    assert [(p.tag, p.partner) for p in found.unexpected()] == [("B", "y"), ("A", "y")]
     np.testing.assert_array_equal(found.entropies[2:], [0, 0])
 
 
@@ -215,7 +215,7 @@ def test_expected_counts_are_sums_of_posteriors(one: list[Any], other: list[Any]
     unknown = sum(position is None for picks in (*one, *other) for position in picks)
     assert found.left_out == unknown
     assert found.total == pytest.approx(sum(map(len, (*one, *other))) - unknown)
-    assert all(p.examples for p in found.telling() if p.share > 0.99)
+    assert all(p.examples for p in found.unexpected() if p.share > 0.99)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -167,6 +167,6 @@ def test_one_partner_for_every_tag_leaves_nothing_unexpected() -> None:
 def test_the_most_frequent_unexpected_pairs(pairs: int) -> None:
     found = of_sample()
     (*_, shown, _, _) = tables(found, pairs)
-    counts = [pair.count for pair in found.telling()]
+    counts = [pair.count for pair in found.unexpected()]
     assert all(a >= b for a, b in pairwise(counts))
     assert shown.row_count == pairs

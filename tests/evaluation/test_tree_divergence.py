@@ -20,7 +20,7 @@ from tagweave.corpus.sentence import Arc, Location, Sentence
 from tagweave.evaluation.divergence import Divergence
 from tagweave.evaluation.divergence_page import page
 from tagweave.evaluation.divergence_tables import summary, tables
-from tagweave.evaluation.tree_divergence import TreeDivergence, counted_trees, places
+from tagweave.evaluation.tree_divergence import TreeDivergence, counted_trees, head_positions
 from tagweave.features import sentence_length
 
 Rows = Sequence[tuple[str, Any]]
@@ -104,14 +104,14 @@ def naive_place(head: int, word: int, tree: Sequence[int]) -> str:
 @given(st.integers(1, 5).flatmap(lambda n: st.tuples(*[st.sampled_from(naive_trees.trees(n, False, False))] * 2)))
 def test_where_a_head_is_in_another_tree(trees: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     heads, tree = trees
-    assert places(heads, tree) == [naive_place(head, m, tree) for m, head in enumerate(heads, 1)]
+    assert head_positions(heads, tree) == [naive_place(head, m, tree) for m, head in enumerate(heads, 1)]
 
 
 def test_places_in_a_chain() -> None:
     """Every word but the first depends on the one before."""
     tree = [0, 1, 2, 3, 4]
-    assert places([5, 5, 5, 5, -1], tree) == ["descendant", "descendant", "grandchild", "reversed", ""]
-    assert places([0, 0, 0, 0, 1], tree) == ["same", "grandparent", "ancestor", "ancestor", "ancestor"]
+    assert head_positions([5, 5, 5, 5, -1], tree) == ["descendant", "descendant", "grandchild", "reversed", ""]
+    assert head_positions([0, 0, 0, 0, 1], tree) == ["same", "grandparent", "ancestor", "ancestor", "ancestor"]
 
 
 def within(arcs: str, n: int) -> str:
@@ -223,7 +223,12 @@ def test_tables_have_relations_and_heads_from_both_sides() -> None:
     lines = [line.strip() for line in text.splitlines()]
     assert lines[:2] == larger().headlines()
     assert lines[2] == "From ud to sud: 83.3 % of the tokens have their relation's usual partner."
-    for title in ("ud to sud", "sud to ud", "ud to the place of the head in sud", "sud to the place of the head in ud"):
+    for title in (
+        "ud to sud",
+        "sud to ud",
+        "ud to the position of the head in sud",
+        "sud to the position of the head in ud",
+    ):
         assert f"{title}: the relations that diverge most come first" in " ".join(text.split())
     assert "nsubj" in text and "reversed 33.3" in text
     assert "[sit] (ud → root, sud → boats)" in text
@@ -232,7 +237,7 @@ def test_tables_have_relations_and_heads_from_both_sides() -> None:
 
 def test_the_page_has_all_of_it() -> None:
     text = page(larger())
-    for heading in ("From ud to sud", "From sud to ud", "From ud to the place of the head in sud"):
+    for heading in ("From ud to sud", "From sud to ud", "From ud to the position of the head in sud"):
         assert f"<h2>{heading}</h2>" in text
     assert "<h3>All relations, those that diverge most first</h3>" in text
     assert '<mark>sit</mark>  <span class="quiet">ud → root, sud → boats</span>' in text

@@ -1,7 +1,7 @@
 """Token accuracy, scores per label, confusions, and the average precision of ambiguous words.
 
-What counts as right is stated in `candidates`. An ambiguous gold position is scored, but stands in neither the label
-table nor the confusions: it has no label under which it could be counted.
+`candidates` defines what counts as right. An ambiguous gold position is scored, but appears neither in the label table
+nor in the confusions, because it has no single label.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """How often the system gave `system` where the one gold label is `gold`; `None` is a system undecided."""
+    """How often the system gave `system` where the only gold label is `gold`; `None` means undecided."""
 
     gold: str
     system: str | None
     count: int
 
     def to_json(self) -> dict[str, Any]:
-        """The three as a plain dict."""
+        """The attributes as a plain dict."""
         return {"gold": self.gold, "system": self.system, "count": self.count}
 
 
@@ -45,11 +45,11 @@ class Accuracy:
         tokens: right and scored tokens.
         unscored: tokens whose gold label is unknown.
         ambiguous: scored tokens with several gold candidates.
-        undecided: scored tokens, all wrong, where the system gave no label or several.
-        labels: per label, the scores over the tokens with exactly one gold label.
+        undecided: scored tokens for which the system gave no label or several; all are wrong.
+        labels: for each label, its scores over the tokens with exactly one gold label.
         confusions: wrong tokens with exactly one gold label, the most frequent first.
-        oov: scored tokens whose form is not among the training words; `None` where these are not given.
-        iv: the scored tokens whose form is.
+        oov: scored tokens whose form is not among the training words; `None` if these are not given.
+        iv: scored tokens whose form is among the training words.
         counts: int64[S, 2], right and scored tokens of each sentence.
     """
 
@@ -64,11 +64,11 @@ class Accuracy:
     counts: Counts = field(repr=False, compare=False)
 
     def measures(self) -> dict[str, Measure]:
-        """What systems are compared by."""
+        """The measures by which systems are compared."""
         return {"accuracy": Measure(self.counts, share_of_counts)}
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the counts per sentence, as a plain dict."""
+        """Everything except the counts per sentence, as a plain dict."""
         return {
             "accuracy": self.tokens.to_json(),
             "unscored": self.unscored,
@@ -85,7 +85,7 @@ def accuracy(gold: Corpus, system: Corpus, training_words: frozenset[str] | None
     """The accuracy of the system's guideline layer against that of the gold corpus, over the same tokens.
 
     Raises:
-        CorpusError: other tokens or another number of sentences; or a corpus no sentence of which has its layer.
+        CorpusError: different tokens or numbers of sentences, or a corpus without its layer.
     """
     codes = _encode(gold, system)
     scored, right = _verdicts(codes)
@@ -106,7 +106,7 @@ def accuracy(gold: Corpus, system: Corpus, training_words: frozenset[str] | None
 
 
 def label_scores(labels: tuple[str, ...], gold: Integers, system: Integers, right: Integers) -> dict[str, Score]:
-    """Per label its score, in the order of the names.
+    """The score of each label, sorted by name.
 
     `gold`, `system` and `right` hold the label number of every gold item, system item and right item; -1 is no label.
     """
@@ -117,18 +117,18 @@ def label_scores(labels: tuple[str, ...], gold: Integers, system: Integers, righ
 
 
 def confusions(labels: tuple[str, ...], gold: Integers, system: Integers) -> tuple[Confusion, ...]:
-    """Pairs of different labels with their counts, the most frequent first, then in the order of the names.
+    """Pairs of different labels with their counts, the most frequent first, ties sorted by name.
 
     `gold` and `system` hold label numbers of the same N positions; -1 in `system` is undecided.
     """
     wrong = gold != system
     size = len(labels) + 1
     pairs, counts = np.unique(gold[wrong] * size + system[wrong] + 1, return_counts=True)
-    found = [
+    items = [
         Confusion(labels[pair // size], labels[pair % size - 1] if pair % size else None, count)
         for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True)
     ]
-    return tuple(sorted(found, key=lambda item: (-item.count, item.gold, item.system or "")))
+    return tuple(sorted(items, key=lambda item: (-item.count, item.gold, item.system or "")))
 
 
 def ambiguous_words(corpus: Corpus) -> frozenset[str]:
@@ -142,9 +142,9 @@ def ambiguous_words(corpus: Corpus) -> frozenset[str]:
 
 
 def average_precision_of_ambiguous_words(gold: Corpus, system: Corpus, words: Iterable[str]) -> float:
-    """APA (tsuboi-2008, section 5.2): the mean over `words` of the share of their occurrences tagged rightly, x 100.
+    """APA (tsuboi-2008, section 5.2): the mean over `words` of the share of their correctly tagged occurrences, x 100.
 
-    Words none of whose occurrences is scored are left out of the mean; `nan` where that leaves none.
+    Words without scored occurrences are left out of the mean; `nan` if that leaves none.
 
     Raises:
         CorpusError: as for `accuracy`.

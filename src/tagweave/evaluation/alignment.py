@@ -1,4 +1,4 @@
-"""Alignment of a system's sentences with those of the gold standard: by order, over the same text."""
+"""Alignment of a system's sentences with those of the gold standard, in order and over the same text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SHOWN = 12
-"""Characters or tokens that a message shows from the first difference on."""
+"""How many characters or tokens a message shows from the first difference on."""
 _SHOWN_POINTS = 4
 
 
@@ -26,16 +26,16 @@ class Text(Protocol):
 
     @property
     def location(self) -> Location:
-        """Where they were read."""
+        """Where the tokens were read."""
 
 
 def check_text(gold: Sequence[Text], system: Sequence[Text], gold_path: str = "", system_path: str = "") -> None:
-    """See that both hold the same sentences over the same characters; where words end may differ.
+    """Check that both hold the same sentences, character by character; their words may differ.
 
     The paths are those of the corpora, for sentences that do not know their own location.
 
     Raises:
-        CorpusError: another text, or another number of sentences; names the first difference and both locations.
+        CorpusError: different texts or numbers of sentences; names the first difference and both locations.
     """
     for index, (expected, found) in enumerate(zip_longest(gold, system)):
         if expected is None or found is None:
@@ -54,10 +54,10 @@ def check_text(gold: Sequence[Text], system: Sequence[Text], gold_path: str = ""
 
 
 def check_tokens(gold: Sequence[Text], system: Sequence[Text], gold_path: str = "", system_path: str = "") -> None:
-    """See that both hold the same sentences of the same tokens.
+    """Check that both hold the same sentences with the same tokens.
 
     Raises:
-        CorpusError: another text, other tokens, or another number of sentences.
+        CorpusError: different texts, tokens, or numbers of sentences.
     """
     check_text(gold, system, gold_path, system_path)
     for index, (expected, found) in enumerate(zip(gold, system, strict=True)):
@@ -76,9 +76,9 @@ def _first_difference(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _lookalike(found: str, expected: str, at: int) -> str:
-    """The code points of characters that look alike and differ, as of texts in different normal forms; else nothing."""
+    """The code points of different characters that look alike, as in texts of different normal forms; otherwise ""."""
     while at and any(at < len(text) and combining(text[at]) for text in (found, expected)):
-        at -= 1  # up to there both are the same
+        at -= 1  # both are the same before it
     clusters = _cluster(found, at), _cluster(expected, at)
     if not _look_alike(*clusters):
         return ""
@@ -88,7 +88,7 @@ def _lookalike(found: str, expected: str, at: int) -> str:
 
 
 def _cluster(text: str, at: int) -> str:
-    """The character at a position with the marks that combine with it; nothing at the end."""
+    """The character at a position with its combining marks; "" at the end."""
     end = at + 1
     while end < len(text) and combining(text[end]):
         end += 1
@@ -96,7 +96,7 @@ def _cluster(text: str, at: int) -> str:
 
 
 def _look_alike(one: str, other: str) -> bool:
-    """Whether a reader may take one for the other, or not see it."""
+    """Whether a reader may mistake one for the other, or not see it."""
     if (
         one[:1] == other[:1]
         or normalize("NFKC", one) == normalize("NFKC", other)

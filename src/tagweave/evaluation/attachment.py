@@ -1,13 +1,12 @@
-"""Attachment scores of parses: UAS, LAS, whole trees, and the same by relation and by the tags of an arc's ends.
+"""Attachment scores of parses: UAS, LAS and whole trees, also by relation and by the tags of head and modifier.
 
 LAS is that of Universal Dependencies (Zeman et al. 2018), which compares relations without their subtypes (`acl` of
-`acl:relcl`), if it is not asked to compare them as they stand. Scores are F of the words of gold standard and system,
-as they are aligned (`word_alignment`); where both have the same words, that is the share of those that are right.
+`acl:relcl`); they can also be compared in full. Scores are F over the aligned words of gold standard and system
+(`word_alignment`); if both have the same words, that is the share of right words.
 
 A gold position with several candidates is right if the system has one of them; an unknown one is not scored. A system
-that gives a word no head, or several, is wrong there. LAS is over words of which the gold standard knows head and
-relation. Punctuation counts, unless it is asked to be left out (then words all of whose characters are punctuation in
-Unicode, as the CoNLL-X evaluation has it).
+that gives a word no head, or several, is wrong there. LAS is over words whose gold head and relation are known.
+Punctuation counts, but can be left out: words that consist of Unicode punctuation, as in the CoNLL-X evaluation.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from tagweave.corpus.sentence import ArcCandidates, Sentence
 
 Relations = Literal["universal", "full"]
-"""Whether relations are compared without their subtypes, or as they stand."""
+"""Whether relations are compared without their subtypes, or in full."""
 
 _TAGS = ("xpos", "upos")
 
@@ -43,11 +42,11 @@ class Attachment:
     Attributes:
         heads: words with the right head (UAS).
         arcs: words with the right head and relation (LAS).
-        trees: sentences all of whose scored words have the right head.
+        trees: sentences whose scored words all have the right head.
         unscored: words whose gold head is unknown.
-        crossing: sentences with gold arcs that cross, which no projective tree has.
-        relations: per gold relation, its words with the right head.
-        tags: per pair `modifier < head` of gold tags, its words with the right head.
+        crossing: sentences whose gold arcs cross, so that no projective tree has them.
+        relations: for each gold relation, its words with the right head.
+        tags: for each pair `modifier < head` of gold tags, its words with the right head.
         head_counts, arc_counts: int64[S, 3], right, gold and system words of each sentence.
     """
 
@@ -62,11 +61,11 @@ class Attachment:
     arc_counts: Counts = field(repr=False, compare=False)
 
     def measures(self) -> dict[str, Measure]:
-        """What systems are compared by."""
+        """The measures by which systems are compared."""
         return {"UAS": Measure(self.head_counts, f_of_counts), "LAS": Measure(self.arc_counts, f_of_counts)}
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the counts per sentence, as a plain dict."""
+        """Everything except the counts per sentence, as a plain dict."""
         return {
             "uas": _json(self.heads),
             "las": _json(self.arcs),
@@ -81,16 +80,16 @@ class Attachment:
 def attachment(
     gold: Corpus, system: Corpus, punctuation: bool = True, relations: Relations = "universal"
 ) -> Attachment:
-    """The scores of a system's head layer against that of a gold standard; the guideline of each names it.
+    """The scores of a system's head layer against that of a gold standard; their guidelines name the layers.
 
     Args:
         gold: the gold standard.
-        system: the output, of the same sentences; their words may be others.
+        system: the output for the same sentences, whose words may differ.
         punctuation: whether punctuation is scored.
-        relations: what is compared of relations.
+        relations: how relations are compared.
 
     Raises:
-        CorpusError: another text, another number of sentences, or no such head layer.
+        CorpusError: different texts or numbers of sentences, or no such head layer.
     """
     check_surfaces(gold, system)
     for corpus in (gold, system):
@@ -112,7 +111,7 @@ def _arcs(sentence: Sentence, layer: str) -> Sequence[ArcCandidates]:
 
 
 def _crossing(gold: Corpus) -> int:
-    from tagweave.features.arcs import only_head  # as the next one, it loads Numba
+    from tagweave.features.arcs import only_head  # loads Numba, as the next import does
     from tagweave.kernels.projective import is_projective
 
     layers = (_arcs(sentence, gold.guideline) for sentence in gold)
@@ -121,7 +120,7 @@ def _crossing(gold: Corpus) -> int:
 
 
 class _Tally:
-    """Adds up the scores of sentences."""
+    """Sums up the scores of sentences."""
 
     def __init__(self, punctuation: bool, compared: Callable[[str], str]) -> None:
         self.punctuation, self.compared, self.unscored = punctuation, compared, 0
@@ -177,7 +176,7 @@ class _Tally:
         return one.head == other.head and self.compared(one.relation) == self.compared(other.relation)
 
     def _unaligned(self, system: Sentence, links: Sequence[int | None]) -> int:
-        """How many words of the system have no counterpart."""
+        """The number of the system's words without a counterpart."""
         if len(links) == len(system) and None not in links:
             return 0
         others = set(range(len(system))).difference(link for link in links if link is not None)
@@ -196,9 +195,9 @@ def _count(row: list[int], is_right: bool, link: int | None) -> None:
 
 
 def _in_gold_numbers(found: Sequence[ArcCandidates], links: Sequence[int | None]) -> list[Arc]:
-    """Of every gold word the arc of its counterpart, with heads counted as in the gold standard.
+    """For every gold word the arc of its counterpart, with heads numbered as in the gold standard.
 
-    The head is `None` where there is no counterpart, or not one arc; and where the head's counterpart is missing.
+    The head is `None` if the word or its head has no counterpart, or the counterpart does not have exactly one arc.
     """
     arcs = [arcs[0] if arcs is not None and len(arcs) == 1 else Arc(None, None) for arcs in found]
     if links == list(range(len(arcs))):
@@ -219,7 +218,7 @@ def is_punctuation(form: str) -> bool:
 
 
 def _names(sentence: Sentence, layer: str) -> list[str]:
-    """The tags of the root and of all tokens, `_` where there is not one."""
+    """The tags of the root and of all tokens, `_` for a token without exactly one tag."""
     return ["ROOT", *(each[0] if each and len(each) == 1 else "_" for each in sentence.layers[layer])]
 
 

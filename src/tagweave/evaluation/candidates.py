@@ -1,6 +1,6 @@
-"""Candidate sets as integers, and when a system's labels agree with the gold evidence.
+"""Candidate sets as integers, and the rule for when a system's labels agree with the gold evidence.
 
-The policy for positions without one label is stated here once, and every metric follows it:
+Every metric follows this rule:
 
 | gold | system | verdict |
 | --- | --- | --- |
@@ -9,7 +9,7 @@ The policy for positions without one label is stated here once, and every metric
 | one label or several | one label, not among them | wrong |
 | one label or several | unknown or several labels | wrong (undecided) |
 
-A wildcard (`B-*`, any label that begins so; `!O`, any label but this) is evidence and no label: it stands for several.
+A wildcard (`B-*`: any label with this prefix; `!O`: any label but this) counts as several labels.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class CandidateCodes:
 
     Attributes:
         sets: the K distinct sets.
-        known: K marks: false for the set that is unknown.
-        labels: the L labels that stand alone in some set, in the order of their first occurrence.
+        known: K marks, False for the unknown set.
+        labels: the L labels that are the only label of some set, in the order of their first occurrence.
         alone: K label numbers: the only label of the set, or -1.
         gold: N set numbers.
         system: M set numbers.
@@ -52,24 +52,24 @@ class CandidateCodes:
     system: Integers
 
     def agree(self, gold: Integers, system: Integers) -> Booleans:
-        """Whether each system set is one label that the gold set beside it holds; both are arrays of set numbers.
+        """Whether each system set is one label that the corresponding gold set allows; both are arrays of set numbers.
 
-        The Python look-up runs once per distinct pair of sets, which are few.
+        The comparison runs once per distinct pair of sets, of which there are few.
         """
         size = max(len(self.sets), 1)
-        pairs, places = np.unique(gold * size + system, return_inverse=True)
+        pairs, inverse = np.unique(gold * size + system, return_inverse=True)
         verdicts = [agrees(self.sets[pair // size], self.sets[pair % size]) for pair in pairs.tolist()]
-        return np.asarray(verdicts, dtype=np.bool_)[places]
+        return np.asarray(verdicts, dtype=np.bool_)[inverse]
 
 
 def agrees(gold: Candidates, system: Candidates) -> bool:
-    """Whether the system chose one label, and there is gold evidence, which allows it."""
+    """Whether the system chose one label, and the gold evidence is known and allows it."""
     label = only_label(system)
     return gold is not None and label is not None and any(_allows(candidate, label) for candidate in gold)
 
 
 def only_label(candidates: Candidates) -> str | None:
-    """The label of a position that allows just one."""
+    """The label of a position that allows exactly one, otherwise `None`."""
     if candidates is None or len(candidates) > 1 or is_wildcard(candidates[0]):
         return None
     return candidates[0]

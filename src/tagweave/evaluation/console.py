@@ -1,4 +1,4 @@
-"""Standard output for tables: as wide as a terminal, or as the tables are."""
+"""Standard output for tables: as wide as the terminal, or without one as wide as the tables."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-_WIDE = 1000  # characters: no table is as wide
+_WIDE = 1000  # characters, wider than any table
 
 
 def table_console() -> Console:
-    """Standard output; in a pipe or a file, where no line has an end, no name in a table is cut."""
+    """Standard output; in a pipe or a file lines are unlimited, so that no name in a table is cut."""
     from rich.console import Console
 
     console = Console()

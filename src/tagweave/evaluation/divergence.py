@@ -1,13 +1,13 @@
-"""Where two guidelines diverge: which tag of the one stands beside which tag of the other, and on which words.
+"""Where two guidelines diverge: which tags of the two occur at the same tokens, and on which words.
 
-Two sources tell it. Where the same sentences are annotated under both, pairs of tags are counted. Where each guideline
-has a corpus of its own, a model of both (li-2015) tells for every token how probable each pair is, given the tag that
-is there, and the counts are expected ones:
+If the same sentences are annotated under both guidelines, pairs of tags are counted. If each guideline has a corpus of
+its own, a model of both (li-2015) gives the probability of each pair at every token, given the tag that is there, and
+the counts are expected counts:
 
-    count(a, b) = sum over tokens of p(a, b | sentence, the tags that are given)
+    count(a, b) = sum over tokens of p(a, b | sentence, given tags)
 
-A position tells nothing by itself where it has no label, or several: it is left out of counts. Of expected counts only
-positions without any label are left out, since the model says how probable each of several labels is.
+Counts leave out positions that do not have exactly one label on each side. Expected counts leave out only positions
+without any label, since the model gives the probability of each of several labels.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tagweave.models.tagger import Tagger
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 500  # sentences whose expected pairs are held at a time
+_BLOCK = 500  # sentences whose expected pairs are in memory at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Partner:
     Attributes:
         tag: the tag whose partner it is.
         partner: the tag of the other guideline.
-        count: how often both stand at one token; not whole where it is expected.
+        count: how often both occur at one token; an expected count may be fractional.
         share: P(partner | tag).
         reverse: P(tag | partner).
         usual: whether it is the most frequent partner of the tag.
-        examples: words that have both, in context, the most telling ones first.
+        examples: words that have both, in context, the most typical ones first.
     """
 
     tag: str
@@ -60,17 +60,17 @@ class Partner:
 
 @dataclass(frozen=True, eq=False)
 class Divergence:
-    """How the tags of two guidelines meet; or what else is said of tokens on two sides, as the relations of trees.
+    """How often the tags of two guidelines occur together; or other labels of tokens, such as relations in trees.
 
     Attributes:
         first, second: the guidelines.
-        tags: the A tags of the first that occur, in the order of their names.
+        tags: the A tags of the first guideline that occur, sorted by name.
         partners: the B tags of the second.
-        counts: float64[A, B], how often each pair stands at one token.
-        examples: for pairs, words in context, the most telling ones first.
-        left_out: tokens that tell nothing.
-        expected: whether a model told the pairs.
-        what: what a tag is called.
+        counts: float64[A, B], how often each pair occurs at one token.
+        examples: for each pair, words in context, the most typical ones first.
+        left_out: the number of tokens without a pair.
+        expected: whether the counts are expected by a model.
+        what: the word for a tag in messages.
     """
 
     first: str
@@ -93,13 +93,13 @@ class Divergence:
         left_out: int = 0,
         what: str = "tag",
     ) -> Divergence:
-        """From pairs of what the two sides say; `contexts` gives a token in its context, for examples."""
-        met = {pair: count for pair, count in pairs.counts.items() if count > 0}
-        tags, partners = (tuple(sorted({pair[side] for pair in met})) for side in (0, 1))
+        """The divergence in pairs of tags; `contexts` gives a token in its context, for examples."""
+        occurring = {pair: count for pair, count in pairs.counts.items() if count > 0}
+        tags, partners = (tuple(sorted({pair[side] for pair in occurring})) for side in (0, 1))
         counts = np.zeros((len(tags), len(partners)))
-        for (tag, partner), count in met.items():
+        for (tag, partner), count in occurring.items():
             counts[tags.index(tag), partners.index(partner)] = count
-        examples = {pair: tuple(map(contexts, pairs.examples(pair))) for pair in met}
+        examples = {pair: tuple(map(contexts, pairs.examples(pair))) for pair in occurring}
         return cls(first, second, tags, partners, counts, examples, left_out, what=what)
 
     @cached_property
@@ -110,52 +110,52 @@ class Divergence:
 
     @cached_property
     def entropies(self) -> Floats:
-        """float64[A]: the entropy of the partner of each tag, in bits; 0 where it is always the same."""
+        """float64[A]: the entropy of the partner of each tag, in bits; 0 if it is always the same."""
         p = self.shares
         bits: Floats = -(p * np.log2(np.where(p > 0, p, 1))).sum(axis=1)
         return np.abs(bits)  # no -0
 
     @property
     def total(self) -> float:
-        """The number of tokens that are counted."""
+        """The number of tokens counted."""
         return float(self.counts.sum())
 
     @property
     def predictable(self) -> float:
-        """The share of tokens whose partner is the most frequent one of their tag; `nan` of nothing."""
+        """The share of tokens whose partner is the most frequent one of their tag; `nan` if there are no tokens."""
         return float(self.counts.max(axis=1, initial=0).sum() / self.total) if self.total else float("nan")
 
     def directions(self) -> tuple[Divergence, ...]:
-        """What is compared, from either side."""
+        """The comparison from either side."""
         return self, self.swapped()
 
     def headlines(self) -> list[str]:
-        """Sentences that say what was compared."""
+        """Sentences that describe the comparison."""
         how = "expected by a model" if self.expected else "counted"
         left_out = f"; left out: {self.left_out:,}" if self.left_out else ""
         return [f"Tokens with {self.what}s of {self.first} and {self.second}: {self.total:,.0f}, {how}{left_out}."]
 
     def swapped(self) -> Divergence:
-        """The same from the side of the second guideline."""
+        """The divergence from the side of the second guideline."""
         examples = {(b, a): contexts for (a, b), contexts in self.examples.items()}
         sides = {"first": self.second, "second": self.first, "tags": self.partners, "partners": self.tags}
         return replace(self, **sides, counts=self.counts.T, examples=examples)  # type: ignore[arg-type]
 
     def diverging(self) -> tuple[str, ...]:
-        """The tags, those first that add most to the uncertainty: by how often they occur, times their entropy."""
+        """The tags, sorted by their contribution to uncertainty: frequency times entropy, the greatest first."""
         weight = self.entropies * self.counts.sum(axis=1)
         order = sorted(range(len(self.tags)), key=lambda i: (-weight[i], -self.counts[i].sum(), self.tags[i]))
         return tuple(self.tags[i] for i in order)
 
     def partners_of(self, tag: str) -> list[Partner]:
-        """The partners of a tag, the most frequent first; equally frequent ones by name."""
+        """The partners of a tag, the most frequent first, ties sorted by name."""
         row = self.tags.index(tag)
         columns = np.flatnonzero(self.counts[row]).tolist()
         order = sorted(columns, key=lambda j: (-self.counts[row, j], self.partners[j]))
         return [self._partner(row, column, usual=number == 0) for number, column in enumerate(order)]
 
-    def telling(self) -> list[Partner]:
-        """The pairs that one would not expect, the most frequent first: the partner is not the usual one of its tag."""
+    def unexpected(self) -> list[Partner]:
+        """The pairs whose partner is not the usual one of the tag, the most frequent first."""
         pairs = chain.from_iterable(self.partners_of(tag)[1:] for tag in self.tags)
         return sorted(pairs, key=lambda pair: (-pair.count, pair.tag, pair.partner))
 
@@ -172,10 +172,10 @@ def same_sentences(first: Corpus, second: Corpus) -> bool:
 
 
 def counted(first: Corpus, second: Corpus) -> Divergence:
-    """How the tags of two guidelines meet in sentences that are annotated under both.
+    """The divergence of two guidelines in sentences that are annotated under both.
 
     Raises:
-        CorpusError: other words, two corpora of one guideline, or no token with one tag on each side.
+        CorpusError: different words, two corpora of one guideline, or no token with one tag on each side.
     """
     check_words(first, second)
     check_tokens(first.sentences, second.sentences, first.path, second.path)
@@ -188,16 +188,16 @@ def counted(first: Corpus, second: Corpus) -> Divergence:
                 left_out += 1
             else:
                 pairs.add((tag, partner), one.forms[at], (number, at))
-    _check_met(pairs, first, second)
+    _check_pairs(pairs, first, second)
     return Divergence.of(first.guideline, second.guideline, pairs, _contexts(first.sentences), left_out)
 
 
 def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1) -> Divergence:
-    """How the tags of two guidelines meet, where each has a corpus of its own, as a model of both finds it.
+    """The divergence of two guidelines with a corpus each, as expected by a model of both.
 
     Args:
         model: the guidelines of both corpora are views of its labels, and its last view is the joint one.
-        first, second: in words of the model; layers of both guidelines are heeded wherever they are.
+        first, second: corpora in words of the model; layers of both guidelines are used wherever they are.
         threads: how many threads share the work.
 
     Raises:
@@ -218,12 +218,12 @@ def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1)
                 projection.add(pairs, sentence.forms, number, known, table)
                 left_out += len(sentence) - len(known)
         before += len(corpus)
-    _check_met(pairs, first, second)
+    _check_pairs(pairs, first, second)
     contexts = _contexts((*first.sentences, *second.sentences))
     return replace(Divergence.of(first.guideline, second.guideline, pairs, contexts, left_out), expected=True)
 
 
-def _check_met(pairs: TagPairs, first: Corpus, second: Corpus) -> None:
+def _check_pairs(pairs: TagPairs, first: Corpus, second: Corpus) -> None:
     if not any(count > 0 for count in pairs.counts.values()):
         found = f"no token with labels of {first.guideline} and {second.guideline}"
         raise CorpusError(found, "corpora to compare", first.path)
@@ -234,10 +234,10 @@ def _contexts(sentences: Sequence[Sentence]) -> Callable[[Token], Context]:
 
 
 def check_words(first: Corpus, second: Corpus) -> None:
-    """Nothing, if two corpora of words have different guidelines.
+    """Raise unless both are corpora of words, and have different guidelines.
 
     Raises:
-        CorpusError: they have not, or one is of characters.
+        CorpusError: they have the same guideline, or one is a corpus of characters.
     """
     for corpus in (first, second):
         if corpus.unit == "character":
@@ -252,6 +252,6 @@ def _layer(sentence: Sentence, name: str) -> Sequence[Candidates]:
 
 
 def _known(sentence: Sentence, first: str, second: str) -> list[int]:
-    """The positions of which a layer says anything."""
+    """The positions that are known in some layer."""
     layers = zip(_layer(sentence, first), _layer(sentence, second), strict=True)
     return [at for at, given in enumerate(layers) if given != (None, None)]

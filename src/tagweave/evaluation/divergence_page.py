@@ -1,4 +1,4 @@
-"""The divergence of two guidelines as one static page: everything is in the file, and nothing in it is executed.
+"""The divergence of two guidelines as a static page: a single file, without scripts.
 
 Words and tags come from corpora, so every text goes through `escape`.
 """
@@ -14,8 +14,8 @@ from tagweave.evaluation.divergence import Divergence, Partner
 from tagweave.evaluation.divergence_tables import COUNT, shown, summary
 from tagweave.evaluation.tree_divergence import TreeDivergence
 
-_OPEN = 3  # tags whose details one sees without a click
-_TELLING = 20
+_OPEN = 3  # tags whose details are unfolded
+_UNEXPECTED = 20  # pairs shown
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1b1b1b; --ground: #fff; --quiet: #595959; --line: #d4d4d4;
@@ -39,11 +39,11 @@ mark { background: var(--mark); color: var(--mark-text); padding: 0 .15em; }
 """
 
 
-def page(found: Divergence | TreeDivergence) -> str:
-    """The page: a summary, and for all directions the unexpected pairs and the partners of every tag, with words."""
-    title = f"{found.first} and {found.second}"
-    parts = [_element("h1", title), *(_element("p", line) for line in summary(found))]
-    for direction in found.directions():
+def page(divergence: Divergence | TreeDivergence) -> str:
+    """The page: a summary, and for each direction the unexpected pairs and the partners of every tag, with examples."""
+    title = f"{divergence.first} and {divergence.second}"
+    parts = [_element("h1", title), *(_element("p", line) for line in summary(divergence))]
+    for direction in divergence.directions():
         parts += _direction(direction)
     parts.append(f'<p class="quiet">Written by tagweave {escape(__version__)}.</p>')
     return (
@@ -57,9 +57,9 @@ def page(found: Divergence | TreeDivergence) -> str:
 
 def _direction(divergence: Divergence) -> Iterator[str]:
     yield _element("h2", f"From {divergence.first} to {divergence.second}")
-    if telling := [pair for pair in divergence.telling() if pair.count >= COUNT][:_TELLING]:
+    if pairs := [pair for pair in divergence.unexpected() if pair.count >= COUNT][:_UNEXPECTED]:
         yield _element("h3", "Other partners than the most frequent one")
-        yield _table((divergence.first, divergence.second), ((_cell(p.tag), _cell(p.partner), p) for p in telling))
+        yield _table((divergence.first, divergence.second), ((_cell(p.tag), _cell(p.partner), p) for p in pairs))
     yield _element("h3", f"All {divergence.what}s, those that diverge most first")
     for number, tag in enumerate(divergence.diverging()):
         yield _details(divergence, tag, number < _OPEN)

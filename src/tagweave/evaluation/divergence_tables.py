@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from tagweave.evaluation.tree_divergence import TreeDivergence
 
 SHARE = 0.01
-"""Partners that are rarer are left out: of expected counts, every tag has a little of every partner."""
+"""The share below which partners are left out: in expected counts, every tag has every partner to some degree."""
 COUNT = 0.5
-"""Pairs that are expected less often are left out."""
+"""The expected count below which pairs are left out."""
 _WORDS = 2
 
 
-def tables(found: Divergence | TreeDivergence, pairs: int = 15) -> Iterator[Text | Table]:
-    """What is compared, and for all directions the partners of every tag and the most frequent unexpected `pairs`."""
-    for line in summary(found):
+def tables(divergence: Divergence | TreeDivergence, pairs: int = 15) -> Iterator[Text | Table]:
+    """A summary, and for each direction the partners of every tag and the most frequent unexpected `pairs`."""
+    for line in summary(divergence):
         yield Text(printable(line))
-    for direction in found.directions():
+    for direction in divergence.directions():
         yield _partners(direction)
-        if telling := [pair for pair in direction.telling() if pair.count >= COUNT][:pairs]:
-            yield _telling(direction, telling)
+        if unexpected := [pair for pair in direction.unexpected() if pair.count >= COUNT][:pairs]:
+            yield _unexpected(direction, unexpected)
 
 
-def summary(found: Divergence | TreeDivergence) -> list[str]:
-    """Sentences that say what was compared, and how far one tag tells the other."""
-    lines = found.headlines()
-    for each in found.directions():
+def summary(divergence: Divergence | TreeDivergence) -> list[str]:
+    """Sentences that say what was compared, and how well one tag predicts the other."""
+    lines = divergence.headlines()
+    for each in divergence.directions():
         share = f"{100 * each.predictable:.1f} %"
         lines.append(
             f"From {each.first} to {each.second}: {share} of the tokens have their {each.what}'s usual partner."
@@ -44,7 +44,7 @@ def summary(found: Divergence | TreeDivergence) -> list[str]:
 
 
 def shown(partners: Iterable[Partner]) -> list[Partner]:
-    """Those that are not too rare to be shown, and the most frequent one."""
+    """The most frequent partner, and the others that are not too rare to be shown."""
     return [each for each in partners if each.usual or (each.share >= SHARE and each.count >= COUNT)]
 
 
@@ -58,7 +58,7 @@ def _partners(divergence: Divergence) -> Table:
     return table
 
 
-def _telling(divergence: Divergence, pairs: Iterable[Partner]) -> Table:
+def _unexpected(divergence: Divergence, pairs: Iterable[Partner]) -> Table:
     title = f"{divergence.first} to {divergence.second}: other partners than the most frequent one"
     columns = (divergence.first, divergence.second, "tokens", "%", "for example")
     table = _table(title, columns, numbers=(2, 3))
@@ -76,4 +76,4 @@ def _table(title: str, columns: Iterable[str], numbers: tuple[int, ...]) -> Tabl
 
 
 def _add(table: Table, cells: Iterable[str]) -> None:
-    table.add_row(*(Text(printable_lines(cell)) for cell in cells))  # Text: a tag in square brackets is no markup
+    table.add_row(*(Text(printable_lines(cell)) for cell in cells))  # Text: a tag in square brackets is not markup

@@ -1,4 +1,4 @@
-"""Reports of all layers of a gold standard in which systems could differ from it."""
+"""Reports on all layers of a gold standard in which systems could differ from it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LayerReports:
-    """Systems against one gold standard, layer by layer.
+    """Reports on systems against one gold standard, layer by layer.
 
     Attributes:
-        reports: by layer.
-        copied: layers that are the same in all systems as in the gold standard, which says nothing of any system.
+        reports: a report for each layer.
+        copied: layers that are the same in all systems and the gold standard, and so are no evidence about systems.
         absent: layers of the gold standard that no system has.
     """
 
@@ -38,16 +38,16 @@ class LayerReports:
         return {"layers": layers, "copied": list(self.copied), "absent": list(self.absent)}
 
     def render(self, console: Console | None = None) -> None:
-        """Print the tables of every layer, and a line for what is not scored."""
+        """Print the tables of every layer, and a line for layers that are not scored."""
         if console is None:
             console = table_console()
         for name, report in self.reports.items():
             console.print(f"layer {printable(name)}", markup=False)
             report.render(console)
-        told = (("the same in all systems as in the gold standard", self.copied), ("in no system", self.absent))
-        for what, names in told:
+        unscored = (("the same in all systems as in the gold standard", self.copied), ("in no system", self.absent))
+        for why, names in unscored:
             if names:
-                console.print(f"not scored: {printable(', '.join(names))}: {what}", markup=False)
+                console.print(f"not scored: {printable(', '.join(names))}: {why}", markup=False)
 
 
 def layers_of(corpus: Corpus) -> list[str]:
@@ -62,10 +62,11 @@ def evaluate_layers(
     punctuation: bool = True,
     relations: Relations = "universal",
 ) -> LayerReports:
-    """A report of each layer in which gold standard and some system differ; of all layers, if they differ in none.
+    """A report on each layer in which the gold standard and some system differ; on all layers if they differ in none.
 
-    Layers are compared by their names; that of the gold standard's guideline with that of a system's, if the system has
-    none of its name. Systems that know nothing in a layer are left out of its report. Arguments are as for `evaluate`.
+    Layers are compared by name. If a system has no layer with the name of the gold standard's guideline, the layer of
+    its own guideline is compared instead. A system whose layer is unknown everywhere is left out of the report on it.
+    Arguments are as for `evaluate`.
 
     Raises:
         CorpusError, ValueError: as `evaluate`.
@@ -84,20 +85,20 @@ def evaluate_layers(
         name: evaluate(replace(gold, guideline=name), having[name], training_words, punctuation, relations)
         for name in scored
     }
-    if not reports:  # words alone can be compared, or nothing
+    if not reports:  # only words can be compared, or nothing
         reports, absent = {gold.guideline: evaluate(gold, systems, training_words, punctuation, relations)}, ()
     return LayerReports(reports, copied, absent)
 
 
 def _having(name: str, gold: Corpus, systems: Mapping[str, Corpus]) -> dict[str, Corpus]:
-    """The systems that know something in a layer, which is their guideline here."""
-    found = {}
+    """The systems with known positions in a layer, which becomes their guideline."""
+    having = {}
     for system, corpus in systems.items():
         is_own = name == gold.guideline and name not in layers_of(corpus)
         layer = corpus.guideline if is_own else name
         if _is_known(corpus, layer):
-            found[system] = replace(corpus, guideline=layer)
-    return found
+            having[system] = replace(corpus, guideline=layer)
+    return having
 
 
 def _layer(sentence: Sentence, name: str) -> Layer | HeadLayer:

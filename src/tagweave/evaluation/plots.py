@@ -1,7 +1,7 @@
-"""Figures for the tables of experiments: bars and curves of scores, with error bars, as PNG files.
+"""Figures for experiments: bars and curves of scores, with error bars, as PNG files.
 
-Colours are those of Okabe and Ito ("Color Universal Design", 2008), which colour-blind readers tell apart; hatches and
-markers differ too, so that a figure survives grey print.
+Colours are those of Okabe and Ito ("Color Universal Design", 2008), which colour-blind readers can distinguish; hatches
+and markers differ too, so that figures can be printed in grey.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CJK_FONTS = (
     "IPAGothic",
     "Arial Unicode MS",
 )
-"""Fonts with Chinese or Japanese characters, one of which common systems have."""
+"""Fonts with Chinese or Japanese characters; common systems have one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ class Series:
     """The scores of one system.
 
     Attributes:
-        values: N scores, one a group of bars or a point of the curve.
+        values: N scores, one for each group of bars or point of the curve.
         errors: N half lengths of the error bars, in the unit of the scores; `None` for no error bars.
 
     Raises:
-        ValueError: as many errors as scores are expected.
+        ValueError: different numbers of errors and scores.
     """
 
     values: Sequence[float]
@@ -61,20 +61,20 @@ class Series:
 
 
 def bar(path: Path, groups: Sequence[str], series: Mapping[str, Series], *, score: str, title: str = "") -> None:
-    """Draw groups of bars, in each a bar per system, and write them to `path` as PNG.
+    """Draw groups of bars, each with a bar per system, and write them to `path` as PNG.
 
-    The score axis starts at zero only where the scores are far apart: from zero, 94 and 95 would look alike.
+    The score axis starts at zero only if the scores are far apart: from zero, 94 and 95 would look the same.
 
     Raises:
-        ValueError: no series, more than the palette has colours, or a series that is not one score a group.
+        ValueError: no series, more than the palette has colours, or a series without exactly one score per group.
     """
     _check(series, len(groups), "group")
     with _figure(path, score, title) as axes:
         width = 0.8 / len(series)
         for number, (name, data) in enumerate(series.items()):
-            places = [group + (number - (len(series) - 1) / 2) * width for group in range(len(groups))]
+            centres = [group + (number - (len(series) - 1) / 2) * width for group in range(len(groups))]
             style = {"color": PALETTE[number], "hatch": HATCHES[number], "edgecolor": "white"}
-            axes.bar(places, data.values, width, yerr=data.errors, capsize=3, label=readable(name), **style)
+            axes.bar(centres, data.values, width, yerr=data.errors, capsize=3, label=readable(name), **style)
         axes.set_xticks(range(len(groups)), [readable(group) for group in groups])
         axes.set_ylim(*_limits(series))
         axes.grid(axis="y", alpha=0.3)
@@ -87,7 +87,7 @@ def curve(
     """Draw a curve per system over `positions` (amounts of data, passes), and write them to `path` as PNG.
 
     Raises:
-        ValueError: no series, more than the palette has colours, or a series that is not one score a position.
+        ValueError: no series, more than the palette has colours, or a series without exactly one score per position.
     """
     _check(series, len(positions), "position")
     with _figure(path, score, title) as axes:
@@ -107,7 +107,7 @@ def _check(series: Mapping[str, Series], size: int, what: str) -> None:
 
 
 def _limits(series: Mapping[str, Series]) -> tuple[float, float]:
-    """The range of scores and error bars, and a quarter of it below and above; from zero where that is near."""
+    """The range of scores and error bars, with a margin of a quarter; from zero if that is near."""
     errors = chain.from_iterable(data.errors or [0.0] * len(data.values) for data in series.values())
     points = list(zip(chain.from_iterable(data.values for data in series.values()), errors, strict=True))
     low, high = min(value - error for value, error in points), max(value + error for value, error in points)
@@ -117,7 +117,7 @@ def _limits(series: Mapping[str, Series]) -> tuple[float, float]:
 
 @contextmanager
 def _figure(path: Path, score: str, title: str) -> Iterator[Any]:
-    """Axes to draw on; the file is written when they are drawn, and not at all when drawing fails."""
+    """Axes to draw on; the file is written afterwards, and not at all if drawing fails."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -130,21 +130,21 @@ def _figure(path: Path, score: str, title: str) -> Iterator[Any]:
         yield axes
         axes.set_ylabel(readable(score))
         axes.set_title(readable(title))
-        figure.legend(loc="outside lower center", ncols=2)  # beside the plot: inside it would hide what is drawn
+        figure.legend(loc="outside lower center", ncols=2)  # outside of the plot, where it hides nothing
         image = io.BytesIO()
         figure.savefig(image, format="png")
     _write(path, image.getvalue())
 
 
 def readable(text: str) -> str:
-    """The text with every character that no font at hand has as its code point, `U+4E2D`: better than an empty box."""
+    """The text with characters that no installed font has replaced by their code points, such as `U+4E2D`."""
     covered = _covered()
     return "".join(character if ord(character) in covered else f"U+{ord(character):04X}" for character in text)
 
 
 @cache
 def _fonts() -> tuple[str, ...]:
-    """The fonts to use, in order of preference: Matplotlib looks for each character in one after the other."""
+    """The fonts to use, in the order in which Matplotlib tries them for each character."""
     from matplotlib import font_manager
 
     installed = set(font_manager.get_font_names())
@@ -161,6 +161,6 @@ def _covered() -> frozenset[int]:
 
 
 def _write(path: Path, image: bytes) -> None:
-    """Write the whole file or leave what was there."""
+    """Write the file completely, or keep the existing one."""
     with whole_file(path) as part:
         part.write_bytes(image)

@@ -1,7 +1,7 @@
-"""Evaluate systems against a gold standard by the metrics that the corpora call for, and show the result.
+"""Evaluating systems against a gold standard by the metric that fits the corpora, and showing the result.
 
-Tokens that are words, the same in every system, with a layer of labels: accuracy. Characters, or words that differ:
-precision, recall and F of words, with tags too where both sides have them. A layer of heads: attachment scores. All
+Labels of words that are the same in every system are scored by accuracy. Characters, or words that differ, are scored
+by precision, recall and F of words, also with tags if both sides have them. Heads are scored by attachment scores. All
 systems of a report are compared by the same metric.
 """
 
@@ -39,7 +39,7 @@ class Comparison:
         first: the system compared against, the first of the report.
         second: the other system.
         metric: "accuracy", "F", "tagged F", "UAS" or "LAS".
-        difference: the score of `second` less that of `first`.
+        difference: the score of `second` minus that of `first`.
         randomisation: p of the paired randomisation test over sentences.
         wilcoxon: p of Wilcoxon's signed-rank test over the scores of sentences.
     """
@@ -57,10 +57,10 @@ class Report:
     """The scores of one or more systems against one gold standard.
 
     Attributes:
-        gold: the file of the gold standard, or nothing.
+        gold: the file of the gold standard, or "".
         sentences: how many sentences were compared.
-        systems: per system its scores, all of the same kind, in the order given.
-        comparisons: the first system against each other one, per metric whose score is defined for both.
+        systems: the scores of each system, all of the same type, in the order given.
+        comparisons: the first system against each of the others, for every metric that is defined for both.
     """
 
     gold: str
@@ -88,9 +88,9 @@ class Report:
         }
 
     def render(self, console: Console | None = None, confusions: int = 10) -> None:
-        """Print tables: a summary, the comparisons, and per system the labels and its `confusions` worst confusions.
+        """Print tables: a summary, the comparisons, and for each system the labels and its most frequent confusions.
 
-        Ratios are in percent; `-` is a ratio over nothing.
+        Ratios are in percent; `-` is an undefined ratio.
         """
         from tagweave.evaluation.tables import tables
 
@@ -110,14 +110,14 @@ def evaluate(
     """Compare systems with a gold standard, sentence by sentence in the order of the corpora.
 
     Args:
-        gold: the gold standard; its evidence may be partial or ambiguous (see `candidates`, `words`, `attachment`).
-        systems: the outputs by name; the first is the one that the others are compared against.
-        training_words: the words seen in training, for figures of unknown (OOV) and known (IV) words.
-        punctuation, relations: what counts where heads are compared, as `attachment` has them.
+        gold: the gold standard, which may be partial or ambiguous (see `candidates`, `words`, `attachment`).
+        systems: the outputs by name; the others are compared against the first.
+        training_words: the words seen in training, for scores of unknown (OOV) and known (IV) words.
+        punctuation, relations: as for `attachment`.
 
     Raises:
-        CorpusError: a system with another text or another number of sentences, or without the layer that is compared.
-        ValueError: no system.
+        CorpusError: a system with a different text or number of sentences, or without the layer that is compared.
+        ValueError: no systems.
     """
     if not systems:
         raise ValueError("found no system, expected at least one")
@@ -139,7 +139,7 @@ def evaluate(
 
 
 def _labels_given_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bool:
-    """Whether every corpus has the same words and labels them; plain segmented text is compared by its words."""
+    """Whether all corpora have the same words with labels; plain segmented text is compared by its words."""
     if not any(gold.guideline in sentence.layers for sentence in gold):
         return False
     return gold.unit == "word" and all(

@@ -1,7 +1,7 @@
-"""Scores: counts of what is right, and the ratios that are read off them.
+"""Scores: counts of right items, and ratios computed from them.
 
-A score keeps its counts, so that scores of sentences add up and a ratio is taken only once, over the whole corpus. A
-ratio over nothing is undefined: it is `nan`, not zero and not one.
+A score keeps its counts, so that the scores of sentences add up and the ratio is computed once, over the whole corpus.
+A ratio with denominator 0 is undefined, that is, `nan`.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 Counts = NDArray[np.int64]
-"""Per sentence a row of counts; the last axis holds what a metric needs."""
+"""A row of counts for each sentence; the last axis holds the counts that a metric needs."""
 Metric = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-"""From counts of shape (..., K) to scores of shape (...); `nan` where the ratio is over nothing."""
+"""From counts of shape (..., K) to scores of shape (...); `nan` where a ratio is undefined."""
 
 
 class Measure(NamedTuple):
-    """What a test of significance needs of a system: counts per sentence, and the score that is read off their sum."""
+    """The input of a significance test: counts per sentence, and the metric that is computed from their sum."""
 
     counts: Counts
     metric: Metric
 
 
 def ratio(part: float, whole: float) -> float:
-    """`part / whole`, or `nan` where `whole` is 0."""
+    """`part / whole`, or `nan` if `whole` is 0."""
     return part / whole if whole else math.nan
 
 
 def number(value: float) -> float | None:
-    """The value as JSON can hold it: `None` for `nan`."""
+    """The value for JSON: `None` for `nan`."""
     return None if math.isnan(value) else float(value)
 
 
@@ -63,7 +63,7 @@ class Score:
 
     @property
     def f(self) -> float:
-        """The harmonic mean of precision and recall, 0..1; 0 where one of them is undefined and the other is not."""
+        """The harmonic mean of precision and recall, 0..1; 0 if exactly one of them is undefined."""
         return ratio(2 * self.right, self.gold + self.system)
 
     def to_json(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Share:
 
     @property
     def value(self) -> float:
-        """The share that is right, 0..1."""
+        """The share of right items, 0..1."""
         return ratio(self.right, self.total)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,15 +1,15 @@
-"""Words of a sentence, as far as its annotation says where they end.
+"""The words of a sentence, as far as its annotation determines them.
 
-Characters carry labels B, M, E, S, alone or with a tag (`B-NN`; `B-*` where it is unknown). A label says whether a word
-boundary stands before its character and whether one stands after it, so the labels of a sentence leave to each of the
-gaps around its characters a set: boundary, no boundary, or both. That set is computed exactly, by one pass forward and
-one back over the chain: an unknown position between two known ones is settled where they settle it, and nowhere else.
+Characters have labels B, M, E, S, alone or with a tag (`B-NN`; `B-*` if the tag is unknown). A label says whether there
+is a word boundary before its character and whether there is one after it. So the labels of a sentence leave to each gap
+between characters a set: boundary, no boundary, or both. The sets are computed exactly, by a pass forward and a pass
+backward.
 
-A *word* is a stretch between two certain boundaries with no boundary, for certain, inside. Other stretches between two
-certain boundaries are kept as one form, marked as not certain: nobody knows what the words in them are.
+A *word* is a stretch between two certain boundaries with certainly no boundary inside. Any other stretch between two
+certain boundaries is kept as one form, marked as uncertain, since its words are unknown.
 
-Labels that contradict each other at a gap (`B` before `S`, `E` before `M`, a sentence that starts with `M`) are decoded
-leniently: the gap is a boundary, since one side says so, and each character keeps what it says about its other gap.
+Labels that contradict each other at a gap (`B` before `S`, `E` before `M`, `M` at the start of a sentence) are decoded
+leniently: the gap is a boundary, since one side says so, and the other gaps of both characters are not affected.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
     from tagweave.corpus.corpus import Unit
 
-# Sets as bits: of labels, and of what a gap may be.
+# Sets as bits: of labels, and of the values of a gap.
 B, M, E, S = 1, 2, 4, 8
 BITS = {"B": B, "M": M, "E": E, "S": S}
 ANY_LABEL = B | M | E | S
 NONE, BOUNDARY, EITHER = 1, 2, 3
-AFTER_GAP = (0, M | E, B | S, ANY_LABEL)  # per set of a gap: the labels that may follow it
+AFTER_GAP = (0, M | E, B | S, ANY_LABEL)  # for each set of a gap: the labels that may follow it
 BEFORE_GAP = (0, B | M, E | S, ANY_LABEL)  # ... and those that may precede it
 
 
 def _gap_sets(none: int, boundary: int) -> tuple[int, ...]:
-    """Per set of labels, what a gap may be, given the labels that say `none` and those that say `boundary`."""
+    """For each set of labels the values of a gap, given the labels that imply no boundary and those that imply one."""
     return tuple((NONE if labels & none else 0) | (BOUNDARY if labels & boundary else 0) for labels in range(16))
 
 
@@ -48,13 +48,13 @@ class Segmentation:
     """The words of a sentence.
 
     Attributes:
-        forms: the words, and the stretches whose words are not certain, in order; together the text.
-        tags: per form the candidates of its tag; `None` where the sentence has no tags at all.
-        certain: per form, whether it is a word for certain; `None`: every form is.
+        forms: the words and the uncertain stretches, in order; together they are the text.
+        tags: for each form the candidates of its tag; `None` if the sentence has no tags at all.
+        certain: for each form, whether it is certainly a word; `None`: every form is.
         location: file and line, for messages.
 
     Raises:
-        CorpusError: an empty form, or tags or certainty of another length.
+        CorpusError: an empty form, or tags or marks of certainty of a different length.
     """
 
     forms: tuple[str, ...]
@@ -71,7 +71,7 @@ class Segmentation:
 
 
 class _Reading(NamedTuple):
-    """What the labels of one character allow: a set of positions, and per label its bit and tag (`None`: untagged)."""
+    """The candidates of one character: the set of its letters, and for each label its bit and tag (`None`: no tag)."""
 
     positions: int
     labels: tuple[tuple[int, str | None], ...]
@@ -81,12 +81,12 @@ UNKNOWN = _Reading(ANY_LABEL, ((ANY_LABEL, None),))
 
 
 def segmentations(sentences: Iterable[Sentence], guideline: str, unit: Unit) -> tuple[Segmentation, ...]:
-    """The words of each sentence: its tokens, or what the guideline layer says of its characters.
+    """The words of each sentence: its tokens, or those that the guideline layer of its characters determines.
 
-    A sentence without the layer is unknown throughout: its words have no tags, its characters no certain boundary.
+    A sentence without the layer is unknown throughout: its words have no tags, its characters no certain boundaries.
 
     Raises:
-        CorpusError: a label of a character that is none of B, M, E, S, alone or followed by `-` and a tag.
+        CorpusError: a label of a character other than B, M, E, S, alone or followed by `-` and a tag.
     """
     if unit == "word":
         return tuple(Segmentation(item.forms, item.layers.get(guideline), None, item.location) for item in sentences)
@@ -99,16 +99,16 @@ def _from_characters(sentence: Sentence, guideline: str, readings: dict[Candidat
     for candidates in layer:
         if candidates is not None and candidates not in readings:
             readings[candidates] = _read(candidates, sentence.location)
-    found = [readings[candidates] for candidates in layer]
-    gaps, kept = settle([reading.positions for reading in found])
+    of_characters = [readings[candidates] for candidates in layer]
+    gaps, kept = settle([reading.positions for reading in of_characters])
     ends = [gap for gap in range(1, len(gaps)) if gaps[gap] == BOUNDARY]
     spans = list(zip([0, *ends], ends, strict=False))
     certain = tuple(all(gap == NONE for gap in gaps[start + 1 : end]) for start, end in spans)
     tags = tuple(
-        _tag(found[start:end], kept[start:end]) if sure else None
+        _tag(of_characters[start:end], kept[start:end]) if sure else None
         for (start, end), sure in zip(spans, certain, strict=True)
     )
-    tagged = any(tag is not None for reading in found for _, tag in reading.labels)
+    tagged = any(tag is not None for reading in of_characters for _, tag in reading.labels)
     forms = tuple("".join(sentence.forms[start:end]) for start, end in spans)
     return Segmentation(forms, tags if tagged else None, certain, sentence.location)
 
@@ -126,9 +126,9 @@ def _read(candidates: tuple[str, ...], location: Location) -> _Reading:
 
 
 def settle(positions: Sequence[int]) -> tuple[list[int], list[int]]:
-    """What the T label sets of a sentence leave to its T + 1 gaps and to its characters.
+    """The values of the T + 1 gaps and the labels of the T characters that the label sets of a sentence allow.
 
-    Exact where some sequence of labels fits: a value is kept if and only if a fitting sequence has it.
+    Exact if some sequence of labels fits: a value is kept if and only if a fitting sequence has it.
 
     Returns:
         the T + 1 sets of the gaps (bits NONE and BOUNDARY), and the T sets of labels (bits B, M, E, S) that remain.
@@ -148,7 +148,7 @@ def settle(positions: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def _tag(readings: Sequence[_Reading], kept: Sequence[int]) -> Candidates:
-    """The tags that every character of a word allows; those of its first tagged character where they disagree."""
+    """The tags that every character of a word allows; those of its first tagged character if they disagree."""
     first: Candidates = None
     common: Candidates = None
     for reading, positions in zip(readings, kept, strict=True):

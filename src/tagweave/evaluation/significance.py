@@ -1,9 +1,9 @@
-"""Whether two systems differ: paired randomisation, and Wilcoxon's signed-rank test.
+"""Significance tests for the difference of two systems: paired randomisation, and Wilcoxon's signed-rank test.
 
 The randomisation test is that of Noreen (1989, "Computer-Intensive Methods for Testing Hypotheses"), as in Bikel's
-comparator of parsers, which li-2015 (section 5) uses: under the null hypothesis the two outputs for a sentence may be
-exchanged, so a trial exchanges the *counts* of each sentence with probability 1/2 and computes both scores anew from
-the sums. That is right for ratios such as F, whose value for a corpus is not a mean over sentences.
+comparator of parsers, which li-2015 (section 5) uses. Under the null hypothesis the two outputs for a sentence are
+exchangeable, so a trial exchanges the *counts* of each sentence with probability 1/2 and recomputes both scores from
+the sums. This is correct for ratios such as F, whose value for a corpus is not a mean over sentences.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from tagweave.evaluation.score import Metric
 
 BLOCK = 4_000_000
-"""Exchanges (trials x sentences) held in memory at once."""
+"""Exchanges (trials x sentences) in memory at a time."""
 TOLERANCE = 1e-12
-"""Score differences closer than this are equal: they differ by rounding only."""
+"""Score differences closer than this are equal up to rounding."""
 
 
 def randomisation_test(
@@ -29,14 +29,14 @@ def randomisation_test(
     """The two-sided p-value of the difference between two systems: (trials as extreme + 1) / (trials + 1).
 
     Args:
-        first: counts of the first system, (S, K): a row a sentence, the columns as `metric` takes them.
+        first: counts of the first system, (S, K): a row for each sentence, with the columns that `metric` takes.
         second: those of the second system on the same sentences.
-        metric: the score from summed counts.
-        trials: how many random exchanges to draw.
-        seed: repeats the draw exactly.
+        metric: computes the score from summed counts.
+        trials: number of random exchanges.
+        seed: seed of the exchanges.
 
     Raises:
-        ValueError: counts of different shapes, fewer than one trial, or a score of a whole corpus that is undefined.
+        ValueError: counts of different shapes, fewer than one trial, or an undefined score of a whole corpus.
     """
     ours, theirs = _paired(first, second, 2)
     if trials < 1:
@@ -59,16 +59,16 @@ def randomisation_test(
 def randomisation_tests(
     first: NDArray[Any], second: NDArray[Any], metric: Metric, trials: int = 10_000
 ) -> tuple[list[float], float]:
-    """p of every seed and p over all seeds, of two systems that were trained with the same seeds.
+    """The p-value for every seed, and the p-value over all seeds, of two systems trained with the same seeds.
 
-    The test over all seeds adds up the counts of a sentence and exchanges them together: sentences are the sample, and
-    the seeds of one sentence are no independent observations.
+    The test over all seeds adds up the counts of a sentence and exchanges them together, because sentences are the
+    sample: the seeds are not independent observations of a sentence.
 
     Args:
         first: counts of the first system, (seeds, S, K), as `randomisation_test` takes them for each seed.
         second: those of the second.
-        metric: the score from summed counts.
-        trials: how many random exchanges to draw.
+        metric: computes the score from summed counts.
+        trials: number of random exchanges.
 
     Raises:
         ValueError: as `randomisation_test`.
@@ -89,10 +89,10 @@ def _exchanges(generator: np.random.Generator, trials: int, sentences: int) -> N
 
 
 def wilcoxon_test(first: ArrayLike, second: ArrayLike) -> float:
-    """The two-sided p-value of Wilcoxon's signed-rank test on paired scores, one a sentence or one a trial.
+    """The two-sided p-value of Wilcoxon's signed-rank test on paired scores of sentences or trials.
 
     Pairs with an undefined score (`nan`) and pairs without a difference are left out (Wilcoxon's own treatment of
-    zeros); 1.0 where that leaves none. Differences are ranked as equal when they differ by rounding only.
+    zeros); 1.0 if that leaves none. Differences that are equal up to rounding have the same rank.
 
     Raises:
         ValueError: scores that are not two sequences of the same length.

@@ -26,7 +26,7 @@ _MOST_RELATIONS = 15
 
 
 def tables(report: Report, confusions: int) -> Iterator[Table]:
-    """The summary, the comparisons where there are any, and per system its labels and most frequent confusions."""
+    """The summary, the comparisons if there are any, and for each system its labels and most frequent confusions."""
     yield _summary(report)
     if report.comparisons:
         yield _comparisons(report.comparisons)
@@ -43,7 +43,7 @@ def tables(report: Report, confusions: int) -> Iterator[Table]:
 
 
 def _summary(report: Report) -> Table:
-    """A column a system, since there are more figures than systems: the table fits a narrow terminal."""
+    """A table with a column for each system: there are fewer systems than figures, so it fits a narrow terminal."""
     against = f" against {report.gold}" if report.gold else ""
     columns = [_cells(scores) for scores in report.systems.values()]
     table = _table(f"{report.sentences} sentences{against}", ["", *map(escape, report.systems)], left=1)
@@ -136,7 +136,7 @@ def _confusions(name: str, confusions: Iterable[Confusion]) -> Table:
 
 
 def _table(title: str, columns: Iterable[str], left: int) -> Table:
-    """An empty table, its first `left` columns set to the left and the others, numbers, to the right."""
+    """An empty table; its first `left` columns are aligned left, the others, which are numbers, right."""
     table = Table(title=Text(printable(title)), title_justify="left")
     for position, column in enumerate(columns):
         table.add_column(printable(column), justify="left" if position < left else "right")
@@ -144,7 +144,7 @@ def _table(title: str, columns: Iterable[str], left: int) -> Table:
 
 
 def _add(table: Table, cells: Iterable[str]) -> None:
-    table.add_row(*(Text(printable(cell)) for cell in cells))  # Text: a label in square brackets is no markup
+    table.add_row(*(Text(printable(cell)) for cell in cells))  # Text: a label in square brackets is not markup
 
 
 def _percent(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Pairs of tags as they are met: how often, on which words, and for each word a token that shows it."""
+"""Counts of pairs of tags, the words that have them, and an example token for each word."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXAMPLES = 5
 
 @dataclass(slots=True)
 class _Word:
-    """How often a word has a pair, the token that shows it, and how probable the pair is there."""
+    """How often a word has a pair, the token that is its example, and the probability of the pair there."""
 
     token: Token
     weight: float = 0.0
@@ -33,7 +33,7 @@ class TagPairs:
     """Counts of pairs of tags, and of the words that have them.
 
     Attributes:
-        counts: how often each pair was met; not whole where it is expected.
+        counts: how often each pair occurs; expected counts may be fractional.
     """
 
     def __init__(self) -> None:
@@ -43,12 +43,12 @@ class TagPairs:
         self._total = 0.0
 
     def add(self, pair: Pair, form: str, token: Token) -> None:
-        """A token that has a pair."""
+        """Count a token that has a pair."""
         self.counts[pair] += 1
         self.show(pair, form, token)
 
     def show(self, pair: Pair, form: str, token: Token, probability: float = 1.0) -> None:
-        """A token that may serve as an example of a pair; of the equally probable ones of a word the first does."""
+        """Add a possible example of a pair. For each word the most probable token is kept, of ties the first."""
         word = self._words[pair].setdefault(form, _Word(token))
         word.weight += probability
         if probability > word.best:
@@ -57,15 +57,15 @@ class TagPairs:
         self._total += probability
 
     def examples(self, pair: Pair) -> list[Token]:
-        """Tokens of different words, those first whose word tells most about the pair.
+        """Tokens of different words, those of the most typical words first.
 
-        What a word tells is n(word, pair) log (P(pair | word) / P(pair)): it has the pair often, and more often than
-        other words have it. Equally telling words come by name.
+        How typical a word is of a pair is n(word, pair) log (P(pair | word) / P(pair)): it has the pair often, and more
+        often than other words do. Ties are sorted by name.
         """
         words = self._words.get(pair, {})
-        usual = sum(word.weight for word in words.values()) / (self._total or 1)
-        telling = {form: word.weight * log(word.weight / self._forms[form] / usual) for form, word in words.items()}
-        best = sorted(words, key=lambda form: (-telling[form], form))[:_EXAMPLES]
+        average = sum(word.weight for word in words.values()) / (self._total or 1)
+        typical = {form: word.weight * log(word.weight / self._forms[form] / average) for form, word in words.items()}
+        best = sorted(words, key=lambda form: (-typical[form], form))[:_EXAMPLES]
         return [words[form].token for form in best]
 
 
@@ -74,7 +74,7 @@ class PairProjection:
     """From the Y labels of a model to the P pairs of tags of two of its guidelines.
 
     Attributes:
-        pairs: the pairs of which some label is made.
+        pairs: the pairs that some label consists of.
         order: int64[Y], the labels in the order of their pairs.
         starts: int64[P], where the labels of each pair start in that order.
     """
@@ -100,13 +100,13 @@ class PairProjection:
     def add(
         self, pairs: TagPairs, forms: Sequence[str], number: int, positions: Sequence[int], table: NDArray[Any]
     ) -> None:
-        """Add what some positions of sentence `number` are expected to have.
+        """Add the expected pairs at some positions of a sentence.
 
         Args:
             pairs: where the counts go.
             forms: the L tokens of the sentence.
-            number: of the sentence.
-            positions: those that count.
+            number: the number of the sentence.
+            positions: the positions that count.
             table: [L, Y], the probability of every label at every token.
         """
         if not positions:

@@ -1,20 +1,20 @@
-"""Where two guidelines for trees diverge: what their relations and their heads become in the trees of the other.
+"""Where two guidelines for trees diverge: how the relations and heads of one relate to those of the other.
 
-The same sentences are annotated under both. Relations of a token are counted in pairs, as tags are. The head that a
-token has in one tree stands somewhere in the other:
+The same sentences are annotated under both. Relations of a token are counted in pairs, as tags are. For heads, the
+position of a token's head in the tree of the other guideline is counted:
 
     same           it is the token's head there, too
-    reversed       it is a modifier of the token: the arc has turned round
-    grandparent    it is the head of the token's head: a token has come between them
+    reversed       it is a modifier of the token: the arc is reversed
+    grandparent    it is the head of the token's head: another token is between them
     grandchild     the token is the head of its head
-    sibling        both have one head
+    sibling        both have the same head
     uncle          it has the same head as the token's head
     nephew         the token has the same head as its head
     ancestor       it is further above the token
     descendant     it is further below
     other          it is anywhere else
 
-A token tells nothing of heads where one of the trees does not give it just one head, or is no tree around it.
+A token does not count if it does not have exactly one head in both trees, or is not part of a tree.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ SAME = "same"
 _NEAR = {(1, 0): SAME, (0, 1): "reversed", (1, 1): "sibling", (2, 1): "uncle", (1, 2): "nephew"}
 _LINE = {(2, 0): "grandparent", (0, 2): "grandchild", (FARTHEST, 0): "ancestor", (0, FARTHEST): "descendant"}
 _NAMES = ("", *((_NEAR | _LINE).get(divmod(path, FARTHEST + 1), "other") for path in range(PATHS - 1)))
-"""By the number of a path in `kernels.tree_paths`: where the head is, "" where nothing tells."""
+"""The position of the head, by the number of a path in `kernels.tree_paths`; "" if it is unknown."""
 
 
 @dataclass(frozen=True, eq=False)
 class TreeDivergence:
-    """How the trees of two guidelines meet.
+    """The divergence of the trees of two guidelines.
 
     Attributes:
         relations: pairs of relations.
-        heads: for the first guideline and for the second one, by relation, where its heads are in the other's trees.
-        same_heads: tokens with one head in both trees, and those of them that have the same.
-        same_arcs: tokens with head and relation in both, and those that have the same of both.
-        sentences: how many have the same tokens.
-        left_out: how many of each guideline have none with the same tokens.
+        heads: for either guideline, the positions of its heads in the other's trees, by relation.
+        same_heads: tokens with one head in both trees, and how many of them have the same.
+        same_arcs: tokens with one head and relation in both trees, and how many of them have the same.
+        sentences: the number of sentences with the same tokens in both corpora.
+        left_out: the number of sentences of each corpus that the other does not have.
     """
 
     relations: Divergence
@@ -65,20 +65,20 @@ class TreeDivergence:
 
     @property
     def first(self) -> str:
-        """The one guideline."""
+        """The first guideline."""
         return self.relations.first
 
     @property
     def second(self) -> str:
-        """The other one."""
+        """The second guideline."""
         return self.relations.second
 
     def directions(self) -> tuple[Divergence, ...]:
-        """What is compared, from either side."""
+        """The comparisons from either side."""
         return (self.relations, self.relations.swapped(), *self.heads)
 
     def headlines(self) -> list[str]:
-        """Sentences that say what was compared, and how much of it agrees."""
+        """Sentences that describe the comparison, and how much agrees."""
         one, other = self.left_out
         left_out = f"; left out: {one:,} of {self.first}, {other:,} of {self.second}" if one or other else ""
         return [
@@ -88,11 +88,11 @@ class TreeDivergence:
 
 
 def counted_trees(first: Corpus, second: Corpus) -> TreeDivergence:
-    """How the trees of two guidelines meet in sentences that have the same tokens in both corpora.
+    """The divergence of trees in sentences that have the same tokens in both corpora.
 
     Raises:
-        CorpusError: two corpora of one guideline, one without trees, no sentence that both have, no token with one head
-            in both; or as `check_lengths`.
+        CorpusError: two corpora of one guideline, a corpus without trees, no common sentence, no token with one head in
+            both; or as `check_lengths`.
     """
     check_words(first, second)
     for corpus in (first, second):
@@ -110,7 +110,7 @@ def counted_trees(first: Corpus, second: Corpus) -> TreeDivergence:
 
 
 def _paired(first: Corpus, second: Corpus) -> list[tuple[Sentence, Sentence]]:
-    """Sentences of the same tokens, in the order of the first corpus; repeated ones in the order of both."""
+    """Pairs of sentences with the same tokens, in the order of the first corpus; repeated ones in the order of both."""
     waiting: dict[tuple[str, ...], deque[Sentence]] = defaultdict(deque)
     for sentence in second:
         waiting[sentence.forms].append(sentence)
@@ -118,11 +118,11 @@ def _paired(first: Corpus, second: Corpus) -> list[tuple[Sentence, Sentence]]:
 
 
 class _Tally:
-    """Adds up what the trees of sentences say."""
+    """Sums up the comparisons of trees."""
 
     def __init__(self, first: str, second: str, sentences: Sequence[tuple[Sentence, Sentence]]) -> None:
         self.first, self.second, self._sentences = first, second, sentences
-        self.relations, self.places = TagPairs(), (TagPairs(), TagPairs())
+        self.relations, self.positions = TagPairs(), (TagPairs(), TagPairs())
         self.tokens, self.heads, self.same_heads, self.arcs, self.same_arcs = 0, 0, 0, 0, 0
 
     def add(self, number: int, one: Sentence, other: Sentence) -> None:
@@ -140,15 +140,15 @@ class _Tally:
                 if of_first is not None and of_second is not None:
                     self.arcs += 1
                     self.same_arcs += head == its_head and of_first == of_second
-        for pairs, own, tree, names in zip(self.places, heads, heads[::-1], relations, strict=True):
-            for at, (place, relation) in enumerate(zip(places(own, tree), names, strict=True)):
-                if place and tree[at] >= 0:
-                    pairs.add((relation or "_", place), one.forms[at], (number, at))
+        for pairs, own, tree, names in zip(self.positions, heads, heads[::-1], relations, strict=True):
+            for at, (position, relation) in enumerate(zip(head_positions(own, tree), names, strict=True)):
+                if position and tree[at] >= 0:
+                    pairs.add((relation or "_", position), one.forms[at], (number, at))
 
     def result(self, left_out: tuple[int, int]) -> TreeDivergence:
         relations = self._divergence(self.first, self.second, self.relations)
-        there = self._divergence(self.first, f"the place of the head in {self.second}", self.places[0])
-        back = self._divergence(self.second, f"the place of the head in {self.first}", self.places[1])
+        there = self._divergence(self.first, f"the position of the head in {self.second}", self.positions[0])
+        back = self._divergence(self.second, f"the position of the head in {self.first}", self.positions[1])
         same_heads, same_arcs = Share(self.same_heads, self.heads), Share(self.same_arcs, self.arcs)
         return TreeDivergence(relations, (there, back), same_heads, same_arcs, len(self._sentences), left_out)
 
@@ -165,8 +165,8 @@ class _Tally:
         return Context.of(one, at, note=f"{self.first} → {forms[0]}, {self.second} → {forms[1]}")
 
 
-def places(heads: Sequence[int], tree: Sequence[int]) -> list[str]:
-    """Where the head of every token (0 is the root, negative unknown) is in another tree; "" where nothing tells."""
+def head_positions(heads: Sequence[int], tree: Sequence[int]) -> list[str]:
+    """The position of every token's head (0 is the root, negative unknown) in another tree; "" if it is unknown."""
     n = len(tree)
     paths = np.empty((n + 1) ** 2, np.uint8)
     tree_paths(np.array([-1, *tree], np.int32), np.array([0, n + 1], np.int64), paths)

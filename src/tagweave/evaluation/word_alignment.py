@@ -1,8 +1,8 @@
-"""The words of two sentences over the same text, aligned as the evaluation of CoNLL 2018 does (Zeman et al. 2018).
+"""Alignment of the words of two sentences over the same text, as in the evaluation of CoNLL 2018 (Zeman et al. 2018).
 
-Words that are the same stretch of text are aligned. The words of a multiword token (`2-3 du`: `de le`) have no stretch
-of their own: all words inside such a token, or inside several of both sides that overlap, are aligned by the longest
-common subsequence of their forms, in upper or lower case. Blanks inside words are no text.
+Words are aligned if they are the same stretch of text. The words of a multiword token (`2-3 du`: `de le`) have no
+stretches of their own: all words inside such a token, or inside several overlapping ones of both sides, are aligned by
+the longest common subsequence of their forms, ignoring case. Blanks inside words are ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Token(NamedTuple):
-    """What stands in the text from `start` to `end` for the words first .. last - 1: one word, or several."""
+    """The text from `start` to `end` of the words first .. last - 1, one or several."""
 
     text: str
     start: int
@@ -39,10 +39,10 @@ class _Surface(NamedTuple):
 
 
 def check_surfaces(gold: Corpus, system: Corpus) -> None:
-    """See that both hold the same sentences of the same words, or at least of the same text.
+    """Check that both hold the same sentences, with the same words or at least the same text.
 
     Raises:
-        CorpusError: another text, or another number of sentences.
+        CorpusError: different texts or numbers of sentences.
     """
     if len(gold) == len(system) and all(one.forms == other.forms for one, other in zip(gold, system, strict=True)):
         return
@@ -51,7 +51,7 @@ def check_surfaces(gold: Corpus, system: Corpus) -> None:
 
 
 def aligned_words(gold: Sentence, system: Sentence) -> list[int | None]:
-    """Of every gold word the position of its counterpart, `None` without one."""
+    """The position of every gold word's counterpart, `None` if it has none."""
     if gold.forms == system.forms:
         return list(range(len(gold)))
     links: list[int | None] = [None] * len(gold)
@@ -80,12 +80,12 @@ def _tokens(sentence: Sentence) -> list[_Token]:
         number, form = row.split("\t")[:2]
         if "-" in number:
             multiword[before] = form, int(number.partition("-")[2])
-    found, at, start = [], 0, 0
+    tokens, at, start = [], 0, 0
     while at < len(sentence):
         form, last = multiword.get(at, (sentence.forms[at], at + 1))
-        found.append(_Token(_text(form), start, at, last, at in multiword))
-        at, start = last, found[-1].end
-    return found
+        tokens.append(_Token(_text(form), start, at, last, at in multiword))
+        at, start = last, tokens[-1].end
+    return tokens
 
 
 def _text(form: str) -> str:
@@ -93,18 +93,18 @@ def _text(form: str) -> str:
 
 
 def _spans(tokens: Sequence[_Token]) -> list[tuple[int, int]]:
-    """The stretches that tokens cover, with those that overlap as one."""
-    found: list[tuple[int, int]] = []
+    """The stretches that tokens cover; overlapping ones are merged."""
+    spans: list[tuple[int, int]] = []
     for start, end in sorted((token.start, token.end) for token in tokens):
-        if found and start < found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], end)
+        if spans and start < spans[-1][1]:
+            spans[-1] = spans[-1][0], max(spans[-1][1], end)
         else:
-            found.append((start, end))
-    return found
+            spans.append((start, end))
+    return spans
 
 
 def _inside(tokens: Sequence[_Token], start: int, end: int) -> list[int]:
-    """The words of the tokens that lie in a stretch."""
+    """The words of the tokens in a stretch."""
     own = (token for token in tokens if start <= token.start and token.end <= end)
     return [at for token in own for at in range(token.first, token.last)]
 

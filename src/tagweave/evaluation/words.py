@@ -1,15 +1,15 @@
-"""Precision, recall and F of words, of words with their tags, and recall of known and unknown words.
+"""Precision, recall and F of words and of words with their tags, and recall of known and unknown words.
 
-Which words are compared, where the gold standard does not say everything:
+If the gold standard is partial:
 
-- A gold word is scored when it is certain. The other characters of the gold standard are unscored.
-- A system word is scored when it shares a character with a scored gold word: then it either is that word or contradicts
-  it, so every scored word is decided. Words of the system inside unscored stretches are neither right nor wrong.
+- A gold word is scored if it is certain. The other characters of the gold standard are unscored.
+- A system word is scored if it shares a character with a scored gold word. Then it is either that word or contradicts
+  it. Words of the system inside unscored stretches are neither right nor wrong.
 - A stretch that the system left undecided counts as one word of the system, and is wrong.
-- For words with tags, the gold words are those that are certain and whose tag is known, and a word is right when its
-  tag agrees too, as `candidates` states.
+- For words with tags, only gold words with known tags are scored, and a word is right if its tag agrees, too (see
+  `candidates`).
 
-With a full gold standard these are the usual figures.
+With a full gold standard these are the usual scores.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class TaggedWordScores:
     """How well a system finds words together with their tags.
 
     Attributes:
-        words: words whose span and tag are right, among the gold words and the system's.
+        words: words with the right span and tag, among the gold words and the system's.
         unscored: certain gold words without a known tag.
         ambiguous: scored gold words with several candidate tags.
-        undecided: rightly found words, wrong here, to which the system gave no tag or several.
-        labels: per tag, the scores over the gold words with exactly one tag.
-        confusions: rightly found words with exactly one gold tag and not that tag, the most frequent first.
+        undecided: words with the right span, but no tag or several from the system; they count as wrong.
+        labels: for each tag, its scores over the gold words with exactly one tag.
+        confusions: words with the right span and exactly one gold tag, but another tag, the most frequent first.
         counts: int64[S, 3], right, gold and system words of each sentence.
     """
 
@@ -55,7 +55,7 @@ class TaggedWordScores:
     counts: Counts = field(repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the counts per sentence, as a plain dict."""
+        """Everything except the counts per sentence, as a plain dict."""
         return {
             "words": self.words.to_json(),
             "unscored": self.unscored,
@@ -73,10 +73,10 @@ class WordScores:
     Attributes:
         words: words with the right span, among the gold words and the system's.
         unscored: characters of the gold standard that are in no certain word.
-        undecided: scored stretches, all wrong, that the system left undecided.
-        oov: right words among the gold words that are not training words; `None` where these are not given.
-        iv: right words among the gold words that are.
-        tagged: the same with tags; `None` unless both sides have tags.
+        undecided: scored stretches that the system left undecided; all are wrong.
+        oov: right words among the gold words that are not training words; `None` if these are not given.
+        iv: right words among the gold words that are training words.
+        tagged: the scores with tags; `None` unless both sides have tags.
         counts: int64[S, 3], right, gold and system words of each sentence.
     """
 
@@ -89,12 +89,12 @@ class WordScores:
     counts: Counts = field(repr=False, compare=False)
 
     def measures(self) -> dict[str, Measure]:
-        """What systems are compared by."""
+        """The measures by which systems are compared."""
         words = {"F": Measure(self.counts, f_of_counts)}
         return words if self.tagged is None else {**words, "tagged F": Measure(self.tagged.counts, f_of_counts)}
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the counts per sentence, as a plain dict."""
+        """Everything except the counts per sentence, as a plain dict."""
         return {
             "words": self.words.to_json(),
             "unscored": self.unscored,
@@ -111,7 +111,7 @@ def word_scores(
     """Compare the words of the system with those of the gold standard, sentence by sentence over the same text.
 
     Raises:
-        CorpusError: another text or another number of sentences.
+        CorpusError: different texts or numbers of sentences.
     """
     check_text(gold, system)
     pair = _Pair.of(gold, system)
@@ -131,7 +131,7 @@ def word_scores(
 
 
 class _Spans(NamedTuple):
-    """The N forms of all sentences, laid end to end: arrays of N."""
+    """The N forms of all sentences, concatenated: arrays of N."""
 
     sentence: Integers
     starts: Integers
@@ -149,7 +149,7 @@ class _Spans(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Gold and system forms over one text, and the M pairs of certain words with the same span."""
+    """Gold and system forms over the same text, and the M pairs of certain words with the same span."""
 
     gold: _Spans
     system: _Spans
@@ -167,14 +167,14 @@ class _Pair(NamedTuple):
         return cls(ours, theirs, gold_match[both], system_match[both], len(gold))
 
     def touching(self, gold_scored: Booleans) -> Booleans:
-        """Which forms of the system share a character with a scored gold form."""
+        """Whether each form of the system shares a character with a scored gold form."""
         if not len(self.system.starts):
             return np.zeros(0, dtype=np.bool_)
         characters = np.repeat(gold_scored, self.gold.lengths)
         return np.logical_or.reduceat(characters, self.system.starts)
 
     def counts(self, right: Integers, gold_scored: Booleans, system_scored: Booleans) -> Counts:
-        """int64[S, 3]: right, gold and system words of each sentence; `right` are gold forms by number."""
+        """int64[S, 3]: right, gold and system words of each sentence; `right` holds numbers of gold forms."""
         items = (
             self.gold.sentence[right],
             self.gold.sentence[gold_scored],
