@@ -15,8 +15,8 @@ from tagweave.corpus.formats.registry import FORMATS
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.features.lexicon import LEXICON_COLUMNS
 from tagweave.features.presets import PRESETS
-from tagweave.training.incomplete import STRATEGIES
 from tagweave.training.recipe import LEARNERS
+from tagweave.training.strategies import STRATEGIES
 
 _DOTTED = re.compile(r"`((?:tagweave|reproductions)(?:\.\w+)+)`")
 _FILE = re.compile(r"`((?:src|tests|docs|reproductions|benchmarks)/[\w./-]+)`")

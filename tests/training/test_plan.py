@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,3 +82,12 @@ def test_every_option_says_what_it_is_for(method: str) -> None:
 def test_a_corpus_is_its_argument() -> None:
     for argument in ("x.txt", "g=x.txt", "g=x.txt#upos", "x.txt#upos"):
         assert CorpusReference.of(argument).argument == argument
+
+
+def test_a_mapping_file_is_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "m.tsv"
+    path.write_text("NN\tn\n", "utf-8")
+    options = CoupledOptions(mapping=(str(path),))
+    path.unlink()
+    assert options.files[0][1].pairs == {("NN", "n")}
+    assert options.identity()["pairs"]

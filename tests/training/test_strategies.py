@@ -17,7 +17,6 @@ from tagweave.models.tagger import Tagger
 from tagweave.training import incomplete
 from tagweave.training.fit import fit
 from tagweave.training.incomplete import (
-    STRATEGIES,
     choose_tags,
     complete_by_argmax,
     discard,
@@ -26,6 +25,7 @@ from tagweave.training.incomplete import (
     treated,
 )
 from tagweave.training.recipe import Recipe
+from tagweave.training.strategies import STRATEGIES
 from tagweave.training.task import Task
 
 SHORT = Schedule(iterations=4)

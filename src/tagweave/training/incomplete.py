@@ -36,10 +36,8 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.tagger import Tagger
 from tagweave.training.fit import Fitted, fit, fit_problem, prepare
 from tagweave.training.recipe import Recipe
+from tagweave.training.strategies import STRATEGIES
 from tagweave.training.task import TAGS, Task, segmentation_name
-
-STRATEGIES = ("marginal", "argmax", "pointwise", "random", "first", "frequent", "discard")
-"""What may be done with incomplete annotation; the first is the method, the others are its baselines."""
 
 Pick = Callable[[tuple[str, ...]], str]
 """Takes one of the candidates of a position."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -65,9 +66,9 @@ class CoupledOptions(Options):
         """Without a mapping it is the automatic one, for boundaries alone the complete one."""
         return self if self.mapping else replace(self, mapping=(COMPLETE if task == "segment" else AUTOMATIC,))
 
-    @property
+    @cached_property
     def files(self) -> list[tuple[str, TagMapping]]:
-        """The mappings that are read from files, with the names that they were given.
+        """The mappings that are read from files, once, with the names that they were given.
 
         Raises:
             PlanError: an unknown name.

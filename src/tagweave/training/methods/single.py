@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from tagweave.training.methods.method import CHAIN, TREE, Method
 from tagweave.training.options import Options, option
+from tagweave.training.strategies import Strategy
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
-
-Strategy = Literal["marginal", "argmax", "pointwise", "random", "first", "frequent", "discard"]
 
 
 @dataclass(frozen=True)
