@@ -1,11 +1,52 @@
-"""What the site needs of the pages: MkDocs loads this file when it builds them."""
+"""What the site needs of the pages: MkDocs loads this file when it builds them.
+
+Run by itself, it prints the tables of docs/methods.md, which are made of the options of the training methods.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import Field, fields
+from typing import Any, get_type_hints
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Give blocks that show a file its name as their title."""
     return re.sub(r"^```(\w+) (\S+)$", r'```\1 title="\2"', markdown, flags=re.MULTILINE)
+
+
+def method_tables() -> str:
+    """All training methods, and the options of each, as tables in Markdown."""
+    from tagweave.training.methods import METHODS
+
+    lines = ["| method | what it does | structures |", "| --- | --- | --- |"]
+    for method in METHODS.values():
+        lines.append(f"| `{method.name}` | {method.summary} | {', '.join(method.structures)} |")
+    for method in METHODS.values():
+        if fields(method.options):
+            lines += ["", f"## `{method.name}`", "", "| option | default | meaning |", "| --- | --- | --- |"]
+            lines += _rows(method.options)
+    return "\n".join(lines) + "\n"
+
+
+def _rows(options: Any) -> Iterator[str]:
+    from tagweave.training.options import choices
+
+    kinds = get_type_hints(options)
+    for each in fields(options):
+        value = each.metadata["metavar"] or "|".join(choices(kinds[each.name]))
+        flag = f"--{each.name.replace('_', '-')} {value}".strip().replace("|", r"\|")
+        yield f"| `{flag}` | {_default(each)} | {each.metadata['help']} |"
+
+
+def _default(each: Field[Any]) -> str:
+    """The default of an option; nothing where its help tells it, or where it is a switch."""
+    if each.default is None or each.default is False or each.default == ():
+        return ""
+    several = each.default if isinstance(each.default, tuple) else (each.default,)
+    return f"`{','.join(f'{value:g}' if isinstance(value, float) else str(value) for value in several)}`"
+
+
+if __name__ == "__main__":
+    print(method_tables())

@@ -116,6 +116,11 @@ class UntilSettled:
         """The trainer's own."""
         return self.trainer.epochs
 
+    @property
+    def vectors(self) -> int:
+        """The trainer's own."""
+        return self.trainer.vectors
+
     def fine_tuning(self) -> UntilSettled:
         """The trainer for fine-tuning, stopped likewise."""
         return replace(self, trainer=self.trainer.fine_tuning())

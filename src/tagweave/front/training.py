@@ -42,7 +42,7 @@ def train(
         dev: the corpus by which the best iteration is chosen. With it, a model that learned from sources is held
             against one of the target alone, and the better one is returned.
         task: `tag` (words), `segment`, `segtag` (both) or `parse` (trees).
-        method: how corpora are combined; by default `coupled` (parsers: `guided`) with sources of another guideline.
+        method: how corpora are combined; by default `coupled` (parsers: `stacked`) with sources of another guideline.
         weights: how often a sentence of each corpus counts, the target's first.
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
         callback: is told of every iteration; `None`: lines on standard error.

@@ -25,6 +25,7 @@ class ConjugateGradient:
     """
 
     epochs: ClassVar[int] = 20
+    vectors: ClassVar[int] = 14
     c2: float = 1.0
     restart: int = 10
     tolerance: float = 1e-2

@@ -47,6 +47,7 @@ class LBFGS:
     """
 
     epochs: ClassVar[int] = 200
+    vectors: ClassVar[int] = 9
     c1: float = 0.0
     c2: float = 1.0
     memory: int = 6

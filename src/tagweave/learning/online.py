@@ -33,6 +33,7 @@ class AdaGrad:
     """
 
     epochs: ClassVar[int] = 8
+    vectors: ClassVar[int] = 6
     rate: float = 0.2
     batch: int = 4
     seed: int = 0
@@ -95,6 +96,7 @@ class SGD:
     """
 
     epochs: ClassVar[int] = 30
+    vectors: ClassVar[int] = 6
     c2: float = 1.0
     rate: float | None = None
     batch: int = 8

@@ -31,6 +31,7 @@ class AveragedPerceptron:
     """
 
     epochs: ClassVar[int] = 12
+    vectors: ClassVar[int] = 7
     batch: int = 1
     seed: int = 0
 

@@ -24,6 +24,7 @@ class Rprop:
     """
 
     epochs: ClassVar[int] = 50
+    vectors: ClassVar[int] = 6
     c2: float = 0.0
     first: float = 0.1
     growth: float = 1.2

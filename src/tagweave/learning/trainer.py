@@ -103,12 +103,18 @@ class StateRules:
 class Trainer(Protocol):
     """One learning algorithm.
 
-    `epochs` is how many iterations usually suffice where no development data tell when to stop.
+    A trainer that takes a few sentences at a time has an attribute `batch`, how many.
     """
 
     @property
     def epochs(self) -> int:
-        """Iterations without development data."""
+        """How many iterations usually suffice where no development data tell when to stop."""
+        ...
+
+    @property
+    def vectors(self) -> int:
+        """How many arrays of the length of the weights are alive at once: state, gradient and buffers, the result, and
+        the best weights so far."""
         ...
 
     def fine_tuning(self) -> Trainer:

@@ -79,14 +79,15 @@ class Job(ABC, Generic[Trained]):
         many that it has about as many words: on ZX and People's Daily better than three times as many, as in li-2015
         (5.1, where sentences of both are equally long).
         """
-        from tagweave.training.sample import IN_BATCHES, by_words
+        from tagweave.training.recipe import in_batches
+        from tagweave.training.sample import by_words
 
         numbers, sizes = [each.sample for each in self.plan.corpora], [len(each) for each in self.data.corpora]
         if any(number is not None for number in numbers):
             return tuple(
                 number if isinstance(number, int) else size for number, size in zip(numbers, sizes, strict=True)
             )
-        if self.plan.learner not in IN_BATCHES or not self.balances:
+        if not in_batches(self.plan.learner) or not self.balances:
             return ()
         data, usual = self.data, by_words(self.data.targets, self.data.sources)
         of_target, of_source = iter(usual[: len(data.targets)]), iter(usual[len(data.targets) :])

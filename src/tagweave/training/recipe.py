@@ -28,6 +28,12 @@ LEARNERS: dict[str, type[Any]] = {
 }
 """The learners by name; the keyword arguments of each are its settings."""
 
+
+def in_batches(learner: str) -> bool:
+    """Whether a learner takes a few sentences at a time; the others see all sentences at once."""
+    return hasattr(LEARNERS[learner], "batch")
+
+
 GUIDES = ("window", "joined")
 """What a guided model may see of its guide's labels."""
 _DENSE_LABELS = 64  # up to here every feature has a weight for every label: it costs memory and gains accuracy

@@ -209,15 +209,15 @@ def _found(reference: CorpusReference, file: CorpusFile) -> CorpusReference:
 
 
 def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
-    from tagweave.training.sample import IN_BATCHES
+    from tagweave.training.recipe import LEARNERS, in_batches
 
     if all(each.sample is None for each in plan.corpora):
         return
     if not METHODS[data.method].samples:
         expected = " or ".join(each.name for each in METHODS.values() if each.samples)
         raise PlanError(f"found --sample with the method {data.method}, expected {expected}")
-    if plan.learner not in IN_BATCHES:
-        expected = f"one of {', '.join(IN_BATCHES)}: the others see all sentences at once"
+    if not in_batches(plan.learner):
+        expected = f"one of {', '.join(filter(in_batches, LEARNERS))}: the others see all sentences at once"
         raise PlanError(f"found --sample with the learner {plan.learner}, expected {expected}")
 
 

@@ -6,9 +6,6 @@ from collections.abc import Sequence
 
 from tagweave.corpus.corpus import Corpus
 
-IN_BATCHES = ("adagrad", "sgd", "perceptron")
-"""The learners that take a few sentences at a time; the others see all sentences at once."""
-
 
 def by_words(targets: Sequence[Corpus], others: Sequence[Corpus], times: float = 1.0) -> tuple[int, ...]:
     """All sentences of the targets, and of each other corpus those of about `times` as many words as the targets have.

@@ -35,8 +35,8 @@ from tagweave.training.fit import Fitted, Problem, fit, fit_problem, prepare_cor
 from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import jackknifed
 from tagweave.training.pruning import guidelines_of
-from tagweave.training.recipe import Recipe
-from tagweave.training.sample import IN_BATCHES, by_words
+from tagweave.training.recipe import Recipe, in_batches
+from tagweave.training.sample import by_words
 
 FOLDS = 10
 """Of the jackknife, in sun-wan-2012."""
@@ -66,7 +66,7 @@ class Stacking:
 
     def sampling(self, recipe: Recipe, own: Sequence[Corpus], relabelled: Sequence[Corpus]) -> Recipe:
         """The recipe for a fit of corpora of the target guideline and of relabelled ones."""
-        sampled = self.times and relabelled and recipe.learner in IN_BATCHES
+        sampled = self.times and relabelled and in_batches(recipe.learner)
         return replace(recipe, sample=by_words(own, relabelled, self.times) if sampled else ())
 
     def about(self) -> dict[str, Any]:

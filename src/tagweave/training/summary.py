@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from tagweave.training.fit import Problem
     from tagweave.training.recipe import Recipe
 
-# vectors of the length of the weights that are alive at once: the learner's state, the gradient and buffers, the
-# result, the best weights so far; L-BFGS has its history besides
-_VECTORS = {"adagrad": 6, "lbfgs": 9, "sgd": 6, "rprop": 6, "cg": 14, "perceptron": 7}
 _SQUARES = 6  # tables of labels x labels that all threads share; each has two of its own
 _BUFFERS = 8  # tables of tokens x labels
 _TOGETHER = 64  # sentences that a thread takes at once where a learner sees them all
@@ -94,9 +91,9 @@ def estimated_bytes(problem: Problem, recipe: Recipe) -> int:
     objective, Y = problem.objective, len(problem.model.space)
     itemsize = np.dtype(objective.dtype).itemsize
     arrays = [value for value in vars(objective.encoded).values() if isinstance(value, np.ndarray)]
-    vectors = _VECTORS[recipe.learner] * objective.size * itemsize
-    if recipe.learner == "lbfgs":
-        vectors += 2 * int(recipe.settings.get("memory", 6)) * objective.size * 4
+    trainer = recipe.trainer()
+    history = 2 * getattr(trainer, "memory", 0) * objective.size * 4  # of L-BFGS
+    vectors = trainer.vectors * objective.size * itemsize + history
     tables = (_SQUARES + 2 * recipe.threads) * Y * Y * itemsize
     buffers = _BUFFERS * _longest(problem, recipe) * Y * itemsize
     return vectors + tables + buffers + 2 * sum(array.nbytes for array in arrays)

@@ -24,7 +24,7 @@ class StackedOptions(Options):
     )
     rounds: int = option(
         1,
-        "How often the labels that guide in training are bettered: 1 suits text without labels, 2 conversion.",
+        "How many rounds the labels that guide in training go through: 1 suits text without labels, 2 conversion.",
         "N",
         1,
     )
