@@ -45,6 +45,7 @@ from reproductions.sun_wan_2012.settings import PARTS, RECIPE
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.coding import as_layer
+from tagweave.learning.callback import SILENCE
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
@@ -192,7 +193,7 @@ def test_shares_of_the_corpora(cascade: Cascade, sample: Pair) -> None:
 
 
 def test_rows_share_what_they_have_in_common(sample: Pair, tmp_path: Path, trained: list[str]) -> None:
-    cell = cells(Cache(tmp_path), 1, None)
+    cell = cells(Cache(tmp_path), 1, SILENCE)
 
     def count(method: Method) -> int:
         del trained[:]
