@@ -63,7 +63,7 @@ class Server:
 
 @contextmanager
 def folder_with_model() -> Iterator[Path]:
-    """A folder with what `serve` asks for: a model of the sample, and a sentence that it does not doubt twice."""
+    """A folder with what `serve` asks for: a model of the sample, and a sentence that it does not noise twice."""
     with tempfile.TemporaryDirectory(prefix="tagweave-") as name:
         corpus = str(sample.path("ctb.txt"))
         words = ("train", f"ctb={corpus}", "-o", "model", "--iterations", "3")

@@ -95,7 +95,7 @@ def passes(made: Problem, count: int) -> dict[str, Any]:
     """The fastest of some passes over the training data, after one that compiles and makes room."""
     labels = len(made.model.space)
     recipe = for_bundles(Recipe(), labels) if len(made.model.space.views) > 1 else Recipe()
-    trainer, times, scope = recipe.trainer(), [], made.objective.encoded.scope
+    trainer, times, candidates = recipe.trainer(), [], made.objective.encoded.candidates
     with one_blas_thread():
         state = trainer.start(made.objective, made.model.weights)
         for _ in range(1 + count):
@@ -106,7 +106,7 @@ def passes(made: Problem, count: int) -> dict[str, Any]:
     return {
         "labels": labels,
         "batch": recipe.settings.get("batch", AdaGrad.batch),
-        "in_scope": labels if scope is None else len(scope.labels) / tokens,
+        "in_scope": labels if candidates is None else len(candidates.labels) / tokens,
         "weights": made.objective.size,
         "tokens": tokens,
         "seconds": times[1:],

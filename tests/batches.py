@@ -33,7 +33,7 @@ class Case:
         transition, start, end: -inf where forbidden.
         allow: int32[n], a row of masks for every token.
         masks: [sets, Y], 1 for the labels of a set.
-        doubt: empty, or float64[n].
+        noise: empty, or float64[n].
     """
 
     lengths: list[int]
@@ -43,15 +43,15 @@ class Case:
     end: Floats
     allow: NDArray[np.int32]
     masks: Floats
-    doubt: NDArray[np.float64]
+    noise: NDArray[np.float64]
 
     @property
     def ptr(self) -> NDArray[np.int64]:
         return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
 
     def shares(self) -> Floats:
-        """[n, Y]: 1 for allowed labels, the doubt for others."""
-        kept = self.doubt[:, None] if len(self.doubt) else np.zeros((len(self.allow), 1))
+        """[n, Y]: 1 for allowed labels, the noise for others."""
+        kept = self.noise[:, None] if len(self.noise) else np.zeros((len(self.allow), 1))
         return np.maximum(self.masks[self.allow], kept)
 
     def chains(self, restricted: bool) -> list[naive.Chain | None]:
@@ -73,7 +73,7 @@ class Case:
 
 
 @st.composite
-def cases(draw: st.DrawFn, spread: float = 4.0, free: bool = False, doubtful: bool = True) -> Case:
+def cases(draw: st.DrawFn, spread: float = 4.0, free: bool = False, noisy: bool = True) -> Case:
     """Cases of up to five sentences of up to five tokens; `free`: no forbidden transitions."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     size = draw(st.integers(1, 5))
@@ -86,9 +86,9 @@ def cases(draw: st.DrawFn, spread: float = 4.0, free: bool = False, doubtful: bo
     masks = (rng.random((sets, size)) < draw(st.sampled_from([0.3, 0.8]))).astype(float)
     masks[0] = 1
     masks[~masks.any(axis=1), 0] = 1
-    doubt = rng.choice([0.0, 1e-3, 0.5, 1.0], n) if doubtful and draw(st.booleans()) else np.zeros(0)
+    noise = rng.choice([0.0, 1e-3, 0.5, 1.0], n) if noisy and draw(st.booleans()) else np.zeros(0)
     allow = rng.integers(0, sets, n).astype(np.int32)
-    return Case(lengths, rng.normal(0, spread, (n, size)), transition, start, end, allow, masks, doubt)
+    return Case(lengths, rng.normal(0, spread, (n, size)), transition, start, end, allow, masks, noise)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _potentials(case: Case, scores: Floats, rows: NDArray[np.int32], restricted:
         return free, shift, free.size
     E, own_shift = np.empty_like(free), np.empty_like(shift)
     masks = case.masks.astype(scores.dtype)
-    count = chain.restrict(free, shift, scores, rows, case.allow, masks, case.doubt, E, own_shift)
+    count = chain.restrict(free, shift, scores, rows, case.allow, masks, case.noise, E, own_shift)
     return E, own_shift, float(count)
 
 

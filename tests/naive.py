@@ -25,7 +25,7 @@ class Chain:
         scores: [T][Y].
         transition: [Y][Y], row: from; -inf where a scheme forbids it.
         start, end: [Y]; -inf where a scheme forbids it.
-        shares: [T][Y], the part of its potential that the evidence leaves to a label: 1 where it is allowed, the doubt
+        shares: [T][Y], the part of its potential that the evidence leaves to a label: 1 where it is allowed, the noise
             where it is not; `None`: 1 everywhere.
     """
 

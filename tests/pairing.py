@@ -43,8 +43,8 @@ def token_features(encoder: TemplateEncoder, encoded: Encoded, sentence: int, t:
 
 def form_features(encoded: Encoded, sentence: int, t: int) -> list[Feature]:
     """The features of the form of token t alone, in the order of the arrays."""
-    kind = encoded.kinds[encoded.sentence_ptr[sentence] + t]
-    numbers = encoded.kind_features[encoded.kind_ptr[kind] : encoded.kind_ptr[kind + 1]]
+    kind = encoded.word_types[encoded.sentence_ptr[sentence] + t]
+    numbers = encoded.type_features[encoded.type_ptr[kind] : encoded.type_ptr[kind + 1]]
     return [Feature(int(number), 0) for number in numbers]
 
 

@@ -28,7 +28,7 @@ from tagweave.training.guided import fit_guided
 from tagweave.training.recipe import Recipe
 
 CHOICES = ("in proportion", "least certain", "random")
-"""Drawn in proportion to doubt, the least certain first, any."""
+"""Drawn in proportion to noise, the least certain first, any."""
 METHODS = ("two-stage", "coupled")
 
 

@@ -143,10 +143,10 @@ def features(encoded: Encoded, windows: NDArray[np.int64]) -> Any:
     from scipy.sparse import csr_matrix
 
     e, width = encoded, int(windows.max(initial=1))
-    counts = np.diff(e.kind_ptr)[e.kinds]
+    counts = np.diff(e.type_ptr)[e.word_types]
     own = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     rows = [np.repeat(np.arange(e.tokens), counts)]
-    columns = [e.kind_features[np.repeat(e.kind_ptr[e.kinds], counts) + own].astype(np.int64) * width]
+    columns = [e.type_features[np.repeat(e.type_ptr[e.word_types], counts) + own].astype(np.int64) * width]
     anchors = np.arange(e.tokens) + np.repeat(np.arange(len(e)), e.lengths) * e.outer_anchors + e.lead
     for family, (low, high) in enumerate(zip(e.low, e.high, strict=True)):
         for offset in range(low, high + 1):

@@ -20,11 +20,11 @@ TOKENS = st.lists(st.lists(st.lists(st.sampled_from(["a", "b", "w=c", "日本"])
 
 def features(encoded: Encoded) -> list[list[tuple[int, float]]]:
     """Number and value of the features of every token."""
-    values = encoded.kind_values if len(encoded.kind_values) else np.ones(len(encoded.kind_features))
+    values = encoded.type_values if len(encoded.type_values) else np.ones(len(encoded.type_features))
     found = []
-    for kind in encoded.kinds:
-        mine = slice(encoded.kind_ptr[kind], encoded.kind_ptr[kind + 1])
-        found.append(list(zip(encoded.kind_features[mine].tolist(), values[mine].tolist(), strict=True)))
+    for kind in encoded.word_types:
+        mine = slice(encoded.type_ptr[kind], encoded.type_ptr[kind + 1])
+        found.append(list(zip(encoded.type_features[mine].tolist(), values[mine].tolist(), strict=True)))
     return found
 
 
@@ -84,7 +84,7 @@ def test_values_are_kept_and_ones_need_none() -> None:
     encoded = AttributeEncoder().encode_attributes([[{"a": 0.5}, {"a": 2}], [["a"]]], [1.0, 3.0])
     assert features(encoded) == [[(0, 0.5)], [(0, 2.0)], [(0, 1.0)]]
     assert encoded.weights.tolist() == [1.0, 3.0]
-    assert len(AttributeEncoder().encode_attributes([[["a"]]]).kind_values) == 0
+    assert len(AttributeEncoder().encode_attributes([[["a"]]]).type_values) == 0
 
 
 def test_a_column_of_attributes_is_read() -> None:

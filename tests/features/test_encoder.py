@@ -84,7 +84,7 @@ def test_a_frozen_index_gives_the_same_ids_in_one_call_and_in_several(
     encoded = [encoder.encode(part) for part in parts]
     again = encoder.encode(sentences)
     assert (again.grams == whole.grams).all()
-    assert (again.kind_features == whole.kind_features).all()
+    assert (again.type_features == whole.type_features).all()
     if parts:
         assert (np.concatenate([part.grams for part in encoded]) == whole.grams).all()
     features = pair(encoder, whole, sentences)
@@ -105,7 +105,7 @@ def test_growing_in_several_calls_finds_the_same_features(
     assert pairs.keys() == features.keys()
     renumbered = {(features[text].number, pairs[text].number) for text in features}
     assert len(renumbered) == len(once.index) == len(grown.index)
-    assert all(features[text].location == pairs[text].location for text in features)
+    assert all(features[text].place == pairs[text].place for text in features)
     for old, new in renumbered:
         assert once.windows[old] == grown.windows[new]
         assert once.index.counts[old] == grown.index.counts[new]
@@ -149,8 +149,8 @@ def test_take_is_encoding_of_the_taken(templates: Templates, sentences: list[Sen
 def test_take_carries_doubt_and_weights() -> None:
     sentences = [Sentence(("a", "b"), weight=2.0), Sentence(()), Sentence(("c",), weight=0.5)]
     encoded = TemplateEncoder(Templates(("form[1]",))).encode(sentences)
-    taken = type(encoded)(**{**_fields(encoded), "doubt": np.array([0.1, 0.2, 0.3])}).take(np.array([2, 1, 0]))
-    assert taken.doubt.tolist() == [0.3, 0.1, 0.2]
+    taken = type(encoded)(**{**_fields(encoded), "noise": np.array([0.1, 0.2, 0.3])}).take(np.array([2, 1, 0]))
+    assert taken.noise.tolist() == [0.3, 0.1, 0.2]
     assert taken.weights.tolist() == [0.5, 1.0, 2.0]
     assert taken.sentence_ptr.tolist() == [0, 1, 1, 3]
 
@@ -189,7 +189,7 @@ def test_a_missing_column_is_an_error_with_a_place() -> None:
 def test_no_evidence_and_the_weights_of_sentences() -> None:
     encoded = TemplateEncoder(Templates(("form[0]",))).encode([Sentence(("a", "b"), weight=3.0), Sentence(("a",))])
     assert encoded.allow.tolist() == [0, 0, 0]
-    assert len(encoded.doubt) == 0
+    assert len(encoded.noise) == 0
     assert encoded.weights.tolist() == [3.0, 1.0]
 
 

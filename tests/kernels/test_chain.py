@@ -50,7 +50,7 @@ def _wide(case: Case) -> Case:
         case.end,
         np.tile(case.allow, copies),
         case.masks,
-        np.tile(case.doubt, copies),
+        np.tile(case.noise, copies),
     )
 
 
@@ -69,7 +69,7 @@ def test_products_large_enough_for_blas(case: Case, restricted: bool, dense: boo
 
 @settings(max_examples=50)
 @given(
-    case=cases(free=True, doubtful=False),
+    case=cases(free=True, noisy=False),
     gap=st.sampled_from([1e3, 3e3, 1e4]),
     dtype=st.sampled_from([np.float64, np.float32]),
 )
@@ -83,7 +83,7 @@ def test_evidence_far_below_the_best_label_is_scaled(case: Case, gap: float, dty
         case.end / 4,
         case.allow,
         case.masks,
-        case.doubt,
+        case.noise,
     )
     tolerance = EXACT if dtype is np.float64 else {"rtol": 1e-2, "atol": 2e-3}
     check(lifted, run(lifted, True, dtype, True), True, tolerance)
@@ -106,7 +106,7 @@ def test_what_the_annotation_allows_is_part_of_everything(case: Case, dense: boo
 @given(case=cases(), dense=st.booleans())
 def test_evidence_that_excludes_nothing_changes_no_bit(case: Case, dense: bool) -> None:
     unknown = Case(
-        case.lengths, case.scores, case.transition, case.start, case.end, 0 * case.allow, case.masks, case.doubt
+        case.lengths, case.scores, case.transition, case.start, case.end, 0 * case.allow, case.masks, case.noise
     )
     free, restricted = (run(unknown, some, np.float64, dense) for some in (False, True))
     assert free.log_z == restricted.log_z

@@ -21,7 +21,7 @@ def single(case: Case) -> Case:
     return replace(case, **{name: getattr(case, name).astype(np.float32) for name in names})
 
 
-ANY = cases(doubtful=False).map(single)
+ANY = cases(noisy=False).map(single)
 GAPS = st.sampled_from([4.0, 1e3, 1e4])
 
 
@@ -52,7 +52,7 @@ def test_exclude_leaves_only_what_the_evidence_allows(case: Case) -> None:
 
 
 @settings(max_examples=80)
-@given(GAPS.flatmap(lambda spread: cases(spread, doubtful=False)).map(single))
+@given(GAPS.flatmap(lambda spread: cases(spread, noisy=False)).map(single))
 def test_best_sequences(case: Case) -> None:
     labels = np.full(len(case.allow), -7, np.int32)
     some = (*ways(case.transition), case.start, case.end, case.ptr)
@@ -144,7 +144,7 @@ def test_path_score(case: Case, data: st.DataObject) -> None:
 
 
 @settings(max_examples=50)
-@given(cases(spread=2.0, doubtful=False))
+@given(cases(spread=2.0, noisy=False))
 def test_entropy_of_every_span(case: Case) -> None:
     found = run(case, True, np.float32, True)
     for s, twin in enumerate(case.chains(True)):
@@ -158,7 +158,7 @@ def test_entropy_of_every_span(case: Case) -> None:
                 assert entropy == pytest.approx(naive.entropy(twin, first, last), abs=1e-3)
 
 
-@given(cases(spread=2.0, doubtful=False))
+@given(cases(spread=2.0, noisy=False))
 def test_score_minus_log_z_is_the_posterior(case: Case) -> None:
     found = run(case, True, np.float64, False)
     for s, twin in enumerate(case.chains(True)):

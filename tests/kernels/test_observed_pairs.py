@@ -32,7 +32,7 @@ def naive_pairs(encoded: Encoded, masks: np.ndarray, width: int) -> set[int]:
     for s in range(len(encoded)):
         for t in range(encoded.sentence_ptr[s], encoded.sentence_ptr[s + 1]):
             allowed = [] if encoded.allow[t] == 0 else np.flatnonzero(masks[encoded.allow[t]]).tolist()
-            seen = [(int(g), 0) for g in _of_form(encoded, int(encoded.kinds[t]))]
+            seen = [(int(g), 0) for g in _of_form(encoded, int(encoded.word_types[t]))]
             for k in range(encoded.grams.shape[1]):
                 for offset in range(encoded.low[k], encoded.high[k] + 1):
                     seen.append(
@@ -43,7 +43,7 @@ def naive_pairs(encoded: Encoded, masks: np.ndarray, width: int) -> set[int]:
 
 
 def _of_form(encoded: Encoded, kind: int) -> np.ndarray:
-    return encoded.kind_features[encoded.kind_ptr[kind] : encoded.kind_ptr[kind + 1]]
+    return encoded.type_features[encoded.type_ptr[kind] : encoded.type_ptr[kind + 1]]
 
 
 def encode(texts: list[str], seed: int, minimum_count: int = 1) -> tuple[Encoded, TemplateEncoder]:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import naive
 from pairing import named, pair, weight_numbers
 from tagweave.corpus.sentence import Sentence
+from tagweave.features.candidate_labels import CandidateLabels
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.scope import Scope
 from tagweave.features.templates import Templates
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, View
@@ -57,7 +57,7 @@ class Problem:
         transitions: bool = True,
         edges: bool = True,
         observed_transitions: bool = False,
-        doubtful: bool = False,
+        noisy: bool = False,
         weighted: bool = False,
         scheme: TransitionScheme | None = None,
         scoped: bool = False,
@@ -74,9 +74,9 @@ class Problem:
             self.sets.of_labels(rng.choice(size, rng.integers(1, size + 1), replace=False))
         self.masks = self.sets.masks
         allow = rng.integers(0, len(self.sets), encoded.tokens).astype(np.int32)
-        doubt = rng.choice([0.0, 0.01, 0.6], encoded.tokens) if doubtful else np.zeros(0)
-        scope = Scope.of_mask(rng.random((encoded.tokens, size)) < 0.6) if scoped else None
-        self.encoded = replace(encoded, allow=allow, doubt=doubt, scope=scope).in_scope(self.masks)
+        noise = rng.choice([0.0, 0.01, 0.6], encoded.tokens) if noisy else np.zeros(0)
+        candidates = CandidateLabels.of_mask(rng.random((encoded.tokens, size)) < 0.6) if scoped else None
+        self.encoded = replace(encoded, allow=allow, noise=noise, candidates=candidates).including_allowed(self.masks)
         self.parameters = ChainParameters(
             space,
             tuple(self._layout(view, observed) for view in space.views),
@@ -139,24 +139,24 @@ class Problem:
             total += np.array(by_tag).reshape(len(forms), len(view.names))[:, view.projection]
         return total
 
-    def in_scope(self) -> NDArray[np.bool_]:
+    def including_allowed(self) -> NDArray[np.bool_]:
         """bool[N, Y]: whether a label comes into question at a token."""
-        scope, found = self.encoded.scope, np.ones((self.encoded.tokens, len(self.parameters.space)), bool)
-        for token in range(self.encoded.tokens if scope else 0):
+        candidates, found = self.encoded.candidates, np.ones((self.encoded.tokens, len(self.parameters.space)), bool)
+        for token in range(self.encoded.tokens if candidates else 0):
             found[token] = False
-            found[token, scope.labels[scope.ptr[token] : scope.ptr[token + 1]]] = True
+            found[token, candidates.labels[candidates.ptr[token] : candidates.ptr[token + 1]]] = True
         return found
 
     def chains(self, restricted: bool) -> list[naive.Chain | None]:
         """The twin of every sentence; `None` for an empty one."""
         transition, start, end = (array.tolist() for array in self.transition_scores())
-        doubt = self.encoded.doubt[:, None] if len(self.encoded.doubt) else 0.0
-        shares = np.maximum(self.masks[self.encoded.allow], doubt)
+        noise = self.encoded.noise[:, None] if len(self.encoded.noise) else 0.0
+        shares = np.maximum(self.masks[self.encoded.allow], noise)
         chains: list[naive.Chain | None] = []
         for s, sentence in enumerate(self.sentences):
             tokens = slice(self.encoded.sentence_ptr[s], self.encoded.sentence_ptr[s + 1])
             mine = shares[tokens].tolist()
-            scores = np.where(self.in_scope()[tokens], self.scores(sentence.forms), -np.inf).tolist()
+            scores = np.where(self.including_allowed()[tokens], self.scores(sentence.forms), -np.inf).tolist()
             chains.append(naive.Chain(scores, transition, start, end, mine if restricted else None) if mine else None)
         return chains
 

@@ -19,7 +19,7 @@ from tagweave.models.chain import ChainModel
 
 SEED = st.integers(0, 10_000)
 SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
-SWITCHES = st.fixed_dictionaries({name: st.booleans() for name in ("observed", "transitions", "edges", "doubtful")})
+SWITCHES = st.fixed_dictionaries({name: st.booleans() for name in ("observed", "transitions", "edges", "noisy")})
 
 
 def model_of(problem: Problem) -> ChainModel:
@@ -34,7 +34,7 @@ def parts(problem: Problem, values: Any) -> list[Any]:
 @settings(max_examples=40)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.booleans(), st.integers(1, 3))
 def test_best(texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool, threads: int) -> None:
-    problem = Problem(texts, space, seed, **(switches | {"doubtful": False}))
+    problem = Problem(texts, space, seed, **(switches | {"noisy": False}))
     found = model_of(problem).best(problem.encoded, problem.masks if restricted else None, threads)
     assert found.dtype == np.int32
     for chain, labels in zip(problem.chains(restricted), parts(problem, found), strict=True):
@@ -88,7 +88,7 @@ def test_pair_marginals_of_a_sentence(
 def test_k_best_and_the_score_of_a_sequence(
     texts: Any, space: Any, seed: int, switches: dict[str, bool], restricted: bool, k: int
 ) -> None:
-    problem = Problem(texts, space, seed, **(switches | {"doubtful": False}))
+    problem = Problem(texts, space, seed, **(switches | {"noisy": False}))
     model = model_of(problem)
     for s, chain in enumerate(problem.chains(restricted)):
         labels, scores = model.k_best(problem.encoded, s, k, problem.masks if restricted else None)
@@ -176,7 +176,7 @@ def test_threads_and_batches_change_nothing(dtype: Any, monkeypatch: pytest.Monk
     model = replace(model_of(problem), weights=problem.weights.astype(dtype))
     whole = model.best(problem.encoded), *model.marginals(problem.encoded, problem.masks)
     monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 40)
-    monkeypatch.setattr(objective_module, "_CHUNK_LANES", 3)
+    monkeypatch.setattr(objective_module, "_CHUNK_SENTENCES", 3)
     tolerance = 1e-9 if dtype is np.float64 else 1e-4
     for threads in (1, 2, 3):
         assert (model.best(problem.encoded, threads=threads) == whole[0]).all()

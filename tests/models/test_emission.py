@@ -54,7 +54,7 @@ class Setting:
 
     def scores(self, first: int, last: int, with_table: bool) -> Any:
         emission = ViewEmission(self.view, self.layout, self.weights)
-        table = emission.kind_table(self.encoded) if with_table else None
+        table = emission.type_table(self.encoded) if with_table else None
         tokens = self.tokens(first, last)
         scores = np.zeros((tokens.stop - tokens.start, self.labels), self.weights.dtype)
         emission.add_scores(self.encoded, first, last, table, scores)
@@ -63,7 +63,7 @@ class Setting:
     def gradient(self, first: int, last: int, difference: Any, with_table: bool) -> Any:
         gradient = np.zeros_like(self.weights)
         emission = ViewEmission(self.view, self.layout, gradient)
-        table = np.zeros((len(self.encoded.kind_ptr) - 1, self.tags), gradient.dtype) if with_table else None
+        table = np.zeros((len(self.encoded.type_ptr) - 1, self.tags), gradient.dtype) if with_table else None
         emission.add_gradient(self.encoded, first, last, table, difference)
         if table is not None:
             emission.add_table_gradient(self.encoded, table)
@@ -159,10 +159,10 @@ def test_features_may_have_values() -> None:
     setting = Setting([["abbc", "a"], ["a"]], PLAIN, False, 2)
     once = setting.scores(0, 2, True)
     fields = {name: getattr(setting.encoded, name) for name in type(setting.encoded).__dataclass_fields__}
-    setting.encoded = Encoded(**{**fields, "kind_values": np.full(len(setting.encoded.kind_features), 2.0)})
-    table = ViewEmission(PLAIN, setting.layout, setting.weights).kind_table(setting.encoded)
+    setting.encoded = Encoded(**{**fields, "type_values": np.full(len(setting.encoded.type_features), 2.0)})
+    table = ViewEmission(PLAIN, setting.layout, setting.weights).type_table(setting.encoded)
     doubled = setting.scores(0, 2, True)
-    np.testing.assert_allclose(doubled - once, table[setting.encoded.kinds] / 2, rtol=1e-10)
+    np.testing.assert_allclose(doubled - once, table[setting.encoded.word_types] / 2, rtol=1e-10)
     difference = setting.rng.normal(size=doubled.shape)
     gradient = setting.gradient(0, 2, difference, True)
     assert gradient @ setting.weights == pytest.approx((doubled * difference).sum())

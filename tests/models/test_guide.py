@@ -253,7 +253,7 @@ def test_rare_features_are_dropped_and_windows_fit() -> None:
     before = len(encoder.windows)
     encoder.freeze(encoded, 2)
     assert 0 < len(encoder.windows) < before
-    assert max(encoded.grams.max(), encoded.kind_features.max(initial=-1)) == len(encoder.windows) - 1
+    assert max(encoded.grams.max(), encoded.type_features.max(initial=-1)) == len(encoder.windows) - 1
     assert set(encoder.windows.tolist()) <= {1, 2, 3}
 
 

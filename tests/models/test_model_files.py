@@ -315,7 +315,7 @@ def test_a_consistent_lie_about_windows_reaches_no_kernel(name: str, tmp_path: P
     assert (honest.encoder.encode(sentences).grams >= 0).any()
     encoded = loaded.encoder.encode(sentences)
     assert (encoded.grams == -1).all()
-    assert (encoded.kind_features == -1).all()
+    assert (encoded.type_features == -1).all()
     assert np.isfinite(loaded.marginals(encoded)[1]).all()
 
 

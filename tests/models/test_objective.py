@@ -22,7 +22,7 @@ SEED = st.integers(0, 10_000)
 SWITCHES = st.fixed_dictionaries(
     {
         name: st.booleans()
-        for name in ("observed", "transitions", "edges", "observed_transitions", "doubtful", "weighted", "scoped")
+        for name in ("observed", "transitions", "edges", "observed_transitions", "noisy", "weighted", "scoped")
     }
 )
 SPACES = st.sampled_from([plain(), bundles(), plain(1), plain(2)])
@@ -188,9 +188,9 @@ def test_gold_labels_give_the_supervised_loss(texts: list[list[str]], space: Any
 
 @settings(max_examples=25)
 @given(TEXTS, SEED, SWITCHES)
-def test_full_doubt_is_no_evidence(texts: list[list[str]], seed: int, switches: dict[str, bool]) -> None:
+def test_full_noise_is_no_evidence(texts: list[list[str]], seed: int, switches: dict[str, bool]) -> None:
     problem = Problem(texts, plain(), seed, **switches)
-    problem.encoded = replace(problem.encoded, doubt=np.ones(problem.encoded.tokens))
+    problem.encoded = replace(problem.encoded, noise=np.ones(problem.encoded.tokens))
     loss, gradient = problem.objective().loss_and_gradient(problem.weights)
     assert loss == pytest.approx(0, abs=1e-12)
     np.testing.assert_allclose(gradient, 0, atol=1e-12)
@@ -232,10 +232,10 @@ def _permuted(problem: Problem, vector: Any, order: Any) -> Any:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_threads_agree_and_repeat_bit_for_bit(space: Any, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 40)
-    monkeypatch.setattr(objective_module, "_CHUNK_LANES", 3)
+    monkeypatch.setattr(objective_module, "_CHUNK_SENTENCES", 3)
     rng = np.random.default_rng(1)
     texts = [rng.choice(["a", "B", "abbc", "Aa"], rng.integers(0, 9)).tolist() for _ in range(60)]
-    problem = Problem(texts, space, 3, weighted=True, doubtful=True)
+    problem = Problem(texts, space, 3, weighted=True, noisy=True)
     weights = problem.weights.astype(dtype)
     found = {threads: problem.objective(threads, dtype).loss_and_gradient(weights) for threads in (1, 2, 3)}
     for threads, (loss, gradient) in found.items():
@@ -250,7 +250,7 @@ def test_threads_agree_and_repeat_bit_for_bit(space: Any, dtype: Any, monkeypatc
 
 def test_a_large_batch_after_a_pass_in_small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 8)
-    monkeypatch.setattr(objective_module, "_CHUNK_LANES", 1)
+    monkeypatch.setattr(objective_module, "_CHUNK_SENTENCES", 1)
     problem = Problem([["a", "B"], ["Aa"], ["abbc", "a", "a"]] * 10, plain(), 5)
     objective = problem.objective(threads=2)
     loss, gradient = objective.loss_and_gradient(problem.weights)

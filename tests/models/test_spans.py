@@ -102,7 +102,7 @@ def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     start, stop, _ = all_spans(problem)
     whole = [ask(model, problem.encoded, start, stop) for ask in (span_entropies, word_probabilities)]
     monkeypatch.setattr(objective_module, "_CHUNK_CELLS", 4)
-    monkeypatch.setattr(objective_module, "_CHUNK_LANES", 1)
+    monkeypatch.setattr(objective_module, "_CHUNK_SENTENCES", 1)
     visits: list[Any] = []
     model.visit_pair_marginals(problem.encoded, lambda *each: visits.append(each))
     assert len(visits) > 5

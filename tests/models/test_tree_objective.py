@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import naive_trees
 from tagweave.corpus.sentence import Arc, Sentence
-from tagweave.features.arc_doubt import with_doubt
+from tagweave.features.arc_noise import with_noise
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.arcs import EncodedArcs, encode_arcs
 from tagweave.learning.lbfgs import LBFGS
@@ -56,14 +56,14 @@ def _candidates(evidence: str, head: int, m: int, n: int, rng: Any) -> Any:
     return tuple(Arc(h, None) for h in heads)
 
 
-def doubted(sentences: list[Sentence], seed: int) -> list[Sentence]:
+def uncertain(sentences: list[Sentence], seed: int) -> list[Sentence]:
     """With a confidence of every token."""
     rng = np.random.default_rng(seed)
     return [replace(each, confidence=tuple(rng.choice([0.3, 0.999, 1.0], len(each)).tolist())) for each in sentences]
 
 
 def encoded_evidence(sentences: list[Sentence]) -> EncodedArcs:
-    return with_doubt(encode_arcs(sentences, TEMPLATES, "head"), sentences)
+    return with_noise(encode_arcs(sentences, TEMPLATES, "head"), sentences)
 
 
 def objective(sentences: list[Sentence], **options: Any) -> TreeObjective:
@@ -112,10 +112,10 @@ def shares(given: Sentence) -> Any:
 
 @settings(max_examples=40, deadline=None)
 @given(SEED, EVIDENCE, st.booleans(), st.booleans())
-def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bool, is_doubted: bool) -> None:
+def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bool, is_noiseed: bool) -> None:
     sentences, weights = problem(seed, evidence, single_root), random_weights(seed)
-    if is_doubted:
-        sentences = doubted(sentences, seed)
+    if is_noiseed:
+        sentences = uncertain(sentences, seed)
     own = objective(sentences, single_root=single_root)
     loss = own.loss_and_gradient(weights)[0] if len(own) else 0.0
     assert loss == pytest.approx(expected_loss(sentences, weights, single_root), abs=1e-5)
@@ -123,9 +123,9 @@ def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bo
 
 @settings(max_examples=15, deadline=None)
 @given(SEED, st.sampled_from(["full", "partial", "ambiguous", "mixed"]), st.integers(1, 3), st.booleans())
-def test_the_gradient_is_that_of_all_trees(seed: int, evidence: str, size: int, is_doubted: bool) -> None:
+def test_the_gradient_is_that_of_all_trees(seed: int, evidence: str, size: int, is_noiseed: bool) -> None:
     sentences, weights = problem(seed, evidence), random_weights(seed)
-    sentences = doubted(sentences, seed) if is_doubted else sentences
+    sentences = uncertain(sentences, seed) if is_noiseed else sentences
     own = objective(sentences)
     own._threshold = 0.0  # arcs of small probability count, too
     loss, gradient = own.loss_and_gradient(weights)
@@ -164,12 +164,12 @@ def test_belief_goes_from_evidence_to_none(evidence: str) -> None:
     assert losses[0] > losses[2] > losses[3] == pytest.approx(0, abs=1e-6)
 
 
-def test_where_all_is_believed_there_is_no_doubt() -> None:
+def test_where_all_is_believed_there_is_no_noise() -> None:
     given = [replace(each, confidence=(1.0,) * len(each)) for each in treebank(3)]
-    assert not len(encoded_evidence(given).doubt)
+    assert not len(encoded_evidence(given).noise)
 
 
-def test_doubted_evidence_of_trees_that_cross_contradicts_nothing() -> None:
+def test_noiseed_evidence_of_trees_that_cross_contradicts_nothing() -> None:
     crossing = replace(sentence("NNNN", [3, 4, 0, 3]), confidence=(1.0, 0.9, 1.0, 1.0))
     assert 0 < objective([crossing]).loss_and_gradient(random_weights())[0] < np.inf
 

@@ -28,16 +28,16 @@ def featureless(case: Case) -> Encoded:
     none, n = np.zeros(0, np.int64), len(case.allow)
     return Encoded(
         sentence_ptr=case.ptr,
-        kinds=np.zeros(n, np.int32),
-        kind_ptr=np.zeros(2, np.int64),
-        kind_features=np.zeros(0, np.int32),
-        kind_values=np.zeros(0),
+        word_types=np.zeros(n, np.int32),
+        type_ptr=np.zeros(2, np.int64),
+        type_features=np.zeros(0, np.int32),
+        type_values=np.zeros(0),
         grams=np.zeros((n, 0), np.int32),
         lead=0,
         low=none,
         high=none,
         allow=case.allow,
-        doubt=case.doubt,
+        noise=case.noise,
         weights=np.ones(len(case.lengths)),
     )
 
@@ -64,16 +64,16 @@ def run(case: Case, restricted: bool, dtype: type) -> Sums:
 
 
 def _by_sentence(case: Case, batch: Batch, t: Transitions, sums: Any) -> Sums:
-    lane_of = {int(s): lane for lane, s in enumerate(batch.order)}
+    row_of = {int(s): batch_row for batch_row, s in enumerate(batch.order)}
     size = len(case.start)
     log_z, gamma, xi = [], [], []
     for s, length in enumerate(case.lengths):
         rows = batch.rows[case.ptr[s] : case.ptr[s + 1]]
         pairs = sums.before[rows[1:], :, None] * t.potential * sums.beyond[rows[1:], None, :]
-        log_z.append(sums.log_z[lane_of[s]] + (length - 1) * t.step + t.edge if length else 0.0)
-        if s in lane_of and lane_of[s] in sums.exact:
+        log_z.append(sums.log_z[row_of[s]] + (length - 1) * t.step + t.edge if length else 0.0)
+        if s in row_of and row_of[s] in sums.exact:
             assert not pairs.any()
-            pairs = np.array(list(sums.exact[lane_of[s]].pairs())).reshape(-1, size, size)
+            pairs = np.array(list(sums.exact[row_of[s]].pairs())).reshape(-1, size, size)
         gamma.append(sums.gamma[rows])
         xi.append(pairs)
     return Sums(log_z, gamma, xi, sum((pairs.sum(axis=0) for pairs in xi), np.zeros((size, size))), 0)
@@ -104,7 +104,7 @@ def test_any_scores_in_single_precision(spread: float, data: st.DataObject, rest
 
 
 @settings(max_examples=40)
-@given(cases(spread=3.0, doubtful=False))
+@given(cases(spread=3.0, noisy=False))
 def test_sums_in_logarithms(case: Case) -> None:
     for s, twin in enumerate(case.chains(False)):
         if twin is None or naive.log_partition(twin) == -np.inf:
@@ -197,7 +197,7 @@ def test_allowed_scores_are_those_of_the_shares() -> None:
     encoded = featureless(case)
     batch = Batch.of(encoded, 0, 1)
     assert allowed_scores(case.scores, batch, case.masks, slice(0, 2)).tolist() == [[-np.inf, 2], [3, 4]]
-    noisy = Batch.of(replace(encoded, doubt=np.array([0.5, 0.0])), 0, 1)
+    noisy = Batch.of(replace(encoded, noise=np.array([0.5, 0.0])), 0, 1)
     expected = [[1 + np.log(0.5), 2], [3, 4]]
     assert allowed_scores(case.scores, noisy, case.masks, slice(0, 2)).tolist() == expected
 

@@ -54,8 +54,8 @@ def test_what_is_refused_is_what_enumeration_refuses(data: Any, name: str) -> No
         return
     with pytest.raises(CorpusError, match=f"file:{wrong[0]}: found labels that exclude one another"):
         check_consistent(sentences, numbers, certain, sets.masks, scheme)
-    doubtful = np.full(len(allow), 0.1)
-    check_consistent(sentences, numbers, doubtful, sets.masks, scheme)  # nothing is certain, so nothing is impossible
+    noisy = np.full(len(allow), 0.1)
+    check_consistent(sentences, numbers, noisy, sets.masks, scheme)  # nothing is certain, so nothing is impossible
 
 
 def corpus_of(*layers: str) -> Corpus:

@@ -192,7 +192,7 @@ def test_less_confidence_is_less_loss() -> None:
 
 
 def test_an_excluded_label_keeps_its_doubt_as_a_share() -> None:
-    """One token, two labels, all weights 0: loss = log 2 - log(1 + doubt)."""
+    """One token, two labels, all weights 0: loss = log 2 - log(1 + noise)."""
     one = sentence("a/N", confidence=(0.75,))
     problem = prepare([Corpus((one, sentence("b/V", weight=0)), "g")], Recipe(precision="float64"))
     loss, _ = problem.objective.loss_and_gradient(np.zeros(problem.objective.size))

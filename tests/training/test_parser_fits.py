@@ -107,11 +107,11 @@ def test_what_is_not_believed_is_unknown() -> None:
 
 
 def test_belief_weighs_wrong_trees_against_right_ones() -> None:
-    """Two sentences of three are wrong: believed, they win; doubted, the right one does."""
+    """Two sentences of three are wrong: believed, they win; uncertain, the right one does."""
     right, wrong = sentence("DNV", [2, 3, 0]), sentence("DNV", [3, 3, 0])
-    doubted = replace(wrong, confidence=(0.2,) * 3)
+    uncertain = replace(wrong, confidence=(0.2,) * 3)
     assert scores(fit_parser([corpus([right, wrong, wrong])], RECIPE, run=Run(SHORT)), [right])[0] < 1
-    assert scores(fit_parser([corpus([right, doubted, doubted])], RECIPE, run=Run(SHORT)), [right])[0] == 1
+    assert scores(fit_parser([corpus([right, uncertain, uncertain])], RECIPE, run=Run(SHORT)), [right])[0] == 1
 
 
 def test_development_data_choose_the_iteration() -> None:
@@ -205,8 +205,8 @@ def test_settings_are_checked() -> None:
 def test_belief_weighs_relations() -> None:
     right = sentence("NV", [2, 0])
     wrong = with_evidence(right, (Arc(2, "nsubj"),), (Arc(0, "root"),))
-    doubted = replace(wrong, confidence=(0.2, 1.0))
-    for others, relation in ((wrong, "nsubj"), (doubted, "obj")):
+    uncertain = replace(wrong, confidence=(0.2, 1.0))
+    for others, relation in ((wrong, "nsubj"), (uncertain, "obj")):
         model = fit_parser([corpus([right, others, others])], RECIPE, run=Run(SHORT)).model
         [parsed] = Parser(model).parse([right])
         assert [arcs[0].relation for arcs in parsed.heads["head"]] == [relation, "root"]

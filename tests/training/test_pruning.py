@@ -86,8 +86,8 @@ def test_the_scope_is_the_bundles_of_proposed_tags_and_has_what_the_evidence_all
 ) -> None:
     problem = prepare_coupled(proposed, RECIPE, Coupling(), pruning)
     space, encoded, masks = problem.model.space, problem.objective.encoded, problem.sets.masks
-    assert encoded.scope is not None
-    assert len(encoded.scope.labels) < 0.3 * encoded.tokens * len(space)
+    assert encoded.candidates is not None
+    assert len(encoded.candidates.labels) < 0.3 * encoded.tokens * len(space)
     fields = [
         pair
         for corpus in proposed
@@ -95,7 +95,7 @@ def test_the_scope_is_the_bundles_of_proposed_tags_and_has_what_the_evidence_all
         for pair in zip(*(s.columns[proposal_column(name)] for name in ("ctb", "pd")), strict=True)
     ]
     for token, (ctb, pd) in enumerate(fields):
-        own = encoded.scope.labels[encoded.scope.ptr[token] : encoded.scope.ptr[token + 1]]
+        own = encoded.candidates.labels[encoded.candidates.ptr[token] : encoded.candidates.ptr[token + 1]]
         allowed = np.flatnonzero(masks[encoded.allow[token]])
         found, both = {space.names[y] for y in own}, {f"{a}&{b}" for a in ctb.split(" ") for b in pd.split(" ")}
         assert found - both <= {space.names[y] for y in allowed}

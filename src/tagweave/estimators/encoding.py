@@ -31,7 +31,7 @@ def finite(encoded: Encoded) -> Encoded:
     Raises:
         ValueError: there is one.
     """
-    if not np.isfinite(encoded.kind_values).all():
+    if not np.isfinite(encoded.type_values).all():
         raise ValueError("found an attribute whose value is nan or infinite, expected finite numbers")
     return encoded
 

@@ -12,7 +12,7 @@ import numpy as np
 from tagweave.estimators.sequences import TokenSequence
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.kernels.decode import best_sequences
-from tagweave.kernels.emission import kind_scores
+from tagweave.kernels.emission import type_scores
 from tagweave.models.chain import ChainModel
 
 _NUMBERS = {bool, int, float}
@@ -75,8 +75,8 @@ class SingleSentences:
         if length == 0:
             return []
         scores = np.empty((length, len(self._names)), self.model.weights.dtype)
-        kinds, ptr = np.arange(length, dtype=np.int32), np.array(ends)
-        kind_scores(*self._emission, ptr, np.array(features, np.int32), values, kinds, scores)
+        word_types, ptr = np.arange(length, dtype=np.int32), np.array(ends)
+        type_scores(*self._emission, ptr, np.array(features, np.int32), values, word_types, scores)
         labels = np.empty(length, np.int32)
         best_sequences(scores, *self._transitions, np.array([0, length]), 0, 1, labels)
         names = self._names

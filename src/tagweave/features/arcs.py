@@ -38,7 +38,7 @@ class EncodedArcs:
             single heads; `allowed_ptr` int64[S + 1] says where those of a sentence stand.
         weights: float64[S], how often each sentence counts.
         guide: int32[N + S], by position the head in the tree that guides, negative where it is unknown; empty without.
-        doubt: float64[N + S], by position the share of its potential that an excluded head keeps in training; empty
+        noise: float64[N + S], by position the share of its potential that an excluded head keeps in training; empty
             where all evidence is believed.
     """
 
@@ -50,7 +50,7 @@ class EncodedArcs:
     allowed: NDArray[np.uint8]
     weights: NDArray[np.float64]
     guide: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    doubt: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    noise: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.position_ptr) - 1
@@ -104,7 +104,7 @@ class EncodedArcs:
             allowed=self.allowed[cells],
             weights=self.weights[order],
             guide=self.guide[positions] if len(self.guide) else self.guide,
-            doubt=self.doubt[positions] if len(self.doubt) else self.doubt,
+            noise=self.noise[positions] if len(self.noise) else self.noise,
         )
 
 

@@ -122,7 +122,7 @@ class AttributeEncoder:
         new = self.index.freeze(minimum_count)
         if (new < 0).any():
             self.names = [name for name, number in zip(self.names, new.tolist(), strict=True) if number >= 0]
-            hashing.renumber(encoded.kind_features, new)
+            hashing.renumber(encoded.type_features, new)
 
     def to_json(self) -> dict[str, Any]:
         """A description, for the model's metadata."""
@@ -162,16 +162,16 @@ def _encoded(
     tokens = len(ends) - 1
     return Encoded(
         sentence_ptr=np.array([0, *accumulate(lengths)], np.int64),
-        kinds=np.arange(tokens, dtype=np.int32),
-        kind_ptr=np.array(ends, np.int64),
-        kind_features=features,
-        kind_values=np.zeros(0) if (values == 1).all() else values,
+        word_types=np.arange(tokens, dtype=np.int32),
+        type_ptr=np.array(ends, np.int64),
+        type_features=features,
+        type_values=np.zeros(0) if (values == 1).all() else values,
         grams=np.zeros((tokens, 0), np.int32),
         lead=0,
         low=np.zeros(0, np.int64),
         high=np.zeros(0, np.int64),
         allow=np.zeros(tokens, np.int32),
-        doubt=np.zeros(0),
+        noise=np.zeros(0),
         weights=np.ones(len(lengths)) if weights is None else np.array(weights, np.float64),
     )
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.features.candidate_labels import CandidateLabels
 from tagweave.features.ragged import rows
-from tagweave.features.scope import Scope
 
 Ints = NDArray[np.int32]
 
@@ -20,31 +20,31 @@ class Encoded:
 
     Attributes:
         sentence_ptr: int64[S + 1], the first token of every sentence.
-        kinds: int32[N], the kind (distinct word form, or distinct list of attributes) of every token.
-        kind_ptr, kind_features: int64[V + 1] and int32, the features of every kind.
-        kind_values: empty, or float64, one factor for each of `kind_features`.
+        word_types: int32[N], the word type (distinct word form, or distinct list of attributes) of every token.
+        type_ptr, type_features: int64[V + 1] and int32, the features of every word type.
+        type_values: empty, or float64, one factor for each of `type_features`.
         grams: int32[M, K], the gram of every family at every anchor, -1 where there is none that the index knows.
         lead: how many anchors stand before the first token of a sentence; M = N + S (lead + trail).
         low, high: int64[K], the smallest and largest offset of an anchor from a token that sees it.
         allow: int32[N], the label set of every token; 0 allows all.
-        doubt: empty, or float64[N], the share of its score that an excluded label keeps.
+        noise: empty, or float64[N], the share of its score that an excluded label keeps.
         weights: float64[S], how often each sentence counts.
-        scope: the labels that come into question at each token; `None`: all.
+        candidates: the labels that come into question at each token; `None`: all.
     """
 
     sentence_ptr: NDArray[np.int64]
-    kinds: Ints
-    kind_ptr: NDArray[np.int64]
-    kind_features: Ints
-    kind_values: NDArray[np.float64]
+    word_types: Ints
+    type_ptr: NDArray[np.int64]
+    type_features: Ints
+    type_values: NDArray[np.float64]
     grams: Ints
     lead: int
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     allow: Ints
-    doubt: NDArray[np.float64]
+    noise: NDArray[np.float64]
     weights: NDArray[np.float64]
-    scope: Scope | None = None
+    candidates: CandidateLabels | None = None
 
     def __len__(self) -> int:
         return len(self.sentence_ptr) - 1
@@ -52,7 +52,7 @@ class Encoded:
     @property
     def tokens(self) -> int:
         """The number of tokens."""
-        return len(self.kinds)
+        return len(self.word_types)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -76,21 +76,23 @@ class Encoded:
         return replace(
             self,
             sentence_ptr=ptr,
-            kinds=self.kinds[tokens],
+            word_types=self.word_types[tokens],
             grams=self.grams[anchors],
             allow=self.allow[tokens],
-            doubt=self.doubt[tokens] if len(self.doubt) else self.doubt,
+            noise=self.noise[tokens] if len(self.noise) else self.noise,
             weights=self.weights[order],
-            scope=self.scope and self.scope.take(tokens),
+            candidates=self.candidates and self.candidates.take(tokens),
         )
 
     def with_evidence(self, allow: Ints) -> Encoded:
         """The same sentences under other evidence."""
         return replace(self, allow=allow)
 
-    def in_scope(self, masks: NDArray[Any]) -> Encoded:
-        """The same sentences with a scope in which every token has a label that its evidence allows.
+    def including_allowed(self, masks: NDArray[Any]) -> Encoded:
+        """The same sentences with candidates among which every token has a label that its evidence allows.
 
         masks [sets, Y] are the label sets that `allow` numbers.
         """
-        return self if self.scope is None else replace(self, scope=self.scope.including(self.allow, masks))
+        return (
+            self if self.candidates is None else replace(self, candidates=self.candidates.including(self.allow, masks))
+        )

@@ -83,25 +83,25 @@ class TemplateEncoder:
         """
         tokens = self._tokens(sentences)
         grams = self._grams(tokens)
-        kind_ptr, kind_codes = self._inside(tokens.columns)
-        features = self.index.ids(kind_codes)
+        type_ptr, type_codes = self._inside(tokens.columns)
+        features = self.index.ids(type_codes)
         if not self.index.frozen:
             # the index saw the features of a form once, but they occur at each of its tokens
             times = np.bincount(tokens.ids[0], minlength=len(tokens.forms))
-            self.index.count(features, np.repeat(times - 1, np.diff(kind_ptr)))
+            self.index.count(features, np.repeat(times - 1, np.diff(type_ptr)))
         total = int(tokens.sentence_ptr[-1])
         return Encoded(
             sentence_ptr=tokens.sentence_ptr,
-            kinds=tokens.ids[0],
-            kind_ptr=kind_ptr,
-            kind_features=features,
-            kind_values=np.zeros(0),
+            word_types=tokens.ids[0],
+            type_ptr=type_ptr,
+            type_features=features,
+            type_values=np.zeros(0),
             grams=grams,
             lead=self.lead,
             low=self.low,
             high=self.high,
             allow=np.zeros(total, np.int32),
-            doubt=np.zeros(0),
+            noise=np.zeros(0),
             weights=np.array([sentence.weight for sentence in sentences], np.float64),
         )
 
@@ -110,7 +110,7 @@ class TemplateEncoder:
         new = self.index.freeze(minimum_count)
         if (new < 0).any():
             hashing.renumber(encoded.grams.reshape(-1), new)
-            hashing.renumber(encoded.kind_features, new)
+            hashing.renumber(encoded.type_features, new)
 
     def _tokens(self, sentences: Sequence[Sentence]) -> _Tokens:
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))

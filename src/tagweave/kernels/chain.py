@@ -66,17 +66,17 @@ def shift_scores(scores, rows, shifted, shift):
 
 
 @kernel
-def restrict(free, free_shift, scores, rows, allow, masks, doubt, restricted, shift):
+def restrict(free, free_shift, scores, rows, allow, masks, noise, restricted, shift):
     """restricted = the potentials of the labels that the evidence allows, 0 for the others. Returns how many it allows.
 
-    allow int32[n] is the label set of each token, masks float[sets, Y] 1 for its labels and 0 for the others. doubt
+    allow int32[n] is the label set of each token, masks float[sets, Y] 1 for its labels and 0 for the others. noise
     float[n] (or empty) is the share of the potential that an excluded label keeps: 0 is full belief, 1 no evidence.
     """
     Y = _U(free.shape[1])
     allowed = free.dtype.type(0)
     for t in range(_U(rows.shape[0])):
         r, a = _U(rows[t]), _U(allow[t])
-        kept = free.dtype.type(doubt[t]) if doubt.shape[0] else free.dtype.type(0)
+        kept = free.dtype.type(noise[t]) if noise.shape[0] else free.dtype.type(0)
         top = free.dtype.type(0)
         for y in range(Y):
             share = max(masks[a, y], kept)

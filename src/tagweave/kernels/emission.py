@@ -10,8 +10,7 @@ matrix of the sentence, seen as one flat row-major array that begins at token p 
 list, and where every gram has, the layout is dense and `cell` empty. A sentence of L tokens has anchors from -lead to
 L + trail, and grams[row] holds their features.
 
-Features of the word alone do not depend on its neighbours. They are scored once per word form ("kind"), as windows of
-one.
+Features of the word alone do not depend on its neighbours. They are scored once per word type, as windows of one.
 
 Indices are unsigned throughout: Numba tests a signed one for being negative at every access, and does not vectorise.
 """
@@ -121,9 +120,9 @@ def gram_gradient(gradient: Floats, *arguments: Any) -> None:
 
 
 @inner
-def _prefetch_kind(weights, ptr, kind_ptr, features, kind):
-    """Start loading the weights of a kind."""
-    for j in range(_U(kind_ptr[kind]), _U(kind_ptr[kind + _ONE])):
+def _prefetch_type(weights, ptr, type_ptr, features, word_type):
+    """Start loading the weights of a word type."""
+    for j in range(_U(type_ptr[word_type]), _U(type_ptr[word_type + _ONE])):
         if features[j] >= 0:
             soon = _U(ptr[_U(features[j])])
             prefetch(weights, soon)
@@ -132,19 +131,20 @@ def _prefetch_kind(weights, ptr, kind_ptr, features, kind):
 
 
 @kernel
-def kind_scores(weights, ptr, cell, kind_ptr, features, values, kinds, scores):
-    """scores[i] = the score of kinds[i]: float[len(kinds), Y], set, not added.
+def type_scores(weights, ptr, cell, type_ptr, features, values, word_types, scores):
+    """scores[i] = the score of word_types[i]: float[len(word_types), Y], set, not added.
 
-    kind_ptr int64[V + 1] and features int32 list the features of each kind; values is empty, or one factor a feature.
+    type_ptr int64[V + 1] and features int32 list the features of each word type; values is empty, or one factor for
+    each.
     """
     Y, cells = _U(scores.shape[1]), flat(scores)
-    for i in range(_U(kinds.shape[0])):
+    for i in range(_U(word_types.shape[0])):
         for y in range(Y):
             scores[i, y] = 0
-        if i + _ONE < _U(kinds.shape[0]):
-            _prefetch_kind(weights, ptr, kind_ptr, features, _U(kinds[i + _ONE]))
-        kind = _U(kinds[i])
-        for j in range(_U(kind_ptr[kind]), _U(kind_ptr[kind + _ONE])):
+        if i + _ONE < _U(word_types.shape[0]):
+            _prefetch_type(weights, ptr, type_ptr, features, _U(word_types[i + _ONE]))
+        word_type = _U(word_types[i])
+        for j in range(_U(type_ptr[word_type]), _U(type_ptr[word_type + _ONE])):
             if features[j] < 0:
                 continue
             start, stop = _U(ptr[_U(features[j])]), _U(ptr[_U(features[j]) + _ONE])
@@ -159,12 +159,12 @@ def kind_scores(weights, ptr, cell, kind_ptr, features, values, kinds, scores):
 
 
 @kernel
-def kind_gradient(gradient, ptr, cell, kind_ptr, features, values, kinds, difference):
-    """The transpose of `kind_scores`."""
+def type_gradient(gradient, ptr, cell, type_ptr, features, values, word_types, difference):
+    """The transpose of `type_scores`."""
     dense = cell.shape[0] == 0
-    for i in range(_U(kinds.shape[0])):
-        kind = _U(kinds[i])
-        for j in range(_U(kind_ptr[kind]), _U(kind_ptr[kind + _ONE])):
+    for i in range(_U(word_types.shape[0])):
+        word_type = _U(word_types[i])
+        for j in range(_U(type_ptr[word_type]), _U(type_ptr[word_type + _ONE])):
             if features[j] < 0:
                 continue
             g = _U(features[j])
@@ -180,12 +180,12 @@ def kind_gradient(gradient, ptr, cell, kind_ptr, features, values, kinds, differ
 
 
 @kernel
-def collect(difference, kinds, table):
-    """table[kinds[t]] += difference[t]."""
-    for t in range(_U(kinds.shape[0])):
-        kind = _U(kinds[t])
+def collect(difference, word_types, table):
+    """table[word_types[t]] += difference[t]."""
+    for t in range(_U(word_types.shape[0])):
+        word_type = _U(word_types[t])
         for y in range(_U(table.shape[1])):
-            table[kind, y] += difference[t, y]
+            table[word_type, y] += difference[t, y]
 
 
 @kernel
@@ -220,8 +220,8 @@ def exclude_outside(scores, ptr, labels):
 
 
 @kernel
-def touched_features(grams, low_row, high_row, kind_ptr, features, kinds, seen, now, touched):
-    """Every feature of the grams at anchors low_row .. high_row - 1 and of kinds, once. Returns how many.
+def touched_features(grams, low_row, high_row, type_ptr, features, word_types, seen, now, touched):
+    """Every feature of the grams at anchors low_row .. high_row - 1 and of word types, once. Returns how many.
 
     seen int32[F] holds the number of the call that saw a feature last, `now` is that of this one. touched int32 has
     room for all features with their repetitions.
@@ -234,9 +234,9 @@ def touched_features(grams, low_row, high_row, kind_ptr, features, kinds, seen, 
                 seen[_U(g)] = now
                 touched[_U(count)] = g
                 count += 1
-    for i in range(_U(kinds.shape[0])):
-        kind = _U(kinds[i])
-        for j in range(_U(kind_ptr[kind]), _U(kind_ptr[kind + _ONE])):
+    for i in range(_U(word_types.shape[0])):
+        word_type = _U(word_types[i])
+        for j in range(_U(type_ptr[word_type]), _U(type_ptr[word_type + _ONE])):
             g = features[j]
             if g >= 0 and seen[_U(g)] != now:
                 seen[_U(g)] = now

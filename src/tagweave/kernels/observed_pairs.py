@@ -64,18 +64,18 @@ def enter_grams(table, grams, high, low, lead, sentence_ptr, allow, speaks, limi
 
 
 @kernel
-def enter_kinds(table, kind_ptr, features, kinds, sets, speaks, limit, progress):
-    """Enter the features of kinds[i] with the label set sets[i] as `enter_grams`, from i = progress[0] on."""
+def enter_types(table, type_ptr, features, word_types, sets, speaks, limit, progress):
+    """Enter the features of word_types[i] with the label set sets[i] as `enter_grams`, from i = progress[0] on."""
     width = limit[1]
-    for i in range(progress[0], kinds.shape[0]):
+    for i in range(progress[0], word_types.shape[0]):
         progress[0] = i
-        low, high = kind_ptr[kinds[i]], kind_ptr[kinds[i] + 1]
+        low, high = type_ptr[word_types[i]], type_ptr[word_types[i] + 1]
         if progress[1] + high - low > limit[0]:
             return
         for f in range(low, high):
             if features[f] >= 0 and speaks[sets[i]]:
                 progress[1] += _enter(table, np.int64(features[f]) * width + sets[i])
-    progress[0] = kinds.shape[0]
+    progress[0] = word_types.shape[0]
 
 
 @kernel

@@ -29,22 +29,22 @@ class Sentences(NamedTuple):
     """Encoded sentences with evidence: the arrays of `Encoded`, and of their label sets.
 
     `masks` [sets, Y] are 1 where a set allows a label, `only` int32[sets] is the label of a set of one, else -1.
-    `scope_ptr` is empty where all labels come into question.
+    `candidate_ptr` is empty where all labels come into question.
     """
 
     ptr: NDArray[Any]
-    kinds: NDArray[Any]
-    kind_ptr: NDArray[Any]
-    kind_features: NDArray[Any]
-    kind_values: NDArray[Any]
+    word_types: NDArray[Any]
+    type_ptr: NDArray[Any]
+    type_features: NDArray[Any]
+    type_values: NDArray[Any]
     grams: NDArray[Any]
     lead: int
     low: NDArray[Any]
     high: NDArray[Any]
     allow: NDArray[Any]
     weights: NDArray[Any]
-    scope_ptr: NDArray[Any]
-    scope_labels: NDArray[Any]
+    candidate_ptr: NDArray[Any]
+    candidate_labels: NDArray[Any]
     masks: NDArray[Any]
     only: NDArray[Any]
 
@@ -148,15 +148,15 @@ def _sum_transitions(views, base, room):
 
 @inner
 def _score(views, count, e, s, scores, room):
-    """Set scores [n, Y] to the emission scores of sentence s, -inf out of scope. room: n cells for every tag."""
-    kinds = e.kinds[e.ptr[s] : e.ptr[s + 1]]
+    """Set scores [n, Y] to the emission scores of sentence s, -inf where no candidate. room: n cells for every tag."""
+    word_types = e.word_types[e.ptr[s] : e.ptr[s + 1]]
     first = True
     for v in range(count):
         view = views[v]
         n, tags = scores.shape[0], view.weights.start.shape[0]
         own = scores if first and view.whole else room[: n * tags].reshape(n, tags)
-        emission.kind_scores(
-            view.weights.emission, view.ptr, view.cell, e.kind_ptr, e.kind_features, e.kind_values, kinds, own
+        emission.type_scores(
+            view.weights.emission, view.ptr, view.cell, e.type_ptr, e.type_features, e.type_values, word_types, own
         )
         emission.over_grams(
             view.weights.emission, view.ptr, view.cell, e.grams, e.low, e.high, e.lead, e.ptr, s, s + 1, own, False
@@ -168,8 +168,8 @@ def _score(views, count, e, s, scores, room):
         if not (first and view.whole):
             emission.project(own, view.projection, scores)
         first = False
-    if e.scope_ptr.shape[0]:
-        emission.exclude_outside(scores, e.scope_ptr[e.ptr[s] : e.ptr[s + 1] + 1], e.scope_labels)
+    if e.candidate_ptr.shape[0]:
+        emission.exclude_outside(scores, e.candidate_ptr[e.ptr[s] : e.ptr[s + 1] + 1], e.candidate_labels)
 
 
 @inlined
@@ -242,11 +242,11 @@ def _note(view, g, one, other, by, moves, count):
 def _note_token(view, e, t, row, best, target, weight, moves, count):
     """Note the features of token t, whose first anchor is `row`, that move from tag `best` to `target`."""
     tags = view.weights.start.shape[0]
-    kind = _U(e.kinds[_U(t)])
-    for f in range(_U(e.kind_ptr[kind]), _U(e.kind_ptr[kind + _ONE])):
-        if e.kind_features[f] >= 0:
-            by = weight * e.kind_values[f] if e.kind_values.shape[0] else weight
-            count = _note(view, e.kind_features[f], best, target, by, moves, count)
+    word_type = _U(e.word_types[_U(t)])
+    for f in range(_U(e.type_ptr[word_type]), _U(e.type_ptr[word_type + _ONE])):
+        if e.type_features[f] >= 0:
+            by = weight * e.type_values[f] if e.type_values.shape[0] else weight
+            count = _note(view, e.type_features[f], best, target, by, moves, count)
     for k in range(e.grams.shape[1]):
         for offset in range(e.low[k], e.high[k] + 1):
             g = e.grams[_U(row + offset), _U(k)]

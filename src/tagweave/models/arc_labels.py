@@ -102,7 +102,7 @@ class LabelObjective:
         allowed: bool[A, Y], the relations that the evidence allows; arcs that allow all have loss 0 and are left out.
         weights: float64[A], how often an arc counts.
         rows: of weights.
-        doubt: float64[A], what excluded relations keep of their potential; `None` or empty: nothing.
+        noise: float64[A], what excluded relations keep of their potential; `None` or empty: nothing.
     """
 
     threads = 1
@@ -114,11 +114,11 @@ class LabelObjective:
         allowed: NDArray[np.bool_],
         weights: NDArray[np.float64],
         rows: int,
-        doubt: NDArray[np.float64] | None = None,
+        noise: NDArray[np.float64] | None = None,
     ) -> None:
         known = ~allowed.all(axis=1)
         self._features, self._allowed, self._weights = features[known], allowed[known], weights[known]
-        self._doubt = np.zeros(len(self._features)) if doubt is None or not len(doubt) else doubt[known]
+        self._noise = np.zeros(len(self._features)) if noise is None or not len(noise) else noise[known]
         self._rows, self._labels = rows, int(allowed.shape[1])
 
     @property
@@ -138,7 +138,7 @@ class LabelObjective:
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of arcs first .. last - 1; adds its gradient to `gradient`."""
         of_batch = slice(first, last)
-        evidence = self._allowed[of_batch], self._doubt[of_batch], self._weights[of_batch]
+        evidence = self._allowed[of_batch], self._noise[of_batch], self._weights[of_batch]
         batch = Positions(self._features[of_batch], *evidence)
         scorer = RelationScorer(weights.reshape(self._rows, -1), gradient.reshape(self._rows, -1))
         d_scores = np.zeros((last - first, self._labels))
@@ -169,4 +169,4 @@ class LabelObjective:
     def shuffled(self, order: NDArray[np.int64]) -> LabelObjective:
         """The same objective over the arcs in another order."""
         features, allowed, weights = self._features[order], self._allowed[order], self._weights[order]
-        return LabelObjective(features, allowed, weights, self._rows, self._doubt[order])
+        return LabelObjective(features, allowed, weights, self._rows, self._noise[order])

@@ -204,7 +204,7 @@ class ChainModel:
         return batch, Chain(masks.astype(self.weights.dtype), space).restricted_product(of_batch, batch)
 
     def _taken_out(self, encoded: Encoded, batch: Batch, transitions: Transitions) -> NDArray[np.float64]:
-        """What the scaling of transition potentials took out of log Z, by lane."""
+        """What the scaling of transition potentials took out of log Z, by batch row."""
         lengths = encoded.lengths[batch.first : batch.last][batch.order]
         return np.asarray((lengths - 1) * transitions.step + transitions.edge, np.float64)
 
@@ -234,7 +234,7 @@ class ChainModel:
     ) -> None:
         """Call `run` with the scores of one batch of sentences after the other, on several threads."""
         transitions, views = self.transitions, self._emissions()
-        tables = [view.kind_table(encoded) for view in views]
+        tables = [view.type_table(encoded) for view in views]
         bounds = chunk_bounds(encoded, len(self.space))
 
         def chunk(i: int) -> None:
@@ -251,9 +251,9 @@ class ChainModel:
 def _pairs(batch: Batch, sums: Sums, transitions: Transitions) -> Floats:
     """[n, Y, Y]: the pair marginals into every token of a batch, 0 into the first one of a sentence."""
     pairs: Floats = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
-    pairs[batch.rows < batch.lanes] = 0  # the first step
-    for lane, exact in sums.exact.items():
-        first = int(np.flatnonzero(batch.rows == lane)[0])
+    pairs[batch.rows < batch.size] = 0  # the first step
+    for batch_row, exact in sums.exact.items():
+        first = int(np.flatnonzero(batch.rows == batch_row)[0])
         for t, each in enumerate(exact.pairs(), first + 1):
             pairs[t] = each
     return pairs

@@ -17,7 +17,7 @@ from tagweave.models.parameters import ChainParameters
 Floats = NDArray[Any]
 Tables = Sequence[Floats | None]
 
-_TABLE_CELLS = 1 << 25  # of a table of all kinds; a larger one would cost more memory than it saves time
+_TABLE_CELLS = 1 << 25  # of a table of all word types; a larger one would cost more memory than it saves time
 
 
 class ViewEmission:
@@ -33,19 +33,19 @@ class ViewEmission:
         self.view, self.layout, self.weights = view, layout, weights
         self._tags = len(view.names)
 
-    def kind_table(self, encoded: Encoded) -> Floats | None:
-        """[kinds, tags]: the scores of all kinds from the features of the form alone; `None` if that is too large."""
-        kinds = len(encoded.kind_ptr) - 1
-        if kinds * self._tags > _TABLE_CELLS:
+    def type_table(self, encoded: Encoded) -> Floats | None:
+        """[word types, tags]: the scores of word types by the form's own features; `None` if that is too large."""
+        word_types = len(encoded.type_ptr) - 1
+        if word_types * self._tags > _TABLE_CELLS:
             return None
-        table = np.empty((kinds, self._tags), self.weights.dtype)
-        self._kind_scores(encoded, np.arange(kinds, dtype=np.int32), table)
+        table = np.empty((word_types, self._tags), self.weights.dtype)
+        self._type_scores(encoded, np.arange(word_types, dtype=np.int32), table)
         return table
 
-    def _kind_scores(self, encoded: Encoded, kinds: NDArray[np.int32], out: Floats) -> None:
+    def _type_scores(self, encoded: Encoded, word_types: NDArray[np.int32], out: Floats) -> None:
         layout, e = self.layout, encoded
-        emission.kind_scores(
-            self.weights, layout.ptr, layout.cell, e.kind_ptr, e.kind_features, e.kind_values, kinds, out
+        emission.type_scores(
+            self.weights, layout.ptr, layout.cell, e.type_ptr, e.type_features, e.type_values, word_types, out
         )
 
     def write_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
@@ -54,16 +54,16 @@ class ViewEmission:
         Args:
             encoded: the corpus.
             first, last: the sentences.
-            table: the scores of all kinds, or `None` to compute those that are needed.
+            table: the scores of all word types, or `None` to compute those that are needed.
             scores: [n, tags].
         """
-        kinds = encoded.kinds[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
-        if not len(encoded.kind_features):
+        word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
+        if not len(encoded.type_features):
             scores[...] = 0
         elif table is None:
-            self._kind_scores(encoded, kinds, scores)
+            self._type_scores(encoded, word_types, scores)
         else:
-            np.take(table, kinds, axis=0, out=scores, mode="clip")
+            np.take(table, word_types, axis=0, out=scores, mode="clip")
         layout, e = self.layout, encoded
         if e.grams.shape[1]:
             emission.gram_scores(
@@ -87,29 +87,29 @@ class ViewEmission:
         emission.project(own, self.view.projection, scores)
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, table: Floats | None, difference: Floats) -> None:
-        """The transpose of `add_scores`; `weights` is the gradient here, `table` the gradient of the kind table."""
+        """The transpose of `add_scores`; `weights` is the gradient here, `table` that of the table of word types."""
         own = difference
         if not self.view.is_identity:
             own = np.zeros((len(difference), self._tags), difference.dtype)
             emission.gather(difference, self.view.projection, own)
-        kinds = encoded.kinds[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
-        if len(encoded.kind_features) and table is None:
-            self._add_kind_gradient(encoded, kinds, own)
-        elif len(encoded.kind_features) and table is not None:
-            emission.collect(own, kinds, table)
+        word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
+        if len(encoded.type_features) and table is None:
+            self._add_type_gradient(encoded, word_types, own)
+        elif len(encoded.type_features) and table is not None:
+            emission.collect(own, word_types, table)
         layout, e = self.layout, encoded
         emission.gram_gradient(
             self.weights, layout.ptr, layout.cell, e.grams, e.low, e.high, e.lead, e.sentence_ptr, first, last, own
         )
 
     def add_table_gradient(self, encoded: Encoded, table: Floats) -> None:
-        """From the gradient of the kind table to that of the weights."""
-        self._add_kind_gradient(encoded, np.arange(len(table), dtype=np.int32), table)
+        """From the gradient of the table of word types to that of the weights."""
+        self._add_type_gradient(encoded, np.arange(len(table), dtype=np.int32), table)
 
-    def _add_kind_gradient(self, encoded: Encoded, kinds: NDArray[np.int32], difference: Floats) -> None:
+    def _add_type_gradient(self, encoded: Encoded, word_types: NDArray[np.int32], difference: Floats) -> None:
         layout, e = self.layout, encoded
-        emission.kind_gradient(
-            self.weights, layout.ptr, layout.cell, e.kind_ptr, e.kind_features, e.kind_values, kinds, difference
+        emission.type_gradient(
+            self.weights, layout.ptr, layout.cell, e.type_ptr, e.type_features, e.type_values, word_types, difference
         )
 
 
@@ -127,9 +127,10 @@ def write_emission(
     scores: Floats,
     tables: Tables | None = None,
 ) -> None:
-    """Set scores [n, Y] to the emission scores of sentences first .. last - 1, summed over views; -inf out of scope.
+    """Set scores [n, Y] to the emission scores of sentences first .. last - 1, summed over views; -inf where no
+    candidate.
 
-    tables: per view the scores of all kinds, or `None` to compute those that are needed.
+    tables: per view the scores of all word types, or `None` to compute those that are needed.
     """
     pairs = list(zip(views, tables or [None] * len(views), strict=True))
     whole = next((i for i, view in enumerate(views) if view.view.is_identity), None)
@@ -140,6 +141,6 @@ def write_emission(
         view.write_scores(encoded, first, last, table, scores)
     for view, table in pairs:
         view.add_scores(encoded, first, last, table, scores)
-    if encoded.scope is not None:
+    if encoded.candidates is not None:
         tokens = slice(encoded.sentence_ptr[first], encoded.sentence_ptr[last] + 1)
-        emission.exclude_outside(scores, encoded.scope.ptr[tokens], encoded.scope.labels)
+        emission.exclude_outside(scores, encoded.candidates.ptr[tokens], encoded.candidates.labels)

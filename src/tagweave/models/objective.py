@@ -26,7 +26,7 @@ from tagweave.structures.transitions import Transitions
 Floats = NDArray[Any]
 
 _CHUNK_CELLS = 1 << 17  # tokens x labels that a batch of a full pass should have: its buffers stay in the second cache
-_CHUNK_LANES = 64  # but at least so many sentences, so that a step is a matrix product worth a call
+_CHUNK_SENTENCES = 64  # but at least so many sentences, so that a step is a matrix product worth a call
 _LARGE_SPACE = 128  # labels from which the steps of a batch are matrix products worth sentences of like length
 _SHARED_WORK = 20_000_000  # tokens x labels x labels of a batch from which threads gain more than they cost
 
@@ -65,7 +65,7 @@ class ChainObjective:
         self.dtype = dtype
         self._chunks: list[list[Batch]] | None = None
         self._workspaces: dict[int, Workspace] = {}
-        self._kind_sizes = np.diff(encoded.kind_ptr)
+        self._type_sizes = np.diff(encoded.type_ptr)
         self._seen = np.zeros(len(parameters.weighted[0][1].ptr) - 1, np.int32)
         self._scratch: dict[int, Floats] = {}
         self._calls = 0
@@ -84,7 +84,7 @@ class ChainObjective:
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         """The loss of all sentences and its gradient [size]."""
         transitions = self.parameters.transition_scores(weights)
-        tables = self._kind_tables(weights)
+        tables = self._type_tables(weights)
         threads = range(len(self._full_pass()))
         with ThreadPoolExecutor(self.threads) as pool:
             parts = list(pool.map(lambda thread: self._run(weights, transitions, tables, thread), threads))
@@ -154,12 +154,12 @@ class ChainObjective:
         e, ptr = self.encoded, self.encoded.sentence_ptr
         extra = e.outer_anchors
         rows = int(ptr[first]) + first * extra, int(ptr[last]) + last * extra
-        kinds = e.kinds[ptr[first] : ptr[last]]
-        room = (rows[1] - rows[0]) * e.grams.shape[1] + int(self._kind_sizes[kinds].sum())
+        word_types = e.word_types[ptr[first] : ptr[last]]
+        room = (rows[1] - rows[0]) * e.grams.shape[1] + int(self._type_sizes[word_types].sum())
         features = np.empty(room, np.int32)
         self._calls += 1
         count = emission.touched_features(
-            e.grams, *rows, e.kind_ptr, e.kind_features, kinds, self._seen, self._calls, features
+            e.grams, *rows, e.type_ptr, e.type_features, word_types, self._seen, self._calls, features
         )
         starts: list[NDArray[np.int64]] = []
         stops: list[NDArray[np.int64]] = []
@@ -189,8 +189,8 @@ class ChainObjective:
         other._members, other._sizes = self._members, self._sizes
         return other
 
-    def _kind_tables(self, weights: Floats) -> Tables:
-        return [view.kind_table(self.encoded) for view in emissions(self.parameters, weights)]
+    def _type_tables(self, weights: Floats) -> Tables:
+        return [view.type_table(self.encoded) for view in emissions(self.parameters, weights)]
 
     def _workspace(self, thread: int, rows: int) -> Workspace:
         """The buffers of a thread, with room for `rows` tokens."""
@@ -241,13 +241,13 @@ class ChainObjective:
 
 
 def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:
-    """Cut points of a corpus into batches of about `_CHUNK_CELLS` cells and at least `_CHUNK_LANES` sentences."""
+    """Cut points of a corpus into batches of about `_CHUNK_CELLS` cells and at least `_CHUNK_SENTENCES` sentences."""
     bounds = [0]
     tokens = max(1, _CHUNK_CELLS // labels)
     while bounds[-1] < len(encoded):
         start = bounds[-1]
-        if start + _CHUNK_LANES >= len(encoded):
+        if start + _CHUNK_SENTENCES >= len(encoded):
             return [*bounds, len(encoded)]
         stop = int(np.searchsorted(encoded.sentence_ptr, encoded.sentence_ptr[start] + tokens))
-        bounds.append(min(len(encoded), max(stop, start + _CHUNK_LANES)))
+        bounds.append(min(len(encoded), max(stop, start + _CHUNK_SENTENCES)))
     return bounds

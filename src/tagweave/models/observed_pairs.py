@@ -59,14 +59,14 @@ def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDA
             ),
             len(encoded),
         )
-    # tokens of one kind under one label set observe the same pairs
-    joint = np.unique(encoded.kinds.astype(np.int64) * len(masks) + encoded.allow)
-    kinds, sets = joint // len(masks), joint % len(masks)
+    # tokens of one word type under one label set observe the same pairs
+    joint = np.unique(encoded.word_types.astype(np.int64) * len(masks) + encoded.allow)
+    word_types, sets = joint // len(masks), joint % len(masks)
     pairs.fill(
-        lambda table, limit, progress: observed_pairs.enter_kinds(
-            table, encoded.kind_ptr, encoded.kind_features, kinds, sets, speaks, limit, progress
+        lambda table, limit, progress: observed_pairs.enter_types(
+            table, encoded.type_ptr, encoded.type_features, word_types, sets, speaks, limit, progress
         ),
-        len(kinds),
+        len(word_types),
     )
     return pairs.sorted()
 

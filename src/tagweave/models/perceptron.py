@@ -56,21 +56,21 @@ def transitions(parameters: ChainParameters, dtype: type[np.floating[Any]]) -> k
 
 def sentences(encoded: Encoded, masks: Floats, only: NDArray[np.int32]) -> kernels.Sentences:
     """The sentences, with their label sets."""
-    e, scope = encoded, encoded.scope
+    e, candidates = encoded, encoded.candidates
     return kernels.Sentences(
         e.sentence_ptr,
-        e.kinds,
-        e.kind_ptr,
-        e.kind_features,
-        e.kind_values,
+        e.word_types,
+        e.type_ptr,
+        e.type_features,
+        e.type_values,
         e.grams,
         e.lead,
         e.low,
         e.high,
         e.allow,
         e.weights,
-        np.zeros(0, np.int64) if scope is None else scope.ptr,
-        np.zeros(0, np.int32) if scope is None else scope.labels,
+        np.zeros(0, np.int64) if candidates is None else candidates.ptr,
+        np.zeros(0, np.int32) if candidates is None else candidates.labels,
         masks,
         only,
     )
@@ -87,12 +87,13 @@ def room(
     """Room for steps over sentences first .. last - 1, with so many of the views."""
     labels, dtype, bounds = len(base.start), base.score.dtype, e.ptr[first : last + 1]
     tokens = slice(bounds[0], bounds[-1])
-    features = np.concatenate([[0], np.cumsum(np.diff(e.kind_ptr)[e.kinds[tokens]] + int((e.high - e.low + 1).sum()))])
+    counts = np.diff(e.type_ptr)[e.word_types[tokens]] + int((e.high - e.low + 1).sum())
+    features = np.concatenate([[0], np.cumsum(counts)])
     most = int(np.diff(features[bounds - bounds[0]]).max(initial=1))
     cells = int(np.diff(bounds).max(initial=1)) * max(labels, *(len(view.weights.start) for view in views))
     score, transposed = np.empty((2, labels, labels), dtype)
     now = kernels.Scores(score, transposed, np.empty((2, labels), dtype), *np.empty((2, labels), dtype))
     moves = kernels.Moves(np.empty(2 * most, np.int64), np.empty(2 * most))
-    best, target = np.empty((2, len(e.kinds[tokens])), np.int32)
+    best, target = np.empty((2, len(e.word_types[tokens])), np.int32)
     scores, again, of_view = np.empty((3, cells), dtype)
     return kernels.Room(count, now, moves, scores, again, of_view, best, target, np.zeros(last - first, np.bool_))

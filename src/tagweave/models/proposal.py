@@ -3,7 +3,7 @@
 Context-aware pruning of the coupled model (Li, Chao and Zhang 2016): of all bundles, those come into question at a
 token both of whose sides are likely by the marginals of a tagger of that side.
 
-    sentence ── a model of each side ──> columns proposed:GUIDELINE ("NN VV") ── all pairs of these ──> scope
+    sentence ── a model of each side ──> columns proposed:GUIDELINE ("NN VV") ── all pairs of these ──> candidates
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Sentence
+from tagweave.features.candidate_labels import CandidateLabels
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
-from tagweave.features.scope import Scope
 from tagweave.labels.space import LabelSpace, View
 from tagweave.models.chain import ChainModel
 from tagweave.models.parts import nested
@@ -78,7 +78,7 @@ class ProposingEncoder:
         return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences and their scope, with no evidence."""
+        """The features of sentences and their candidate labels, with no evidence."""
         encoded = self.encoder.encode(sentences, threads)
         numbers, masks = [], []
         for view, model in zip(self.space.sides, self.models, strict=True):
@@ -88,10 +88,12 @@ class ProposingEncoder:
             masks.append(np.array([_mask(each, view) for each in kinds], bool).reshape(len(kinds), len(self.space)))
         size = max(1, _CELLS // len(self.space))
         parts = [
-            Scope.of_mask(np.all([m[n[low : low + size]] for n, m in zip(numbers, masks, strict=True)], axis=0))
+            CandidateLabels.of_mask(
+                np.all([m[n[low : low + size]] for n, m in zip(numbers, masks, strict=True)], axis=0)
+            )
             for low in range(0, encoded.tokens, size)
         ]
-        return replace(encoded, scope=Scope.joined(parts))
+        return replace(encoded, candidates=CandidateLabels.joined(parts))
 
     def _told(
         self, sentences: Sequence[Sentence], view: View, model: ChainModel, threads: int

@@ -219,7 +219,7 @@ class Tagger:
         if guideline not in self.model.space.guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
         allow = allowed_sets(block, sets, self.model.parameters.scheme, covered)
-        return encoded.with_evidence(allow).in_scope(sets.masks), sets
+        return encoded.with_evidence(allow).including_allowed(sets.masks), sets
 
 
 def _contradiction(sentence: Sentence) -> CorpusError:

@@ -185,8 +185,8 @@ def _no_trees(encoded: EncodedArcs, single_root: bool) -> NDArray[np.bool_]:
     are_trees = np.empty(len(encoded), np.bool_)
     are_projective_trees(heads, lengths, single_root, are_trees)
     is_open = np.append(heads < 0, False)
-    if len(encoded.doubt):
-        is_open[:-1] |= np.delete(encoded.doubt, encoded.position_ptr[:-1]) > 0
+    if len(encoded.noise):
+        is_open[:-1] |= np.delete(encoded.noise, encoded.position_ptr[:-1]) > 0
     return ~are_trees & ~np.logical_or.reduceat(is_open, encoded.token_ptr[:-1])
 
 

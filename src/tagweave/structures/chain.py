@@ -82,8 +82,9 @@ class Chain:
         """Sums over all label sequences."""
         self._potentials = None
         E, shift = self._free(scores, batch)
-        scope = batch.encoded.scope
-        dense = scope is None or int(scope.ptr[batch.tokens.stop] - scope.ptr[batch.tokens.start]) > _SPARSE * E.size
+        candidates = batch.encoded.candidates
+        own = None if candidates is None else candidates.ptr[[batch.tokens.start, batch.tokens.stop]]
+        dense = own is None or int(own[1] - own[0]) > _SPARSE * E.size
         return self._sum_product(E, shift, scores, batch, "alpha", lambda tokens: scores.emission[tokens], dense)
 
     def restricted_sums(self, scores: ChainScores, batch: Batch) -> Sums | KnownPaths:
@@ -97,7 +98,7 @@ class Chain:
         free, free_shift = self._free(scores, batch)
         n, encoded = len(batch.rows), batch.encoded
         E, shift = self._space.matrix("restricted", n), self._space.vector("shift_restricted", n)
-        noise = encoded.doubt[batch.tokens] if len(encoded.doubt) else encoded.doubt
+        noise = encoded.noise[batch.tokens] if len(encoded.noise) else encoded.noise
         allow = encoded.allow[batch.tokens]
         kept = chain.restrict(free, free_shift, scores.emission, batch.rows, allow, self._masks, noise, E, shift)
         exact = partial(allowed_scores, scores.emission, batch, self._masks)
@@ -114,10 +115,10 @@ class Chain:
             chain.weigh(sums.gamma, batch.steps, weights)
             chain.weigh(sums.beyond, batch.steps, weights)
         if self._transitions:
-            chain.add_pairs(sums.before, sums.beyond, batch.lanes, sign, sums.dense, gradient.pairs)
-            for lane, exact in sums.exact.items():
+            chain.add_pairs(sums.before, sums.beyond, batch.size, sign, sums.dense, gradient.pairs)
+            for batch_row, exact in sums.exact.items():
                 for pairs in exact.pairs():
-                    gradient.paths[...] -= (sign * weights[lane] * pairs).astype(gradient.paths.dtype)
+                    gradient.paths[...] -= (sign * weights[batch_row] * pairs).astype(gradient.paths.dtype)
         if sign > 0:
             np.take(sums.gamma, batch.rows, axis=0, out=gradient.emission, mode="clip")
         else:
@@ -140,7 +141,7 @@ class Chain:
 
     def _known_labels(self, batch: Batch) -> NDArray[np.int32] | None:
         """int32[n]: the label of every token of the batch, if the evidence leaves one each."""
-        if self._only is None or len(batch.encoded.doubt):
+        if self._only is None or len(batch.encoded.noise):
             return None
         labels: NDArray[np.int32] = self._only[batch.encoded.allow[batch.tokens]]
         return labels if len(labels) and labels.min() >= 0 else None
@@ -180,34 +181,34 @@ class Chain:
         """
         n, space, t = len(batch.rows), self._space, scores.transitions
         gamma, before, beyond = space.matrix(alpha, n), space.matrix("before", n), space.matrix("beyond", n)
-        scale, log_z = space.vector("scale", n), np.empty(batch.lanes)
+        scale, log_z = space.vector("scale", n), np.empty(batch.size)
         chain.forward(E, shift, batch.steps, t.potential, t.start, t.end, dense, gamma, before, scale, log_z)
         chain.backward(E, batch.steps, t.transposed, t.end, dense, gamma, scale, beyond)
         sums = Sums(log_z, gamma, before, beyond, dense)
-        for lane in np.flatnonzero(log_z == -np.inf):
-            _sum_again(sums, int(lane), batch, t, exact_scores)
+        for batch_row in np.flatnonzero(log_z == -np.inf):
+            _sum_again(sums, int(batch_row), batch, t, exact_scores)
         return sums
 
 
 def _sum_again(
-    sums: Sums, lane: int, batch: Batch, transitions: Transitions, exact_scores: Callable[[slice], Floats]
+    sums: Sums, batch_row: int, batch: Batch, transitions: Transitions, exact_scores: Callable[[slice], Floats]
 ) -> None:
-    """Replace what is known of the sentence of a lane by its sums in logarithms."""
-    rows = batch.steps[:-1][np.diff(batch.steps) > lane] + lane
+    """Replace what is known of the sentence of a batch row by its sums in logarithms."""
+    rows = batch.steps[:-1][np.diff(batch.steps) > batch_row] + batch_row
     first = int(np.flatnonzero(batch.rows == rows[0])[0])
     exact = sum_in_logarithms(exact_scores(slice(first, first + len(rows))).astype(np.float64), transitions)
     # the other sentences' log Z is without what the scaling of transitions took out
-    sums.log_z[lane] = exact.log_z - (len(rows) - 1) * transitions.step - transitions.edge
+    sums.log_z[batch_row] = exact.log_z - (len(rows) - 1) * transitions.step - transitions.edge
     sums.gamma[rows], sums.before[rows], sums.beyond[rows] = exact.gamma, 0, 0
-    sums.exact[lane] = exact
+    sums.exact[batch_row] = exact
 
 
 def allowed_scores(emission: Floats, batch: Batch, masks: Floats, tokens: slice) -> NDArray[np.float64]:
     """float64[L, Y] of some tokens: their scores, plus the logarithm of what the evidence leaves of each."""
     encoded = batch.encoded
     share = np.asarray(masks[encoded.allow[batch.tokens][tokens]], np.float64)
-    if len(encoded.doubt):
-        share = np.maximum(share, encoded.doubt[batch.tokens][tokens, None])
+    if len(encoded.noise):
+        share = np.maximum(share, encoded.noise[batch.tokens][tokens, None])
     return np.where(share > 0, emission[tokens] + np.log(np.where(share > 0, share, 1)), -np.inf)
 
 

@@ -24,7 +24,7 @@ class Batch:
         encoded: the corpus.
         first, last: the sentences.
         tokens: the slice of their tokens.
-        order: int64[B], the sentence (from `first`) of each lane, the longest first; empty sentences are left out.
+        order: int64[B], the sentence (from `first`) of each batch row, the longest first; empty sentences are left out.
         rows: int32[n], the row of every token.
         steps: int64[T + 1], the first row of each step.
     """
@@ -50,13 +50,13 @@ class Batch:
         return cls(encoded, first, last, slice(int(ptr[0]), int(ptr[-1])), order, rows, steps)
 
     @property
-    def lanes(self) -> int:
+    def size(self) -> int:
         """How many sentences are not empty."""
         return len(self.order)
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
-        """float64[B]: how much the sentence of each lane counts."""
+        """float64[B]: how much the sentence of each batch row counts."""
         found: NDArray[np.float64] = self.encoded.weights[self.first : self.last][self.order]
         return found
 
@@ -90,11 +90,11 @@ class Sums:
     """What sum-product knows of a batch.
 
     Attributes:
-        log_z: float64[B], by lane.
+        log_z: float64[B], by batch row.
         gamma: [n, Y] state marginals by row.
         before, beyond: [n, Y]; before[r] (x) beyond[r] * T are the pair marginals into row r.
         dense: whether products of these go through BLAS.
-        exact: by lane, the sums of sentences that were out of range and summed in logarithms; their `before` and
+        exact: by batch row, the sums of sentences that were out of range and summed in logarithms; their `before` and
             `beyond` are 0.
     """
 

@@ -185,4 +185,4 @@ def allowed_cells(batch: Batch) -> NDArray[np.uint8]:
 def _noise(batch: Batch) -> NDArray[np.float64]:
     """float64[P], that of the positions of a batch; empty where all evidence is certain."""
     low = int(batch.encoded.position_ptr[batch.first])
-    return batch.encoded.doubt[low : low + int(batch.ptr[-1])]
+    return batch.encoded.noise[low : low + int(batch.ptr[-1])]

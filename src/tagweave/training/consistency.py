@@ -23,7 +23,7 @@ from tagweave.labels.transition_scheme import TransitionScheme
 def check_consistent(
     sentences: Sequence[Sentence],
     allow: NDArray[Any],
-    doubt: NDArray[np.float64],
+    noise: NDArray[np.float64],
     masks: NDArray[Any],
     scheme: TransitionScheme,
 ) -> None:
@@ -32,7 +32,7 @@ def check_consistent(
     Args:
         sentences: of N tokens in all.
         allow: int32[N], the label set of every token.
-        doubt: float64[N], how far it is doubted; or empty, where no token's is.
+        noise: float64[N], its noise; or empty, where all evidence is certain.
         masks: uint8[sets, Y], the label sets that `allow` numbers.
         scheme: what the coding allows.
 
@@ -41,8 +41,8 @@ def check_consistent(
     """
     if scheme.transition.all() and scheme.start.all() and scheme.end.all():
         return
-    # a set that is doubted excludes nothing for certain
-    numbers = iter((np.where(doubt > 0, ALL, allow) if len(doubt) else allow).tolist())
+    # a set with noise excludes nothing for certain
+    numbers = iter((np.where(noise > 0, ALL, allow) if len(noise) else allow).tolist())
     steps = _Steps(masks, scheme)
     for sentence in sentences:
         if not steps.leaves_any(list(islice(numbers, len(sentence)))):

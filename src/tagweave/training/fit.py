@@ -13,10 +13,10 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.attributes import AttributeEncoder
-from tagweave.features.doubt import token_doubt
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.evidence import allowed_sets
+from tagweave.features.noise import token_noise
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace, View, collect_names, is_wildcard
@@ -234,7 +234,7 @@ def prepare_in(
         names = " ".join(space.names[:_SHOWN])
         found = f"no evidence: every token allows every label ({names})"
         raise CorpusError(found, "a corpus that tells labels from one another", corpora[0].path)
-    check_consistent(sentences, encoded.allow, encoded.doubt, sets.masks, scheme)
+    check_consistent(sentences, encoded.allow, encoded.noise, sets.masks, scheme)
     dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
     layouts = tuple(
         layout_of(encoder, encoded, sets, view, all_pairs) if has_weights else None
@@ -270,22 +270,22 @@ def lay_out(
 
 def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
     """The encoded sentences of all corpora, with their label sets and how far each is believed."""
-    allow, doubt = evidence_of(corpora, sets, scheme)
-    return replace(encoded, allow=allow, doubt=doubt).in_scope(sets.masks)
+    allow, noise = evidence_of(corpora, sets, scheme)
+    return replace(encoded, allow=allow, noise=noise).including_allowed(sets.masks)
 
 
 def evidence_of(
     corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """int32[N], the label set of every token of all corpora, and its doubt as in `token_doubt`.
+    """int32[N], the label set of every token of all corpora, and its noise as in `token_noise`.
 
     Evidence of confidence 0 is no evidence. Raises as `allowed_sets`.
     """
     allow = np.concatenate([allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora])
-    doubt = token_doubt([sentence for corpus in corpora for sentence in corpus.sentences])
-    if len(doubt):
-        allow[doubt >= 1] = ALL
-    return allow, doubt
+    noise = token_noise([sentence for corpus in corpora for sentence in corpus.sentences])
+    if len(noise):
+        allow[noise >= 1] = ALL
+    return allow, noise
 
 
 def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:

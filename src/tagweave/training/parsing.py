@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.arc_doubt import with_doubt, without_disbelieved
+from tagweave.features.arc_noise import with_noise, without_disbelieved
 from tagweave.features.arc_templates import ArcTemplates, arc_preset
 from tagweave.features.arcs import SEVERAL, EncodedArcs, encode_arcs
-from tagweave.features.doubt import token_doubt
 from tagweave.features.given_columns import given_columns, with_copies
+from tagweave.features.noise import token_noise
 from tagweave.features.relation_templates import RelationTemplates, relation_preset
 from tagweave.features.sentence_length import check_lengths
 from tagweave.learning.loop import Outcome, train
@@ -92,7 +92,7 @@ class FittedParser:
         outcome: of the training of heads.
         lifted: sentences whose trees were not projective, and were made so.
         unused: sentences with evidence that no projective tree agrees with, which were left out.
-        tokens, known, several, doubted: of the training data, and how many of its tokens have one head, several
+        tokens, known, several, uncertain: of the training data, and how many of its tokens have one head, several
             candidates, or a confidence below 1.
     """
 
@@ -103,16 +103,16 @@ class FittedParser:
     tokens: int = 0
     known: int = 0
     several: int = 0
-    doubted: int = 0
+    uncertain: int = 0
 
     def notes(self) -> list[str]:
         """What a user should know of the training data."""
         open_ones = self.known < self.tokens
         known = f"heads: {self.known:,} of {self.tokens:,} known, {self.several:,} with several candidates"
-        doubted = f"{self.doubted:,} heads with a confidence below 1: a doubted head excludes others in part"
+        uncertain = f"{self.uncertain:,} heads with a confidence below 1: an uncertain head excludes others in part"
         lifted = f"{self.lifted} sentences with arcs that cross: lifted, for the training of heads"
         unused = f"{self.unused} sentences left out: no projective tree agrees with their annotation"
-        told = ((known, open_ones), (doubted, self.doubted), (lifted, self.lifted), (unused, self.unused))
+        told = ((known, open_ones), (uncertain, self.uncertain), (lifted, self.lifted), (unused, self.unused))
         return [line for line, count in told if count]
 
 
@@ -122,7 +122,7 @@ def fit_parser(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> FittedParser:
-    """Fit a parser to corpora whose guideline is a head layer; heads may be full, ambiguous, unknown or doubted.
+    """Fit a parser to corpora whose guideline is a head layer; heads may be full, ambiguous, unknown or uncertain.
 
     In the loss an excluded head or relation keeps 1 - confidence of its potential (`Sentence.confidence`). The
     perceptron, which knows right and wrong alone, disregards arcs of confidence 0, and believes all others.
@@ -143,7 +143,7 @@ def fit_parser(
     sentences, projective = (
         with_copies(each, given_columns(templates.columns), recipe.drop_columns) for each in (sentences, projective)
     )
-    encoded = with_doubt(encode_arcs(projective, templates, layer), projective)
+    encoded = with_noise(encode_arcs(projective, templates, layer), projective)
     dtype = np.float32 if recipe.precision == "float32" else np.float64
     model = TreeModel(features, np.zeros(features.size, dtype), None, _single_root(encoded), layer)
     fits = model.best(encoded, True) >= 0
@@ -167,7 +167,7 @@ def fit_parser(
     }
     own = encoded.take(np.arange(given))
     heads = own.token_heads
-    counts = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((own.doubt > 0).sum())
+    counts = len(heads), int((heads >= 0).sum()), int((heads == SEVERAL).sum()), int((own.noise > 0).sum())
     return FittedParser(replace(model, about=about), outcome, lifted, int((~usable[:given]).sum()), *counts)
 
 
@@ -236,7 +236,7 @@ def fit_labels(
     allowed[heads < 0] = True
     rows = arc_rows(templates, encoded, heads, _LABEL_ROWS)
     weights = np.repeat(encoded.weights, encoded.lengths)
-    objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS, token_doubt(sentences))
+    objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS, token_noise(sentences))
     if not len(objective):  # nothing to choose between: there is one relation, or no arc tells them apart
         return (labels if len(names) == 1 else None), False
     trainer = AdaGrad(**{**_ADAGRAD, "batch": _LABEL_BATCH})

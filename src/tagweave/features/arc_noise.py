@@ -9,7 +9,7 @@ import numpy as np
 
 from tagweave.corpus.sentence import HeadLayer, Sentence
 from tagweave.features.arcs import EncodedArcs
-from tagweave.features.doubt import token_doubt
+from tagweave.features.noise import token_noise
 
 
 def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sentence]:
@@ -22,10 +22,10 @@ def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sente
     ]
 
 
-def with_doubt(encoded: EncodedArcs, sentences: Sequence[Sentence]) -> EncodedArcs:
+def with_noise(encoded: EncodedArcs, sentences: Sequence[Sentence]) -> EncodedArcs:
     """The encoded sentences with what the confidence of their tokens leaves of excluded heads."""
-    doubt = token_doubt(sentences)
-    return replace(encoded, doubt=np.insert(doubt, encoded.token_ptr[:-1], 0)) if doubt.any() else encoded
+    noise = token_noise(sentences)
+    return replace(encoded, noise=np.insert(noise, encoded.token_ptr[:-1], 0)) if noise.any() else encoded
 
 
 def _believed(sentence: Sentence, heads: HeadLayer) -> HeadLayer:

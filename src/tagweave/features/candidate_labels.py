@@ -1,7 +1,7 @@
-"""Scope: the labels that come into question at each token, whatever it is annotated with.
+"""Candidate labels: those that come into question at each token, whatever it is annotated with.
 
-Evidence restricts one of the two sums of the loss; the scope restricts both, and every decoding: a label outside it
-does not exist there. So a model of very many labels is cut to the few that others hold possible (context-aware pruning:
+Evidence restricts one of the two sums of the loss; candidates restrict both, and every decoding: no other
+label exists there. So a model of very many labels is cut to the few that others hold possible (context-aware pruning:
 Li, Chao and Zhang 2016).
 """
 
@@ -19,7 +19,7 @@ _TOKENS = 1 << 14  # looked at at a time: their labels may be a hundred times as
 
 
 @dataclass(frozen=True)
-class Scope:
+class CandidateLabels:
     """The labels that come into question at each of N tokens.
 
     Attributes:
@@ -31,7 +31,7 @@ class Scope:
     labels: NDArray[np.int32]
 
     @classmethod
-    def of_mask(cls, mask: NDArray[Any]) -> Scope:
+    def of_mask(cls, mask: NDArray[Any]) -> CandidateLabels:
         """From bool[N, Y]; a token with no label has all."""
         mask = mask.astype(bool)
         mask |= ~mask.any(axis=1, keepdims=True)
@@ -39,19 +39,19 @@ class Scope:
         return cls(pointers(np.bincount(tokens, minlength=len(mask))), labels.astype(np.int32))
 
     @classmethod
-    def joined(cls, parts: list[Scope]) -> Scope:
-        """The scopes of one run of tokens after the other."""
+    def joined(cls, parts: list[CandidateLabels]) -> CandidateLabels:
+        """The candidates of one run of tokens after the other."""
         lengths = [np.diff(part.ptr) for part in parts]
         labels = [part.labels for part in parts]
         none = np.zeros(0, np.int32)
         return cls(pointers(np.concatenate([none, *lengths])), np.concatenate([none, *labels]))
 
-    def take(self, tokens: NDArray[np.int64]) -> Scope:
-        """The scope of these tokens, in this order."""
+    def take(self, tokens: NDArray[np.int64]) -> CandidateLabels:
+        """The candidates of these tokens, in this order."""
         entries, ptr = rows(self.ptr, tokens)
-        return Scope(ptr, self.labels[entries])
+        return CandidateLabels(ptr, self.labels[entries])
 
-    def including(self, allow: NDArray[np.int32], masks: NDArray[Any]) -> Scope:
+    def including(self, allow: NDArray[np.int32], masks: NDArray[Any]) -> CandidateLabels:
         """With all labels that the evidence of a token allows, where it excludes all that came into question.
 
         Args:
@@ -65,7 +65,7 @@ class Scope:
         counts, lengths = np.bincount(which, minlength=len(empty)), np.diff(self.ptr)
         lengths[empty] += counts
         at = np.repeat(self.ptr[empty + 1], counts)
-        return Scope(pointers(lengths), np.insert(self.labels, at, more.astype(np.int32)))
+        return CandidateLabels(pointers(lengths), np.insert(self.labels, at, more.astype(np.int32)))
 
     def _meets(self, allow: NDArray[np.int32], masks: NDArray[Any]) -> NDArray[np.bool_]:
         """bool[N]: whether the evidence of a token allows any of its labels."""

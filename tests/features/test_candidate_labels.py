@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tagweave.features.scope import Scope
+from tagweave.features.candidate_labels import CandidateLabels
 
 MASKS = arrays(bool, st.tuples(st.integers(0, 6), st.integers(1, 5)))
 
 
-def mask_of(scope: Scope, labels: int) -> np.ndarray:
-    found = np.zeros((len(scope.ptr) - 1, labels), bool)
-    for token, (low, high) in enumerate(zip(scope.ptr[:-1], scope.ptr[1:], strict=True)):
-        own = scope.labels[low:high].tolist()
+def mask_of(candidates: CandidateLabels, labels: int) -> np.ndarray:
+    found = np.zeros((len(candidates.ptr) - 1, labels), bool)
+    for token, (low, high) in enumerate(zip(candidates.ptr[:-1], candidates.ptr[1:], strict=True)):
+        own = candidates.labels[low:high].tolist()
         assert len(own) == len(set(own)), "a label twice"
         found[token, own] = True
     return found
@@ -25,22 +25,22 @@ def mask_of(scope: Scope, labels: int) -> np.ndarray:
 @given(MASKS)
 def test_a_mask_comes_back_and_a_token_without_a_label_has_all(mask: np.ndarray) -> None:
     expected = np.array([row if row.any() else np.ones_like(row) for row in mask], bool).reshape(mask.shape)
-    np.testing.assert_array_equal(mask_of(Scope.of_mask(mask), mask.shape[1]), expected)
+    np.testing.assert_array_equal(mask_of(CandidateLabels.of_mask(mask), mask.shape[1]), expected)
 
 
 @given(MASKS, st.data())
 def test_tokens_can_be_taken_in_any_order(mask: np.ndarray, data: st.DataObject) -> None:
     order = data.draw(st.lists(st.integers(0, len(mask) - 1), max_size=8)) if len(mask) else []
-    scope = Scope.of_mask(mask)
-    taken = scope.take(np.array(order, np.int64))
-    np.testing.assert_array_equal(mask_of(taken, mask.shape[1]), mask_of(scope, mask.shape[1])[order])
+    candidates = CandidateLabels.of_mask(mask)
+    taken = candidates.take(np.array(order, np.int64))
+    np.testing.assert_array_equal(mask_of(taken, mask.shape[1]), mask_of(candidates, mask.shape[1])[order])
 
 
 @given(MASKS, st.integers(0, 6))
 def test_scopes_are_joined_as_their_tokens_are(mask: np.ndarray, cut: int) -> None:
-    parts = [Scope.of_mask(part) for part in (mask[:cut], mask[cut:])]
+    parts = [CandidateLabels.of_mask(part) for part in (mask[:cut], mask[cut:])]
     np.testing.assert_array_equal(
-        mask_of(Scope.joined(parts), mask.shape[1]), mask_of(Scope.of_mask(mask), mask.shape[1])
+        mask_of(CandidateLabels.joined(parts), mask.shape[1]), mask_of(CandidateLabels.of_mask(mask), mask.shape[1])
     )
 
 
@@ -51,20 +51,20 @@ def test_what_the_evidence_allows_comes_in_where_nothing_else_is_left(
     mask, sets = drawn
     sets = sets | ~sets.any(axis=1, keepdims=True)
     allow = np.array(data.draw(st.lists(st.integers(0, 2), min_size=4, max_size=4)), np.int32)
-    before = mask_of(Scope.of_mask(mask), mask.shape[1])
-    after = mask_of(Scope.of_mask(mask).including(allow, sets), mask.shape[1])
+    before = mask_of(CandidateLabels.of_mask(mask), mask.shape[1])
+    after = mask_of(CandidateLabels.of_mask(mask).including(allow, sets), mask.shape[1])
     for old, new, allowed in zip(before, after, sets[allow], strict=True):
         np.testing.assert_array_equal(new, old if (old & allowed).any() else old | allowed)
     assert (after & sets[allow]).any(axis=1).all()
 
 
 def test_the_same_scope_where_nothing_is_missing() -> None:
-    scope = Scope.of_mask(np.ones((2, 3)))
-    assert scope.including(np.zeros(2, np.int32), np.ones((1, 3))) is scope
+    candidates = CandidateLabels.of_mask(np.ones((2, 3)))
+    assert candidates.including(np.zeros(2, np.int32), np.ones((1, 3))) is candidates
 
 
 def test_no_parts_are_no_tokens() -> None:
-    scope = Scope.joined([])
-    assert (scope.ptr.tolist(), scope.labels.tolist()) == ([0], [])
+    candidates = CandidateLabels.joined([])
+    assert (candidates.ptr.tolist(), candidates.labels.tolist()) == ([0], [])
     with pytest.raises(IndexError):
-        scope.take(np.array([0]))
+        candidates.take(np.array([0]))

@@ -1,4 +1,4 @@
-"""How far the annotation of tokens is doubted: what is excluded keeps 1 - confidence of its potential."""
+"""How uncertain the annotation of tokens is: what is excluded keeps 1 - confidence of its potential."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.sentence import Sentence
 
 
-def token_doubt(sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+def token_noise(sentences: Sequence[Sentence]) -> NDArray[np.float64]:
     """float64[N]: 1 - confidence of every token, 0 where none is told; empty where no sentence tells any."""
     if not any(sentence.confidence for sentence in sentences):
         return np.zeros(0)
