@@ -13,14 +13,12 @@ from tagweave.cli.progress import counted
 from tagweave.conversion import labels as convert_module
 from tagweave.conversion.labels import best_conversions, convert, review
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import iterate, load
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.storage import load_model
 from tagweave.models.tagger import Tagger
 from tagweave.streams import blocks
-from tagweave.streams.output_format import with_layers
 
 ROWS = ["# columns = form pd", "他\tr", "昨天\tt", "借\tv", "了\tu", "书\tn|vn", "。\tw", "", "下雨\tv", "了\t_", ""]
 
@@ -377,16 +375,6 @@ def test_several_guidelines_need_a_place(run, coupled, corpora, arguments, line)
 
 
 # Parts
-
-
-def test_fields_of_conllu_that_are_free():
-    sentence = Sentence(("a",), {"upos": (None,), "xpos": (None,)})
-    both = with_layers(sentence, {"one": (("A",),), "two": (("B",),)}, FORMATS["conllu"])
-    assert both.layers == {"upos": (("B",),), "xpos": (("A",),)}
-    assert with_layers(both, {"upos": (("C",),)}, FORMATS["conllu"]).layers["upos"] == (("C",),)
-    with pytest.raises(CorpusError, match="expected one of them empty, for the labels of three"):
-        with_layers(both, {"three": (("C",),)}, FORMATS["conllu"])
-    assert list(with_layers(sentence, {"one": (("A",),)}, FORMATS["columns"]).layers) == ["upos", "xpos", "one"]
 
 
 def test_confidence_without_a_misc_column():

@@ -125,7 +125,7 @@ def _entered(store: Store, path: str, tagger: Tagger, dev: str | None) -> int:
 
 
 def _ask(store: Store, corpus: str, tagger: Tagger, share: float, version: int, strategy: str) -> None:
-    """Put in what the model doubts."""
+    """Put in what the model is uncertain of."""
     from tagweave.annotate import intake
     from tagweave.corpus.load import load
 

@@ -101,13 +101,13 @@ def _typed(kind: Any) -> Any:
 
 def _help(own: Mapping[str, Field[Any]]) -> str:
     """What the option is for, and its default; by method, where they differ."""
-    told = {method: _told(each) for method, each in own.items()}
-    if len(set(told.values())) == 1:
-        return next(iter(told.values()))
-    return " ".join(f"{method.capitalize()}: {text}" for method, text in told.items())
+    texts = {method: _with_default(each) for method, each in own.items()}
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    return " ".join(f"{method.capitalize()}: {text}" for method, text in texts.items())
 
 
-def _told(each: Field[Any]) -> str:
+def _with_default(each: Field[Any]) -> str:
     text, default = str(each.metadata["help"]), each.default
     if default in (None, False, ()) or "Default:" in text:
         return text

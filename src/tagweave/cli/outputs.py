@@ -10,7 +10,7 @@ from tagweave.cli.errors import OptionError
 
 
 def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
-    """Nothing, if no file is written that is read, and none twice.
+    """Raise where a file is written that is read, or one is written twice.
 
     Args:
         outputs: the files that are written; `None` and `-` are none.

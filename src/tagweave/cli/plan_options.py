@@ -68,9 +68,9 @@ def references(
     count = len(corpora) + len(sources)
     numbers, sizes = corpus_weights(weights, count), sample_sizes(sample, count)
     given = zip([*corpora, *sources], numbers, sizes, strict=True)
-    found = [replace(CorpusReference.of(each, format, weight), sample=size) for each, weight, size in given]
+    corpus_references = [replace(CorpusReference.of(each, format, weight), sample=size) for each, weight, size in given]
     return {
-        "target": tuple(found[: len(corpora)]),
-        "sources": tuple(found[len(corpora) :]),
+        "target": tuple(corpus_references[: len(corpora)]),
+        "sources": tuple(corpus_references[len(corpora) :]),
         "dev": CorpusReference.of(dev, format) if dev else None,
     }

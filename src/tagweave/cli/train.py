@@ -114,7 +114,7 @@ _CORPORA = ("corpora", "source", "dev", "format")
 
 
 def _check_alone(values: Mapping[str, Any], of_methods: Mapping[str, Any], name: str) -> None:
-    """Raise where options are given whose place is in the plan."""
+    """Raise where options are given that belong in the plan."""
     free = (*_BESIDE, "plan", "like", *(_CORPORA if name == "like" else ()))
     usual = {each.name: each.default for each in inspect.signature(train).parameters.values()}
     for option, value in {**values, **of_methods}.items():

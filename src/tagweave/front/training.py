@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tagweave.corpus.corpus import Corpus
 from tagweave.front.loading import of_training
 from tagweave.front.model import Model
+from tagweave.streams.notes import say
 from tagweave.training.errors import PlanError
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
@@ -74,16 +75,12 @@ def train(
         method=method,
         **_fields(settings),
     )
-    run = Run(callback=callback or Lines(sys.stderr), tell=_told if callback is None else lambda line: None)
+    run = Run(callback=callback or Lines(sys.stderr), tell=say if callback is None else lambda line: None)
     run = run if cancel is None else replace(run, cancel=cancel)
     training = carry_out(job_of(plan, run, Corpora(files, dev_file)))
     if training.outcome.interrupted and not training.outcome.iterations:
         raise KeyboardInterrupt
     return of_training(training)
-
-
-def _told(line: str) -> None:
-    print(line, file=sys.stderr)
 
 
 def _several(given: Source | Sequence[Source]) -> list[Source]:
