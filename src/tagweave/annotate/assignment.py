@@ -131,15 +131,15 @@ def submit(
 def _submit(
     connection: Connection, annotator: int, number: int, answer: Answer, started: float, now: float, settings: Settings
 ) -> Receipt:
-    found, row = slots.lock_task(connection, number), slots.assignment(connection, number, annotator)
-    if found is None or row is None:
+    question, row = slots.lock_task(connection, number), slots.assignment(connection, number, annotator)
+    if question is None or row is None:
         raise RefusedError("this task was not given to you")
-    gold = found.task.gold if found.task.purpose is Purpose.TRAINING else None
+    gold = question.task.gold if question.task.purpose is Purpose.TRAINING else None
     if row.expires is None:
         if slots.standing(connection, number, annotator) != answer:
             raise RefusedError("this task was answered before")
-        return Receipt(found.status, gold)
-    status = _record(connection, found, row, answer, started, now, settings)
+        return Receipt(question.status, gold)
+    status = _record(connection, question, row, answer, started, now, settings)
     if gold is not None:
         _admit(connection, annotator, now, settings)
     return Receipt(status, gold)
@@ -179,14 +179,14 @@ def withdraw(
 
 
 def _withdraw_one(connection: Connection, annotator: int, number: int, now: float, settings: Settings) -> Lease:
-    found, row = slots.lock_task(connection, number), slots.assignment(connection, number, annotator)
+    question, row = slots.lock_task(connection, number), slots.assignment(connection, number, annotator)
     answer = slots.standing(connection, number, annotator)
-    is_final = found is None or found.status is Status.ADJUDICATED or found.task.purpose is Purpose.TRAINING
-    if found is None or row is None or answer is None or is_final:
+    is_final = question is None or question.status is Status.ADJUDICATED or question.task.purpose is Purpose.TRAINING
+    if question is None or row is None or answer is None or is_final:
         raise RefusedError("this answer can no longer be undone")
     slots.withdraw(connection, row, answer, now)
     lease = _again(connection, number, annotator, now, now + settings.lease)
-    slots.settle(connection, found, now, settings)
+    slots.settle(connection, question, now, settings)
     return lease
 
 
@@ -214,57 +214,63 @@ def _choose(
 
 
 def _new(
-    connection: Connection, found: Asked, slot: int | None, annotator: int, now: float, settings: Settings
+    connection: Connection, question: Asked, slot: int | None, annotator: int, now: float, settings: Settings
 ) -> Lease:
-    slots.lease(connection, found, annotator, slot, now, now + settings.lease)
-    return Lease(found.id, found.task, now, now + settings.lease)
+    slots.lease(connection, question, annotator, slot, now, now + settings.lease)
+    return Lease(question.id, question.task, now, now + settings.lease)
 
 
 def _again(connection: Connection, number: int, annotator: int, leased: float | None, expires: float) -> Lease:
-    found = _read(connection, number)
-    return Lease(number, found.task, slots.extend(connection, found, annotator, leased, expires), expires)
+    question = _read(connection, number)
+    return Lease(number, question.task, slots.extend(connection, question, annotator, leased, expires), expires)
 
 
 def _read(connection: Connection, number: int) -> Asked:
-    found = questions.read(connection, number)
-    assert found is not None  # noqa: S101  # tasks are never deleted
-    return found
+    question = questions.read(connection, number)
+    assert question is not None  # noqa: S101  # tasks are never deleted
+    return question
 
 
 def _mark_one(
     connection: Connection, annotator: int, number: int, answer: Answer, now: float, settings: Settings
 ) -> bool:
-    found, row = slots.lock_task(connection, number), slots.assignment(connection, number, annotator)
-    if found is None or found.task.purpose is not Purpose.CONCORDANCE:
+    question, row = slots.lock_task(connection, number), slots.assignment(connection, number, annotator)
+    if question is None or question.task.purpose is not Purpose.CONCORDANCE:
         raise RefusedError("this task is none of a concordance")
     if row is None:
         if (taken := slots.take_slot(connection, number, wait=True)) is None:
             return False
-        slots.lease(connection, found, annotator, taken.slot, now, now + settings.lease)
+        slots.lease(connection, question, annotator, taken.slot, now, now + settings.lease)
         row = slots.assignment(connection, number, annotator)
     elif row.expires is None and slots.standing(connection, number, annotator) == answer:
         return True
     assert row is not None  # noqa: S101  # it was there, or has just been inserted
     try:
-        _record(connection, found, row, answer, row.leased, now, settings)
+        _record(connection, question, row, answer, row.leased, now, settings)
     except _TakenError:
         return False
     return True
 
 
 def _record(
-    connection: Connection, found: Asked, row: Row[Any], answer: Answer, started: float, now: float, settings: Settings
+    connection: Connection,
+    question: Asked,
+    row: Row[Any],
+    answer: Answer,
+    started: float,
+    now: float,
+    settings: Settings,
 ) -> Status:
     """Record an answer to a locked task, in the slot that was leased or in a free one."""
-    check(connection, found.task, candidates_of(row.candidates), answer)
+    check(connection, question.task, candidates_of(row.candidates), answer)
     slot = row.slot
-    if slot is None and found.task.purpose in WITH_SLOTS:
-        taken = slots.take_slot(connection, found.id, wait=True)
+    if slot is None and question.task.purpose in WITH_SLOTS:
+        taken = slots.take_slot(connection, question.id, wait=True)
         if taken is None:
             raise _TakenError("this task has gone to somebody else")
         slot = taken.slot
     slots.answer(connection, row, answer, slot, min(max(started, row.leased), now), now)
-    return slots.settle(connection, found, now, settings)
+    return slots.settle(connection, question, now, settings)
 
 
 def check(connection: Connection, task: AnnotationTask, candidates: Iterable[Candidate], answer: Answer) -> None:

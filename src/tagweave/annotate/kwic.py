@@ -115,7 +115,7 @@ class Concordance:
         counts: list[int] = (stop - start).tolist()
         for k, word in enumerate(words):
             if counts[k] and any(_inside_runs(word)):
-                counts[k] = len(self._found(word, "following"))
+                counts[k] = len(self._search(word, "following"))
         return counts
 
     def _occurrence(self, start: int, length: int, context: int) -> Occurrence:
@@ -135,11 +135,11 @@ class Concordance:
         """Where the word begins, in an order. The last result is cached for turning pages."""
         key, held = self._held
         if key != (word, order):
-            held = self._found(word, order)
+            held = self._search(word, order)
             self._held = (word, order), held
         return held
 
-    def _found(self, word: str, order: str) -> Positions:
+    def _search(self, word: str, order: str) -> Positions:
         name = order if order in _STEP else "following"
         start, stop = self._runs([word], name)[:, 0].tolist()
         found = self._order[name][start:stop]
@@ -172,9 +172,9 @@ def build(lines: Iterable[str], folder: Path | str) -> Concordance:
     folder = Path(folder)
     text, begins = _laid_out(lines)
     about = {"format": _FORMAT, "digest": hashlib.sha256(text.tobytes()).hexdigest()}
-    if (found := _about(folder)) == about:
+    if (existing := _about(folder)) == about:
         return Concordance(folder)
-    if folder.exists() and found is None:
+    if folder.exists() and existing is None:
         raise CorpusError("something else than an index", "a concordance, or no such file", str(folder))
     orders = {name: _sorted_positions(text, step) for name, step in _STEP.items()}
     _write(folder, about, {"text": text, "begins": begins, **orders})

@@ -66,15 +66,15 @@ class Model(NamedTuple):
 
 def put_sentences(connection: Connection, new: Sequence[Sentence]) -> list[int]:
     """The numbers of sentences, which are added if they are new. Location and forms identify a sentence."""
-    found: list[int] = []
+    all_numbers: list[int] = []
     for begin in range(0, len(new), _MANY):
         rows = [_sentence_row(sentence) for sentence in new[begin : begin + _MANY]]
         insert_new(connection, sentences, list({row["digest"]: row for row in rows}.values()))
         digests = {row["digest"] for row in rows}
         known = select(sentences.c.digest, sentences.c.id).where(sentences.c.digest.in_(digests))
         numbers = dict(connection.execute(known).all())
-        found += [numbers[row["digest"]] for row in rows]
-    return found
+        all_numbers += [numbers[row["digest"]] for row in rows]
+    return all_numbers
 
 
 def put_tasks(connection: Connection, new: Iterable[AnnotationTask], rule: Rule) -> int:
@@ -87,15 +87,15 @@ def put_tasks(connection: Connection, new: Iterable[AnnotationTask], rule: Rule)
 
 def numbers(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[int]:
     """The numbers of tasks, all of which are in the store."""
-    found = []
+    task_numbers = []
     for task, sentence in zip(wanted, put_sentences(connection, [task.sentence for task in wanted]), strict=True):
         is_it = (tasks.c.sentence == sentence) & (tasks.c.start == task.start) & (tasks.c.stop == task.stop)
         is_it &= (tasks.c.guideline == task.guideline) & (tasks.c.purpose == task.purpose)
-        found.append(connection.execute(select(tasks.c.id).where(is_it)).scalar_one())
-    return found
+        task_numbers.append(connection.execute(select(tasks.c.id).where(is_it)).scalar_one())
+    return task_numbers
 
 
-def found(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[Asked | None]:
+def look_up(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[Asked | None]:
     """The tasks as they are in the store; `None` for those it does not have."""
     digests = [_sentence_row(task.sentence)["digest"] for task in wanted]
     known = {

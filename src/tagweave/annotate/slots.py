@@ -129,18 +129,20 @@ _EXTEND = (
 )
 
 
-def lease(connection: Connection, found: Asked, annotator: int, slot: int | None, now: float, expires: float) -> None:
+def lease(
+    connection: Connection, question: Asked, annotator: int, slot: int | None, now: float, expires: float
+) -> None:
     """Hand a task to an annotator for the first time, and record the candidates shown."""
-    shown = {"candidates": found.task.candidates, "model": found.task.model}
-    row = {"task": found.id, "annotator": annotator, "slot": slot, "leased": now, "expires": expires, **shown}
+    shown = {"candidates": question.task.candidates, "model": question.task.model}
+    row = {"task": question.id, "annotator": annotator, "slot": slot, "leased": now, "expires": expires, **shown}
     connection.execute(_LEASE, row)
 
 
-def extend(connection: Connection, found: Asked, annotator: int, leased: float | None, expires: float) -> float:
+def extend(connection: Connection, question: Asked, annotator: int, leased: float | None, expires: float) -> float:
     """Hand a task to an annotator again. The lease begins at `leased`, or else when it first did; returns that time."""
-    shown = {"new_candidates": found.task.candidates, "new_model": found.task.model}
+    shown = {"new_candidates": question.task.candidates, "new_model": question.task.model}
     times = {"new_leased": leased, "new_expires": expires}
-    ours = {"this_task": found.id, "this_annotator": annotator}
+    ours = {"this_task": question.id, "this_annotator": annotator}
     return float(connection.execute(_EXTEND, {**ours, **times, **shown}).scalar_one())
 
 
@@ -239,20 +241,20 @@ _SETTLE = (
 )
 
 
-def settle(connection: Connection, found: Asked, now: float, settings: Settings) -> Status:
+def settle(connection: Connection, question: Asked, now: float, settings: Settings) -> Status:
     """Update the status of a task and the number of its free slots after an answer or an undo."""
-    if found.task.purpose not in WITH_SLOTS or found.status is Status.ADJUDICATED:
-        return found.status
-    rule = settings.rule if found.task.purpose is Purpose.REAL else ONCE
-    rows = connection.execute(_GIVEN, {"this_task": found.id}).all()
+    if question.task.purpose not in WITH_SLOTS or question.status is Status.ADJUDICATED:
+        return question.status
+    rule = settings.rule if question.task.purpose is Purpose.REAL else ONCE
+    rows = connection.execute(_GIVEN, {"this_task": question.id}).all()
     slots = {row.slot: None if row.withdrawn else answer_of(row.kind, row.label) for row in rows}  # the last one counts
     outcome = aggregate([slots.get(slot) for slot in range(rule.first + rule.more)], rule)
     is_open = outcome.status is Status.OPEN
     wanted = max(outcome.wanted, *(row.wanted for row in rows))  # a slot that is taken stays
-    if is_open and found.status is Status.OPEN and wanted == rows[0].wanted:
+    if is_open and question.status is Status.OPEN and wanted == rows[0].wanted:
         return Status.OPEN  # nothing changes, as with any first answer
     new = {
-        "this_task": found.id,
+        "this_task": question.id,
         "new_status": outcome.status,
         "new_kind": outcome.answer.kind if outcome.answer else None,
         "new_label": outcome.answer.label if outcome.answer else None,

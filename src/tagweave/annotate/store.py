@@ -177,10 +177,10 @@ class Store:
             yield page
             after = page[-1].id
 
-    def found(self, tasks: Sequence[AnnotationTask]) -> list[Asked | None]:
+    def look_up(self, tasks: Sequence[AnnotationTask]) -> list[Asked | None]:
         """The tasks as they are in the store; `None` for those it does not have."""
         with self._database.reading() as connection:
-            return questions.found(connection, tasks)
+            return questions.look_up(connection, tasks)
 
     def counts(self) -> dict[tuple[Purpose, Status], int]:
         """The number of tasks by purpose and status."""
@@ -341,9 +341,9 @@ class Store:
     def progress(self, annotator: int) -> Progress:
         """How much an annotator has done."""
         with self._database.reading() as connection:
-            found = progress.read(connection, annotator, self._progress.get(annotator, Progress()))
-        self._progress[annotator] = found
-        return found
+            current = progress.read(connection, annotator, self._progress.get(annotator, Progress()))
+        self._progress[annotator] = current
+        return current
 
     def training_results(self, annotator: int) -> list[bool]:
         """Whether each of an annotator's answers to simulated tasks was right, by time."""

@@ -215,13 +215,13 @@ def _tagged(gold: Sequence[Segmentation], system: Sequence[Segmentation], pair: 
     scored = pair.gold.certain & known
     agree = codes.agree(codes.gold[pair.gold_match], codes.system[pair.system_match])
     counts = pair.counts(pair.gold_match[agree], scored, pair.touching(scored))
-    found = scored[pair.gold_match]
+    has_span = scored[pair.gold_match]
     labels, mistakes = _by_tag(codes, pair)
     return TaggedWordScores(
         words=_total(counts),
         unscored=int((pair.gold.certain & ~known).sum()),
         ambiguous=int((scored & (codes.alone[codes.gold] < 0)).sum()),
-        undecided=int((found & (codes.alone[codes.system[pair.system_match]] < 0)).sum()),
+        undecided=int((has_span & (codes.alone[codes.system[pair.system_match]] < 0)).sum()),
         labels=labels,
         confusions=mistakes,
         counts=counts,
@@ -232,8 +232,8 @@ def _by_tag(codes: CandidateCodes, pair: _Pair) -> tuple[dict[str, Score], tuple
     """Scores and confusions of tags over the certain gold words with exactly one tag."""
     gold, system = codes.alone[codes.gold], codes.alone[codes.system]
     scored = pair.gold.certain & (gold >= 0)
-    found = scored[pair.gold_match]
-    matched_gold, matched_system = gold[pair.gold_match[found]], system[pair.system_match[found]]
+    has_span = scored[pair.gold_match]
+    matched_gold, matched_system = gold[pair.gold_match[has_span]], system[pair.system_match[has_span]]
     right = matched_gold[matched_gold == matched_system]
     scores = label_scores(codes.labels, gold[scored], system[pair.touching(scored)], right)
     return scores, confusions(codes.labels, matched_gold, matched_system)

@@ -21,10 +21,10 @@ def show(request: PageRequest, marked: Marked = NOTHING) -> Response:
     """A page of the occurrences of a word."""
     listed, word, order, first = _listed(request), *_chosen(request)
     page = listed.concordance.page(word, order, first, SIZE, CONTEXT)
-    known = request.site.store.found([_task(listed, each) for each in page.occurrences])
+    known = request.site.store.look_up([_task(listed, each) for each in page.occurrences])
     rows = [
-        Row(each.before, word, each.after, marking.answer_of(found), {"sentence": each.sentence, "start": each.start})
-        for each, found in zip(page.occurrences, known, strict=True)
+        Row(each.before, word, each.after, marking.answer_of(asked), {"sentence": each.sentence, "start": each.start})
+        for each, asked in zip(page.occurrences, known, strict=True)
     ]
     number = listed.words.index(word)
     near = listed.words[max(0, number - _NEIGHBOURS) : number + _NEIGHBOURS + 1]

@@ -63,7 +63,7 @@ def answer_of(asked: Asked | None) -> Answer | None:
 
 def mark(request: PageRequest, tasks: Sequence[AnnotationTask]) -> Marked:
     """Give these tasks the answer of the form; or, with its field `all`, mark those without an answer as words."""
-    steps, known = _steps(request), [answer_of(asked) for asked in request.site.store.found(tasks)]
+    steps, known = _steps(request), [answer_of(asked) for asked in request.site.store.look_up(tasks)]
     given = WORD if request.fields["all"] else request.fields.answer()
     if request.fields["all"]:
         tasks = [task for task, answer in zip(tasks, known, strict=True) if answer is None]

@@ -122,10 +122,10 @@ def _token(fields: list[str], location: Location) -> _Token:
     _, form, lemma, upos, xpos, feats, head, relation, deps, misc = fields
     tags, other_tags, arcs = _labels(upos), _labels(xpos), _arcs(head, relation, location)
     if "Alt" in misc:
-        misc, found = _take_alternatives(misc)
-        tags = _merged(tags, map(_plain, found.get("AltUpos", ())), location)
-        other_tags = _merged(other_tags, map(_plain, found.get("AltXpos", ())), location)
-        arcs = _merged(arcs, (_parse_arc(text, location) for text in found.get("AltHead", ())), location)
+        misc, more = _take_alternatives(misc)
+        tags = _merged(tags, map(_plain, more.get("AltUpos", ())), location)
+        other_tags = _merged(other_tags, map(_plain, more.get("AltXpos", ())), location)
+        arcs = _merged(arcs, (_parse_arc(text, location) for text in more.get("AltHead", ())), location)
     return intern(form), tags, other_tags, arcs, intern(lemma), intern(feats), deps, intern(misc)
 
 
@@ -161,14 +161,15 @@ def _check_heads(arcs: Sequence[ArcCandidates], locations: Sequence[Location]) -
 
 def _take_alternatives(misc: str) -> tuple[str, dict[str, list[str]]]:
     """MISC without the keys of alternatives, and the values of these keys, split but still escaped."""
-    rest, found = [], {}
+    rest: list[str] = []
+    alternatives: dict[str, list[str]] = {}
     for item in misc.split("|"):
         key, equals, value = item.partition("=")
         if equals and key in _KEYS:
-            found[key] = split_unescaped(value, "/")
+            alternatives[key] = split_unescaped(value, "/")
         else:
             rest.append(item)
-    return "|".join(rest) or _NONE, found
+    return "|".join(rest) or _NONE, alternatives
 
 
 _Value = TypeVar("_Value")
