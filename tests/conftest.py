@@ -11,15 +11,20 @@ A test that is skipped hides what it would have found. The end of every run says
 from __future__ import annotations
 
 import gc
+import io
 import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from tagweave.kernels import notice
+from tagweave.cli import warm
+from tagweave.corpus import sample
+from tagweave.front.training import train
+from tagweave.kernels import compiled_code, notice
 
 settings.register_profile("tagweave", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("tagweave")
@@ -51,6 +56,26 @@ def pytest_collection() -> Iterator[object]:
     finally:
         gc.enable()
         gc.freeze()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """In a run of the whole suite, two workers share what is to be compiled for a user's first commands.
+
+    Otherwise one test would wait for most of it, and the other worker for that test.
+    """
+    worker, number = os.environ.get("PYTEST_XDIST_WORKER"), os.environ.get("PYTEST_XDIST_WORKER_COUNT")
+    if number != "2" or len(session.items) < 1000:
+        return
+    for_trees = worker == "gw1"
+    last = "tree_sums.marginals" if for_trees else "perceptron.correct"
+    if any(any(folder.glob(f"{last}-*.nbi")) for folder in compiled_code.folders()):
+        return
+    run = warm._run
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(io.StringIO()):
+        patch.setattr(warm, "_run", lambda task, *rest: run(task, *rest) if for_trees == (task == "parse") else None)
+        warm.warm()
+        if not for_trees:
+            train(str(sample.path("ctb.txt")), learner="perceptron", iterations=1)
 
 
 @pytest.hookimpl(wrapper=True)
