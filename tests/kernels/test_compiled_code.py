@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -190,6 +191,22 @@ def test_it_is_not_waited_for_forever(places: Path, monkeypatch: pytest.MonkeyPa
         run()
     assert time.monotonic() - began > 0.1
     assert compiled(places) == ["package"]
+
+
+def test_a_kernel_keeps_its_turn_while_those_that_it_calls_are_compiled(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[list[int]] = []
+    save, called = compiled_code.CompiledCode.save_overload, kernel(_twice)
+
+    def spy(*arguments: Any) -> None:
+        held.append([depth for depth, _ in turn._held])
+        save(*arguments)
+
+    monkeypatch.setattr(compiled_code.CompiledCode, "save_overload", spy)
+    assert kernel(lambda x: called(x) + x)(np.int64(3)) == 9
+    assert held == [[0, 1], [0]]
+    assert turn._held == []
 
 
 def test_an_error_keeps_nobody_waiting(places: Path) -> None:

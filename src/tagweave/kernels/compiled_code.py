@@ -31,6 +31,7 @@ from numba.core import config
 from numba.core.caching import IndexDataCacheFile, NullCache
 from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
+from numba.core.targetconfig import ConfigStack
 from numba.misc.appdirs import AppDirs
 
 from tagweave.kernels.blas import postpone_blas
@@ -97,13 +98,14 @@ class CompiledCode(NullCache):
         code = self._kept(key)
         if code is None:
             begin(self._name)
-            self._take_turn()
+            depth = len(ConfigStack())
+            self._take_turn(depth)
             code = self._kept(key)  # another process may have compiled it meanwhile
             if code is None:
                 postpone_blas()
                 return None
             end()
-            give_back()
+            give_back(depth)
         return CompileResult._rebuild(target_context, *code)
 
     def save_overload(self, sig: Any, cres: Any) -> None:
@@ -112,16 +114,16 @@ class CompiledCode(NullCache):
         try:
             is_kept = self._keep(_key(sig, cres.codegen), cres._reduce())
         finally:
-            give_back()
+            give_back(len(ConfigStack()))
         if not is_kept:
             places = ", ".join(str(each.parent) for each in folders())
             say(f"compiled code cannot be kept ({places}): so at every start")
 
-    def _take_turn(self) -> None:
+    def _take_turn(self, depth: int) -> None:
         """Wait where another process is compiling this kernel: it would cost both as much as one."""
         for folder in _writable():
             with suppress(OSError):
-                take(folder / f"{self._name}-turn")
+                take(folder / f"{self._name}-turn", depth)
                 return
 
     def _kept(self, key: tuple[Any, ...]) -> Any:
