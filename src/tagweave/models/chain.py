@@ -19,7 +19,7 @@ from tagweave.models.emission import Tables, ViewEmission, emissions, write_emis
 from tagweave.models.objective import chunk_bounds
 from tagweave.models.parameters import ChainParameters
 from tagweave.models.parts import Arrays
-from tagweave.structures.chain import Chain, ChainScores, best_labels
+from tagweave.structures.chain import Chain, ChainScores, best_labels, pair_marginals
 from tagweave.structures.lockstep import Batch, Sums, Workspace
 from tagweave.structures.transitions import Transitions
 
@@ -129,7 +129,7 @@ class ChainModel:
         """[L, Y] state and [L, Y, Y] pair marginals of a sentence; pairs[t, i, j] = P(y[t-1] = i, y[t] = j), 0 at 0."""
         scores, transitions = self._scores(encoded, sentence, sentence + 1), self.transitions
         batch, sums = self._sums(encoded, sentence, sentence + 1, scores, transitions, masks)
-        return sums.gamma[batch.rows], _pairs(batch, sums, transitions)
+        return sums.gamma[batch.rows], pair_marginals(sums, batch, transitions)
 
     def visit_pair_marginals(self, encoded: Encoded, visit: Callable[[slice, Floats, Floats], None]) -> None:
         """Call `visit` with the tokens of a batch of sentences, their state and their pair marginals, for all batches.
@@ -139,7 +139,7 @@ class ChainModel:
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
             batch, sums = self._sums(encoded, first, last, scores, transitions, None)
-            visit(batch.tokens, sums.gamma[batch.rows], _pairs(batch, sums, transitions))
+            visit(batch.tokens, sums.gamma[batch.rows], pair_marginals(sums, batch, transitions))
 
         self._over_chunks(encoded, run, 1)
 
@@ -153,16 +153,19 @@ class ChainModel:
         """
         if k < 1:
             raise ValueError(f"found k = {k}, expected 1 or more")
-        scores, t = self._scores(encoded, sentence, sentence + 1), self.transitions
+        scores = self._scores(encoded, sentence, sentence + 1)
         if masks is not None:
             tokens = slice(encoded.sentence_ptr[sentence], encoded.sentence_ptr[sentence + 1])
             decode.exclude(scores, encoded.allow[tokens], masks)
-        labels, totals = np.empty((k, len(scores)), np.int32), np.empty(k)
-        if len(scores) == 0:
-            return labels[:1], np.zeros(1)
-        decode.k_best_sequences(scores, t.score, t.start_score, t.end_score, labels, totals)
-        found = int(np.isfinite(totals).sum())
-        return labels[:found], totals[:found]
+        return Chain.k_best(ChainScores(scores, self.transitions), Batch.of(encoded, sentence, sentence + 1), k)
+
+    def samples(
+        self, encoded: Encoded, sentence: int, n: int, seed: int = 0, masks: Masks | None = None
+    ) -> NDArray[np.int32]:
+        """int32[n, L]: label sequences of one sentence, drawn by their probability."""
+        scores = ChainScores(self._scores(encoded, sentence, sentence + 1), self.transitions)
+        batch = Batch.of(encoded, sentence, sentence + 1)
+        return self._chain(len(scores.emission), masks).samples(scores, batch, n, seed)
 
     def sequence_score(self, encoded: Encoded, sentence: int, labels: NDArray[np.int32]) -> float:
         """The score of a label sequence of one sentence; its probability is exp(score - log Z)."""
@@ -197,11 +200,14 @@ class ChainModel:
     def _sums(
         self, encoded: Encoded, first: int, last: int, scores: Floats, transitions: Transitions, masks: Masks | None
     ) -> tuple[Batch, Sums]:
-        batch, of_batch = Batch.of(encoded, first, last), ChainScores(scores, transitions)
-        space = Workspace(max(1, len(scores)), scores.shape[1], self.weights.dtype.type)
-        if masks is None:
-            return batch, Chain(None, space).sums(of_batch, batch)
-        return batch, Chain(masks.astype(self.weights.dtype), space).restricted_product(of_batch, batch)
+        batch, chain = Batch.of(encoded, first, last), self._chain(len(scores), masks)
+        sums = chain.sums if masks is None else chain.restricted_product
+        return batch, sums(ChainScores(scores, transitions), batch)
+
+    def _chain(self, tokens: int, masks: Masks | None) -> Chain:
+        """The structure, with room for batches of so many tokens."""
+        space = Workspace(max(1, tokens), len(self.space), self.weights.dtype.type)
+        return Chain(None if masks is None else masks.astype(self.weights.dtype), space)
 
     def _taken_out(self, encoded: Encoded, batch: Batch, transitions: Transitions) -> NDArray[np.float64]:
         """What the scaling of transition potentials took out of log Z, by batch row."""
@@ -246,14 +252,3 @@ class ChainModel:
             return
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(chunk, range(len(bounds) - 1)))
-
-
-def _pairs(batch: Batch, sums: Sums, transitions: Transitions) -> Floats:
-    """[n, Y, Y]: the pair marginals into every token of a batch, 0 into the first one of a sentence."""
-    pairs: Floats = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
-    pairs[batch.rows < batch.size] = 0  # the first step
-    for batch_row, exact in sums.exact.items():
-        first = int(np.flatnonzero(batch.rows == batch_row)[0])
-        for t, each in enumerate(exact.pairs(), first + 1):
-            pairs[t] = each
-    return pairs

@@ -158,11 +158,14 @@ class TreeModel:
     def k_best(self, encoded: EncodedArcs, k: int) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         """For every sentence its k best projective trees, int32[k, L], and their scores, which fall; fewer where there
         are fewer."""
-        for bounds in batch_bounds(encoded):
-            batch = self.features.batch(encoded, *bounds)
-            scores = self.features.scores(self._aligned, batch)
-            for s, length in enumerate(batch.lengths.tolist()):
-                yield Tree(self.single_root).k_best(scores[batch.cells[s] : batch.cells[s + 1]], length, k)
+        for sentence in range(len(encoded)):
+            batch = self.features.batch(encoded, sentence, sentence + 1)
+            yield Tree(self.single_root).k_best(self.features.scores(self._aligned, batch), batch, k)
+
+    def samples(self, encoded: EncodedArcs, sentence: int, n: int, seed: int = 0) -> NDArray[np.int32]:
+        """int32[n, L]: the heads of projective trees of one sentence, drawn by their probability under its evidence."""
+        batch = self.features.batch(encoded, sentence, sentence + 1)
+        return Tree(self.single_root).samples(self.features.scores(self._aligned, batch), batch, n, seed)
 
     def _whole(self, encoded: EncodedArcs) -> NDArray[np.bool_]:
         """bool[S]: whether the evidence of a sentence is one projective tree that the model can give."""

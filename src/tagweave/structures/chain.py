@@ -130,6 +130,28 @@ class Chain:
         """int32[n]: the best label sequence of each sentence, -1 where none is allowed; emission is overwritten."""
         return best_labels(scores, batch.ptr)
 
+    @staticmethod
+    def k_best(scores: ChainScores, batch: Batch, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """See `Structure.k_best`."""
+        t, length = scores.transitions, len(scores.emission)
+        labels, totals = np.empty((k, length), np.int32), np.empty(k)
+        if length == 0:
+            return labels[:1], np.zeros(1)
+        decode.k_best_sequences(scores.emission, t.score, t.start_score, t.end_score, labels, totals)
+        count = int(np.isfinite(totals).sum())
+        return labels[:count], totals[:count]
+
+    def samples(self, scores: ChainScores, batch: Batch, n: int, seed: int) -> NDArray[np.int32]:
+        """See `Structure.samples`: label by label, each by its probability after the one before."""
+        sums = self.sums(scores, batch) if self._masks is None else self.restricted_product(scores, batch)
+        pairs, random = pair_marginals(sums, batch, scores.transitions), np.random.default_rng(seed)
+        labels = np.empty((n, len(batch.rows)), np.int32)
+        for t in range(len(batch.rows)):
+            p = pairs[t, labels[:, t - 1]] if t else np.tile(sums.gamma[batch.rows[0]], (n, 1))
+            up_to = np.cumsum(p, axis=1, dtype=np.float64)
+            labels[:, t] = (up_to <= random.random((n, 1)) * up_to[:, -1:]).sum(axis=1)
+        return labels
+
     def _free(self, scores: ChainScores, batch: Batch) -> tuple[Floats, Floats]:
         """exp(score - shift) by row, and the shift of each row; the two sums of a batch begin with the same."""
         if self._potentials is None or self._potentials[0] is not batch:
@@ -201,6 +223,17 @@ def _sum_again(
     sums.log_z[batch_row] = exact.log_z - (len(rows) - 1) * transitions.step - transitions.edge
     sums.gamma[rows], sums.before[rows], sums.beyond[rows] = exact.gamma, 0, 0
     sums.exact[batch_row] = exact
+
+
+def pair_marginals(sums: Sums, batch: Batch, transitions: Transitions) -> Floats:
+    """[n, Y, Y]: the pair marginals into every token of a batch, 0 into the first one of a sentence."""
+    pairs: Floats = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
+    pairs[batch.rows < batch.size] = 0  # the first step
+    for batch_row, exact in sums.exact.items():
+        first = int(np.flatnonzero(batch.rows == batch_row)[0])
+        for t, each in enumerate(exact.pairs(), first + 1):
+            pairs[t] = each
+    return pairs
 
 
 def allowed_scores(emission: Floats, batch: Batch, masks: Floats, tokens: slice) -> NDArray[np.float64]:

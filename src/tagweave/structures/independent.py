@@ -71,3 +71,14 @@ class Independent:
     def best(self, scores: Floats, batch: Positions) -> NDArray[np.int32]:
         """int32[A]: the best label of every position."""
         return np.asarray(scores.argmax(axis=1), np.int32)
+
+    def k_best(self, scores: Floats, batch: Positions, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """See `Structure.k_best`; a sentence is one position."""
+        order = np.argsort(-scores[0], kind="stable")[:k]
+        return order[:, None].astype(np.int32), scores[0, order].astype(np.float64)
+
+    def samples(self, scores: Floats, batch: Positions, n: int, seed: int) -> NDArray[np.int32]:
+        """See `Structure.samples`; a sentence is one position."""
+        (p,) = self.restricted_sums(scores, batch).marginals
+        drawn = np.random.default_rng(seed).choice(len(p), (n, 1), p=p / p.sum())
+        return drawn.astype(np.int32)

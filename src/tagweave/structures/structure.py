@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 Scores_contra = TypeVar("Scores_contra", contravariant=True)
@@ -41,4 +42,12 @@ class Structure(Protocol[Scores_contra, Batch_contra, Sums, Gradient_contra]):
 
     def best(self, scores: Scores_contra, batch: Batch_contra) -> NDArray[Any]:
         """int32[tokens]: the best output of every sentence, -1 where the scores exclude all."""
+        ...
+
+    def k_best(self, scores: Scores_contra, batch: Batch_contra, k: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """The n <= k best outputs int32[n, L] of a batch of one sentence, exactly, and their scores, which fall."""
+        ...
+
+    def samples(self, scores: Scores_contra, batch: Batch_contra, n: int, seed: int) -> NDArray[Any]:
+        """int32[n, L]: outputs of a batch of one sentence, drawn by their probability under its evidence."""
         ...

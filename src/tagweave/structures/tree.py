@@ -105,14 +105,8 @@ class Tree:
         return KnownTrees(at, np.add.reduceat(scores[at].astype(np.float64), pointers(batch.lengths)[:-1]))
 
     def restricted_product(self, scores: Floats, batch: Batch) -> TreeSums:
-        """The same, by the recurrence even where one tree is left. Noise leaves a share of every excluded arc."""
-        allowed, noise = allowed_cells(batch), _noise(batch)
-        if not noise.any():
-            return self.sums(scores, batch, allowed)
-        of_modifiers = [np.tile(noise[low:high], high - low) for low, high in pairwise(batch.ptr.tolist())]
-        with np.errstate(divide="ignore"):
-            left = np.log(np.maximum(allowed, np.concatenate(of_modifiers)))
-        return self.sums(scores + left.astype(scores.dtype), batch)
+        """The same, by the recurrence even where one tree is left."""
+        return self.sums(*_under_evidence(scores, batch))
 
     def add_expectations(
         self, sums: TreeSums | KnownTrees, scores: Floats, batch: Batch, sign: int, gradient: ArcGradient
@@ -138,13 +132,41 @@ class Tree:
         decode(scores, batch.cells, batch.lengths, self.single_root, heads)
         return heads
 
-    def k_best(self, scores: Floats, length: int, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The k best projective trees of a sentence, int32[n, L], and their scores, which fall; n < k if there are
-        fewer."""
+    def k_best(self, scores: Floats, batch: Batch, k: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """See `Structure.k_best`; of projective trees."""
+        length = int(batch.lengths[0])
         heads, totals = np.empty((k, length), np.int32), np.empty(k)
         k_best(scores.reshape(length + 1, length + 1), self.single_root, heads, totals)
-        found = totals > -np.inf
-        return heads[found], totals[found]
+        exists = totals > -np.inf
+        return heads[exists], totals[exists]
+
+    def samples(self, scores: Floats, batch: Batch, n: int, seed: int) -> NDArray[np.int32]:
+        """See `Structure.samples`; projective trees, head by head, each by its probability given those before.
+
+        That takes a recurrence for every head.
+        """
+        scores, batch, allowed = _under_evidence(scores, batch)
+        size, random = int(batch.lengths[0]) + 1, np.random.default_rng(seed)
+        trees = np.empty((n, size - 1), np.int32)
+        for tree_heads in trees:
+            left = np.ones((size, size), np.uint8) if allowed is None else allowed.copy().reshape(size, size)
+            for m in range(1, size):
+                p = self.sums(scores, batch, left.reshape(-1)).marginals.reshape(size, size)[:, m].astype(np.float64)
+                head = random.choice(size, p=p / p.sum())
+                tree_heads[m - 1] = head
+                left[:, m] = np.arange(size) == head
+        return trees
+
+
+def _under_evidence(scores: Floats, batch: Batch) -> tuple[Floats, Batch, NDArray[np.uint8] | None]:
+    """Scores and allowed arcs that leave what the evidence leaves; noise leaves a share of every excluded arc."""
+    allowed, noise = allowed_cells(batch), _noise(batch)
+    if not noise.any():
+        return scores, batch, allowed
+    of_modifiers = [np.tile(noise[low:high], high - low) for low, high in pairwise(batch.ptr.tolist())]
+    with np.errstate(divide="ignore"):
+        left = np.log(np.maximum(allowed, np.concatenate(of_modifiers)))
+    return scores + left.astype(scores.dtype), batch, None
 
 
 def exclude(scores: Floats, batch: Batch) -> None:

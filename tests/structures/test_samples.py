@@ -1,0 +1,67 @@
+"""Samples come as often as enumeration says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from problems import Problem, plain
+
+import naive
+import naive_trees
+from tagweave.corpus.sentence import Arc
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.models.arc_features import ArcFeatures
+from tagweave.models.chain import ChainModel
+from tagweave.models.tree import TreeModel
+from tagweave.structures.independent import Independent, Positions
+from treebank import sentence, with_evidence
+
+N = 2000
+
+
+def assert_as_often(samples: Any, expected: Mapping[tuple[int, ...], float]) -> None:
+    """Every output within five standard deviations of its probability."""
+    counts = Counter(map(tuple, samples.tolist()))
+    assert counts.keys() <= {output for output, p in expected.items() if p > 0}
+    for output, p in expected.items():
+        assert abs(counts[output] - N * p) <= 5 * np.sqrt(N * p * (1 - p)) + 1e-9
+
+
+@pytest.mark.parametrize("restricted", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_label_sequences(seed: int, restricted: bool) -> None:
+    problem = Problem([["a", "B", "Aa"]], plain(3), seed)
+    model = ChainModel(problem.parameters, problem.encoder, problem.weights)
+    (chain,) = problem.chains(restricted)
+    assert chain is not None
+    samples = model.samples(problem.encoded, 0, N, seed, problem.masks if restricted else None)
+    assert_as_often(samples, naive.distribution(chain))
+    assert (model.samples(problem.encoded, 0, N, seed, problem.masks if restricted else None) == samples).all()
+
+
+@pytest.mark.parametrize("single_root", [False, True])
+def test_trees(single_root: bool) -> None:
+    features = ArcFeatures(ArcTemplates(("h.form[0] m.form[0]", "h.upos[0] m.upos[1]")), 64)
+    model = TreeModel(features, np.random.default_rng(1).normal(size=features.size), single_root=single_root)
+    given = with_evidence(sentence("DNV", [2, 3, 0]), (Arc(2, None), Arc(3, None)), None, None)
+    encoded = model.encode([given], "head")
+    (found,) = model.features.scores(model.weights, model.features.batch(encoded, 0, 1)).reshape(1, 4, 4)
+    scores = naive_trees.tree_scores(found.tolist(), True, single_root)
+    allowed = {heads: score for heads, score in scores.items() if heads[0] in (2, 3)}
+    total = sum(np.exp(score) for score in allowed.values())
+    assert_as_often(model.samples(encoded, 0, N), {heads: np.exp(s) / total for heads, s in allowed.items()})
+
+
+def test_independent_labels() -> None:
+    scores = np.array([[0.0, 1.0, 2.0]])
+    batch = Positions(np.zeros((1, 0), np.int32), np.array([[True, False, True]]), np.array([0.5]), np.ones(1))
+    potentials = np.exp(scores[0]) * [1, 0.5, 1]
+    expected = {(y,): p for y, p in enumerate(potentials / potentials.sum())}
+    assert_as_often(Independent().samples(scores, batch, N, 0), expected)
+    labels, values = Independent().k_best(scores, batch, 2)
+    assert labels.tolist() == [[2], [1]]
+    assert values.tolist() == [2, 1]
