@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import TEXTS, Problem, bundles, plain
 
 import naive
+from problems import TEXTS, Problem, bundles, plain
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import objective as objective_module

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_parts import parts, rewrite
-from problems import Problem, bundles, plain
 from safetensors.numpy import save_file
 
 import naive
+from problems import Problem, bundles, plain
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Layer, Location, Sentence

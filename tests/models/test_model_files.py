@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from model_parts import parts, rewrite
-from problems import Problem, bundles, plain
 from safetensors.numpy import save_file
 
+from problems import Problem, bundles, plain
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.labels.space import LabelSpace

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import PAIRS, TEXTS, Problem, bundles, plain
 
 import naive
+from problems import PAIRS, TEXTS, Problem, bundles, plain
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import objective as objective_module
 from tagweave.models.objective import ChainObjective

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from problems import PAIRS, TEMPLATES, TEXTS, Problem, bundles, plain
 
 import naive
+from problems import PAIRS, TEMPLATES, TEXTS, Problem, bundles, plain
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.objective import ChainObjective

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import Problem, bundles, plain
 
 import naive
+from problems import Problem, bundles, plain
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.evidence import allowed_sets

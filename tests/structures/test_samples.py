@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from problems import Problem, plain
 
 import naive
 import naive_trees
+from problems import Problem, plain
 from tagweave.corpus.sentence import Arc
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.models.arc_features import ArcFeatures
