@@ -20,12 +20,12 @@ def check(url: str, rule: Rule) -> dict[int, Outcome]:
     with database.reading() as connection:
         found = connection.execute(select(tasks).where(tasks.c.purpose == Purpose.REAL)).all()
         held = connection.execute(select(assignments)).all()
-        said = connection.execute(select(judgements).order_by(judgements.c.id)).all()
+        rows = connection.execute(select(judgements).order_by(judgements.c.id)).all()
     database.close()
     assert len({(each.task, each.annotator) for each in held}) == len(held)  # to nobody twice
     standing: dict[tuple[int, int], tuple[Answer | None, int]] = {}
     revisions = defaultdict(list)
-    for each in said:
+    for each in rows:
         answer = answer_of(each.kind, each.label)
         standing[each.task, each.annotator] = (None if each.withdrawn else answer, each.slot)
         revisions[each.task, each.annotator].append((each.revision, each.withdrawn))

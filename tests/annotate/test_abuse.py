@@ -183,8 +183,8 @@ def test_another_ones_task(store: Store, rows: Any, refusals: Any) -> None:
     bob.look("/task")
     before = rows()["judgements"]
     for wrong in {1, 2, 3, 4, 999_999_999} - {bob.task()}:
-        told = bob.ask("/task", 409, task=wrong, answer="label NN")
-        assert "not given to you" in told["message"]
+        reply = bob.ask("/task", 409, task=wrong, answer="label NN")
+        assert "not given to you" in reply["message"]
     assert rows()["judgements"] == before
     assert refusals() == 4
     assert ada.task() == number in held

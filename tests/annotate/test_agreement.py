@@ -79,10 +79,10 @@ def test_alpha_of_the_textbook() -> None:
         ["1", "2", "3", "3", "2", "4", "4", "1", "2", "5", "1", "."],
     ]
     votes = [
-        Vote(task, str(name), None, Answer(NN.kind, said))
+        Vote(task, str(name), None, Answer(NN.kind, letter))
         for name, row in enumerate(rows)
-        for task, said in enumerate(row)
-        if said != "."
+        for task, letter in enumerate(row)
+        if letter != "."
     ]
     assert krippendorffs_alpha(votes) == pytest.approx(0.743, abs=0.0005)
 
@@ -108,6 +108,6 @@ def test_alpha_by_counting_pairs(tasks: list[list[Answer]]) -> None:
 
 def test_alpha_of_answers_by_chance_is_about_nought() -> None:
     rng = np.random.default_rng(0)
-    said = rng.integers(2, size=(4000, 2))
-    found = krippendorffs_alpha(votes_of(*({"a": [NN, VV][one], "b": [NN, VV][other]} for one, other in said)))
+    pairs = rng.integers(2, size=(4000, 2))
+    found = krippendorffs_alpha(votes_of(*({"a": [NN, VV][one], "b": [NN, VV][other]} for one, other in pairs)))
     assert found == pytest.approx(0.0, abs=0.05)

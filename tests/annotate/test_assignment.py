@@ -227,8 +227,8 @@ class TestUndo:
         assert again is not None
         assert again.task_id == lease.task_id
         assert store.answer(b, lease.task_id, VV).status is Status.OPEN
-        said = [(each.annotator[-1], each.revision, each.withdrawn, str(each.answer)) for each in store.judgements()]
-        assert said == [("0", 0, False, "NN"), ("1", 0, False, "NN"), ("1", 1, True, "NN"), ("1", 2, False, "VV")]
+        history = [(each.annotator[-1], each.revision, each.withdrawn, str(each.answer)) for each in store.judgements()]
+        assert history == [("0", 0, False, "NN"), ("1", 0, False, "NN"), ("1", 1, True, "NN"), ("1", 2, False, "VV")]
 
     def test_several_answers_come_back_one_after_the_other(self, open_store: OpenStore) -> None:
         clock = Clock()

@@ -109,7 +109,7 @@ def test_ten_tasks_by_keyboard(enter: Enter, store: Store) -> None:
     press(page, "1")
     press(page, "2")
     votes = sorted((each.ended, str(each.answer)) for each in store.judgements() if not each.withdrawn)
-    assert [said for _, said in votes] == [
+    assert [outcomes for _, outcomes in votes] == [
         "NN",
         "VV",
         "JJ",
@@ -183,8 +183,8 @@ class TestDisagreement:
         offered = {name: self.work(enter(name), keys[name]) for name in keys}
         assert offered == {"ada": {1, 2, 3}, "bob": {1, 2, 3}, "cid": {1, 2}, "dan": {1, 2}}
         found = [store.task(number) for number in (1, 2, 3)]
-        said = [(each.status, each.outcome and str(each.outcome)) for each in found if each]
-        assert said == [(Status.AGREED, "NN"), (Status.DROPPED, None), (Status.AGREED, "NN")]
+        outcomes = [(each.status, each.outcome and str(each.outcome)) for each in found if each]
+        assert outcomes == [(Status.AGREED, "NN"), (Status.DROPPED, None), (Status.AGREED, "NN")]
 
         page = enter("edith", "curator")
         page.goto("/adjudication")

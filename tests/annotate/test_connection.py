@@ -171,11 +171,11 @@ def test_who_says_that_it_forwards_is_not_believed_unless_known(
         browser.cookies = {"tagweave": found.cookies["tagweave"]}
         csrf = found.text.partition('name="csrf" value="')[2].partition('"')[0]
         form = {"csrf": csrf, "password": PASSWORD}
-        told = [
+        replies = [
             browser.post("/invited", data={**form, "token": str(n)}, headers={"x-forwarded-for": f"192.0.2.{n}"})
             for n in range(4)
         ]
-    assert [each.status_code for each in told] == [400, 400, 400, last]
+    assert [each.status_code for each in replies] == [400, 400, 400, last]
 
 
 def test_no_socket_of_the_web_is_opened(address: tuple[str, int], caplog: pytest.LogCaptureFixture) -> None:

@@ -78,8 +78,8 @@ class TestLabels:
 
     def test_what_the_sentence_told_before_stays_and_may_be_overruled(self, open_store: OpenStore) -> None:
         store = open_store()
-        told = WORDS.with_layer(GUIDELINE, [("P",), ("NN", "VV"), None])
-        decided(store, [(asked(told, 1), NN)])
+        exported = WORDS.with_layer(GUIDELINE, [("P",), ("NN", "VV"), None])
+        decided(store, [(asked(exported, 1), NN)])
         assert labelled(store, GUIDELINE)[0].layers == {GUIDELINE: (("P",), ("NN",), None)}
 
     def test_other_layers_and_columns_stay(self, open_store: OpenStore) -> None:
@@ -236,12 +236,12 @@ class TestJudgements:
     def test_what_became_of_the_task_is_told(self, open_store: OpenStore) -> None:
         store = open_store()
         disputed(store, [NN, VV, NN, VV], asked(WORDS, 1))
-        told = [json.loads(line) for line in judgements(store.judgements())]
-        assert [(line["status"], line["outcome"]) for line in told] == [("dropped", None)] * 4
+        exported = [json.loads(line) for line in judgements(store.judgements())]
+        assert [(line["status"], line["outcome"]) for line in exported] == [("dropped", None)] * 4
         store.adjudicate(store.add_annotator("c", "curator").id, 1, NOT_A_WORD)
-        told = [json.loads(line) for line in judgements(store.judgements())]
-        assert {line["status"] for line in told} == {"adjudicated"}
-        assert told[0]["outcome"] == {"kind": "not a word", "label": None}
+        exported = [json.loads(line) for line in judgements(store.judgements())]
+        assert {line["status"] for line in exported} == {"adjudicated"}
+        assert exported[0]["outcome"] == {"kind": "not a word", "label": None}
 
     def test_gold_is_told(self, open_store: OpenStore) -> None:
         store = open_store(Settings(admission=Admission()))

@@ -33,17 +33,19 @@ def test_all_there(answered: tuple[str, list[Said]]) -> None:
 
 
 def test_one_is_lost(answered: tuple[str, list[Said]]) -> None:
-    url, said = answered
-    task, annotator, _ = said[0]
-    missing = next(number for number in range(1, 5) if (number, annotator) not in {each[:2] for each in said})
-    assert compared(url, [*said, (missing, annotator, "label NN")]).lost == 1
-    assert compared(url, [*said, said[0]]).lost == 1  # told twice, there once
-    assert compared(url, [(task, annotator, "label JJ"), *said[1:]]) == Comparison(6, 1, 0, 1)  # there, but otherwise
+    url, reports = answered
+    task, annotator, _ = reports[0]
+    missing = next(number for number in range(1, 5) if (number, annotator) not in {each[:2] for each in reports})
+    assert compared(url, [*reports, (missing, annotator, "label NN")]).lost == 1
+    assert compared(url, [*reports, reports[0]]).lost == 1  # told twice, there once
+    assert compared(url, [(task, annotator, "label JJ"), *reports[1:]]) == Comparison(
+        6, 1, 0, 1
+    )  # there, but otherwise
 
 
 def test_one_that_nobody_was_told_of(answered: tuple[str, list[Said]]) -> None:
-    url, said = answered
-    assert compared(url, said[1:]) == Comparison(stored=6, lost=0, doubled=0, unacknowledged=1)
+    url, reports = answered
+    assert compared(url, reports[1:]) == Comparison(stored=6, lost=0, doubled=0, unacknowledged=1)
 
 
 def test_the_page_has_a_row_of_each_measurement() -> None:

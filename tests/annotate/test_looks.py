@@ -50,10 +50,10 @@ def furnish(folder: Path) -> Store:
     store.add_labels("ctb", {LONG: f"a note about {LONG}"})
     words = (LONG, *"abcdefghijklmnopqrstuvwxyz")
     store.add_tasks(AnnotationTask(Sentence(words, location=Location("toy.txt", n)), 0, 1, "ctb") for n in range(1, 4))
-    for name, said in {"a": NN, "b": VV, f"c {LONG}": JJ, "d": NN}.items():
+    for name, reply in {"a": NN, "b": VV, f"c {LONG}": JJ, "d": NN}.items():
         person = store.add_annotator(name).id
         while lease := store.claim(person):
-            store.answer(person, lease.task_id, said)
+            store.answer(person, lease.task_id, reply)
     store.add_tasks([AnnotationTask(Sentence(words, location=Location("toy.txt", 9)), 0, 1, "ctb")])
     marks = AnnotationTask(Sentence(tuple("研究生来了")), 0, 2, "seg", uncertainty=0.5, purpose=Purpose.CONCORDANCE)
     store.add_tasks([marks])

@@ -25,7 +25,7 @@ def test_labels_and_notes_in_order(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("NN\ta\n\tb\n", "2: found the label '', expected one without blanks"),
         ("a thing\n", "1: found the label 'a thing'"),
@@ -33,9 +33,9 @@ def test_labels_and_notes_in_order(file: Path) -> None:
         ("\n", "found no labels"),
     ],
 )
-def test_what_is_no_list_of_labels(file: Path, text: str, told: str) -> None:
+def test_what_is_no_list_of_labels(file: Path, text: str, message: str) -> None:
     file.write_text(text, "utf-8")
-    with pytest.raises(CorpusError, match=told):
+    with pytest.raises(CorpusError, match=message):
         read(str(file))
 
 

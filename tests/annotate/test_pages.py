@@ -25,7 +25,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-def said(store: Store) -> list[str]:
+def answers_in(store: Store) -> list[str]:
     return [str(each.answer) for each in store.judgements()]
 
 
@@ -70,12 +70,12 @@ class TestSignIn:
     def test_a_link_that_is_none_waits_whatever_name_is_sent(self, store: Store) -> None:
         browser = visitor(store)
         browser.look("/invited?token=none")
-        said = [
+        pages = [
             browser.fill("/invited", 400 if number < 10 else 429, token="none", name=str(number), password=PASSWORD)  # noqa: S106
             for number in range(12)
         ]
-        assert "this link is invalid, too old, or has been used" in said[9]
-        assert "Too many attempts. Please wait five minutes." in said[10]
+        assert "this link is invalid, too old, or has been used" in pages[9]
+        assert "Too many attempts. Please wait five minutes." in pages[10]
         store.invite(store.add_annotator("ada").id, "link", 60.0)
         browser.fill("/invited", token="link", password=PASSWORD)  # noqa: S106
 
@@ -139,7 +139,7 @@ class TestTask:
         value = str(answer) if answer in (NOT_A_WORD, CANNOT_TELL) else f"label {answer}"
         assert "Saved" in browser.fill("/task", task=first, answer=value)
         assert browser.task() != first
-        assert said(store) == [str(answer)]
+        assert answers_in(store) == [str(answer)]
 
     def test_the_script_gets_data_and_what_to_show(self, store: Store) -> None:
         browser = signed_in(store, "ada")
@@ -157,7 +157,7 @@ class TestTask:
         replies = [browser.ask("/task", task=first, answer="label VV") for _ in range(3)]
         assert len({reply["task"]["id"] for reply in replies}) == 1
         browser.ask("/task", 409, task=first, answer="label NN")
-        assert said(store) == ["VV"]
+        assert answers_in(store) == ["VV"]
 
     @pytest.mark.parametrize("asks", [True, False])
     def test_undo(self, store: Store, asks: bool) -> None:
@@ -180,7 +180,7 @@ class TestTask:
         seen = browser.seen
         browser.fill("/task/undo", seen=seen)
         assert "it is undone already" in browser.fill("/task/undo", 409, seen=seen)
-        assert said(store) == ["VV"] * 4
+        assert answers_in(store) == ["VV"] * 4
         assert len(store.votes()) == 2
 
     def test_who_differs_leads_to_two_more(self, store: Store) -> None:
@@ -212,9 +212,9 @@ class TestTraining:
         store.add_tasks(make_tasks(range(5), Purpose.TRAINING, VV))
         browser = signed_in(store, "ada")
         assert "Training: 0 of your last 0" in browser.look("/task")
-        told = [browser.ask("/task", task=browser.task(), answer=f"label {name}") for name in ("NN", "VV")]
-        assert [each["message"] for each in told] == ["You answered NN; the right answer is VV.", "Right: VV."]
-        assert "Training: 1 of your last 2" in told[1]["main"]
+        responses = [browser.ask("/task", task=browser.task(), answer=f"label {name}") for name in ("NN", "VV")]
+        assert [each["message"] for each in responses] == ["You answered NN; the right answer is VV.", "Right: VV."]
+        assert "Training: 1 of your last 2" in responses[1]["main"]
         last = browser.ask("/task", task=browser.task(), answer="label VV")
         assert last["receipt"] == {"status": "open", "gold": "VV"}
         assert "Training" not in last["main"]
@@ -258,7 +258,7 @@ class TestConcordance:
         browser.fill("/concordance", answer="can't tell", sentence=1, start=0, **where)
         reply = browser.ask("/concordance", all=1, **where)
         assert reply["message"] == "1 marked: word."
-        assert said(store) == ["not a word", "can't tell", "word"]
+        assert answers_in(store) == ["not a word", "can't tell", "word"]
         assert browser.ask("/concordance", all=1, **where)["message"] == "0 marked: word."
 
     def test_who_was_first_may_change_their_mind_others_may_not(
@@ -269,8 +269,8 @@ class TestConcordance:
         for each in (browser, other):
             each.look("/concordance")
         browser.ask("/concordance", answer="word", **where)
-        told = other.ask("/concordance", answer="not a word", **where)["message"]
-        assert told == "0 marked: not a word. 1 had been marked by somebody else."
+        responses = other.ask("/concordance", answer="not a word", **where)["message"]
+        assert responses == "0 marked: not a word. 1 had been marked by somebody else."
         browser.ask("/concordance", answer="not a word", **where)
         assert [vote.answer for vote in store.votes(Purpose.CONCORDANCE)] == [NOT_A_WORD]
 
@@ -289,7 +289,7 @@ class TestConcordance:
     def test_nothing_else_can_be_marked(self, browser: Browser, store: Store, where: dict[str, object]) -> None:
         browser.look("/concordance")
         browser.fill("/concordance", 400, answer="word", **where)
-        assert said(store) == []
+        assert answers_in(store) == []
 
     def test_without_words_there_is_none(self, store: Store) -> None:
         signed_in(store, "bob").look("/concordance", 404)

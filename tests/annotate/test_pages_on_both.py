@@ -31,9 +31,9 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WordList]:
     return word_list(tmp_path_factory.mktemp("words"))
 
 
-def answer_all(store: Store, said: dict[str, Answer]) -> None:
+def answer_all(store: Store, by_name: dict[str, Answer]) -> None:
     """Everybody, entered here, says always the same."""
-    for name, answer in said.items():
+    for name, answer in by_name.items():
         person = store.add_annotator(name).id
         while lease := store.claim(person):
             store.answer(person, lease.task_id, answer)
@@ -284,8 +284,8 @@ class TestAdjudication:
 class TestDashboard:
     def test_an_empty_store(self, open_store: OpenStore) -> None:
         page = signed_in(open_store(Settings()), "cur", "curator").look("/dashboard")
-        for told in ("There are no tasks yet", "No task has two answers yet", "No model has an accuracy yet"):
-            assert told in page
+        for phrase in ("There are no tasks yet", "No task has two answers yet", "No model has an accuracy yet"):
+            assert phrase in page
 
     def test_people_tasks_and_agreement(self, store: Store) -> None:
         answer_all(store, {"a": NN, "b": NN})

@@ -149,15 +149,15 @@ def test_a_model_in_its_file_is_entered_and_not_trained_again(
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"every": 0}, "1 or more"),
         ({"command": ("x", "{model}")}, "{annotated}"),
         ({"command": ("x", "{annotated}")}, "{model}"),
     ],
 )
-def test_a_plan_is_checked(plan: Plan, changed: dict[str, object], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_a_plan_is_checked(plan: Plan, changed: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         replace(plan, **changed)
 
 

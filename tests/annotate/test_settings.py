@@ -11,10 +11,10 @@ from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.store import Store
 
 
-def answers(store: Store, said: str) -> Status:
+def answers(store: Store, letters: str) -> Status:
     """What becomes of the task, when people come one after the other and say N or V."""
     status = Status.OPEN
-    for person, answer in zip(hire(store, len(said)), said, strict=True):
+    for person, answer in zip(hire(store, len(letters)), letters, strict=True):
         lease = store.claim(person)
         assert lease is not None, f"no slot for answer {person}"
         status = store.answer(person, lease.task_id, NN if answer == "N" else VV).status
@@ -22,7 +22,7 @@ def answers(store: Store, said: str) -> Status:
 
 
 @pytest.mark.parametrize(
-    ("rule", "said", "status"),
+    ("rule", "letters", "status"),
     [
         (Rule(1, 0, 1), "N", Status.AGREED),
         (Rule(3, 0, 2), "NN", Status.OPEN),
@@ -34,12 +34,12 @@ def answers(store: Store, said: str) -> Status:
     ],
 )
 def test_another_rule_than_the_one_that_tasks_came_in_with(
-    open_store: OpenStore, new_url: NewUrl, rule: Rule, said: str, status: Status
+    open_store: OpenStore, new_url: NewUrl, rule: Rule, letters: str, status: Status
 ) -> None:
     url = new_url()
     open_store(url=url).add_tasks(make_tasks([0]))
     store = open_store(Settings(rule), url=url)
-    assert answers(store, said) is status
+    assert answers(store, letters) is status
     late = store.add_annotator("late").id
     assert (store.claim(late) is None) == (status is not Status.OPEN)
 

@@ -36,14 +36,14 @@ class OneTask:
     """A desk where the same task lies for ever."""
 
     def __init__(self, task: AnnotationTask) -> None:
-        self.task, self.said = task, Counter[Answer]()
+        self.task, self.tally = task, Counter[Answer]()
 
     def claim(self) -> tuple[int, AnnotationTask] | None:
         return 1, self.task
 
     def answer(self, number: int, answer: Answer) -> None:
         assert number == 1
-        self.said[answer] += 1
+        self.tally[answer] += 1
 
 
 def test_an_annotator_says_every_answer_as_often_as_the_chances_are() -> None:
@@ -51,7 +51,7 @@ def test_an_annotator_says_every_answer_as_often_as_the_chances_are() -> None:
     annotator = Simulated(desk, lambda _: NN, even(0.8), seed=0)
     assert all(annotator.step() for _ in range(5_000))
     for answer, chance in {NN: 0.8, VV: 0.12, JJ: 0.08}.items():
-        assert desk.said[answer] / 5_000 == pytest.approx(chance, abs=0.02)
+        assert desk.tally[answer] / 5_000 == pytest.approx(chance, abs=0.02)
 
 
 def test_what_no_candidate_is_may_be_right_all_the_same() -> None:

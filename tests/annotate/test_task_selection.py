@@ -88,9 +88,9 @@ def test_by_entropy(tagger, raw):
 
 
 def test_a_certain_token_has_no_entropy(tagger, raw):
-    told = [each.with_layer("ctb", [("NN",)] * len(each)) for each in raw[:3]]
-    found = least_certain(tagger, told, 1.0, strategy="entropy")
-    certain = _all_tokens(tagger, told, "ctb", "entropy")
+    annotated = [each.with_layer("ctb", [("NN",)] * len(each)) for each in raw[:3]]
+    found = least_certain(tagger, annotated, 1.0, strategy="entropy")
+    certain = _all_tokens(tagger, annotated, "ctb", "entropy")
     assert found.uncertainty.max() > 0
     np.testing.assert_allclose(certain.uncertainty, 0, atol=1e-6)
 
@@ -146,9 +146,9 @@ def test_what_is_known_is_not_asked_and_tells_of_its_neighbours(tagger, raw):
     surprising = by_hand(tagger, raw)[sentence, position][-1][1]
     layer = [None] * len(raw[sentence])
     layer[position] = (surprising,)
-    told = [*raw]
-    told[sentence] = raw[sentence].with_layer("ctb", layer)
-    found = least_certain(tagger, told, 1.0, layer="ctb")
+    annotated = [*raw]
+    annotated[sentence] = raw[sentence].with_layer("ctb", layer)
+    found = least_certain(tagger, annotated, 1.0, layer="ctb")
     assert {*places(plain)} - {*places(found)} == {(sentence, position)}
     before, after = (f.uncertainty[places(f).index(other)] for f in (plain, found))
     assert abs(before - after) > 1e-3
@@ -156,10 +156,10 @@ def test_what_is_known_is_not_asked_and_tells_of_its_neighbours(tagger, raw):
 
 def test_an_ambiguous_position_is_asked_among_its_labels(tagger, raw):
     allowed = ("NN", "VV")
-    told = [raw[0].with_layer("ctb", [allowed, *[("NN",)] * (len(raw[0]) - 1)])]
-    found = least_certain(tagger, told, 1.0, layer="ctb")
+    annotated = [raw[0].with_layer("ctb", [allowed, *[("NN",)] * (len(raw[0]) - 1)])]
+    found = least_certain(tagger, annotated, 1.0, layer="ctb")
     assert places(found) == [(0, 0)]
-    assert {c.label for c in next(tasks(found, told, tagger)).candidates} == {*allowed}
+    assert {c.label for c in next(tasks(found, annotated, tagger)).candidates} == {*allowed}
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(0, 1))
@@ -205,9 +205,9 @@ def test_a_newer_model_ranks_the_same_tasks(tagger, raw):
 
 
 def test_what_a_sentence_tells_restricts_the_candidates(tagger, raw):
-    told = raw[0].with_layer("ctb", [("NN", "VV"), *[("NN",)] * (len(raw[0]) - 1)])
+    annotated = raw[0].with_layer("ctb", [("NN", "VV"), *[("NN",)] * (len(raw[0]) - 1)])
     ranking = rankings(
-        tagger, [Asked(1, AnnotationTask(told, 0, 1, "ctb", (Candidate("NN", 1.0),)), Status.OPEN, None, None)]
+        tagger, [Asked(1, AnnotationTask(annotated, 0, 1, "ctb", (Candidate("NN", 1.0),)), Status.OPEN, None, None)]
     )[0]
     assert {each.label for each in ranking.candidates} == {"NN", "VV"}
 

@@ -42,7 +42,7 @@ def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
     by_sentence: dict[Any, tuple[Sentence, dict[int, Candidates]]] = {}
     for asked, labels in [*(_disputed(store, guideline) if ambiguous else ()), *agreed]:
         if asked.task.stop == asked.task.start + 1:
-            known = by_sentence.setdefault(_sentence_key(asked), (asked.task.sentence, {}))[1]
+            known = by_sentence.setdefault(asked.sentence_key, (asked.task.sentence, {}))[1]
             known[asked.task.start] = labels
     ordered = sorted(by_sentence.values(), key=lambda each: each[0].location)
     return Corpus(tuple(_with_labels(sentence, guideline, known) for sentence, known in ordered), guideline)
@@ -56,7 +56,7 @@ def segmented(store: Store, guideline: str) -> Corpus:
     words = [
         each for each in store.outcomes(guideline) if each.outcome and each.outcome.kind in (Kind.WORD, Kind.LABEL)
     ]
-    groups = groupby(words, key=_sentence_key)  # they come in the order of sentences
+    groups = groupby(words, key=lambda each: each.sentence_key)  # they come in the order of sentences
     return Corpus(tuple(_with_words(list(group)) for _, group in groups), guideline, "character")
 
 
@@ -199,10 +199,6 @@ def _start(asked: Asked) -> int:
 
 def _stop(asked: Asked) -> int:
     return asked.task.stop
-
-
-def _sentence_key(asked: Asked) -> tuple[object, ...]:
-    return asked.task.sentence.location, asked.task.sentence.forms
 
 
 def _time(seconds: float) -> str:

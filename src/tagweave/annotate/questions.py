@@ -35,6 +35,11 @@ class Asked(NamedTuple):
     outcome: Answer | None
     settled: float | None
 
+    @property
+    def sentence_key(self) -> tuple[Location, tuple[str, ...]]:
+        """Identifies the sentence of the task; a store gives every task its own copy."""
+        return self.task.sentence.location, self.task.sentence.forms
+
 
 class Ranking(NamedTuple):
     """The uncertainty and candidates of a task by a newer model."""

@@ -110,19 +110,14 @@ def rankings(tagger: Tagger, asked: Iterable[Asked], seed: int = 0, strategy: st
     Other tasks are left out. `seed` draws the priorities, `strategy` is one of `STRATEGIES`. Raises as `least_certain`.
     """
     of_token = [each for each in asked if each.task.candidates and each.task.stop == each.task.start + 1]
-    sentences = list({_sentence_key(each): each.task.sentence for each in of_token}.values())
-    begins = np.cumsum([0, *map(len, sentences)]).tolist()
-    first = dict(zip(dict.fromkeys(map(_sentence_key, of_token)), begins, strict=False))
-    numbers = np.array([first[_sentence_key(each)] + each.task.start for each in of_token], np.int64)
-    tokens = _all_tokens(tagger, sentences, tagger.guideline, strategy).only(numbers)
+    sentences = {each.sentence_key: each.task.sentence for each in of_token}
+    begins = np.cumsum([0, *map(len, sentences.values())]).tolist()
+    first = dict(zip(sentences, begins, strict=False))
+    numbers = np.array([first[each.sentence_key] + each.task.start for each in of_token], np.int64)
+    tokens = _all_tokens(tagger, [*sentences.values()], tagger.guideline, strategy).only(numbers)
     drawn = priorities(tokens.uncertainty, np.random.default_rng([seed, *(each.id for each in of_token[:1])])).tolist()
     rows = zip(of_token, drawn, _candidates(tokens, tagger), strict=True)
     return [Ranking(each.id, priority, candidates) for each, priority, candidates in rows]
-
-
-def _sentence_key(asked: Asked) -> tuple[object, ...]:
-    """Identifies a sentence; a store gives every task its own copy."""
-    return asked.task.sentence.location, asked.task.sentence.forms
 
 
 def word_tasks(
