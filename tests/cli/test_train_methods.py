@@ -91,7 +91,7 @@ def test_a_pruned_model_is_what_the_library_makes_of_the_same_proposals(couple, 
     assert np.array_equal(model.weights, fitted.model.weights)
     assert isinstance(model.encoder, ProposingEncoder)
     assert model.about["plan"]["options"]["prune"] == 0.01
-    assert any(line.startswith("first models of ctb and pd, which say what labels are likely") for line in lines)
+    assert any(line.startswith("first models of ctb and pd, which propose labels") for line in lines)
 
 
 def test_only_a_coupled_model_is_pruned(run, files, tmp_path):

@@ -1,4 +1,4 @@
-"""Options of methods from plain values, as JSON and keyword arguments have them."""
+"""Options of methods from plain values, such as JSON and keyword arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def typed(method: Method, values: Mapping[str, Any]) -> Options:
     """The options of a method from plain values.
 
     Raises:
-        PlanError: an option of other methods, or a value that it cannot have.
+        PlanError: the method has no such option, or the value is not allowed.
     """
     from msgspec import ValidationError, convert
 
@@ -35,7 +35,7 @@ def typed(method: Method, values: Mapping[str, Any]) -> Options:
 
 
 def with_option(name: str, structure: str = "") -> list[str]:
-    """The methods that have an option."""
+    """The methods with an option, of those that support the structure."""
     methods = serving(structure) if structure else METHODS
     return [each for each in methods if name in [field.name for field in fields(METHODS[each].options)]]
 

@@ -1,6 +1,6 @@
-"""Options of training methods: typed, frozen fields that say what they are for.
+"""Options of training methods: typed, frozen fields that document themselves.
 
-The command line, its help, JSON and the table of the documentation are made of these fields alone.
+The options of the command line, their help, their JSON and the tables of the documentation come from these fields.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Any, Literal, Self, get_args, get_origin
 
 @dataclass(frozen=True)
 class Options:
-    """What a method can be told beside the corpora; each method has a class of its own."""
+    """The options of a method; each method has a class of its own."""
 
     def for_task(self, task: str) -> Self:
-        """The options with what they leave open decided, as far as the task decides it."""
+        """The options with defaults that depend on the task filled in."""
         return self
 
     @property
     def why_incomparable(self) -> str:
-        """Why a model with these options is not held against a plain one; "" where it is."""
+        """Why a model with these options is not compared with a plain one; "" if it is."""
         return ""
 
     def identity(self) -> dict[str, Any]:
-        """What of the options decides which weights an iteration reaches."""
+        """The options that influence which weights an iteration reaches."""
         return asdict(self)
 
 
@@ -38,18 +38,18 @@ def option(
     """A field of options.
 
     Args:
-        default: its value where nothing else is said.
-        text: what it is for, in a sentence.
-        metavar: how its value is called in a help text.
+        default: its default value.
+        text: its purpose, in a sentence.
+        metavar: the name of its value in help texts.
         least, most: the range of a number.
-        structure: the only one for which it is; "" for all that the method serves.
+        structure: the only structure it applies to; "" for all that the method supports.
     """
     about = {"help": text, "metavar": metavar, "least": least, "most": most, "structure": structure}
     return field(default=default, metadata=about)
 
 
 def choices(kind: Any) -> tuple[str, ...]:
-    """The values of a type that is a choice among some; () of others."""
+    """The values of a `Literal` type, also within a union; () for other types."""
     return next((get_args(part) for part in (kind, *get_args(kind)) if get_origin(part) is Literal), ())
 
 

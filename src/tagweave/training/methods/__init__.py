@@ -1,4 +1,4 @@
-"""The training methods, one file each. A new one is a file, and a line in the list below."""
+"""The training methods, one file each. To add one, write a file and add a line to the list below."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _ALL = (
 )
 
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
-"""By name, the one for a single guideline first."""
+"""Methods by name; the one for a single guideline comes first."""
 
 SINGLE, COUPLED, STACKED = single.METHOD.name, coupled.METHOD.name, stacked.METHOD.name
-"""What corpora of one guideline are trained by, and taggers and parsers of several, where nothing else is said."""
+"""The defaults: for corpora of one guideline, and for taggers and parsers of several."""
 
 
 def serving(structure: str) -> tuple[str, ...]:
-    """The names of the methods for a structure."""
+    """The names of the methods that support a structure."""
     return tuple(name for name, method in METHODS.items() if structure in method.structures)
 
 
 def usual(structure: str) -> str:
-    """The method for corpora of several guidelines."""
+    """The default method for corpora of several guidelines."""
     return STACKED if structure == TREE else COUPLED

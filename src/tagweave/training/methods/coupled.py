@@ -1,4 +1,4 @@
-"""The method `coupled`: one model of the tags of several guidelines (li-2015)."""
+"""The method `coupled`: one model for the tags of several guidelines (li-2015)."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ class CoupledOptions(Options):
 
     mapping: tuple[str, ...] = option(
         (),
-        "Which labels of two guidelines may meet: those that do where a model of TRAIN labels the other corpora"
-        " (default), all, or those of a file; ctb-pd has one (repeatable).",
+        "Which labels of two guidelines may pair up: those that do when a model of TRAIN labels the other corpora"
+        " (default), all, or those in a file; ctb-pd is built in (repeatable).",
         "automatic|complete|FILE",
     )
     mapping_minimum: int | None = option(
         None,
-        "Leave out pairs that met less often, but for the most frequent one of a label. Default: once in 10,000"
-        " tokens, for the automatic mapping.",
+        "Drop pairs seen less often, except the most frequent one of each label. Default: once in 10,000 tokens, for"
+        " the automatic mapping.",
         "N",
         1,
     )
-    mapping_tight: bool = option(False, "Keep the most frequent pairs only, nine tenths of each label's.")
+    mapping_tight: bool = option(False, "Keep only the most frequent pairs: nine tenths of each label's.")
     views: Literal["both", "joint", "separate"] = option(
-        "both", "Whether pairs of labels have weights (joint), the labels of each guideline (separate), or both."
+        "both", "What has weights: pairs of labels (joint), the labels of each guideline (separate), or both."
     )
     prune: float | None = option(
         None,
-        "Of all pairs of labels only those of labels that models of one guideline each give at least this probability"
-        " at a token come into question there: faster where pairs are many.",
+        "At each token, consider only pairs of labels to which models of the single guidelines give at least this"
+        " probability: faster where there are many pairs.",
         "PROBABILITY",
         0,
         1,
@@ -58,26 +58,26 @@ class CoupledOptions(Options):
     def __post_init__(self) -> None:
         check_ranges(self)
         if COMPLETE in self.mapping and (len(set(self.mapping)) > 1 or self.mapping_tight or self.mapping_minimum):
-            found = f"found --mapping {COMPLETE} with another --mapping, --mapping-minimum or --mapping-tight"
-            raise ValueError(f"{found}, expected it alone: it has all pairs")
-        _ = self.files  # a mistake must not come after minutes of loading
+            conflict = f"found --mapping {COMPLETE} with another --mapping, --mapping-minimum or --mapping-tight"
+            raise ValueError(f"{conflict}, expected it alone: it has all pairs")
+        _ = self.files  # report a mistake now, not after minutes of loading
 
     def for_task(self, task: str) -> CoupledOptions:
-        """Without a mapping it is the automatic one, for boundaries alone the complete one."""
+        """The options with the default mapping filled in: complete for segmentation, otherwise automatic."""
         return self if self.mapping else replace(self, mapping=(COMPLETE if task == "segment" else AUTOMATIC,))
 
     @cached_property
     def files(self) -> list[tuple[str, TagMapping]]:
-        """The mappings that are read from files, once, with the names that they were given.
+        """The mappings read from files, with the names the user gave them.
 
         Raises:
             PlanError: an unknown name.
-            CorpusError, OSError: a file that is no mapping, or cannot be read.
+            CorpusError, OSError: a file is not a mapping or cannot be read.
         """
         return [(name, _read(name)) for name in dict.fromkeys(self.mapping) if name not in (AUTOMATIC, COMPLETE)]
 
     def identity(self) -> dict[str, Any]:
-        """Options, and what the files of mappings hold."""
+        """The options and the contents of the mapping files."""
         pairs = [[mapping.first, mapping.second, sorted(mapping.counts.items())] for _, mapping in self.files]
         return {**super().identity(), "pairs": pairs}
 
@@ -105,18 +105,19 @@ class _Coupling:
         return AUTOMATIC in self.options.mapping
 
     def coupling(self, automatic: Sequence[TagMapping] = ()) -> Coupling:
-        """What is coupled, given the automatic mappings, which have all pairs that stand at one token, however rare.
+        """The coupling. Automatic mappings also get every pair attested at one token, however rare.
 
         Raises:
-            PlanError: a mapping of other guidelines.
+            PlanError: a mapping is for other guidelines.
         """
         from tagweave.training.coupled import Coupling, with_attested
 
         guidelines, corpora = self.job.data.guidelines, self.job.data.corpora
         joint, separate = _VIEWS[self.options.views]
-        read = [self._frequent(_named(mapping, name, guidelines)) for name, mapping in self.options.files]
-        read, found = ([each.tight() if self.options.mapping_tight else each for each in s] for s in (read, automatic))
-        return Coupling((*read, *(with_attested(each, corpora) for each in found)), joint, separate)
+        mappings = [self._frequent(_named(mapping, name, guidelines)) for name, mapping in self.options.files]
+        if self.options.mapping_tight:
+            mappings, automatic = ([each.tight() for each in group] for group in (mappings, automatic))
+        return Coupling((*mappings, *(with_attested(each, corpora) for each in automatic)), joint, separate)
 
     def _frequent(self, mapping: TagMapping) -> TagMapping:
         return mapping.at_least(self.options.mapping_minimum) if self.options.mapping_minimum else mapping
@@ -134,7 +135,7 @@ class _Coupling:
         return job.fit_problem(problem, job.data.corpora, for_bundles(job.recipe, len(problem.model.space)))
 
     def _pruned(self) -> tuple[Sequence[Corpus], Pruning | None]:
-        """The corpora with what comes into question where, and who said so."""
+        """The corpora with the candidate labels of each token, and the models that proposed them."""
         from tagweave.training.pruning import fit_pruning, with_proposals
 
         job, threshold = self.job, self.options.prune
@@ -142,14 +143,14 @@ class _Coupling:
         if threshold is None:
             return corpora, None
         tell(
-            f"first models of {' and '.join(job.data.guidelines)}, which say what labels are likely:"
-            f" those of probability {threshold:g}"
+            f"first models of {' and '.join(job.data.guidelines)}, which propose labels:"
+            f" those with a probability of at least {threshold:g}"
         )
         pruning = fit_pruning(corpora, job.recipe, threshold, job.run)
         return with_proposals(corpora, job.recipe, pruning, job.run), pruning
 
     def _automatic(self) -> tuple[TagMapping, ...]:
-        """The automatic mapping of the target and every other guideline."""
+        """The automatic mappings between the target and every other guideline."""
         from tagweave.training.coupled import mappings_by
 
         job, minimum = self.job, self.options.mapping_minimum
@@ -173,24 +174,24 @@ class _Coupling:
 
 
 def _named(mapping: TagMapping, name: str, guidelines: Sequence[str]) -> TagMapping:
-    """The mapping, if it is of two of these guidelines; one that names none is of the only two that there are.
+    """The mapping with its guidelines; one that names none takes the only two there are.
 
     Raises:
-        PlanError: another mapping.
+        PlanError: the mapping is not between two of these guidelines.
     """
     if not (mapping.first or mapping.second) and len(guidelines) == 2:
         return replace(mapping, first=guidelines[0], second=guidelines[1])
     if not {mapping.first, mapping.second} <= set(guidelines):
-        found = f"a mapping of {mapping.first} and {mapping.second}" if mapping.first else "a mapping of no guidelines"
+        sides = f"{mapping.first} and {mapping.second}" if mapping.first else "no guidelines"
         expected = f"two of {', '.join(guidelines)} (corpora can be named: GUIDELINE=FILE)"
-        raise PlanError(f"--mapping {name}: found {found}, expected {expected}")
+        raise PlanError(f"--mapping {name}: found a mapping of {sides}, expected {expected}")
     return mapping
 
 
 def _of(job: Job[Any]) -> _Coupling:
     from tagweave.training.chain_job import ChainJob
 
-    assert isinstance(job, ChainJob)  # noqa: S101 - see the structures of this method
+    assert isinstance(job, ChainJob)  # noqa: S101 - the method supports chains alone
     return _Coupling(job, job.options(CoupledOptions))
 
 

@@ -1,4 +1,4 @@
-"""The method `iterate`: all corpora are relabelled, in rounds, until development data are no better (Model 3)."""
+"""The method `iterate`: relabel all corpora in rounds until the development score stops improving (Model 3)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _SHARES = (0.0, 0.3)
 class IterateOptions(TransformOptions):
     """Options of the method `iterate`."""
 
-    rounds: int = option(_ROUNDS, "How many rounds of transformation at most.", "N", 1)
+    rounds: int = option(_ROUNDS, "The maximum number of rounds of transformation.", "N", 1)
     predict_self: tuple[float, ...] = option(
         _SHARES,
-        "How much it counts that a transformation leads back to the annotation of --source, from 0 to 1; of several"
-        " the best on --dev.",
+        "How much it counts, from 0 to 1, that a transformation leads back to the annotation of --source; of several"
+        " values, the best on --dev is kept.",
         "LAMBDA,...",
     )
-    filter: bool = option(False, "Drop sentences whose transformation does not lead back, instead.")
+    filter: bool = option(False, "Instead, drop sentences whose transformation does not lead back.")
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -38,15 +38,15 @@ class IterateOptions(TransformOptions):
             raise ValueError(f"found --predict-self {self.predict_self}, expected numbers from 0 to 1")
 
     def identity(self) -> dict[str, Any]:
-        """More rounds do not change the weights that a step comes to."""
+        """The options without the number of rounds, which does not change the weights of any step."""
         return {**super().identity(), "rounds": None}
 
 
 def _fit(job: Job[Any]) -> Any:
-    """The best model of all rounds, which tells of them.
+    """The best model of all rounds, with the scores of the rounds in its `about`.
 
     Raises:
-        PlanError: no development data, by which a round is judged.
+        PlanError: there are no development data to judge a round by.
     """
     from tagweave.training.predict_self import PredictSelf
     from tagweave.training.transform import fit_iterated
@@ -55,12 +55,12 @@ def _fit(job: Job[Any]) -> Any:
         raise PlanError("found no --dev with the method iterate, expected one: it tells which round is best")
     data, options = job.data, job.options(IterateOptions)
     way_back = PredictSelf(options.predict_self, options.filter)
-    found = fit_iterated(job.system, data.targets, data.sources, job.dev, way_back, options.rounds)
-    job.run.tell(f"round {found.best.number} is the best")
-    rounds = [{"round": n, "predict_self": share, "dev_score": score} for n, share, score in found.rounds]
-    best = {"round": found.best.number, "predict_self": found.best.share, "rounds": rounds}
-    fitted: Any = found.model
-    outcome, about = replace(fitted.outcome, interrupted=found.interrupted), {**fitted.model.about, **best}
+    result = fit_iterated(job.system, data.targets, data.sources, job.dev, way_back, options.rounds)
+    job.run.tell(f"round {result.best.number} is the best")
+    rounds = [{"round": n, "predict_self": share, "dev_score": score} for n, share, score in result.rounds]
+    best = {"round": result.best.number, "predict_self": result.best.share, "rounds": rounds}
+    fitted: Any = result.model
+    outcome, about = replace(fitted.outcome, interrupted=result.interrupted), {**fitted.model.about, **best}
     return replace(fitted, model=replace(fitted.model, about=about), outcome=outcome)
 
 

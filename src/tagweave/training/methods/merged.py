@@ -1,4 +1,4 @@
-"""The method `merged`: corpora of several guidelines, as if they had been annotated under one."""
+"""The method `merged`: treat corpora of several guidelines as if they had been annotated under one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class MergedOptions(Options):
-    """The method `merged` has none."""
+    """The method `merged` has no options."""
 
 
 def _fit(job: Job[Any]) -> Any:
@@ -23,8 +23,8 @@ def _fit(job: Job[Any]) -> Any:
     corpora = merged(job.data.targets, job.data.sources)
     if not isinstance(job, ChainJob):
         return job.fit(corpora)
-    target, given, sample = job.data.target, job.data.corpora, job.recipe.sample
-    order = sorted(range(len(given)), key=lambda at: given[at].guideline != target)  # as `merged` has it
+    target, originals, sample = job.data.target, job.data.corpora, job.recipe.sample
+    order = sorted(range(len(originals)), key=lambda at: originals[at].guideline != target)  # the order of `merged`
     return job.fit(corpora, replace(job.recipe, sample=tuple(sample[at] for at in order if sample)))
 
 

@@ -1,4 +1,4 @@
-"""What a training method is: a name, the structures that it serves, its options, and how it makes a model of a job."""
+"""A training method: its name, the structures it supports, its options, and the function that fits a model."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def _check(job: Job[Any]) -> None:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to make a model of corpora of one guideline, or of several.
+    """A way to train a model on corpora of one guideline or of several.
 
     Attributes:
-        name: as plans have it.
+        name: the name in plans.
         summary: what it does, in a few words.
-        structures: which it serves.
-        options: their class.
-        fit: from a job to the model, with its `outcome`; it imports what it needs, so that a list of methods is cheap.
-        check: raises, before anything is trained, where some step could not learn from the corpora.
-        samples: whether an iteration may visit a part of each corpus.
-        balances: whether it does unless the plan says otherwise, so that a large source does not outvote the target.
-        has_lexicon: whether its features may look at the words of a lexicon.
+        structures: the structures it supports.
+        options: the class of its options.
+        fit: takes a job to the model with its `outcome`; imports what it needs, so that listing methods is cheap.
+        check: raises before any training if some step could not learn from the corpora.
+        samples: whether an iteration may visit only a part of each corpus.
+        balances: whether it samples by default, so that a large source does not outvote the target.
+        has_lexicon: whether its features may use the words of a lexicon.
         several: whether it needs corpora of several guidelines.
-        of_two: whether it takes two of them alone.
+        of_two: whether it takes exactly two guidelines.
         needs_dev: whether it needs development data.
     """
 

@@ -1,4 +1,4 @@
-"""The ordinary method: one model of corpora of one guideline; what they leave open stays open."""
+"""The method `single`: one model of corpora of one guideline; incomplete annotation stays incomplete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SingleOptions(Options):
 
     incomplete: Strategy = option(
         "marginal",
-        "What incomplete annotation means: marginal (all that it allows); the others are baselines.",
+        "How to treat incomplete annotation: marginal sums over all that it allows; the others are baselines.",
         "STRATEGY",
         structure=CHAIN,
     )
@@ -32,7 +32,7 @@ def _fit(job: Job[Any]) -> Any:
     from tagweave.training.chain_job import ChainJob
     from tagweave.training.incomplete import treated
 
-    assert isinstance(job, ChainJob)  # noqa: S101 - trees have the first strategy alone
+    assert isinstance(job, ChainJob)  # noqa: S101 - trees have only the strategy `marginal`
     words, plan = job.lexicons.words, job.plan
     corpora, recipe = treated(strategy, job.data.corpora, job.recipe, job.dev, job.run, plan.seed, words)
     return job.fit(corpora, recipe)

@@ -1,4 +1,4 @@
-"""The method `stacked`: the labels or trees of a model of the source are features of the target's (Model 1)."""
+"""The method `stacked`: labels or trees predicted by a source model are features of the target model (Model 1)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ class StackedOptions(Options):
 
     guide: Literal["window", "joined"] | None = option(
         None,
-        "What is seen of the other guideline's labels: those around a token, or its own joined to every feature."
-        " Default: joined for the perceptron, else window.",
+        "How features use the other guideline's labels: those around a token (window), or its own joined to every"
+        " feature. Default: joined for the perceptron, else window.",
         structure=CHAIN,
     )
     rounds: int = option(
         1,
-        "How many rounds the labels that guide in training go through: 1 suits text without labels, 2 conversion.",
+        "How many rounds to predict the guiding labels of the training data: 1 suits text without labels, 2"
+        " conversion.",
         "N",
         1,
     )
@@ -34,7 +35,7 @@ class StackedOptions(Options):
 
     @property
     def why_incomparable(self) -> str:
-        """A model of several rounds trusts the labels that it is given, and is no better for text that has none."""
+        """A model of several rounds trusts the labels in its input, and is no better on text without labels."""
         return "a guided model of several rounds is for conversion" if self.rounds > 1 else ""
 
 

@@ -1,4 +1,4 @@
-"""The method `subword`: taggers of both guidelines cut a text into pieces, which a model joins to words."""
+"""The method `subword`: taggers of both guidelines cut a text into pieces, which a model joins into words."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class SubwordOptions(Options):
     """Options of the method `subword`."""
 
-    folds: int = option(10, "Taggers of so many folds label the training text that they have not seen.", "N", 2)
-    retrain: bool = option(False, "Train again, on the corpora of each --source too, relabelled.")
+    folds: int = option(10, "In how many folds taggers label training text that they have not seen.", "N", 2)
+    retrain: bool = option(False, "Train again, with the corpora of each --source relabelled and added.")
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -27,10 +27,10 @@ def _fit(job: Job[Any]) -> Any:
     from tagweave.training.chain_job import ChainJob
     from tagweave.training.subword import Stacking, fit_stack
 
-    assert isinstance(job, ChainJob)  # noqa: S101 - see the structures of this method
+    assert isinstance(job, ChainJob)  # noqa: S101 - the method supports chains alone
     options, data = job.options(SubwordOptions), job.data
     stacking = Stacking(options.folds, characters=options.retrain, pieces=options.retrain, seed=job.plan.seed)
     return fit_stack(data.targets, data.sources, job.recipe, stacking, job.dev, job.run)
 
 
-METHOD = Method("subword", "taggers cut pieces, which a model joins to words", (CHAIN,), SubwordOptions, _fit)
+METHOD = Method("subword", "taggers cut pieces, which a model joins into words", (CHAIN,), SubwordOptions, _fit)

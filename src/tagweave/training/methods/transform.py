@@ -1,4 +1,4 @@
-"""The method `transform`: the sources are relabelled, and the model learns from all corpora (Model 2)."""
+"""The method `transform`: relabel the sources, then train on all corpora (Model 2)."""
 
 from __future__ import annotations
 
