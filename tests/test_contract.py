@@ -34,8 +34,9 @@ from tagweave.models.objective import ChainObjective
 from tagweave.models.tagger import Tagger
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.coupled import Coupling, prepare_coupled
-from tagweave.training.fit import Fitted, Problem, fit, learn, prepare
+from tagweave.training.fit import Fitted, fit, learn, prepare
 from tagweave.training.incomplete import fit_incomplete, treated
+from tagweave.training.problem import Problem
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.strategies import STRATEGIES
 from tagweave.training.subword import fit_pieces, prepare_pieces

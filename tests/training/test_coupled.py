@@ -11,7 +11,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
-from tagweave.labels.mapping import TagMapping
+from tagweave.labels.mapping import TagMapping, over_labels
 from tagweave.labels.transition_scheme import split_label
 from tagweave.learning.callback import Iteration
 from tagweave.learning.run import Run, Schedule
@@ -22,7 +22,6 @@ from tagweave.training.coupled import (
     fit_coupled,
     fit_mappings,
     for_bundles,
-    over_labels,
     prepare_coupled,
     with_attested,
 )

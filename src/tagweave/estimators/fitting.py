@@ -31,7 +31,8 @@ from tagweave.models.layout import Layout
 from tagweave.models.objective import chunk_bounds
 from tagweave.models.parameters import ChainParameters
 from tagweave.training.dev_score import scorer
-from tagweave.training.fit import Fitted, Problem, lay_out, layout_of, learn
+from tagweave.training.fit import Fitted, lay_out, layout_of, learn
+from tagweave.training.problem import Problem
 from tagweave.training.recipe import Recipe
 
 _LEARNER = ("c1", "c2", "num_memories", "epsilon", "period", "delta")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tagweave.front.model import Model
 
 if TYPE_CHECKING:
-    from tagweave.models.assembly import AnyModel
+    from tagweave.models.model import Model as StoredModel
     from tagweave.training.train import Training
 
 
@@ -31,7 +31,7 @@ def of_training(training: Training) -> Model:
     return _put_to_use(replace(training.model, about=training.about()), training.kept.job.plan.threads)
 
 
-def _put_to_use(trained: AnyModel, threads: int, name: str = "the model") -> Model:
+def _put_to_use(trained: StoredModel, threads: int, name: str = "the model") -> Model:
     """The model in its class, of which only one is imported: what tags a line need not wait for what parses."""
     from tagweave.models.chain import ChainModel
 

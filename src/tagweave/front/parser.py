@@ -36,7 +36,7 @@ class Parser(Model):
         if isinstance(given, Sentence):
             return next(self._sentences([given]))
         if isinstance(given, Corpus):
-            return self.relabelled(given)
+            return given.with_sentences(self._sentences(given))
         return list(self._sentences(given))
 
     def relabelled(self, corpus: Corpus) -> Corpus:

@@ -25,6 +25,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.corpus.text_file import read_lines, written
 from tagweave.labels.space import is_wildcard
+from tagweave.labels.transition_scheme import split_label
 
 CTB_PD = Path(__file__).with_name("data") / "ctb-pd.tsv"
 """The mapping of CTB and PD: the counts of Sun and Wan (2012), Table 1."""
@@ -248,3 +249,21 @@ def write_mapping(mapping: TagMapping, path: str | Path) -> None:
         raise CorpusError(error.found, error.expected, str(path)) from None
     with written(str(path)) as stream:
         stream.writelines(f"{line}\n" for line in header + lines)
+
+
+def over_labels(mapping: TagMapping, sides: Mapping[str, Sequence[str]]) -> TagMapping:
+    """A mapping of tags as one of the labels of characters (`B-NN`) that carry them; pairs of labels stay beside it.
+
+    Nothing is required of the letters: words need not begin at the same places under both guidelines.
+
+    Args:
+        mapping: of tags, or of labels.
+        sides: the labels of every guideline.
+    """
+    if not {mapping.first, mapping.second} <= sides.keys():
+        return mapping
+    first, second = (sides[name] for name in (mapping.first, mapping.second))
+    tag = {label: split_label(label)[1] for label in (*first, *second)}
+    counts = {(a, b): mapping.counts.get((tag[a], tag[b]), 0) for a in first if tag[a] for b in second if tag[b]}
+    carried = {pair: count for pair, count in counts.items() if count}
+    return replace(mapping, counts={**mapping.counts, **carried})

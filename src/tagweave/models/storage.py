@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -14,15 +15,16 @@ from safetensors.numpy import save_file
 from tagweave import __version__
 from tagweave.corpus.whole_file import whole_file
 from tagweave.features.digest import digest_of
-from tagweave.features.rules import check_unicode, record, text, whole
-from tagweave.models.assembly import UNFIT, AnyModel, assemble, check_description
-from tagweave.models.chain import ChainModel
+from tagweave.features.rules import check_unicode, one_of, record, text, whole
+from tagweave.models.model import Model
 from tagweave.models.packing import FORMS, pack, unpack
 from tagweave.models.parts import Arrays
-from tagweave.models.tree import TreeModel
 
-_Model = TypeVar("_Model", ChainModel, TreeModel)
-_HEAD = record({"format": whole(), "version": text}, others=True)
+_Model = TypeVar("_Model", bound=Model)
+_ASSEMBLIES = {"chain": "tagweave.models.chain_assembly", "tree": "tagweave.models.tree_assembly"}
+"""Where models of each kind are put together: `check` is the rule for their descriptions, and `assemble` makes one."""
+_HEAD = record({"format": whole(), "version": text, "kind": one_of(*_ASSEMBLIES)}, others=True)
+_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _KEY = "tagweave"  # the only one: several would stand in an order of chance
 _FORMAT = 6  # raised with every change of what a file holds
 
@@ -31,7 +33,7 @@ class ModelFileError(ValueError):
     """A file that is not a model, is damaged, or is of a newer version."""
 
 
-def save_model(model: AnyModel, path: Path | str) -> None:
+def save_model(model: Model, path: Path | str) -> None:
     """Write a model of any kind; the file appears whole or not at all.
 
     Raises:
@@ -54,7 +56,7 @@ def write_parts(path: Path | str, parts: dict[str, Any], arrays: Arrays) -> None
 
 
 @overload
-def load_model(path: Path | str) -> AnyModel: ...
+def load_model(path: Path | str) -> Model: ...
 @overload
 def load_model(path: Path | str, expected: type[_Model]) -> _Model: ...
 def load_model(path: Path | str, expected: type[Any] | None = None) -> Any:
@@ -73,7 +75,7 @@ def load_model(path: Path | str, expected: type[Any] | None = None) -> Any:
         _check(description)
         if expected is not None and description["kind"] != expected.kind:
             raise ModelFileError(f"{path}: found a {description['kind']} model, expected a {expected.kind} model")
-        return assemble(description, unpack(forms, packed))
+        return import_module(_ASSEMBLIES[description["kind"]]).assemble(description, unpack(forms, packed))
 
 
 def describe_model(path: Path | str) -> dict[str, Any]:
@@ -98,15 +100,15 @@ def _reading(path: Path) -> Iterator[Any]:
         raise
     except (SafetensorError, OSError) as error:
         raise _unreadable(path, error) from error
-    except UNFIT as error:
+    except _UNFIT as error:
         raise _unfit(path, error) from error
 
 
 def _check(description: dict[str, Any]) -> None:
-    """Raise one of `UNFIT` unless the description is one of a model."""
+    """Raise one of `_UNFIT` unless the description is one of a model."""
     _HEAD(description, "")
     check_unicode(description)
-    check_description(description)
+    import_module(_ASSEMBLIES[description["kind"]]).check(description, "")
 
 
 def _unfit(path: Path, error: Exception) -> ModelFileError:

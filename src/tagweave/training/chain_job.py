@@ -14,9 +14,10 @@ from tagweave.models.storage import save_model
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.contradictions import refuse_contradictions
 from tagweave.training.errors import as_plan_error
-from tagweave.training.fit import Fitted, Problem, fit_problem, prepare
+from tagweave.training.fit import Fitted, fit_problem, prepare
 from tagweave.training.guided import fit_stages
 from tagweave.training.job import Job
+from tagweave.training.problem import Problem
 from tagweave.training.recipe import Recipe
 from tagweave.training.summary import sample_line, weights_by_view
 from tagweave.training.task import Task

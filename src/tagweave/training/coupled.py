@@ -12,28 +12,21 @@ gradient (eqs. 5 and 6) and the constrained decoding are those of any other evid
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.labels.bundles import bundle
-from tagweave.labels.mapping import TagMapping, annotated_twice, count_pairs
+from tagweave.labels.mapping import TagMapping, annotated_twice, count_pairs, over_labels
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import split_label
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import (
-    Fitted,
-    Problem,
-    fit,
-    fit_problem,
-    label_space,
-    prepare_corpora,
-    prepare_in,
-)
+from tagweave.training.fit import Fitted, fit, fit_problem, label_space, prepare_corpora, prepare_in
+from tagweave.training.problem import Problem
 from tagweave.training.pruning import Pruning, guidelines_of
 from tagweave.training.recipe import Recipe
 
@@ -219,21 +212,3 @@ def _of_tags(mapping: TagMapping) -> TagMapping:
     for (first, second), count in mapping.counts.items():
         counts[split_label(first)[1], split_label(second)[1]] += count
     return replace(mapping, counts=counts)
-
-
-def over_labels(mapping: TagMapping, sides: Mapping[str, Sequence[str]]) -> TagMapping:
-    """A mapping of tags as one of the labels of characters (`B-NN`) that carry them; pairs of labels stay beside it.
-
-    Nothing is required of the letters: words need not begin at the same places under both guidelines.
-
-    Args:
-        mapping: of tags, or of labels.
-        sides: the labels of every guideline.
-    """
-    if not {mapping.first, mapping.second} <= sides.keys():
-        return mapping
-    first, second = (sides[name] for name in (mapping.first, mapping.second))
-    tag = {label: split_label(label)[1] for label in (*first, *second)}
-    counts = {(a, b): mapping.counts.get((tag[a], tag[b]), 0) for a in first if tag[a] for b in second if tag[b]}
-    carried = {pair: count for pair, count in counts.items() if count}
-    return replace(mapping, counts={**mapping.counts, **carried})

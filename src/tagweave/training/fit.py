@@ -34,12 +34,12 @@ from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.rounding import rounded
 from tagweave.training.consistency import check_consistent
 from tagweave.training.dev_score import dev_score
+from tagweave.training.problem import Problem
 from tagweave.training.recipe import Recipe
 from tagweave.training.summary import summary
 
 Floats = NDArray[Any]
 
-_MOSTLY = 0.5  # share of positions with one label below which training begins pointwise
 _SHOWN = 8  # labels in a message
 GrowingEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder | PieceEncoder
 """The encoders whose index grows with the training data, and then freezes."""
@@ -51,36 +51,6 @@ class Fitted:
 
     model: ChainModel
     outcome: Outcome
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Training data made ready: everything that a trainer needs, nothing trained yet.
-
-    Attributes:
-        model: the model with its initial weights.
-        objective: the loss on the training data.
-        sets: the label sets of its evidence.
-    """
-
-    model: ChainModel
-    objective: ChainObjective
-    sets: LabelSets
-
-    @property
-    def starts_pointwise(self) -> bool:
-        """Whether a model of labels that depend on their neighbours should begin with one in which they do not."""
-        allow = self.objective.encoded.allow
-        views = self.model.space.sides
-        known = np.any([self.sets.projected(view).sum(axis=1) == 1 for view in views], axis=0)[allow]
-        return self.model.parameters.transitions and len(allow) > 0 and bool(known.mean() < _MOSTLY)
-
-    def pointwise(self) -> Problem:
-        """The same problem without the weights of transitions and edges, which stay as they are."""
-        parameters = replace(self.model.parameters, transitions=False, edges=False)
-        return Problem(
-            replace(self.model, parameters=parameters), self.objective.with_parameters(parameters), self.sets
-        )
 
 
 def fit(

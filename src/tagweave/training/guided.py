@@ -24,7 +24,8 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder, guide_templates
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import Fitted, Problem, fit, fit_problem, prepare
+from tagweave.training.fit import Fitted, fit, fit_problem, prepare
+from tagweave.training.problem import Problem
 from tagweave.training.recipe import Recipe
 
 _Layer = TypeVar("_Layer")

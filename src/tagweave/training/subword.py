@@ -31,9 +31,10 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.pieces import PieceEncoder, piece_templates
 from tagweave.models.tagger import Tagger
-from tagweave.training.fit import Fitted, Problem, fit, fit_problem, prepare_corpora, prepare_in
+from tagweave.training.fit import Fitted, fit, fit_problem, prepare_corpora, prepare_in
 from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import jackknifed
+from tagweave.training.problem import Problem
 from tagweave.training.pruning import guidelines_of
 from tagweave.training.recipe import Recipe, in_batches
 from tagweave.training.sample import by_words

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.labels.mapping import TagMapping
     from tagweave.models.parameters import ChainParameters
-    from tagweave.training.fit import Problem
+    from tagweave.training.problem import Problem
     from tagweave.training.recipe import Recipe
 
 _SQUARES = 6  # tables of labels x labels that all threads share; each has two of its own
@@ -56,8 +56,8 @@ def _by_view(parameters: ChainParameters) -> str:
 
 def mapping_lines(problem: Problem, mappings: Sequence[TagMapping]) -> Iterator[str]:
     """What mappings leave open: the tags that they do not name, which are possible with every tag."""
+    from tagweave.labels.mapping import over_labels
     from tagweave.labels.transition_scheme import split_label
-    from tagweave.training.coupled import over_labels
 
     sides = {view.guideline: view.names for view in problem.model.space.sides}
     is_tag = problem.model.task != "segtag"

@@ -1,0 +1,43 @@
+"""Parsers from their descriptions and arrays, which may come from anywhere: what does not fit is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tagweave.features.arc_templates import ArcTemplates
+from tagweave.features.relation_templates import RelationTemplates
+from tagweave.models.arc_features import ArcFeatures
+from tagweave.models.arc_labels import ArcLabels
+from tagweave.models.parts import Arrays, unnested
+from tagweave.models.tree import TreeModel
+from tagweave.models.tree_rules import check_tree, check_tree_arrays
+
+Description = dict[str, Any]
+
+check = check_tree
+
+
+def assemble(description: Description, arrays: Arrays) -> TreeModel:
+    """The parser that `to_json` and `arrays` took apart, and its guide.
+
+    Args:
+        description: one that `check` accepts.
+        arrays: whatever the file holds.
+
+    Raises:
+        LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError: parts that do not fit.
+    """
+    templates = ArcTemplates(tuple(description["templates"]), description.get("guided_by", ""))
+    _ = templates.codes  # reads them
+    features = ArcFeatures(templates, description["rows"])
+    check_tree_arrays(description, arrays)
+    labels = _relations(description, arrays) if "relations" in description else None
+    guide = assemble(description["guide"], unnested(arrays, "guide")) if "guide" in description else None
+    single_root, guideline, about = description["single_root"], description["guideline"], description["about"]
+    return TreeModel(features, arrays["weights"], labels, single_root, guideline, about, guide)
+
+
+def _relations(description: Description, arrays: Arrays) -> ArcLabels:
+    templates = RelationTemplates(tuple(description["relation_templates"]))
+    _ = templates.codes  # reads them
+    return ArcLabels(templates, tuple(description["relations"]), arrays["relation_weights"])
