@@ -1,4 +1,4 @@
-"""Sum-product over batches whatever the scores: what scaled probabilities cannot hold is summed in logarithms."""
+"""Sum-product over batches with scores of any size; sentences out of range are summed in logarithms."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_any_scores(spread: float, data: st.DataObject, restricted: bool) -> Non
 @settings(max_examples=40, derandomize=True)
 @given(data=st.data(), restricted=st.booleans())
 def test_any_scores_in_single_precision(spread: float, data: st.DataObject, restricted: bool) -> None:
-    """Derandomised, since a label that is lost and comes back by small steps stays lost: about one case in 10,000."""
+    """Derandomised: in about one case in 10,000 a label is lost that would come back by small steps."""
     case = rounded(data.draw(cases(spread)))
     tolerance = {"rtol": 1e-3, "atol": 1e-5 * max(1, spread)}
     check(case, run(case, restricted, np.float32), restricted, tolerance)
@@ -127,34 +127,34 @@ def segments(scores: list[list[float]], allow: list[int] | None = None) -> Case:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_label_that_cannot_begin_may_score_best_there(dtype: type) -> None:
-    found = run(segments([[0, 1000, 0, 0], [0, 0, 0, 0]]), False, dtype)
-    assert found.log_z[0] == pytest.approx(np.log(2), rel=1e-6)
-    np.testing.assert_allclose(found.gamma[0], [[0.5, 0, 0, 0.5], [0, 0, 0.5, 0.5]])
+    sums = run(segments([[0, 1000, 0, 0], [0, 0, 0, 0]]), False, dtype)
+    assert sums.log_z[0] == pytest.approx(np.log(2), rel=1e-6)
+    np.testing.assert_allclose(sums.gamma[0], [[0.5, 0, 0, 0.5], [0, 0, 0.5, 0.5]])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_the_better_label_may_lead_nowhere(dtype: type) -> None:
     """B or S, and then B or S: the first can only be S, which B outscores."""
-    found = run(segments([[1000, 0, 0, -500], [0, 0, 0, 0]], [1, 1]), True, dtype)
-    assert found.log_z[0] == pytest.approx(-500)
-    np.testing.assert_allclose(found.gamma[0], [[0, 0, 0, 1], [0, 0, 0, 1]])
+    sums = run(segments([[1000, 0, 0, -500], [0, 0, 0, 0]], [1, 1]), True, dtype)
+    assert sums.log_z[0] == pytest.approx(-500)
+    np.testing.assert_allclose(sums.gamma[0], [[0, 0, 0, 1], [0, 0, 0, 1]])
 
 
-def test_what_remains_may_be_too_small_for_single_precision() -> None:
+def test_the_remaining_potential_may_be_too_small_for_single_precision() -> None:
     """The one allowed label ends the sentence with exp(-88): float32 still holds that, but not its inverse."""
     masks, end = np.array([[1.0, 1], [1, 0]]), np.array([-88.0, 0])
     case = Case([1], np.zeros((1, 2)), np.zeros((2, 2)), np.zeros(2), end, np.array([1], np.int32), masks, np.zeros(0))
-    found = run(case, True, np.float32)
-    assert found.log_z[0] == pytest.approx(-88, rel=1e-6)
-    np.testing.assert_allclose(found.gamma[0], [[1, 0]])
+    sums = run(case, True, np.float32)
+    assert sums.log_z[0] == pytest.approx(-88, rel=1e-6)
+    np.testing.assert_allclose(sums.gamma[0], [[1, 0]])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_contradiction_stays_one(dtype: type) -> None:
-    found = run(segments([[1000, 0, 0, -500], [0, 0, 0, 0]], [2, 2]), True, dtype)
-    assert found.log_z[0] == -np.inf
-    assert not found.gamma[0].any()
-    assert not found.xi[0].any()
+    sums = run(segments([[1000, 0, 0, -500], [0, 0, 0, 0]], [2, 2]), True, dtype)
+    assert sums.log_z[0] == -np.inf
+    assert not sums.gamma[0].any()
+    assert not sums.xi[0].any()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -167,10 +167,10 @@ def test_a_label_that_is_never_reached_does_not_overflow(dtype: type) -> None:
     allow = np.zeros(length, np.int32)
     allow[0] = 1
     case = Case([length], scores, stay, np.zeros(2), np.zeros(2), allow, masks, np.zeros(0))
-    found = run(case, True, dtype)
-    assert found.log_z[0] == pytest.approx(0, abs=1e-3)
-    np.testing.assert_allclose(found.gamma[0], np.tile([1.0, 0.0], (length, 1)), atol=1e-6)
-    np.testing.assert_allclose(found.pairs, [[length - 1, 0], [0, 0]], atol=1e-4)
+    sums = run(case, True, dtype)
+    assert sums.log_z[0] == pytest.approx(0, abs=1e-3)
+    np.testing.assert_allclose(sums.gamma[0], np.tile([1.0, 0.0], (length, 1)), atol=1e-6)
+    np.testing.assert_allclose(sums.pairs, [[length - 1, 0], [0, 0]], atol=1e-4)
 
 
 def test_a_scheme_that_allows_nothing_gives_no_nan() -> None:
@@ -178,9 +178,9 @@ def test_a_scheme_that_allows_nothing_gives_no_nan() -> None:
     case = Case(
         [2, 1], np.zeros((3, 1)), never, never[0], never[0], np.zeros(3, np.int32), np.ones((1, 1)), np.zeros(0)
     )
-    found = run(case, False, np.float64)
-    assert found.log_z == [-np.inf, -np.inf]
-    assert not any(gamma.any() for gamma in found.gamma)
+    sums = run(case, False, np.float64)
+    assert sums.log_z == [-np.inf, -np.inf]
+    assert not any(gamma.any() for gamma in sums.gamma)
 
 
 def test_allowed_scores_are_those_of_the_shares() -> None:

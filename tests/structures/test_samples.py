@@ -1,4 +1,4 @@
-"""Samples come as often as enumeration says."""
+"""The frequencies of samples agree with enumeration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ N = 2000
 
 
 def assert_as_often(samples: Any, expected: Mapping[tuple[int, ...], float]) -> None:
-    """Every output within five standard deviations of its probability."""
+    """Every output is within five standard deviations of its expected count."""
     counts = Counter(map(tuple, samples.tolist()))
     assert counts.keys() <= {output for output, p in expected.items() if p > 0}
     for output, p in expected.items():
@@ -49,8 +49,8 @@ def test_trees(single_root: bool) -> None:
     model = TreeModel(features, np.random.default_rng(1).normal(size=features.size), single_root=single_root)
     given = with_evidence(sentence("DNV", [2, 3, 0]), (Arc(2, None), Arc(3, None)), None, None)
     encoded = model.encode([given], "head")
-    (found,) = model.features.scores(model.weights, model.features.batch(encoded, 0, 1)).reshape(1, 4, 4)
-    scores = naive_trees.tree_scores(found.tolist(), True, single_root)
+    (arc_scores,) = model.features.scores(model.weights, model.features.batch(encoded, 0, 1)).reshape(1, 4, 4)
+    scores = naive_trees.tree_scores(arc_scores.tolist(), True, single_root)
     allowed = {heads: score for heads, score in scores.items() if heads[0] in (2, 3)}
     total = sum(np.exp(score) for score in allowed.values())
     assert_as_often(model.samples(encoded, 0, N), {heads: np.exp(s) / total for heads, s in allowed.items()})

@@ -1,1 +1,1 @@
-"""Structures: scores and evidence in; loss and gradient, best, k-best and marginals out. They know no features."""
+"""Structures: from scores and evidence to loss, gradient, best and k-best outputs and marginals; without features."""

@@ -1,4 +1,4 @@
-"""Label sequences: a score for every label at every token, and for every label after another one.
+"""Label sequences: a score for every label at every token and for every pair of consecutive labels.
 
 score(y) = sum_t emission[t, y_t] + transition[y_t-1, y_t]  + start[y_0] + end[y_L-1]
 """
@@ -27,8 +27,8 @@ class ChainScores(NamedTuple):
     """The scores of a batch of n tokens.
 
     Attributes:
-        emission: [n, Y]; -inf for what is no candidate.
-        transitions: of all sentences.
+        emission: [n, Y]; -inf for labels that are no candidates.
+        transitions: shared by all sentences.
     """
 
     emission: Floats
@@ -36,19 +36,19 @@ class ChainScores(NamedTuple):
 
 
 class KnownPaths(NamedTuple):
-    """What the evidence leaves where it leaves one label everywhere: sums of one sequence each."""
+    """The labels of sentences for which the evidence allows exactly one label sequence."""
 
     labels: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class ChainGradient:
-    """The gradient of the loss by the scores of chains.
+    """The gradient of the loss with respect to the scores of chains.
 
     Attributes:
-        emission: [n, Y], of the batch at hand.
-        pairs: [Y, Y]; times the potentials they are expected transitions, of all batches.
-        paths: [Y, Y], transitions that were counted one by one, negative.
+        emission: [n, Y], for the current batch.
+        pairs: [Y, Y], summed over batches; multiplied by the potentials they are expected transitions.
+        paths: [Y, Y], transitions counted one by one, negative.
     """
 
     emission: Floats
@@ -60,10 +60,10 @@ class Chain:
     """The structure of label sequences over Y labels.
 
     Args:
-        masks: float[sets, Y], the label sets that evidence numbers; `None`: it is not heeded.
-        space: buffers; of one thread.
-        only: int32[sets], the label of each set of one label, -1 for the others; `None`: not looked for.
-        transitions: whether expected transitions are wanted.
+        masks: float[sets, Y], the label sets to which evidence refers by number; `None` ignores evidence.
+        space: buffers, used by one thread.
+        only: int32[sets], the label of each single-label set, -1 for the others; `None` skips the shortcut for them.
+        transitions: whether to compute expected transitions.
     """
 
     contradiction: ClassVar[str] = "no label sequence agrees with both the annotation and the coding of the labels"
@@ -93,8 +93,8 @@ class Chain:
         return self.restricted_product(scores, batch) if labels is None else KnownPaths(labels)
 
     def restricted_product(self, scores: ChainScores, batch: Batch) -> Sums:
-        """The same, by the recurrence even where one sequence is left."""
-        assert self._masks is not None  # noqa: S101 - nobody asks without
+        """As `restricted_sums`, but always by the recurrence."""
+        assert self._masks is not None  # noqa: S101 - no caller has evidence without masks
         free, free_shift = self._free(scores, batch)
         n, encoded = len(batch.rows), batch.encoded
         E, shift = self._space.matrix("restricted", n), self._space.vector("shift_restricted", n)
@@ -142,18 +142,18 @@ class Chain:
         return labels[:count], totals[:count]
 
     def samples(self, scores: ChainScores, batch: Batch, n: int, seed: int) -> NDArray[np.int32]:
-        """See `Structure.samples`: label by label, each by its probability after the one before."""
+        """See `Structure.samples`: draws labels from left to right, each given the one before."""
         sums = self.sums(scores, batch) if self._masks is None else self.restricted_product(scores, batch)
         pairs, random = pair_marginals(sums, batch, scores.transitions), np.random.default_rng(seed)
         labels = np.empty((n, len(batch.rows)), np.int32)
         for t in range(len(batch.rows)):
             p = pairs[t, labels[:, t - 1]] if t else np.tile(sums.gamma[batch.rows[0]], (n, 1))
-            up_to = np.cumsum(p, axis=1, dtype=np.float64)
-            labels[:, t] = (up_to <= random.random((n, 1)) * up_to[:, -1:]).sum(axis=1)
+            cumulative = np.cumsum(p, axis=1, dtype=np.float64)
+            labels[:, t] = (cumulative <= random.random((n, 1)) * cumulative[:, -1:]).sum(axis=1)
         return labels
 
     def _free(self, scores: ChainScores, batch: Batch) -> tuple[Floats, Floats]:
-        """exp(score - shift) by row, and the shift of each row; the two sums of a batch begin with the same."""
+        """exp(score - shift) by row, and the shift of each row; cached, since both sums of a batch start from them."""
         if self._potentials is None or self._potentials[0] is not batch:
             E, shift = self._space.matrix("free", len(batch.rows)), self._space.vector("shift", len(batch.rows))
             chain.shift_scores(scores.emission, batch.rows, E, shift)
@@ -162,14 +162,17 @@ class Chain:
         return self._potentials[1:]
 
     def _known_labels(self, batch: Batch) -> NDArray[np.int32] | None:
-        """int32[n]: the label of every token of the batch, if the evidence leaves one each."""
+        """int32[n]: the label of every token of the batch, if the evidence allows exactly one for each."""
         if self._only is None or len(batch.encoded.noise):
             return None
         labels: NDArray[np.int32] = self._only[batch.encoded.allow[batch.tokens]]
         return labels if len(labels) and labels.min() >= 0 else None
 
     def _follow(self, labels: NDArray[np.int32], scores: ChainScores, batch: Batch, gradient: ChainGradient) -> float:
-        """Take known paths from the gradient; their weighted scores, less what scaling took out of the free log Z."""
+        """Subtract known paths from the gradient.
+
+        Returns their weighted scores, less what scaling took out of the free log Z.
+        """
         t, ptr, weights = scores.transitions, batch.ptr, batch.encoded.weights[batch.first : batch.last]
         total = chain.follow_paths(
             scores.emission,
@@ -183,8 +186,8 @@ class Chain:
             gradient.paths,
         )
         lengths = np.diff(ptr)
-        taken_out = (lengths - 1) * t.step + t.edge
-        return float(total - weights[lengths > 0] @ taken_out[lengths > 0])
+        scaling = (lengths - 1) * t.step + t.edge
+        return float(total - weights[lengths > 0] @ scaling[lengths > 0])
 
     def _sum_product(
         self,
@@ -198,8 +201,8 @@ class Chain:
     ) -> Sums:
         """Forward and backward over potentials `E`; the marginals end in the buffer named `alpha`.
 
-        `exact_scores` gives the scores [L, Y] (-inf: excluded) of some tokens of the batch: those of a sentence that
-        allows nothing of what is in the range of `E`, which is summed in logarithms.
+        A sentence with no allowed sequence in the range of `E` is summed in logarithms; `exact_scores` gives the scores
+        [L, Y] (-inf: excluded) of its tokens.
         """
         n, space, t = len(batch.rows), self._space, scores.transitions
         gamma, before, beyond = space.matrix(alpha, n), space.matrix("before", n), space.matrix("beyond", n)
@@ -215,18 +218,18 @@ class Chain:
 def _sum_again(
     sums: Sums, batch_row: int, batch: Batch, transitions: Transitions, exact_scores: Callable[[slice], Floats]
 ) -> None:
-    """Replace what is known of the sentence of a batch row by its sums in logarithms."""
+    """Replace the sums of the sentence in a batch row by sums in logarithms."""
     rows = batch.steps[:-1][np.diff(batch.steps) > batch_row] + batch_row
     first = int(np.flatnonzero(batch.rows == rows[0])[0])
     exact = sum_in_logarithms(exact_scores(slice(first, first + len(rows))).astype(np.float64), transitions)
-    # the other sentences' log Z is without what the scaling of transitions took out
+    # log Z of a batch excludes what the scaling of transitions took out
     sums.log_z[batch_row] = exact.log_z - (len(rows) - 1) * transitions.step - transitions.edge
     sums.gamma[rows], sums.before[rows], sums.beyond[rows] = exact.gamma, 0, 0
     sums.exact[batch_row] = exact
 
 
 def pair_marginals(sums: Sums, batch: Batch, transitions: Transitions) -> Floats:
-    """[n, Y, Y]: the pair marginals into every token of a batch, 0 into the first one of a sentence."""
+    """[n, Y, Y]: the marginals of each token's label and the one before; 0 at the first token of a sentence."""
     pairs: Floats = sums.before[batch.rows][:, :, None] * sums.beyond[batch.rows][:, None, :] * transitions.potential
     pairs[batch.rows < batch.size] = 0  # the first step
     for batch_row, exact in sums.exact.items():
@@ -237,7 +240,7 @@ def pair_marginals(sums: Sums, batch: Batch, transitions: Transitions) -> Floats
 
 
 def allowed_scores(emission: Floats, batch: Batch, masks: Floats, tokens: slice) -> NDArray[np.float64]:
-    """float64[L, Y] of some tokens: their scores, plus the logarithm of what the evidence leaves of each."""
+    """float64[L, Y]: the scores of some tokens, plus the logarithm of the share that the evidence leaves each label."""
     encoded = batch.encoded
     share = np.asarray(masks[encoded.allow[batch.tokens][tokens]], np.float64)
     if len(encoded.noise):

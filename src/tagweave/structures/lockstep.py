@@ -57,14 +57,14 @@ class Batch:
     @cached_property
     def weights(self) -> NDArray[np.float64]:
         """float64[B]: how much the sentence of each batch row counts."""
-        found: NDArray[np.float64] = self.encoded.weights[self.first : self.last][self.order]
-        return found
+        weights: NDArray[np.float64] = self.encoded.weights[self.first : self.last][self.order]
+        return weights
 
     @property
     def ptr(self) -> NDArray[np.int64]:
         """int64[S + 1]: the first token of each sentence, from 0."""
-        found: NDArray[np.int64] = self.encoded.sentence_ptr[self.first : self.last + 1] - self.tokens.start
-        return found
+        ptr: NDArray[np.int64] = self.encoded.sentence_ptr[self.first : self.last + 1] - self.tokens.start
+        return ptr
 
 
 class Workspace:
@@ -87,15 +87,15 @@ class Workspace:
 
 @dataclass(frozen=True)
 class Sums:
-    """What sum-product knows of a batch.
+    """The results of sum-product over a batch.
 
     Attributes:
         log_z: float64[B], by batch row.
         gamma: [n, Y] state marginals by row.
         before, beyond: [n, Y]; before[r] (x) beyond[r] * T are the pair marginals into row r.
-        dense: whether products of these go through BLAS.
-        exact: by batch row, the sums of sentences that were out of range and summed in logarithms; their `before` and
-            `beyond` are 0.
+        dense: whether products of `before` and `beyond` use BLAS.
+        exact: by batch row, the sums in logarithms of sentences that were out of range; their `before` and `beyond` are
+            0.
     """
 
     log_z: NDArray[np.float64]

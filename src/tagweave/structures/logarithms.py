@@ -1,9 +1,9 @@
-"""Sum-product of one sentence in logarithms: slow, but no score is too large or too small for it.
+"""Sum-product of one sentence in logarithms: slow, but safe for scores of any size.
 
-Scaled probabilities hold a label only if its share of its position is not below the smallest number. Where the scheme
-or the evidence then rules out every label that they hold, the sentence is summed here again, by the recurrence of
-`kernels.chain`. What is not noticed is a label that falls out of range at one position and would win later over
-several, by steps each of which is in range: that takes gaps of 88 in single precision, of 700 in double.
+Scaled probabilities lose a label whose share at its position is below the smallest number. If the scheme or the
+evidence then rules out all labels that remain, the sentence is summed again here, by the recurrence of `kernels.chain`.
+One case goes unnoticed: a label that falls out of range at one position and would win over later positions by steps
+that are each in range. That takes gaps of 88 in single precision, of 700 in double.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class LogSums:
-    """What sum-product knows of a sentence of L tokens; -inf and 0 where no sequence is allowed.
+    """The results of sum-product over a sentence of L tokens; -inf and 0 where no sequence is allowed.
 
     Attributes:
         log_z: log Z.

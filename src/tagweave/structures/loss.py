@@ -1,7 +1,7 @@
-"""The loss, once, whatever the structure.
+"""The loss, the same for every structure.
 
-    loss  =  sum over sentences of weight * (log Z(all) - log Z(what the evidence allows))
-    d loss / d scores  =  sum over sentences of weight * (E[counts | all] - E[counts | what the evidence allows])
+    loss  =  sum over sentences of weight * (log Z(all) - log Z(allowed by the evidence))
+    d loss / d scores  =  sum over sentences of weight * (E[counts | all] - E[counts | allowed by the evidence])
 
 (tsuboi-2008, equations 3 and 4; li-2015, equations 5 and 6). The regulariser belongs to the trainer.
 """
@@ -21,18 +21,18 @@ Gradient = TypeVar("Gradient")
 
 
 class ContradictionError(ValueError):
-    """Evidence that nothing which the structure allows satisfies."""
+    """Evidence that excludes every output of the structure."""
 
 
 def add_loss(
     structure: Structure[Scores, Batch, Sums, Gradient], scores: Scores, batch: Batch, gradient: Gradient
 ) -> float:
-    """The loss of a batch of sentences; its gradient by the scores is put into `gradient`.
+    """The loss of a batch of sentences; puts its gradient with respect to the scores into `gradient`.
 
-    The loss is not a number where the weights have grown out of bounds: the trainer says so.
+    The loss is nan if the weights have grown out of bounds; the trainer reports it.
 
     Raises:
-        ContradictionError: nothing satisfies the evidence of a sentence.
+        ContradictionError: the evidence of a sentence excludes every output.
     """
     free = structure.sums(scores, batch)
     everything = structure.add_expectations(free, scores, batch, +1, gradient)

@@ -17,11 +17,11 @@ class Structure(Protocol[Scores_contra, Batch_contra, Sums, Gradient_contra]):
     """Label sequences (`chain`), projective trees (`tree`), or labels that do not depend on one another
     (`independent`).
 
-    A batch says which sentences, how long they are, what their evidence allows, and how much each counts.
+    A batch identifies sentences and holds their lengths, evidence and weights.
     """
 
     contradiction: ClassVar[str]
-    """What is said of evidence that nothing satisfies."""
+    """The message for evidence that excludes every output."""
 
     def sums(self, scores: Scores_contra, batch: Batch_contra) -> Sums:
         """Sums over all outputs: log Z of every sentence, and the marginals."""
@@ -34,9 +34,9 @@ class Structure(Protocol[Scores_contra, Batch_contra, Sums, Gradient_contra]):
     def add_expectations(
         self, sums: Sums, scores: Scores_contra, batch: Batch_contra, sign: int, gradient: Gradient_contra
     ) -> float:
-        """Add sign * weight * expected counts to the gradient; the sum over sentences of weight * log Z comes back.
+        """Add sign * weight * expected counts to the gradient. Returns the sum over sentences of weight * log Z.
 
-        Of the two sums of a batch the free one, whose sign is +1, comes first.
+        Call it with the free sums of a batch (sign +1) before the restricted ones (sign -1).
         """
         ...
 
@@ -45,9 +45,9 @@ class Structure(Protocol[Scores_contra, Batch_contra, Sums, Gradient_contra]):
         ...
 
     def k_best(self, scores: Scores_contra, batch: Batch_contra, k: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """The n <= k best outputs int32[n, L] of a batch of one sentence, exactly, and their scores, which fall."""
+        """The n <= k best outputs int32[n, L] of a batch of one sentence, exactly, and their scores, best first."""
         ...
 
     def samples(self, scores: Scores_contra, batch: Batch_contra, n: int, seed: int) -> NDArray[Any]:
-        """int32[n, L]: outputs of a batch of one sentence, drawn by their probability under its evidence."""
+        """int32[n, L]: n outputs of a batch of one sentence, drawn from their distribution under its evidence."""
         ...

@@ -1,4 +1,4 @@
-"""Transition scores of a chain, and the potentials that they give."""
+"""Transition scores of a chain and their potentials."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Transitions:
     """Transition scores of all views together, and their potentials.
 
     `potential`, `start` and `end` are exp(score - largest score), 0 where the scheme forbids; `step` and `edge` are the
-    largest scores that were taken out, to be added to log Z once per step and once per sentence.
+    largest scores that were taken out: add `step` to log Z for every step, and `edge` once per sentence.
     """
 
     score: Floats

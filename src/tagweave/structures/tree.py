@@ -1,4 +1,4 @@
-"""Dependency trees: a score for every arc. The sums are over projective trees; the best tree may be of any form.
+"""Dependency trees: a score for every arc. Sums are over projective trees; the best tree may have crossing arcs.
 
 score(tree) = sum over words of arc[head, word]
 """
@@ -22,7 +22,7 @@ Floats = NDArray[Any]
 
 
 class Batch(Protocol):
-    """Sentences first .. last - 1 of an encoded corpus, with their arcs one after the other."""
+    """Sentences first .. last - 1 of an encoded corpus, with their arcs in one array."""
 
     @property
     def encoded(self) -> EncodedArcs:
@@ -56,21 +56,21 @@ class Batch(Protocol):
 
 
 class TreeSums(NamedTuple):
-    """The probability of every arc, by cell, and float64[S], log Z of every sentence."""
+    """The probability of every arc, by cell, and log Z of every sentence, float64[S]."""
 
     marginals: Floats
     log_z: NDArray[np.float64]
 
 
 class KnownTrees(NamedTuple):
-    """What the evidence leaves where it leaves one tree of every sentence: the cells of its arcs, and its score."""
+    """The arcs, by cell, and the scores of trees where the evidence allows exactly one tree for each sentence."""
 
     cells: NDArray[np.int64]
     log_z: NDArray[np.float64]
 
 
 class ArcGradient:
-    """The gradient of the loss by the scores of arcs, by cell; of the batch at hand."""
+    """The gradient of the loss with respect to the scores of arcs, by cell, for the current batch."""
 
     def __init__(self) -> None:
         self.arcs: Floats = np.zeros(0)
@@ -90,7 +90,7 @@ class Tree:
         self.single_root, self.projective = single_root, projective
 
     def sums(self, scores: Floats, batch: Batch, allowed: NDArray[np.uint8] | None = None) -> TreeSums:
-        """Sums over all trees, or over those of which all arcs are allowed."""
+        """Sums over all trees, or over those whose arcs are all allowed."""
         marginal, log_z = np.empty(len(scores), scores.dtype), np.empty(len(batch.lengths))
         everything = np.zeros(0, np.uint8) if allowed is None else allowed
         marginals(scores, everything, batch.cells, batch.lengths, self.single_root, marginal, log_z)
@@ -105,7 +105,7 @@ class Tree:
         return KnownTrees(at, np.add.reduceat(scores[at].astype(np.float64), pointers(batch.lengths)[:-1]))
 
     def restricted_product(self, scores: Floats, batch: Batch) -> TreeSums:
-        """The same, by the recurrence even where one tree is left."""
+        """As `restricted_sums`, but always by the recurrence."""
         return self.sums(*_under_evidence(scores, batch))
 
     def add_expectations(
@@ -141,9 +141,9 @@ class Tree:
         return heads[exists], totals[exists]
 
     def samples(self, scores: Floats, batch: Batch, n: int, seed: int) -> NDArray[np.int32]:
-        """See `Structure.samples`; projective trees, head by head, each by its probability given those before.
+        """See `Structure.samples`; draws projective trees head by head, each given those before.
 
-        That takes a recurrence for every head.
+        Every head takes one run of the recurrence.
         """
         scores, batch, allowed = _under_evidence(scores, batch)
         size, random = int(batch.lengths[0]) + 1, np.random.default_rng(seed)
@@ -159,7 +159,7 @@ class Tree:
 
 
 def _under_evidence(scores: Floats, batch: Batch) -> tuple[Floats, Batch, NDArray[np.uint8] | None]:
-    """Scores and allowed arcs that leave what the evidence leaves; noise leaves a share of every excluded arc."""
+    """Scores and allowed arcs under the evidence; with noise, an excluded arc keeps a share of its potential."""
     allowed, noise = allowed_cells(batch), _noise(batch)
     if not noise.any():
         return scores, batch, allowed
@@ -175,21 +175,21 @@ def exclude(scores: Floats, batch: Batch) -> None:
 
 
 def arc_cells(batch: Batch, heads: NDArray[np.int32]) -> NDArray[np.int64]:
-    """int64[n]: for every token of a batch the cell of the arc from its head, int32[n]."""
+    """int64[n]: for every token of a batch, the cell of the arc from its head; `heads` is int32[n]."""
     of_root = np.repeat(batch.cells[:-1] + 1 - pointers(batch.lengths)[:-1], batch.lengths)
-    found: NDArray[np.int64] = of_root + np.arange(len(of_root)) + heads * np.repeat(batch.lengths + 1, batch.lengths)
-    return found
+    cells: NDArray[np.int64] = of_root + np.arange(len(of_root)) + heads * np.repeat(batch.lengths + 1, batch.lengths)
+    return cells
 
 
 def known_heads(batch: Batch) -> NDArray[np.int32]:
-    """int32[n]: the head of every token, below 0 where it is not one."""
+    """int32[n]: the head of every token, negative where the evidence does not allow exactly one."""
     encoded = batch.encoded
     low = int(encoded.position_ptr[batch.first])
     return np.delete(encoded.heads[low : low + int(batch.ptr[-1])], batch.ptr[:-1])
 
 
 def allowed_cells(batch: Batch) -> NDArray[np.uint8]:
-    """uint8[cells]: what evidence allows of a batch."""
+    """uint8[cells]: 1 for the arcs of a batch that its evidence allows, else 0."""
     encoded, allowed = batch.encoded, np.ones(int(batch.cells[-1]), np.uint8)
     ptr = encoded.allowed_ptr[batch.first : batch.last + 1]
     known, tokens = known_heads(batch), pointers(batch.lengths)
@@ -205,6 +205,6 @@ def allowed_cells(batch: Batch) -> NDArray[np.uint8]:
 
 
 def _noise(batch: Batch) -> NDArray[np.float64]:
-    """float64[P], that of the positions of a batch; empty where all evidence is certain."""
+    """float64[P]: the noise of the positions of a batch; empty where all evidence is certain."""
     low = int(batch.encoded.position_ptr[batch.first])
     return batch.encoded.noise[low : low + int(batch.ptr[-1])]
