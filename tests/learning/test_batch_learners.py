@@ -59,7 +59,7 @@ def test_the_optimum_is_scipys(make: Any, iterations: int, c2: float, seed: int)
 
 
 @pytest.mark.parametrize("make", [BATCH[0][0], BATCH[1][0]], ids=["lbfgs", "cg"])
-def test_the_optimum_is_told(make: Any) -> None:
+def test_convergence_is_reported_at_the_optimum(make: Any) -> None:
     state = trained(make(0.5), Logistic.random(7), 200)
     assert state.converged
     assert 1 < state.iteration < 200
@@ -83,7 +83,7 @@ def test_nothing_to_learn_from_has_converged_at_0() -> None:
 
 
 @pytest.mark.parametrize(("epsilon", "converged"), [(1e-5, True), (1e-6, False)])
-def test_the_gradient_is_measured_by_the_size_of_the_weights(epsilon: float, converged: bool) -> None:
+def test_the_gradient_is_compared_with_the_size_of_the_weights(epsilon: float, converged: bool) -> None:
     flat = Logistic(np.zeros((1, 1)), np.ones(1))
     trainer = LBFGS(c2=2.5e-6, epsilon=epsilon)
     state = trainer.start(flat, np.array([1000.0]))  # |gradient| = 2 c2 |w| = 0.005
@@ -118,8 +118,8 @@ def test_float32_comes_close() -> None:
     for make, iterations in BATCH:
         trainer = make(0.1)
         state = trained(trainer, single, iterations)
-        found = np.asarray(trainer.result(state), np.float64)
-        assert double.regularised(found, 0.1) == pytest.approx(optimum(double, 0.1).fun, rel=1e-4)
+        weights = np.asarray(trainer.result(state), np.float64)
+        assert double.regularised(weights, 0.1) == pytest.approx(optimum(double, 0.1).fun, rel=1e-4)
 
 
 @pytest.mark.parametrize("c2", [0.0, 0.1])
@@ -148,8 +148,8 @@ def test_rprop_moves_by_signs_alone() -> None:
     """The same problem with every row counted a thousand times has the same signs, and so the same steps."""
     one = Logistic.random(5)
     many = Logistic(np.repeat(one.x, 1000, axis=0), np.repeat(one.y, 1000))
-    found = [trained(Rprop(), objective, 5).weights for objective in (one, many)]
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+    weights = [trained(Rprop(), objective, 5).weights for objective in (one, many)]
+    np.testing.assert_allclose(weights[0], weights[1], rtol=1e-12)
     first = trained(Rprop(first=0.25), one, 1).weights
     assert set(np.abs(first)) <= {0.0, 0.25}
 

@@ -55,23 +55,23 @@ def test_round_trip(numbers: dict[str, float], iteration: int, loss: float, conv
         path = Path(folder) / "state"
         save_checkpoint(path, given_state, best, RUN)
         rules = replace(RULES, numbers=dict.fromkeys(numbers, number()))
-        found, found_best = load_checkpoint(path, RUN, rules)
+        loaded, loaded_best = load_checkpoint(path, RUN, rules)
         assert [each.name for each in Path(folder).iterdir()] == ["state"]
-    assert found.arrays.keys() == given_state.arrays.keys()
+    assert loaded.arrays.keys() == given_state.arrays.keys()
     for name, array in given_state.arrays.items():
-        assert found.arrays[name].dtype == array.dtype
-        np.testing.assert_array_equal(found.arrays[name], array)
-    assert (found.numbers, found.iteration, found.converged) == (numbers, iteration, converged)
-    assert found.loss == loss
-    assert (found_best["score"], found_best["wait"]) == (best["score"], best["wait"])
-    np.testing.assert_array_equal(found_best["weights"], best["weights"])
+        assert loaded.arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(loaded.arrays[name], array)
+    assert (loaded.numbers, loaded.iteration, loaded.converged) == (numbers, iteration, converged)
+    assert loaded.loss == loss
+    assert (loaded_best["score"], loaded_best["wait"]) == (best["score"], best["wait"])
+    np.testing.assert_array_equal(loaded_best["weights"], best["weights"])
 
 
-def test_what_is_loaded_can_be_trained_on(tmp_path: Path) -> None:
+def test_a_loaded_state_can_be_written_to(tmp_path: Path) -> None:
     save_checkpoint(tmp_path / "state", state(), BEST, RUN)
-    found, _ = load_checkpoint(tmp_path / "state", RUN, RULES)
-    found.weights[0] = 7
-    assert found.weights[0] == 7
+    loaded, _ = load_checkpoint(tmp_path / "state", RUN, RULES)
+    loaded.weights[0] = 7
+    assert loaded.weights[0] == 7
 
 
 def test_of_another_run(tmp_path: Path) -> None:
@@ -99,13 +99,13 @@ def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
         damaged[at] ^= int(rng.integers(1, 256))
         path.write_bytes(bytes(damaged))
         try:
-            found, _ = load_checkpoint(path, RUN, RULES)
+            loaded, _ = load_checkpoint(path, RUN, RULES)
         except CheckpointError:
             continue
         # what is left are bytes that say nothing, such as blanks of the header's padding
-        np.testing.assert_array_equal(found.arrays["history"], state().arrays["history"])
-        np.testing.assert_array_equal(found.weights, state().weights)
-        assert (found.numbers, found.iteration, found.loss) == (state().numbers, 4, 1.25)
+        np.testing.assert_array_equal(loaded.arrays["history"], state().arrays["history"])
+        np.testing.assert_array_equal(loaded.weights, state().weights)
+        assert (loaded.numbers, loaded.iteration, loaded.loss) == (state().numbers, 4, 1.25)
 
 
 @pytest.mark.parametrize("metadata", [None, {}, {"tagweave": "{"}, {"tagweave": "[]"}, {"tagweave": "{}"}, {"x": "y"}])
@@ -137,7 +137,7 @@ def test_a_checkpoint_without_its_parts(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_state_that_a_trainer_cannot_go_on_from(changes: dict[str, Any], tmp_path: Path) -> None:
+def test_a_state_from_which_a_trainer_cannot_resume(changes: dict[str, Any], tmp_path: Path) -> None:
     arrays = {**state().arrays, **changes.pop("arrays", {})}
     save_checkpoint(tmp_path / "state", state(arrays=arrays, **changes), BEST, RUN)
     with pytest.raises(CheckpointError, match="damaged one"):

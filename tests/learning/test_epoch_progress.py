@@ -1,4 +1,4 @@
-"""Whoever watches training is told how far an iteration is, which changes nothing in it."""
+"""Progress within an iteration is reported, and reporting does not change training."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ CORPUS = Corpus(tuple(Sentence(("x", "y"), {"tag": (("A",), (label,))}) for labe
 
 
 class Shown:
-    """Notes what it is told."""
+    """Keeps the shares reported."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[int, float]] = []
+        self.shares: list[tuple[int, float]] = []
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
         pass
 
     def within_iteration(self, number: int, share: float, seconds: float) -> None:
-        self.told.append((number, share))
+        self.shares.append((number, share))
 
 
 @pytest.mark.parametrize("learner", ["adagrad", "sgd", "perceptron", "lbfgs"])
@@ -37,5 +37,5 @@ def test_shares_rise_in_every_iteration(learner: str, monkeypatch: pytest.Monkey
     alone = fit_problem(prepare([CORPUS], recipe), recipe, run=Run(Schedule(2)))
     assert np.array_equal(watched.model.weights, alone.model.weights)
     if learner != "lbfgs":  # whose iterations are not made of batches
-        assert shown.told == sorted(shown.told)
-        assert {number for number, share in shown.told if share == 1} == {1, 2}
+        assert shown.shares == sorted(shown.shares)
+        assert {number for number, share in shown.shares if share == 1} == {1, 2}

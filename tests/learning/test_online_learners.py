@@ -18,13 +18,13 @@ from tagweave.learning.trainer import Trainer, batches
 SEED, BATCH, PASSES = st.integers(0, 500), st.integers(1, 40), st.integers(1, 4)
 
 
-def trained(trainer: Trainer, objective: Logistic, passes: int) -> tuple[Any, list[float]]:
+def trained(trainer: Trainer, objective: Logistic, epochs: int) -> tuple[Any, list[float]]:
     state = trainer.start(objective, np.zeros(objective.size, objective.dtype))
     losses = []
-    for _ in range(passes):
+    for _ in range(epochs):
         trainer.step(objective, state)
         losses.append(state.loss)
-    assert state.iteration == passes
+    assert state.iteration == epochs
     return trainer.result(state), losses
 
 
@@ -34,29 +34,29 @@ def gradient_of(objective: Logistic, weights: Any, rows: Any) -> tuple[float, An
 
 @settings(max_examples=25)
 @given(SEED, BATCH, PASSES, st.sampled_from([0, 1, 2, 3]))
-def test_adagrad(seed: int, batch: int, passes: int, average_from: int) -> None:
+def test_adagrad(seed: int, batch: int, epochs: int, average_from: int) -> None:
     objective = Logistic.random(seed)
     weights, squares, ends = np.zeros(objective.size), np.full(objective.size, 0.1), []
-    for iteration in range(passes):
+    for iteration in range(epochs):
         order = order_of(seed, iteration, len(objective))
         for low in range(0, len(order), batch):
             _, gradient = gradient_of(objective, weights, order[low : low + batch])
             squares += gradient**2
             weights = weights - 0.2 * gradient / np.sqrt(squares)
         ends.append(weights)
-    averaged = ends[average_from - 1 :] if 0 < average_from <= passes else ends[-1:]
-    found, _ = trained(AdaGrad(0.2, batch, seed, average_from), objective, passes)
-    np.testing.assert_allclose(found, np.mean(averaged, axis=0), rtol=1e-9, atol=1e-12)
+    averaged = ends[average_from - 1 :] if 0 < average_from <= epochs else ends[-1:]
+    learned, _ = trained(AdaGrad(0.2, batch, seed, average_from), objective, epochs)
+    np.testing.assert_allclose(learned, np.mean(averaged, axis=0), rtol=1e-9, atol=1e-12)
 
 
 @settings(max_examples=25)
 @given(SEED, BATCH, PASSES, st.sampled_from([0.0, 0.3, 20.0]))
-def test_sgd_and_its_lazy_decay(seed: int, batch: int, passes: int, c2: float) -> None:
+def test_sgd_and_its_lazy_decay(seed: int, batch: int, epochs: int, c2: float) -> None:
     objective = Logistic.random(seed)
     weights, now = np.zeros(objective.size), 0
     decay = 2 * c2 / len(objective) * batch
     losses = []
-    for iteration in range(passes):
+    for iteration in range(epochs):
         order, loss = order_of(seed, iteration, len(objective)), 0.0
         for low in range(0, len(order), batch):
             rate = 0.05 / (1 + 0.05 * decay * now)
@@ -64,9 +64,9 @@ def test_sgd_and_its_lazy_decay(seed: int, batch: int, passes: int, c2: float) -
             weights = (weights - rate * gradient) * (1 - min(rate * decay, 0.5))
             loss, now = loss + part, now + 1
         losses.append(loss + c2 * float(weights @ weights))
-    found, told = trained(SGD(c2, 0.05, batch, seed), objective, passes)
-    np.testing.assert_allclose(found, weights, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(told, losses, rtol=1e-9)
+    learned, reported = trained(SGD(c2, 0.05, batch, seed), objective, epochs)
+    np.testing.assert_allclose(learned, weights, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(reported, losses, rtol=1e-9)
 
 
 @pytest.mark.parametrize("c2", [0.05, 1.0])
@@ -74,8 +74,8 @@ def test_sgd_and_its_lazy_decay(seed: int, batch: int, passes: int, c2: float) -
 def test_sgd_comes_close_to_the_optimum(c2: float, rate: float | None) -> None:
     objective = Logistic.random(11, rows=60)
     best = minimize(lambda w: objective.regularised(w, c2), np.zeros(objective.size), method="L-BFGS-B").fun
-    found, losses = trained(SGD(c2, rate, batch=4), objective, 150)
-    assert best <= objective.regularised(found, c2) < best * 1.02
+    learned, losses = trained(SGD(c2, rate, batch=4), objective, 150)
+    assert best <= objective.regularised(learned, c2) < best * 1.02
     assert losses[-1] < losses[0]
 
 
@@ -90,11 +90,11 @@ def test_calibration_takes_the_rate_that_helps_most() -> None:
 
 @settings(max_examples=40)
 @given(SEED, st.integers(1, 5))
-def test_the_perceptron_averages_what_stands_after_every_sentence(seed: int, passes: int) -> None:
+def test_the_perceptron_averages_the_weights_after_every_sentence(seed: int, epochs: int) -> None:
     objective = Logistic.random(seed)
     weights, total, steps = np.zeros(objective.size), np.zeros(objective.size), 0
     mistakes = []
-    for iteration in range(passes):
+    for iteration in range(epochs):
         wrong = 0
         for row in order_of(seed, iteration, len(objective)):
             x, y = objective.x[row], objective.y[row]
@@ -102,9 +102,9 @@ def test_the_perceptron_averages_what_stands_after_every_sentence(seed: int, pas
                 weights, wrong = weights + y * x, wrong + 1
             total, steps = total + weights, steps + 1
         mistakes.append(float(wrong))
-    found, told = trained(AveragedPerceptron(seed=seed), objective, passes)
-    np.testing.assert_allclose(found, total / steps, rtol=1e-9, atol=1e-12)
-    assert told == mistakes
+    learned, reported = trained(AveragedPerceptron(seed=seed), objective, epochs)
+    np.testing.assert_allclose(learned, total / steps, rtol=1e-9, atol=1e-12)
+    assert reported == mistakes
 
 
 @given(SEED, st.integers(2, 40))
@@ -119,11 +119,11 @@ def test_the_perceptron_in_batches(seed: int, batch: int) -> None:
             wrong = np.where(x @ weights > 0, 1, -1) != y
             weights = weights + (x * (y * wrong)[:, None]).sum(axis=0)
             history.append(weights)
-    found, _ = trained(AveragedPerceptron(batch, seed), objective, 2)
-    np.testing.assert_allclose(found, np.mean(history, axis=0), rtol=1e-9, atol=1e-12)
+    learned, _ = trained(AveragedPerceptron(batch, seed), objective, 2)
+    np.testing.assert_allclose(learned, np.mean(history, axis=0), rtol=1e-9, atol=1e-12)
 
 
-def test_a_pass_without_a_mistake_is_the_end() -> None:
+def test_an_epoch_without_a_mistake_is_the_last() -> None:
     objective = Logistic(np.array([[1.0, 0], [0, 1]]), np.array([1, -1]))
     trainer = AveragedPerceptron()
     state = trainer.start(objective, np.zeros(2))
@@ -135,8 +135,8 @@ def test_a_pass_without_a_mistake_is_the_end() -> None:
 
 @pytest.mark.parametrize("trainer", [AdaGrad(), SGD(), SGD(rate=0.1), AveragedPerceptron()])
 def test_nothing_to_learn_from_leaves_weights_at_0(trainer: Trainer) -> None:
-    found, losses = trained(trainer, Logistic(np.zeros((0, 4)), np.zeros(0)), 2)
-    assert not found.any()
+    learned, losses = trained(trainer, Logistic(np.zeros((0, 4)), np.zeros(0)), 2)
+    assert not learned.any()
     assert losses == [0.0, 0.0]
 
 
@@ -152,7 +152,7 @@ def test_float32_comes_close(trainer: Trainer) -> None:
 
 
 @given(st.integers(0, 50), st.integers(1, 60))
-def test_batches_cut_all_sentences_into_runs(count: int, size: int) -> None:
+def test_batches_cover_all_sentences(count: int, size: int) -> None:
     cut = list(batches(count, size))
     assert [row for first, last in cut for row in range(first, last)] == list(range(count))
     assert all(last - first == size for first, last in cut[:-1])

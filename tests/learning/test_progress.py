@@ -13,7 +13,7 @@ from rich.console import Console
 from tagweave.features.rules import ArrayRule
 from tagweave.learning.callback import Iteration
 from tagweave.learning.loop import train
-from tagweave.learning.progress import Callbacks, JsonLines, Lines, logged, plain_line, shown, told
+from tagweave.learning.progress import Callbacks, JsonLines, Lines, console_callback, log_callback, plain_line, status
 from tagweave.learning.run import Run, Schedule
 from tagweave.learning.trainer import State, StateRules
 
@@ -37,27 +37,27 @@ def test_lines(iteration, line):
     assert stream.getvalue() == line + "\n" == plain_line(iteration, 9) + "\n"
 
 
-def test_an_iteration_that_takes_long_is_told_of_ever_more_seldom():
+def test_a_long_iteration_is_reported_at_growing_intervals():
     stream = io.StringIO()
     lines = Lines(stream)
     for seconds in range(1, 50):
         lines.within_iteration(1, seconds / 50, seconds)
     lines.iteration(FIRST, 9)
     lines.within_iteration(2, 0.5, 12)
-    told = [f"{at * 2} % of iteration 1 after {at} s" for at in (10, 20, 40)]
-    assert stream.getvalue().splitlines() == [*told, plain_line(FIRST, 9), "50 % of iteration 2 after 12 s"]
+    reports = [f"{at * 2} % of iteration 1 after {at} s" for at in (10, 20, 40)]
+    assert stream.getvalue().splitlines() == [*reports, plain_line(FIRST, 9), "50 % of iteration 2 after 12 s"]
 
 
-def test_a_console_that_is_no_terminal_gets_lines():
+def test_a_console_other_than_a_terminal_gets_lines():
     stream = io.StringIO()
-    with shown(Console(file=stream)) as callback:
+    with console_callback(Console(file=stream)) as callback:
         callback.iteration(FIRST, 9)
         assert stream.getvalue() == plain_line(FIRST, 9) + "\n"
 
 
 def test_a_terminal_gets_a_bar_with_the_best_score_so_far():
     stream = io.StringIO()
-    with shown(Console(file=stream, force_terminal=True, width=120)) as callback:
+    with console_callback(Console(file=stream, force_terminal=True, width=120)) as callback:
         callback.iteration(FIRST, 9)
         callback.iteration(SECOND, 9)
     text = stream.getvalue()
@@ -65,9 +65,9 @@ def test_a_terminal_gets_a_bar_with_the_best_score_so_far():
     assert "iteration 1/9" not in text
 
 
-def test_what_a_bar_tells():
-    assert told(FIRST, 0.5) == "loss 1234.57  dev 0.5000  best 0.5000"
-    assert told(WITHOUT, None) == "loss inf"
+def test_the_text_of_a_bar():
+    assert status(FIRST, 0.5) == "loss 1234.57  dev 0.5000  best 0.5000"
+    assert status(WITHOUT, None) == "loss inf"
 
 
 def test_json_lines_are_json():
@@ -79,15 +79,15 @@ def test_json_lines_are_json():
     assert last == {"number": 3, "loss": None, "score": None, "best": False, "seconds": 3.0, "phase": ""}
 
 
-def test_a_log_can_be_followed_and_goes_on_where_training_does(tmp_path):
+def test_a_log_can_be_followed_and_resumes_with_training(tmp_path):
     file = tmp_path / "log"
     for resume, expected in ((True, 1), (True, 2), (False, 1)):
-        with logged(file, resume) as callback:
+        with log_callback(file, resume) as callback:
             callback.iteration(FIRST, 9)
             assert len(file.read_text("utf-8").splitlines()) == expected
 
 
-def test_several_watchers_are_told_in_order():
+def test_several_callbacks_are_called_in_order():
     streams = io.StringIO()
     Callbacks([Lines(streams), JsonLines(streams)]).iteration(FIRST, 9)
     first, second = streams.getvalue().splitlines()
@@ -111,7 +111,7 @@ class Counting:
         return state.weights
 
 
-def test_training_tells_watchers_every_iteration_and_counts_those_before_a_resumption(tmp_path):
+def test_callbacks_get_every_iteration_counting_those_before_a_resumption(tmp_path):
     stream = io.StringIO()
     schedule = Schedule(2, checkpoint=tmp_path / "c", resume=True)
     first = train(Counting(), None, np.zeros(1), Run(schedule, Lines(stream)))

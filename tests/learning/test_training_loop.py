@@ -55,8 +55,8 @@ class Counting:
 
 
 @dataclass
-class Told:
-    """Remembers what it is told."""
+class Recorder:
+    """Records every iteration."""
 
     iterations: list[Iteration] = field(default_factory=list)
     limits: set[int] = field(default_factory=set)
@@ -66,20 +66,22 @@ class Told:
         self.limits.add(limit)
 
 
-def count(schedule: Schedule, scores: list[float] | None = None, **events: Any) -> tuple[Any, Told]:
+def count(schedule: Schedule, scores: list[float] | None = None, **events: Any) -> tuple[Any, Recorder]:
     """Train the counting trainer; `scores` are those of iterations 1, 2, ..."""
-    told = Told()
+    recorder = Recorder()
     evaluate = None if scores is None else lambda weights: scores[int(weights[0]) - 1]
     trainer = Counting({int(key.removeprefix("at_")): value for key, value in events.items()})
-    return train(trainer, Logistic.random(), np.zeros(2), Run(schedule, told), evaluate), told
+    return train(trainer, Logistic.random(), np.zeros(2), Run(schedule, recorder), evaluate), recorder
 
 
 def test_it_ends_at_the_limit_with_the_last_weights() -> None:
-    outcome, told = count(Schedule(iterations=7))
+    outcome, recorder = count(Schedule(iterations=7))
     assert (outcome.iterations, outcome.score, outcome.weights.tolist()) == (7, None, [7, 7])
-    assert [(each.number, each.score, each.best) for each in told.iterations] == [(n, None, False) for n in range(1, 8)]
-    assert told.iterations == outcome.history
-    assert told.limits == {7}
+    assert [(each.number, each.score, each.best) for each in recorder.iterations] == [
+        (n, None, False) for n in range(1, 8)
+    ]
+    assert recorder.iterations == outcome.history
+    assert recorder.limits == {7}
     assert (outcome.interrupted, outcome.diverged) == (False, False)
 
 
@@ -90,9 +92,9 @@ def test_convergence_ends_it() -> None:
 
 def test_patience_ends_it_and_the_best_is_kept() -> None:
     scores = [0.1, 0.5, 0.4, 0.5, 0.3, 0.9]
-    outcome, told = count(Schedule(patience=3), scores)
+    outcome, recorder = count(Schedule(patience=3), scores)
     assert (outcome.iterations, outcome.score, outcome.weights.tolist()) == (5, 0.5, [2, 2])
-    assert [each.best for each in told.iterations] == [True, True, False, False, False]
+    assert [each.best for each in recorder.iterations] == [True, True, False, False, False]
     outcome, _ = count(Schedule(iterations=6, patience=4), scores)
     assert (outcome.score, outcome.weights.tolist()) == (0.9, [6, 6])
 
@@ -102,25 +104,25 @@ def test_an_interrupt_keeps_the_best_or_the_last() -> None:
     assert (outcome.interrupted, outcome.iterations, outcome.score, outcome.weights[0]) == (True, 3, 0.9, 2)
     outcome, _ = count(Schedule(), at_4=KeyboardInterrupt)
     assert (outcome.interrupted, outcome.iterations, outcome.weights[0]) == (True, 3, 3)
-    outcome, told = count(Schedule(), at_1=KeyboardInterrupt)
-    assert (outcome.interrupted, outcome.iterations, told.iterations) == (True, 0, [])
+    outcome, recorder = count(Schedule(), at_1=KeyboardInterrupt)
+    assert (outcome.interrupted, outcome.iterations, recorder.iterations) == (True, 0, [])
 
 
 @pytest.mark.parametrize("event", ["nan weights", "infinite loss"])
-def test_divergence_is_said_and_never_kept(event: str, tmp_path: Path) -> None:
+def test_divergence_is_reported_and_never_kept(event: str, tmp_path: Path) -> None:
     schedule = Schedule(checkpoint=tmp_path / "state")
     with pytest.raises(TrainingError, match="diverged in iteration 4: found a loss of"):
         count(schedule, at_4=event)
     state, _ = load_checkpoint(tmp_path / "state", "", RULES)
     assert (state.iteration, state.weights.tolist()) == (3, [3, 3])
-    outcome, told = count(schedule, [0.1, 0.9, 0.8], at_4=event)
+    outcome, recorder = count(schedule, [0.1, 0.9, 0.8], at_4=event)
     assert (outcome.diverged, outcome.score, outcome.weights.tolist()) == (True, 0.9, [2, 2])
-    assert len(told.iterations) == 3
+    assert len(recorder.iterations) == 3
     assert load_checkpoint(tmp_path / "state", "", RULES)[0].iteration == 3
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_every_learner_says_that_the_loss_is_no_number(name: str) -> None:
+def test_every_learner_reports_a_loss_that_is_not_finite(name: str) -> None:
     objective = replace(Logistic.random(), broken=9)
     trainer = LEARNERS[name](**SETTINGS[name] | ({"rate": 0.1} if name == "sgd" else {}))
     if name == "perceptron":  # counts mistakes; its loss is always a number
@@ -138,7 +140,7 @@ def test_every_learner_says_that_the_loss_is_no_number(name: str) -> None:
 @pytest.mark.parametrize("scored", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", SETTINGS)
-def test_going_on_after_any_iteration_changes_nothing(name: str, dtype: Any, scored: bool, tmp_path: Path) -> None:
+def test_resuming_after_any_iteration_changes_nothing(name: str, dtype: Any, scored: bool, tmp_path: Path) -> None:
     objective, last = Logistic.random(8, dtype=dtype), 6
     goal = np.linspace(-1, 1, objective.size)
     evaluate = (lambda weights: -float(np.abs(weights - goal).sum())) if scored else None
@@ -156,20 +158,20 @@ def test_going_on_after_any_iteration_changes_nothing(name: str, dtype: Any, sco
         assert (rest.weights == whole.weights).all()
         assert rest.weights.dtype == whole.weights.dtype
         assert (rest.score, rest.iterations) == (whole.score, whole.iterations)
-        told = [(each.number, each.loss, each.score, each.best) for each in first.history + rest.history]
-        assert told == [(each.number, each.loss, each.score, each.best) for each in whole.history]
+        resumed = [(each.number, each.loss, each.score, each.best) for each in first.history + rest.history]
+        assert resumed == [(each.number, each.loss, each.score, each.best) for each in whole.history]
         assert not list(tmp_path.glob("*.part"))
 
 
-def test_patience_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_patience_survives_resumption(tmp_path: Path) -> None:
     scores = [0.5, 0.4, 0.3, 0.2, 0.1, 0.9]
     schedule = Schedule(iterations=2, patience=3, checkpoint=tmp_path / "state")
     count(schedule, scores)
-    outcome, told = count(replace(schedule, iterations=6, resume=True), scores)
-    assert [each.number for each in told.iterations] == [3, 4]
+    outcome, recorder = count(replace(schedule, iterations=6, resume=True), scores)
+    assert [each.number for each in recorder.iterations] == [3, 4]
     assert (outcome.score, outcome.weights[0], outcome.iterations) == (0.5, 1, 4)
-    again, told = count(replace(schedule, iterations=6, resume=True), scores)
-    assert (again.score, again.weights[0], told.iterations) == (0.5, 1, [])
+    again, recorder = count(replace(schedule, iterations=6, resume=True), scores)
+    assert (again.score, again.weights[0], recorder.iterations) == (0.5, 1, [])
 
 
 def test_resuming_without_a_checkpoint_starts_anew(tmp_path: Path) -> None:
@@ -186,7 +188,7 @@ def test_a_checkpoint_is_not_read_unless_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("calls", range(1, 75, 7))
-def test_an_interrupted_pass_of_the_perceptron_has_its_average(calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_epoch_of_the_perceptron_has_its_average(calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(perceptron, "_RUN", 1)
     objective = replace(Logistic.random(5), stop=calls)
     outcome = train(LEARNERS["perceptron"](), objective, np.zeros(objective.size), Run(Schedule(50)))
@@ -201,7 +203,7 @@ def test_an_interrupted_pass_of_the_perceptron_has_its_average(calls: int, monke
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_an_interrupt_in_the_middle_of_a_pass(name: str) -> None:
+def test_an_interrupt_in_the_middle_of_an_epoch(name: str) -> None:
     trainer = LEARNERS[name](**SETTINGS[name] | ({"rate": 0.1} if name == "sgd" else {}))
     outcomes = []
     for _ in range(2):
@@ -232,7 +234,7 @@ class Asked:
 
 
 @pytest.mark.parametrize("learner", sorted(LEARNERS))
-def test_a_cancelled_training_keeps_the_best_weights_and_a_checkpoint_to_go_on_from(
+def test_a_cancelled_training_keeps_the_best_weights_and_a_checkpoint_to_resume_from(
     learner: str, tmp_path: Path
 ) -> None:
     def weights(run: Run) -> Any:

@@ -38,9 +38,9 @@ def watched(log: str | None, goes_on: bool) -> Iterator[Callback]:
     """What shows the iterations of training, on standard error and in a log, which goes on if the run does."""
     from rich.console import Console as StandardConsole
 
-    from tagweave.learning.progress import Callbacks, logged, shown
+    from tagweave.learning.progress import Callbacks, console_callback, log_callback
 
     with ExitStack() as stack:
-        callbacks = [stack.enter_context(logged(Path(log), goes_on))] if log else []
-        callbacks.append(stack.enter_context(shown(StandardConsole(stderr=True))))
+        callbacks = [stack.enter_context(log_callback(Path(log), goes_on))] if log else []
+        callbacks.append(stack.enter_context(console_callback(StandardConsole(stderr=True))))
         yield Callbacks(callbacks)

@@ -1,6 +1,5 @@
-"""Trainers that know no structure.
+"""Trainers, independent of structures.
 
-A trainer sees an `Objective`: a loss of weights over sentences, with its gradient, and (for the perceptron) the
-mistakes of decoding. Everything that a trainer needs to go on is in its `State`, so training can be stopped and
-resumed anywhere.
+A trainer sees an `Objective`: a loss of weights over sentences with its gradient and, for the perceptron, the mistakes
+of decoding. Its whole state is in `State`, so training can be stopped and resumed after any iteration.
 """

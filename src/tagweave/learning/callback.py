@@ -1,4 +1,4 @@
-"""What is told of a training while it goes on: its iterations, and how far the present one is."""
+"""Callbacks: reports of a running training, after every iteration and within one."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True)
 class Iteration:
-    """What one iteration came to.
+    """The result of one iteration.
 
     Attributes:
         number: from 1.
         loss: the training loss.
-        score: the score on development data, `None` without any.
+        score: the score on development data, `None` without such data.
         best: whether it is the best score so far.
         seconds: since training began, evaluation included.
-        phase: the name of the part of a training of several; "" where it is the only one.
+        phase: the name of this part of training; "" if there is only one.
     """
 
     number: int
@@ -28,7 +28,7 @@ class Iteration:
 
 
 class Callback(Protocol):
-    """Whoever shows the progress of training."""
+    """Shows the progress of training."""
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
         """Called after every iteration; `limit` is the largest number of iterations."""
@@ -37,27 +37,26 @@ class Callback(Protocol):
 
 @runtime_checkable
 class ProgressCallback(Callback, Protocol):
-    """Whoever shows how far an iteration is, too."""
+    """Shows the progress within an iteration as well."""
 
     def within_iteration(self, number: int, share: float, seconds: float) -> None:
-        """Called about every second: which share of the sentences iteration `number` has seen, after so many
-        seconds."""
+        """Called about every second: iteration `number` has processed this share of the sentences, in `seconds`."""
         ...
 
 
 @dataclass(frozen=True)
 class Phase:
-    """Tells a callback of the iterations of one part of a training, under the name of that part."""
+    """Passes the iterations of one part of a training to a callback, with the name of the part."""
 
     callback: Callback
     name: str
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Pass it on."""
+        """Pass the iteration on."""
         self.callback.iteration(replace(iteration, phase=self.name), limit)
 
     def within_iteration(self, number: int, share: float, seconds: float) -> None:
-        """Pass it on to whoever shows it."""
+        """Pass the progress on if the callback shows it."""
         if isinstance(self.callback, ProgressCallback):
             self.callback.within_iteration(number, share, seconds)
 

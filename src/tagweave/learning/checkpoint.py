@@ -1,4 +1,4 @@
-"""A trainer's state on disk: written whole or not at all, so that training goes on after a crash."""
+"""A trainer's state on disk, written atomically so that training can resume after a crash."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def save_checkpoint(path: Path, state: State, best: dict[str, Any], run: str) ->
         path: the file.
         state: the trainer's state.
         best: `weights` (an array or `None`), and scalars that describe them.
-        run: what identifies the training run: a checkpoint of another is refused.
+        run: identifies the training run; a checkpoint of another run is refused.
 
     Raises:
-        OSError: it cannot be written; an older checkpoint stays as it was.
+        OSError: it cannot be written; an older checkpoint is kept.
     """
     arrays = {f"state.{name}": np.ascontiguousarray(array) for name, array in state.arrays.items()}
     scalars = {key: value for key, value in best.items() if key != "weights"}
@@ -69,17 +69,17 @@ def load_checkpoint(path: Path, run: str, rules: StateRules) -> tuple[State, dic
     Args:
         path: the file.
         run: as in `save_checkpoint`.
-        rules: what the state has to be; kernels take it for granted.
+        rules: requirements on the state, which kernels do not check.
 
     Raises:
-        CheckpointError: the file cannot be read, or is of another run.
+        CheckpointError: the file cannot be read, or belongs to another run.
     """
     try:
         with safe_open(path, "numpy") as file:
             data = json.loads((file.metadata() or {})["tagweave"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
         if data.pop("digest") != digest_of(data, arrays):
-            raise ValueError("it is not what was written")
+            raise ValueError("its digest does not match its content")
         _HEAD(data, "")
         if data["run"] != run:
             raise CheckpointError(f"{path}: a checkpoint of another training run; delete it to start anew")

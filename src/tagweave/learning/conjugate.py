@@ -1,4 +1,4 @@
-"""Nonlinear conjugate gradient, SciPy's: the optimiser of tsuboi-2008."""
+"""SciPy's nonlinear conjugate gradient, the optimiser of tsuboi-2008."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ConjugateGradient:
 
     Args:
         c2: the regulariser is c2 |w|^2 (tsuboi-2008: |w|^2 / (2 sigma^2)).
-        restart: steps an iteration.
+        restart: steps per iteration.
         tolerance: converged when the largest entry of the gradient is below it.
     """
 
@@ -31,7 +31,7 @@ class ConjugateGradient:
     tolerance: float = 1e-2
 
     def fine_tuning(self) -> ConjugateGradient:
-        """Itself: its line search never goes up."""
+        """Itself: its line search never increases the loss."""
         return self
 
     def start(self, objective: Objective, weights: Floats) -> State:
@@ -51,9 +51,9 @@ class ConjugateGradient:
             return loss + self.c2 * float(weights @ weights), gradient + 2 * self.c2 * weights
 
         options = {"maxiter": self.restart, "gtol": self.tolerance}
-        found = minimize(evaluate, state.weights, jac=True, method="CG", options=options)
-        state.converged = bool(found.success) or bool(np.array_equal(found.x, state.weights))
-        state.arrays["weights"], state.loss = found.x, float(found.fun)
+        minimum = minimize(evaluate, state.weights, jac=True, method="CG", options=options)
+        state.converged = bool(minimum.success) or bool(np.array_equal(minimum.x, state.weights))
+        state.arrays["weights"], state.loss = minimum.x, float(minimum.fun)
         state.iteration += 1
 
     def result(self, state: State) -> Floats:

@@ -1,4 +1,4 @@
-"""How far an epoch is: an objective that tells of the batches that go through it."""
+"""Progress within an epoch: an objective that reports the batches it processes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tagweave.learning.trainer import Blocks, Objective
 
 Floats = NDArray[Any]
 Report = Callable[[float], None]
-"""Is told the share of the sentences that have passed."""
+"""Takes the share of the sentences processed so far."""
 
 _EVERY = 1.0  # seconds
 
 
 @dataclass
 class ReportingObjective:
-    """An objective that reports on the batches that go through it.
+    """An objective that reports the batches it processes.
 
     Attributes:
-        objective: what is computed.
-        report: is told now and then which share of the sentences has passed; `None` tells nobody.
-        before: is called before every batch; an exception of it ends the epoch.
-        last: when `report` was told.
+        objective: the objective that computes.
+        report: called at most once a second with the share of the sentences processed; `None`: no reports.
+        before: called before every batch; an exception it raises ends the epoch.
+        last: when `report` was last called.
     """
 
     objective: Objective
@@ -62,14 +62,14 @@ class ReportingObjective:
         """As `Objective`."""
         self.before()
         loss = self.objective.add_batch(weights, first, last, gradient)
-        self._passed(last)
+        self._report(last)
         return loss
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
         """As `Objective`."""
         self.before()
         mistakes = self.objective.correct(weights, totals, first, last, batch, step)
-        self._passed(last)
+        self._report(last)
         return mistakes
 
     def touched(self, first: int, last: int) -> Blocks:
@@ -84,7 +84,7 @@ class ReportingObjective:
         """As `Objective`."""
         return replace(self, objective=self.objective.shuffled(order))
 
-    def _passed(self, sentences: int) -> None:
+    def _report(self, sentences: int) -> None:
         if self.report and (now := time.perf_counter()) - self.last >= _EVERY:
             self.last = now
             self.report(sentences / len(self))

@@ -8,9 +8,8 @@ gamma = s'y / y'y,
 
     H g = gamma g + [S, gamma Y] [[R^-T (D + gamma Y'Y) R^-1, -R^-T], [-R^-1, 0]] [S'g; gamma Y'g]
 
-so that a step reads the history once for H g, where the two-loop recursion reads it four times: S'g and Y'g are taken
-as soon as g is known, with the products of the pair that enters then. The history is kept in float32: it only shapes
-the direction.
+so a step reads the history once for H g, where the two-loop recursion reads it four times: S'g and Y'g are computed as
+soon as g is known, together with the products of the new pair. The history is float32: it only shapes the direction.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from tagweave.learning.trainer import Objective, State, StateRules, add_l2, stat
 Floats = NDArray[Any]
 
 _SHRINK, _ENOUGH, _TRIALS = 0.5, 1e-4, 20
-_MOST = 1e100  # products of a history from a file
+_MOST = 1e100  # limit for products of a history read from a file
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,9 @@ class LBFGS:
     Args:
         c1: the L1 penalty; weights become exactly 0.
         c2: the L2 penalty (CRFsuite's: c2 |w|^2).
-        memory: m, how many steps the curvature estimate remembers.
+        memory: m, the number of steps in the curvature estimate.
         epsilon: converged when |gradient| < epsilon max(1, |w|).
-        period, delta: converged when F fell by less than the share delta in the last `period` iterations.
+        period, delta: converged when F fell by less than the share delta over the last `period` iterations.
     """
 
     epochs: ClassVar[int] = 200
@@ -56,7 +55,7 @@ class LBFGS:
     delta: float = 1e-5
 
     def fine_tuning(self) -> LBFGS:
-        """Itself: its line search never goes up."""
+        """Itself: its line search never increases the loss."""
         return self
 
     def start(self, objective: Objective, weights: Floats) -> State:
@@ -74,7 +73,7 @@ class LBFGS:
         return State(arrays, {"pairs": 0}, loss=loss)
 
     def rules(self, objective: Objective) -> StateRules:
-        """Weights, their gradient, the history and its products, the last values of F."""
+        """Weights, their gradient, the history and its products, and the last values of F."""
         rows, weights = 2 * self._slots, state_weights(objective)
         arrays = {
             "weights": weights,
@@ -87,7 +86,7 @@ class LBFGS:
         return StateRules(arrays, {"pairs": whole()})
 
     def step(self, objective: Objective, state: State) -> None:
-        """One step of the line search's choice along the quasi-Newton direction."""
+        """One line search along the quasi-Newton direction."""
         weights, gradient = state.weights, state.arrays["gradient"]
         slope = self._pseudo_gradient(weights, gradient)
         norm = float(np.linalg.norm(slope))
@@ -95,16 +94,16 @@ class LBFGS:
             state.converged = True
             return
         direction = self._direction(objective, state, slope)
-        found = self._search(
+        point = self._search(
             objective, state.loss, weights, slope, direction, 1.0 if state.numbers["pairs"] else 1 / norm
         )
-        if found is None and state.numbers["pairs"]:  # a stale history: fall back to steepest descent
+        if point is None and state.numbers["pairs"]:  # a stale history: fall back to steepest descent
             state.numbers["pairs"] = 0
-            found = self._search(objective, state.loss, weights, slope, -slope, 1 / norm)
-        if found is None:
+            point = self._search(objective, state.loss, weights, slope, -slope, 1 / norm)
+        if point is None:
             state.converged = True
             return
-        new, loss, new_gradient = found
+        new, loss, new_gradient = point
         self._remember(objective, state, new, new_gradient)
         state.arrays["weights"], state.arrays["gradient"] = new, new_gradient
         past = state.arrays["past"]
@@ -126,7 +125,7 @@ class LBFGS:
         return loss, gradient
 
     def _pseudo_gradient(self, weights: Floats, gradient: Floats) -> Floats:
-        """The gradient of F, at 0 the one-sided one that falls most steeply (Andrew and Gao 2007, equation 4)."""
+        """The gradient of F; at 0, the one-sided gradient of steepest descent (Andrew and Gao 2007, equation 4)."""
         if not self.c1:
             return gradient
         at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - self.c1, 0)
@@ -134,11 +133,11 @@ class LBFGS:
 
     @property
     def _slots(self) -> int:
-        """Room for one pair more than are used: one that has no curvature must not cost one that has."""
+        """One pair more than is used, so that a pair without curvature never overwrites one with curvature."""
         return self.memory + 1
 
     def _direction(self, objective: Objective, state: State, slope: Floats) -> Floats:
-        """-H slope, by the products of the history with itself and with slope; where that goes up, -slope."""
+        """-H slope, from the products of the history with itself and with slope; -slope if that points uphill."""
         pairs = int(state.numbers["pairs"])
         held = min(pairs, self.memory)
         if held == 0:
@@ -147,7 +146,7 @@ class LBFGS:
         y_rows = s_rows + self._slots
         products, reach = state.arrays["products"], state.arrays["reach"]
         R, YY = np.triu(products[np.ix_(s_rows, y_rows)]), products[np.ix_(y_rows, y_rows)]
-        if not (np.diag(R) > 0).all() or not YY[-1, -1] > 0:  # no history has that, but a file may
+        if not (np.diag(R) > 0).all() or not YY[-1, -1] > 0:  # possible only in a history read from a file
             return -slope
         gamma = R[-1, -1] / YY[-1, -1]
         inner = solve_triangular(R, reach[s_rows], check_finite=False)
@@ -168,7 +167,7 @@ class LBFGS:
     def _search(
         self, objective: Objective, loss: float, weights: Floats, slope: Floats, direction: Floats, length: float
     ) -> tuple[Floats, float, Floats] | None:
-        """Backtracking until F falls enough; with an L1 penalty within the orthant of the weights."""
+        """Backtrack until F falls enough; with an L1 penalty, within the orthant of the weights."""
         orthant = np.where(weights != 0, np.sign(weights), -np.sign(slope)) if self.c1 else None
         falls = float(direction @ slope)
         for _ in range(_TRIALS):
@@ -183,7 +182,7 @@ class LBFGS:
         return None
 
     def _remember(self, objective: Objective, state: State, weights: Floats, gradient: Floats) -> None:
-        """Enter the step to new weights and their gradient into the history, unless it has no curvature, and take the
+        """Add the step to new weights and their gradient to the history, unless it has no curvature, and compute the
         products of all rows with it and with the new slope."""
         slot, history = int(state.numbers["pairs"]) % self._slots, state.arrays["history"]
         slope = self._pseudo_gradient(weights, gradient)
@@ -204,7 +203,7 @@ class LBFGS:
 
 
 def _share(objective: Objective, work: Callable[[int, int], Any]) -> list[Any]:
-    """work(first, last) for a range of the weights on every thread."""
+    """Call work(first, last) for one range of the weights on every thread."""
     bounds = np.linspace(0, objective.size, objective.threads + 1).astype(int).tolist()
     with ThreadPoolExecutor(objective.threads) as pool:
         return list(pool.map(work, bounds[:-1], bounds[1:]))

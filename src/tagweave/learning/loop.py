@@ -1,4 +1,4 @@
-"""Training: iterations of a trainer, watched on development data, stopped early, interrupted and resumed."""
+"""The training loop: iterations, evaluation on development data, early stopping, interruption and resumption."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _WITH_DEV = 100
 
 @dataclass
 class Outcome:
-    """What training came to.
+    """The result of training.
 
     Attributes:
-        weights: of the best iteration on development data, of the last without any.
+        weights: those of the best iteration on development data, or of the last iteration without such data.
         history: every iteration.
         score: the best development score.
-        iterations: how many are done, those before a resumption included.
+        iterations: how many are done, including those before a resumption.
         interrupted: whether the user stopped it.
-        diverged: whether loss or weights were no finite numbers at last; `weights` are those of an iteration before.
+        diverged: whether the last loss or weights were not finite; `weights` are those of an earlier iteration.
     """
 
     weights: Floats
@@ -43,7 +43,7 @@ class Outcome:
 
 
 class TrainingError(ValueError):
-    """Training that ended in numbers that are not finite, with no better weights to keep."""
+    """Training that diverged, with no earlier weights to keep."""
 
 
 def train(
@@ -55,20 +55,20 @@ def train(
 ) -> Outcome:
     """Run a trainer to its end, to the limit, or until the development score stops rising.
 
-    An interrupt (Ctrl-C), or a run that is cancelled, ends training after the current sentence batch and keeps the best
-    weights so far. So does a loss or a weight that is no finite number; such a state is never judged, and never kept as
-    a checkpoint.
+    An interrupt (Ctrl-C) or the cancellation of the run ends training after the current sentence batch and keeps the
+    best weights so far. So does a loss or weight that is not finite; such a state is neither evaluated nor saved as a
+    checkpoint.
 
     Args:
         trainer: the algorithm.
         objective: what it minimises.
-        weights: where it begins.
-        run: when it stops, and who is told.
-        evaluate: the development score of weights, higher is better.
+        weights: the initial weights.
+        run: its schedule, callback and cancellation.
+        evaluate: the development score of weights; higher is better.
 
     Raises:
-        TrainingError: a loss or a weight became infinite or nan, and no development score tells which weights to keep.
-        CheckpointError: the checkpoint to go on from is damaged, or of another run.
+        TrainingError: a loss or weight became infinite or nan, and no development score says which weights to keep.
+        CheckpointError: the checkpoint to resume from is damaged, or belongs to another run.
     """
     begin = time.perf_counter()
     schedule = run.schedule
@@ -76,7 +76,7 @@ def train(
     try:
         run.stop_if_cancelled()
         state, best = _begin(trainer, objective, weights, schedule)
-    except KeyboardInterrupt:  # a trainer may take its time to begin: SGD tries rates
+    except KeyboardInterrupt:  # starting may take long: SGD tries several rates
         return Outcome(weights, interrupted=True)
     outcome = Outcome(weights, score=best["score"])
     try:
@@ -107,13 +107,13 @@ def train(
 
 
 def _reporting(objective: Objective, number: int, run: Run) -> Objective:
-    """The objective of an iteration; the run's callback sees how far it is, and the run may be cancelled within it."""
+    """The objective of an iteration, which reports progress to the run's callback and lets the run be cancelled."""
     callback, begin = run.callback, time.perf_counter()
     if isinstance(callback, ProgressCallback):
-        followed = callback
+        progress_callback = callback
 
         def report(share: float) -> None:
-            followed.within_iteration(number, share, time.perf_counter() - begin)
+            progress_callback.within_iteration(number, share, time.perf_counter() - begin)
 
         return ReportingObjective(objective, report, run.stop_if_cancelled)
     return ReportingObjective(objective, None, run.stop_if_cancelled) if run.can_be_cancelled else objective
@@ -136,7 +136,7 @@ def _judge(
     evaluate: Callable[[Floats], float] | None,
     seconds: float,
 ) -> Iteration:
-    """Score the weights, and keep them if they are the best."""
+    """Score the weights, and keep them if they are the best so far."""
     if evaluate is None:
         return Iteration(state.iteration, state.loss, None, False, seconds)
     weights = trainer.result(state)

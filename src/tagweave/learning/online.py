@@ -19,17 +19,17 @@ Floats = NDArray[Any]
 class AdaGrad:
     """AdaGrad (Duchi et al. 2011) with averaging over the ends of epochs.
 
-    It is regularised by early stopping and by averaging: it returns the mean of the weights after every epoch from
-    `average_from` on.
+    Early stopping and averaging regularise it: it returns the mean of the weights after every epoch from `average_from`
+    on.
 
     Args:
-        rate: the step of a weight the first time that it is touched.
-        batch: sentences an update.
-        seed: of the order of sentences.
-        average_from: the first epoch whose end is averaged; 0 averages nothing.
-        initial: the sum of squared gradients that a weight begins with. Next to 0, its first step is `rate` however
-            small the gradient is, and a small corpus ends with what was seen first: segmenters of 1,000 words lost 3
-            points of F. A parser, most of whose arcs have small probabilities, needs more.
+        rate: the first step of a weight.
+        batch: sentences per update.
+        seed: seed of the order of sentences.
+        average_from: the first epoch whose weights enter the average; 0 turns averaging off.
+        initial: the initial sum of squared gradients of a weight. Near 0, the first step is `rate` however small the
+            gradient, so the first sentences of a small corpus dominate: segmenters trained on 1,000 words lost 3 points
+            of F. A parser, most of whose arcs have small probabilities, needs more.
     """
 
     epochs: ClassVar[int] = 8
@@ -41,7 +41,7 @@ class AdaGrad:
     initial: float = 0.1
 
     def fine_tuning(self) -> AdaGrad:
-        """With a rate that does not undo the weights (on ZX with 10 and 30% of the tags: 0.06 of 0.03 to 0.2)."""
+        """With a rate that does not undo the weights (0.06, best of 0.03 to 0.2 on ZX with 10 and 30% of the tags)."""
         return replace(self, rate=0.3 * self.rate)
 
     def start(self, objective: Objective, weights: Floats) -> State:
@@ -53,7 +53,7 @@ class AdaGrad:
         return State(arrays)
 
     def rules(self, objective: Objective) -> StateRules:
-        """Squares are positive: the steps divide by their roots."""
+        """As `start` makes them; squares are positive, since steps divide by their roots."""
         weights = state_weights(objective)
         arrays = {"weights": weights, "squares": replace(weights, least=1e-38)}
         return StateRules({**arrays, "sum": weights} if self.average_from else arrays)
@@ -73,7 +73,7 @@ class AdaGrad:
             state.arrays["sum"] += weights
 
     def result(self, state: State) -> Floats:
-        """The mean of the weights at the ends of epochs, or the last weights before there are two."""
+        """The mean of the weights at the ends of epochs; the last weights before epoch `average_from` is done."""
         epochs = state.iteration - self.average_from + 1
         if not self.average_from or epochs < 1:
             return state.weights
@@ -83,7 +83,7 @@ class AdaGrad:
 
 @dataclass(frozen=True)
 class SGD:
-    """Stochastic gradient descent with a calibrated rate and L2 regularisation, as CRFsuite's `l2sgd`.
+    """Stochastic gradient descent with a calibrated rate and L2 regularisation, like CRFsuite's `l2sgd`.
 
     The rate falls as rate / (1 + rate * lambda * step), lambda = 2 c2 / sentences. Decay is lazy: a weight is brought
     up to date when a batch touches it.
@@ -91,8 +91,8 @@ class SGD:
     Args:
         c2: the regulariser is c2 |w|^2.
         rate: the first step; `None` tries powers of two on a sample and takes the best (Bottou's calibration).
-        batch: sentences an update (li-2015 takes 30).
-        seed: of the order of sentences.
+        batch: sentences per update (li-2015 takes 30).
+        seed: seed of the order of sentences.
     """
 
     epochs: ClassVar[int] = 30
@@ -103,17 +103,17 @@ class SGD:
     seed: int = 0
 
     def fine_tuning(self) -> SGD:
-        """Itself: its first rate is calibrated on the weights that it is given."""
+        """Itself: its first rate is calibrated on the given weights."""
         return self
 
     def start(self, objective: Objective, weights: Floats) -> State:
-        """Weights, and the step at which each was last brought up to date."""
+        """Weights, the rate, and the number of steps made."""
         weights = weights.astype(objective.dtype)
         rate = self.rate if self.rate is not None else self._calibrated(objective, weights)
         return State({"weights": weights}, {"rate": rate, "step": 0})
 
     def rules(self, objective: Objective) -> StateRules:
-        """Weights, a rate, and how many steps were made."""
+        """Weights, the rate, and the number of steps made."""
         return StateRules({"weights": state_weights(objective)}, {"rate": number(0), "step": whole()})
 
     def step(self, objective: Objective, state: State) -> None:
@@ -140,7 +140,7 @@ class SGD:
         return loss + self.c2 * float(weights @ weights)
 
     def _calibrated(self, objective: Objective, weights: Floats) -> float:
-        """The rate whose single epoch over a sample ends with the smallest loss."""
+        """The rate with the smallest loss after one epoch over a sample."""
         sample = objective.shuffled(objective.order(self.seed, 0, self.batch)[:1000])
         best, best_loss = 0.1, np.inf
         for rate in 0.1 * 2.0 ** np.arange(-6, 6):

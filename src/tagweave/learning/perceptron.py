@@ -1,8 +1,8 @@
 """The averaged perceptron (Collins 2002; jiang-2015, Algorithm 1), and its latent form for evidence sets.
 
-A sentence whose best sequence contradicts its evidence moves the weights towards the best sequence that the evidence
-allows (Sun et al. 2009; Fernandes and Brefeld 2011). With one label a position that is the ordinary perceptron, and
-with no evidence there is nothing to contradict.
+If the best sequence of a sentence contradicts its evidence, the weights move towards the best sequence that the
+evidence allows (Sun et al. 2009; Fernandes and Brefeld 2011). With one label per position this is the ordinary
+perceptron; without evidence nothing moves.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tagweave.learning.trainer import Objective, State, StateRules, batches, sta
 
 Floats = NDArray[Any]
 
-_RUN = 500  # steps between two moments at which training can be interrupted
+_RUN = 500  # steps between points where training can be interrupted
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class AveragedPerceptron:
     """The perceptron with lazily averaged weights.
 
     Args:
-        batch: sentences an update; 1 is the textbook's.
-        seed: of the order of sentences.
+        batch: sentences per update; 1 in textbooks.
+        seed: seed of the order of sentences.
     """
 
     epochs: ClassVar[int] = 12
@@ -36,16 +36,16 @@ class AveragedPerceptron:
     seed: int = 0
 
     def fine_tuning(self) -> AveragedPerceptron:
-        """Itself: it moves only where it is wrong."""
+        """Itself: it updates only on mistakes."""
         return self
 
     def start(self, objective: Objective, weights: Floats) -> State:
-        """Weights, and what to take from them for the average: the updates, times the step of each."""
+        """Weights, and the sum of updates times their steps, from which the average is computed."""
         totals = np.zeros(objective.size, np.float64)
         return State({"weights": weights.astype(objective.dtype), "totals": totals}, {"step": 0})
 
     def rules(self, objective: Objective) -> StateRules:
-        """Weights, totals, and how many steps were made."""
+        """Weights, totals, and the number of steps made."""
         totals = ArrayRule(("float64",), (objective.size,), -LARGEST, LARGEST)
         return StateRules({"weights": state_weights(objective), "totals": totals}, {"step": whole()})
 
@@ -57,7 +57,7 @@ class AveragedPerceptron:
         for first, last in batches(len(objective), _RUN * self.batch):
             mistakes += objective.correct(weights, totals, first, last, self.batch, step)
             step += -(-(last - first) // self.batch)
-            state.numbers["step"] = step  # at once: an interrupted epoch has an average, too
+            state.numbers["step"] = step  # kept current, so that an interrupted epoch has an average too
         state.loss = float(mistakes)
         state.iteration += 1
         state.converged = mistakes == 0

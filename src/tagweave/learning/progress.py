@@ -1,4 +1,4 @@
-"""The progress of training, shown: a live line on a terminal, plain lines elsewhere, JSON lines in a file."""
+"""Displays of training progress: a live line on a terminal, plain lines elsewhere, JSON lines in a file."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-_LONG = 10.0  # seconds: of an iteration that takes longer it is told how far it is
+_LONG = 10.0  # seconds after which an iteration reports its progress
 
 
 @dataclass(frozen=True)
 class Callbacks:
-    """Tells several callbacks of every iteration, in their order."""
+    """Passes every iteration to several callbacks, in order."""
 
     callbacks: Sequence[Callback]
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Pass it on."""
+        """Pass the iteration on."""
         for callback in self.callbacks:
             callback.iteration(iteration, limit)
 
     def within_iteration(self, number: int, share: float, seconds: float) -> None:
-        """Pass it on to those who show it."""
+        """Pass the progress on to the callbacks that show it."""
         for callback in self.callbacks:
             if isinstance(callback, ProgressCallback):
                 callback.within_iteration(number, share, seconds)
@@ -40,13 +40,13 @@ class Callbacks:
 
 @dataclass
 class Lines:
-    """One plain line an iteration, for streams that are no terminal; more of one that takes long, ever more seldom."""
+    """One plain line per iteration, for streams other than terminals; more, at growing intervals, for a long one."""
 
     stream: IO[str]
     due: float = _LONG
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Write the line, at once."""
+        """Write and flush the line."""
         self._write(plain_line(iteration, limit))
         self.due = _LONG
 
@@ -63,19 +63,19 @@ class Lines:
 
 @dataclass(frozen=True)
 class JsonLines:
-    """One JSON object an iteration, with the attributes of `Iteration`; what is no number is `null`."""
+    """One JSON object per iteration, with the attributes of `Iteration`; `null` for a value that is not finite."""
 
     stream: IO[str]
 
     def iteration(self, iteration: Iteration, limit: int) -> None:
-        """Write the object, at once, so that the file can be followed."""
+        """Write and flush the object, so that the file can be followed."""
         self.stream.write(json.dumps(_finite(asdict(iteration))) + "\n")
         self.stream.flush()
 
 
 @dataclass
 class Bar:
-    """A line on a terminal, rewritten after every iteration: the bar, loss, scores, and the time that is left."""
+    """A line on a terminal, rewritten after every iteration: the bar, loss, scores and the remaining time."""
 
     progress: Progress
     task: TaskID
@@ -85,12 +85,12 @@ class Bar:
         """Move the bar."""
         if iteration.best:
             self.best = iteration.score
-        self.progress.update(self.task, completed=iteration.number, total=limit, told=told(iteration, self.best))
+        self.progress.update(self.task, completed=iteration.number, total=limit, status=status(iteration, self.best))
 
     def within_iteration(self, number: int, share: float, seconds: float) -> None:
-        """Move the bar within the first iteration, when nothing else is known."""
+        """Show progress within the first iteration, before there is a loss to show."""
         if number == 1:
-            self.progress.update(self.task, told=f"the first iteration: {100 * share:.0f} %")
+            self.progress.update(self.task, status=f"the first iteration: {100 * share:.0f} %")
 
 
 def plain_line(iteration: Iteration, limit: int) -> str:
@@ -100,8 +100,8 @@ def plain_line(iteration: Iteration, limit: int) -> str:
     return f"{phase}iteration {iteration.number}/{limit}  loss {iteration.loss:.6g}{score}  {iteration.seconds:.1f} s"
 
 
-def told(iteration: Iteration, best: float | None) -> str:
-    """What a live line tells: the loss, the development score and the best one so far."""
+def status(iteration: Iteration, best: float | None) -> str:
+    """The text of a live line: the loss, the development score and the best score so far."""
     text = f"{iteration.phase}  loss {iteration.loss:.6g}".lstrip()
     if iteration.score is not None:
         text += f"  dev {iteration.score:.4f}"
@@ -109,21 +109,21 @@ def told(iteration: Iteration, best: float | None) -> str:
 
 
 @contextmanager
-def shown(console: Console) -> Iterator[Callback]:
-    """A callback that shows training on the console as far as it can: live on a terminal, else line by line."""
+def console_callback(console: Console) -> Iterator[Callback]:
+    """A callback that shows training on the console: live on a terminal, otherwise line by line."""
     if not console.is_terminal:
         yield Lines(console.file)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (BarColumn(20), MofNCompleteColumn(), TextColumn("{task.fields[told]}"), TimeRemainingColumn())
+    columns = (BarColumn(20), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
-        yield Bar(progress, progress.add_task("training", total=None, told="the first iteration ..."))
+        yield Bar(progress, progress.add_task("training", total=None, status="the first iteration ..."))
 
 
 @contextmanager
-def logged(path: Path, resume: bool = False) -> Iterator[Callback]:
-    """A callback that writes JSON lines to a file as they come; with `resume` it goes on at the end of the file.
+def log_callback(path: Path, resume: bool = False) -> Iterator[Callback]:
+    """A callback that writes JSON lines to a file; with `resume` it appends.
 
     Raises:
         OSError: the file cannot be written.

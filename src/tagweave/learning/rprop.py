@@ -1,4 +1,4 @@
-"""Rprop-: every weight has its own step, which follows the sign of the gradient alone (Riedmiller 1994)."""
+"""Rprop-: every weight has its own step, adapted by the sign of its gradient alone (Riedmiller 1994)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Rprop:
     least: float = 1e-8
 
     def fine_tuning(self) -> Rprop:
-        """Itself: it knows signs of gradients, not sizes."""
+        """Itself: it uses the signs of gradients, not their sizes."""
         return self
 
     def start(self, objective: Objective, weights: Floats) -> State:
@@ -53,7 +53,7 @@ class Rprop:
         return StateRules({"weights": weights, "rates": rates, "previous": weights})
 
     def step(self, objective: Objective, state: State) -> None:
-        """One epoch, one step of every weight."""
+        """One epoch: one step of every weight."""
         weights = state.weights
         loss, gradient = objective.loss_and_gradient(weights)
         loss = add_l2(self.c2, weights, loss, gradient)

@@ -1,4 +1,4 @@
-"""A run: what travels along a training, whatever is trained and in however many steps."""
+"""A run: the schedule, callbacks and cancellation that every training takes, in all its steps."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from tagweave.learning.callback import Callback, Phase, Silence
 
 @dataclass(frozen=True)
 class Schedule:
-    """When training stops, and what it leaves behind.
+    """When training stops, and its checkpoint.
 
     Attributes:
-        iterations: the largest number of iterations; `None`: 100 with development data, else as many as usually
-            suffice for the trainer.
-        patience: stop after so many iterations without a better development score.
-        checkpoint: where the state is kept after every iteration; `None` keeps none.
-        resume: go on from the checkpoint if there is one.
-        identity: what identifies the training; a checkpoint of another one is refused.
+        iterations: the largest number of iterations; `None`: 100 with development data, else the trainer's `epochs`.
+        patience: stop after this many iterations without a better development score.
+        checkpoint: the file that keeps the state after every iteration; `None` for none.
+        resume: continue from the checkpoint if there is one.
+        identity: identifies the training; a checkpoint of another one is refused.
     """
 
     iterations: int | None = None
@@ -30,7 +29,7 @@ class Schedule:
 
     @property
     def can_resume(self) -> bool:
-        """Whether there is a checkpoint to go on from."""
+        """Whether there is a checkpoint to resume from."""
         return self.resume and self.checkpoint is not None and self.checkpoint.exists()
 
     def of_part(self, part: str) -> Schedule:
@@ -39,8 +38,8 @@ class Schedule:
         return replace(self, checkpoint=checkpoint, identity=f"{self.identity} {part}")
 
 
-def _tell_nobody(line: str) -> None:
-    """Say nothing."""
+def _ignore(line: str) -> None:
+    """Do nothing."""
 
 
 def _never() -> bool:
@@ -49,26 +48,26 @@ def _never() -> bool:
 
 @dataclass(frozen=True)
 class Run:
-    """When a training stops, what it leaves behind, who is told of it, and who may stop it.
+    """The schedule, callbacks and cancellation of a training.
 
     Every fit takes one. A training of several steps gives each step a part of its run.
 
     Attributes:
         schedule: when each fit stops, and its checkpoint.
-        callback: is told of every iteration.
-        tell: is told, line by line, what is being done.
-        cancel: is asked before every batch of sentences; once it says yes (`threading.Event().is_set`, say), training
-            ends as an interrupt (Ctrl-C) ends it: with the best weights so far, and its checkpoint kept.
+        callback: called after every iteration.
+        tell: called with one line of text for every step of the work.
+        cancel: called before every batch of sentences; once it returns true (as `threading.Event().is_set` may),
+            training ends as after an interrupt (Ctrl-C): it returns the best weights so far and keeps its checkpoint.
     """
 
     schedule: Schedule = field(default_factory=Schedule)
     callback: Callback = field(default_factory=Silence)
-    tell: Callable[[str], None] = _tell_nobody
+    tell: Callable[[str], None] = _ignore
     cancel: Callable[[], bool] = _never
 
     @property
     def can_be_cancelled(self) -> bool:
-        """Whether there is anybody to ask."""
+        """Whether `cancel` was given."""
         return self.cancel is not _never
 
     def part(self, name: str) -> Run:
@@ -76,35 +75,35 @@ class Run:
         return replace(self, schedule=self.schedule.of_part(name))
 
     def phase(self, name: str) -> Run:
-        """The same run, whose callback is told the name of the part to which iterations belong."""
+        """The same run; its callback gets the name of the part to which iterations belong."""
         return replace(self, callback=Phase(self.callback, name))
 
     def without_checkpoint(self) -> Run:
-        """The run of a step that is done again when the training is resumed."""
+        """The run of a step that is repeated when the training is resumed."""
         return replace(self, schedule=replace(self.schedule, checkpoint=None))
 
     def aside(self, schedule: Schedule | None = None) -> Run:
-        """The run of a step of which nobody is told, and that is done again when the training is resumed.
+        """The run of a step that reports nothing and is repeated when the training is resumed.
 
-        `schedule` takes the place of the run's own.
+        `schedule` replaces the run's own.
         """
-        given = self if schedule is None else replace(self, schedule=schedule)
-        return replace(given.without_checkpoint(), callback=Silence(), tell=_tell_nobody)
+        run = self if schedule is None else replace(self, schedule=schedule)
+        return replace(run.without_checkpoint(), callback=Silence(), tell=_ignore)
 
     def stop_if_cancelled(self) -> None:
-        """Ask whether to go on.
+        """Raise if the run is cancelled.
 
         Raises:
-            KeyboardInterrupt: no.
+            KeyboardInterrupt: it is.
         """
         if self.cancel():
             raise KeyboardInterrupt
 
     def finish(self) -> None:
-        """Remove the checkpoint, which nothing needs any more."""
+        """Remove the checkpoint."""
         if self.schedule.checkpoint:
             self.schedule.checkpoint.unlink(missing_ok=True)
 
 
 SILENT = Run()
-"""The run of a training that nobody follows, as long as usual."""
+"""A run with the default schedule that reports nothing."""

@@ -1,4 +1,4 @@
-"""What a trainer sees of a model, and what training sees of a trainer."""
+"""The protocols of objectives and trainers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class Objective(Protocol):
-    """The loss of a model's weights on training sentences; its `len` is the number of sentences that carry evidence."""
+    """The loss of a model's weights on training sentences; its `len` is the number of sentences with evidence."""
 
     @property
     def size(self) -> int:
@@ -44,9 +44,10 @@ class Objective(Protocol):
         ...
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
-        """Takes from the weights features(best sequence) - features(best sequence that the evidence allows) of each
-        sentence whose best sequence contradicts its evidence, and `step` times as much from the totals; so for every
-        `batch` of sentences first .. last - 1, the next step each. Returns how many sentences contradict."""
+        """For each sentence whose best sequence contradicts its evidence, subtracts features(best sequence) -
+        features(best sequence that the evidence allows) from the weights, and `step` times as much from the totals.
+        Updates once per `batch` of sentences first .. last - 1, and counts `step` up. Returns the number of such
+        sentences."""
         ...
 
     def touched(self, first: int, last: int) -> Blocks:
@@ -54,25 +55,25 @@ class Objective(Protocol):
         ...
 
     def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
-        """The sentences that an iteration visits, in the order in which it takes batches of them: a function of its
-        arguments alone, so that resumed training repeats it."""
+        """The sentences of an iteration in the order in which it takes batches of them: a function of the arguments
+        alone, so that resumed training repeats it."""
         ...
 
     def shuffled(self, order: NDArray[np.int64]) -> Objective:
-        """The objective over a selection of the sentences, in this order."""
+        """The objective over these sentences, in this order."""
         ...
 
 
 @dataclass
 class State:
-    """All that a trainer needs to go on.
+    """The whole state of a trainer.
 
     Attributes:
         arrays: named arrays, `weights` among them.
         numbers: named scalars.
         iteration: how many iterations are done.
         loss: the training loss (or number of mistakes) of the last iteration.
-        converged: whether there is nothing left to do.
+        converged: whether training is finished.
     """
 
     arrays: dict[str, Floats]
@@ -89,7 +90,7 @@ class State:
 
 @dataclass(frozen=True)
 class StateRules:
-    """What a state has to be, `weights` apart, so that a trainer can go on from it.
+    """What a trainer requires of a state read from a file.
 
     Attributes:
         arrays: by name; those that `start` makes.
@@ -103,18 +104,18 @@ class StateRules:
 class Trainer(Protocol):
     """One learning algorithm.
 
-    A trainer that takes a few sentences at a time has an attribute `batch`, how many.
+    A trainer that updates on a few sentences at a time has an attribute `batch`, their number.
     """
 
     @property
     def epochs(self) -> int:
-        """How many iterations usually suffice where no development data tell when to stop."""
+        """How many iterations usually suffice without development data."""
         ...
 
     @property
     def vectors(self) -> int:
-        """How many arrays of the length of the weights are alive at once: state, gradient and buffers, the result, and
-        the best weights so far."""
+        """How many arrays of the size of the weights are in memory at once: state, gradient and buffers, the result,
+        and the best weights so far."""
         ...
 
     def fine_tuning(self) -> Trainer:
@@ -126,7 +127,7 @@ class Trainer(Protocol):
         ...
 
     def rules(self, objective: Objective) -> StateRules:
-        """What a state from a file has to be."""
+        """Requirements on a state read from a file."""
         ...
 
     def step(self, objective: Objective, state: State) -> None:
@@ -139,7 +140,7 @@ class Trainer(Protocol):
 
 
 def state_weights(objective: Objective) -> ArrayRule:
-    """The rule for arrays of a state that are like the weights."""
+    """The rule for arrays of a state that have the type and size of the weights."""
     return ArrayRule((np.dtype(objective.dtype).name,), (objective.size,), -LARGEST, LARGEST)
 
 
@@ -150,7 +151,7 @@ def batches(count: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 def add_l2(c2: float, weights: Floats, loss: float, gradient: Floats) -> float:
-    """The loss with the regulariser c2 |w|^2; its gradient is added to `gradient`."""
+    """The loss plus the regulariser c2 |w|^2; adds the gradient of the regulariser to `gradient`."""
     if not c2:
         return loss
     gradient += weights.dtype.type(2 * c2) * weights
