@@ -5,7 +5,7 @@
     model = tw.train("ctb=ctb.txt", dev="ctb=dev.txt")
     model.tag(["他", "在", "看", "书"])
 
-What is offered here is imported when it is first asked for: `import tagweave` alone takes a millisecond.
+Names are imported on first use: `import tagweave` alone takes a millisecond.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _HOMES = {
     "save": "tagweave.front.corpora",
     "train": "tagweave.front.training",
 }
-"""Where each name is from."""
+"""The module of each name."""
 
 __all__ = [
     "Corpus",
@@ -59,8 +59,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'tagweave' has no attribute {name!r}; it has {', '.join(_HOMES)}")
-    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
-    return found
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:

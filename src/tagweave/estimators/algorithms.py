@@ -1,4 +1,4 @@
-"""From the parameters of an estimator to a learner, under CRFsuite's names and with its defaults."""
+"""Maps the parameters of an estimator to a learner, with CRFsuite's names and defaults."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Algorithm:
     """One value of the parameter `algorithm`.
 
     Attributes:
-        learner: its name in a recipe.
-        settings: the parameters that it takes, and what they are called there.
+        learner: the name of the learner in a recipe.
+        settings: the parameters it takes, with their names in the recipe.
         iterations: the default of `max_iterations`.
-        delta: the default of the share by which the loss must fall within `period` iterations; `None` where the learner
+        delta: the default of the share by which the loss must fall within `period` iterations; `None` if the learner
             tests for convergence itself.
-        weighs: whether a sentence can count more or less than once.
+        weighs: whether it supports sentence weights.
     """
 
     learner: str
@@ -59,7 +59,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
 
 
 def algorithm_of(name: str | None) -> Algorithm:
-    """The algorithm of a name; `None` is L-BFGS.
+    """The algorithm with a name; `None` is L-BFGS.
 
     Raises:
         ValueError: no such algorithm.
@@ -70,26 +70,26 @@ def algorithm_of(name: str | None) -> Algorithm:
 
 
 def settings_of(name: str | None, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of the recipe's learner: those parameters that are not `None`.
+    """The settings of the recipe's learner: the parameters that are not `None`.
 
     Raises:
         ValueError: a parameter that the algorithm does not take, or one out of range.
     """
     algorithm = algorithm_of(name)
-    given = {key: value for key, value in parameters.items() if value is not None}
-    watched = () if algorithm.delta is None else ("period", "delta")
-    for key, value in given.items():
-        if key not in algorithm.settings and key not in watched:
+    present = {key: value for key, value in parameters.items() if value is not None}
+    stopping = () if algorithm.delta is None else ("period", "delta")
+    for key, value in present.items():
+        if key not in algorithm.settings and key not in stopping:
             raise ValueError(f"{key}={value!r}: the algorithm {name or 'lbfgs'!r} has no such parameter, leave it None")
         at_least(key, value, 1 if key in ("period", "num_memories") else 0)
-    return {algorithm.settings[key]: value for key, value in given.items() if key in algorithm.settings}
+    return {algorithm.settings[key]: value for key, value in present.items() if key in algorithm.settings}
 
 
 def at_least(name: str, value: float, least: float) -> None:
-    """Check a parameter.
+    """Raise unless a parameter is at least `least`.
 
     Raises:
-        ValueError: it is smaller, or nan.
+        ValueError: the value is smaller, or nan.
     """
     if not value >= least:
         raise ValueError(f"found {name}={value!r}, expected at least {least}")
@@ -97,15 +97,7 @@ def at_least(name: str, value: float, least: float) -> None:
 
 @dataclass(frozen=True)
 class UntilSettled:
-    """Another trainer, which has converged when the loss fell by less than a share of it in some iterations.
-
-    CRFsuite's criterion: (loss `period` iterations ago - loss) / loss < delta.
-
-    Args:
-        trainer: the algorithm.
-        period: the iterations.
-        delta: the share.
-    """
+    """A trainer with CRFsuite's stopping criterion: (loss `period` iterations ago - loss) / loss < `delta`."""
 
     trainer: Trainer
     period: int = PERIOD
@@ -113,26 +105,26 @@ class UntilSettled:
 
     @property
     def epochs(self) -> int:
-        """The trainer's own."""
+        """See `Trainer.epochs`."""
         return self.trainer.epochs
 
     @property
     def vectors(self) -> int:
-        """The trainer's own."""
+        """See `Trainer.vectors`."""
         return self.trainer.vectors
 
     def fine_tuning(self) -> UntilSettled:
-        """The trainer for fine-tuning, stopped likewise."""
+        """The trainer for fine-tuning, with the same criterion."""
         return replace(self, trainer=self.trainer.fine_tuning())
 
     def start(self, objective: Objective, weights: Floats) -> State:
-        """The trainer's own start, and room for the last losses."""
+        """The trainer's initial state, with an array for the last losses."""
         state = self.trainer.start(objective, weights)
         state.arrays["past"] = np.full(self.period, np.inf)
         return state
 
     def rules(self, objective: Objective) -> StateRules:
-        """The trainer's own, and the last losses."""
+        """The trainer's rules, and those of the last losses."""
         own = self.trainer.rules(objective)
         return replace(own, arrays={**own.arrays, "past": ArrayRule(("float64",), (self.period,))})
 
@@ -149,7 +141,7 @@ class UntilSettled:
 
 
 def trainer_of(name: str | None, trainer: Trainer, period: int | None, delta: float | None) -> Trainer:
-    """The trainer of an algorithm, stopped by its loss where it does not test for convergence itself."""
+    """The trainer of an algorithm, stopped by its loss unless it tests for convergence itself."""
     default = algorithm_of(name).delta
     if default is None:
         return trainer

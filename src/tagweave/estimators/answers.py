@@ -1,4 +1,4 @@
-"""What a model has to say of encoded sentences, in the labels' names and cut into sentences."""
+"""Predictions of a model for encoded sentences, by sentence and with the names of labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ranking = list[tuple[list[str], float]]
 
 
 def best_labels(model: ChainModel, encoded: Encoded, masks: NDArray[np.uint8] | None = None) -> list[list[str]]:
-    """The labels of the best sequence of every sentence; with `masks`, of the best that the evidence allows."""
+    """The best label sequence of every sentence; with `masks`, the best that the evidence allows."""
     numbers = model.best(encoded, masks).tolist()
     names = model.space.names
     return _by_sentence([names[number] for number in numbers], encoded)

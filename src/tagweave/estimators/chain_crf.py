@@ -1,4 +1,4 @@
-"""A linear-chain CRF with the surface of `sklearn_crfsuite.CRF`, whose labels may be unknown or ambiguous."""
+"""A linear-chain CRF with the interface of `sklearn_crfsuite.CRF` that accepts unknown and ambiguous labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tagweave.estimators.protocol import Estimator, not_fitted
 from tagweave.estimators.sequences import Labels, TokenSequence, layers_of, token_sequences, weights_of
 
-if TYPE_CHECKING:  # the modules behind these compile kernels: they are imported by the methods that need them
+if TYPE_CHECKING:  # these modules compile kernels, so the methods that need them import them
     from tagweave.estimators.single import SingleSentences
     from tagweave.features.encoded import Encoded
     from tagweave.learning.callback import Iteration
@@ -25,13 +25,13 @@ Objects = NDArray[np.object_]
 class ChainCRF(Estimator):
     """A linear-chain conditional random field over the user's own features.
 
-    It takes the place of `sklearn_crfsuite.CRF`: the same X, the same names of parameters, and for data with one label
-    everywhere the same objective. In `y` a position may also be `None` (nothing is known) or a set, list or tuple of
-    labels (one of them is right); the loss of a sentence is then log Z(all labels) - log Z(labels allowed)
-    (tsuboi-2008, equations 3 and 4). A sentence of which nothing is known does not change the fit at all.
+    It can replace `sklearn_crfsuite.CRF`: X and the names of the parameters are the same, and so is the objective if
+    every position has one label. In `y` a position may also be `None` (unknown) or a set, list or tuple of labels (one
+    of them is right); the loss of a sentence is then log Z(all labels) - log Z(allowed labels) (tsuboi-2008, equations
+    3 and 4). A sentence without any known position does not change the fit.
 
-    X is a list of sentences, a sentence a list of tokens, a token a dict of features (a string value is joined to its
-    name, a number or bool is the feature's value, dicts and lists may be nested) or a list of strings.
+    X is a list of sentences, a sentence is a list of tokens, and a token is a list of strings or a dict of features: a
+    string value is joined to its name, a number or bool is the feature's value, and dicts and lists may be nested.
 
     >>> X = [[["the"], ["run"]], [["they"], ["run"]], [["the"], ["run"], ["they"], ["run"]]]
     >>> y = [["DT", "NN"], ["PRP", {"VB", "VBP"}], ["DT", None, None, "VB"]]
@@ -42,26 +42,26 @@ class ChainCRF(Estimator):
     ['PRP', 'VB']
 
     Args:
-        algorithm: `lbfgs` (`None` means it too), `l2sgd` or `ap`, as in CRFsuite, or `adagrad`, `rprop`, `cg`.
-        min_freq: pairs of an attribute and a label, and pairs of labels, that occur less often have no weight. A token
-            counts for as much as the attribute's value. (CRFsuite drops pairs whose values sum to less than 0 even by
+        algorithm: `lbfgs` (also `None`), `l2sgd` or `ap`, as in CRFsuite, or `adagrad`, `rprop`, `cg`.
+        min_freq: pairs of attribute and label, and pairs of labels, that occur less often have no weight. The
+            frequency of an attribute is the sum of its values. (CRFsuite drops pairs with a negative sum even by
             default; here the default drops nothing.)
-        all_possible_states: whether every attribute has a weight for every label, or only for labels with which it
-            occurs.
+        all_possible_states: whether every attribute has a weight for every label, or only for labels that it occurs
+            with.
         all_possible_transitions: whether every pair of labels has a weight, or only pairs that occur: neighbours whose
-            evidence allows the one and the other, at least one of the two known.
+            evidence allows the two labels, at least one of the two positions known.
         c1: the L1 penalty is c1 |w|_1. `lbfgs`.
         c2: the L2 penalty is c2 |w|^2. `lbfgs`, `l2sgd`, `cg` (default 1 each) and `rprop` (0).
-        max_iterations: the default is unlimited for `lbfgs`, 1000 for `l2sgd`, else 100.
+        max_iterations: default unlimited for `lbfgs`, 1000 for `l2sgd`, 100 for the others.
         num_memories: how many steps L-BFGS remembers. `lbfgs`, default 6.
         epsilon: converged when |gradient| < epsilon max(1, |w|). `lbfgs`, default 1e-5.
-        period, delta: converged when the loss fell by less than the share delta in `period` iterations (default 10;
-            1e-5, `l2sgd` 1e-6). Not `ap` and `cg`, which stop when no mistake, or no slope, is left.
-        verbose: whether every iteration is printed.
+        period, delta: converged when the loss fell by less than the share `delta` in `period` iterations (default 10;
+            1e-5, `l2sgd` 1e-6). `ap` and `cg` ignore them and stop when no mistake, or no slope, is left.
+        verbose: whether to print every iteration.
 
     Attributes:
-        model_: the fitted `ChainModel`, over float64 weights.
-        training_log_: list of `Iteration`: number, loss, score on development data, seconds.
+        model_: the fitted `ChainModel`, with float64 weights.
+        training_log_: a list of `Iteration`: number, loss, score on development data, seconds.
     """
 
     _prepared: SingleSentences | None = None
@@ -107,9 +107,9 @@ class ChainCRF(Estimator):
         Args:
             X: sentences.
             y: per sentence, per token a label, a set, list or tuple of labels, or `None`.
-            X_dev, y_dev: development data. The iteration whose accuracy on them is best is kept, and training stops
-                when there was no better one for `period` iterations. (CRFsuite only reports its accuracy.)
-            sample_weight: how often each sentence counts; one of weight 0 is as good as absent.
+            X_dev, y_dev: development data. The iteration with the best accuracy on them is kept, and training stops
+                after `period` iterations without a better one. (CRFsuite only reports the accuracy.)
+            sample_weight: how often each sentence counts; weight 0 leaves a sentence out.
 
         Raises:
             ValueError: X and y of different lengths, an empty set, no sentence, no label at all, only one of X_dev and
@@ -133,11 +133,11 @@ class ChainCRF(Estimator):
         return self
 
     def predict(self, X: Iterable[TokenSequence], constraints: Iterable[Labels] | None = None) -> Objects:
-        """The best labels: an array of one list of strings a sentence.
+        """The best labels: an array with one list of strings per sentence.
 
         Args:
             X: sentences.
-            constraints: per sentence, per token what the label may be, in the form of `y`; the answer is the best
+            constraints: per sentence, per token the allowed labels, in the form of `y`; the result is the best
                 sequence that they allow.
 
         Raises:
@@ -155,8 +155,8 @@ class ChainCRF(Estimator):
 
     def predict_single(self, xseq: TokenSequence, constraints: Labels | None = None) -> list[str]:
         """The best labels of one sentence. Raises as `predict`."""
-        if constraints is None and (found := self._single().labels(xseq)) is not None:
-            return found
+        if constraints is None and (fast := self._single().labels(xseq)) is not None:
+            return fast
         labels: list[str] = self.predict([xseq], None if constraints is None else [constraints])[0]
         return labels
 
@@ -169,7 +169,7 @@ class ChainCRF(Estimator):
         return self._prepared
 
     def predict_marginals(self, X: Iterable[TokenSequence]) -> Objects:
-        """The probability of every label at every token: per sentence a list of dicts from labels to probabilities."""
+        """The probability of every label at every token: per sentence, a list of dicts from label to probability."""
         from tagweave.estimators.answers import marginals
 
         _, encoded = self._encoded(X)
@@ -194,7 +194,7 @@ class ChainCRF(Estimator):
         return k_best_labels(self.model_, encoded, k)
 
     def score(self, X: Iterable[TokenSequence], y: Iterable[Labels]) -> float:
-        """The share of the positions with one label in `y` that are predicted right; the others are not counted.
+        """The accuracy on the positions with one label in `y`; the others do not count.
 
         Raises:
             ValueError: no position has one label.
@@ -206,7 +206,7 @@ class ChainCRF(Estimator):
         return scorer(self.model_, encoded, layers, self.model_.space.views[0].guideline)(self.model_.weights)
 
     def save(self, path: Path | str) -> None:
-        """Write the fitted model to one file, which `load` and `tagweave.models.storage.load_model` read."""
+        """Write the fitted model to a file that `load` and `tagweave.models.storage.load_model` can read."""
         from dataclasses import replace
 
         from tagweave.models.storage import save_model
@@ -249,17 +249,17 @@ class ChainCRF(Estimator):
 
     @property
     def attributes_(self) -> list[str]:
-        """The attributes that have a weight other than 0, in the order in which they first occurred."""
+        """The attributes with a nonzero weight, in the order in which they first occurred."""
         return list(dict.fromkeys(name for name, _ in self.state_features_))
 
     @property
     def num_attributes_(self) -> int:
-        """The number of attributes that have a weight other than 0."""
+        """The number of attributes with a nonzero weight."""
         return len(self.attributes_)
 
     @property
     def state_features_(self) -> dict[tuple[str, str], float]:
-        """The weights other than 0 by (attribute, label)."""
+        """The nonzero weights by (attribute, label)."""
         from tagweave.estimators.encoding import state_weights
 
         self._check_fitted()
@@ -267,7 +267,7 @@ class ChainCRF(Estimator):
 
     @property
     def transition_features_(self) -> dict[tuple[str, str], float]:
-        """The weights other than 0 by (label, next label)."""
+        """The nonzero weights by (label, next label)."""
         names = self.classes_
         (weights,) = self.model_.parameters.split(self.model_.weights)
         rows, columns = np.nonzero(weights.transition)
@@ -276,14 +276,14 @@ class ChainCRF(Estimator):
 
     @property
     def size_(self) -> int:
-        """The size of the model in bytes: its weights, where they stand, and the index of attributes."""
+        """The size of the model in bytes: its weights, their layout, and the index of attributes."""
         self._check_fitted()
         ((_, layout),) = self.model_.parameters.weighted
         arrays = [self.model_.weights, layout.ptr, layout.cell, *self.model_.encoder.arrays().values()]
         return sum(array.nbytes for array in arrays)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is a model, for `sklearn.utils.validation.check_is_fitted`."""
+        """Whether the estimator is fitted, for `sklearn.utils.validation.check_is_fitted`."""
         return hasattr(self, "model_")
 
     def _check_fitted(self) -> None:
@@ -301,18 +301,18 @@ class ChainCRF(Estimator):
 class _Printer:
     """Prints every iteration."""
 
-    def iteration(self, iteration: Iteration, limit: int) -> None:  # a `Callback`; the limit may be out of sight
+    def iteration(self, iteration: Iteration, limit: int) -> None:  # a `Callback`; the limit may be unreachable
         score = "" if iteration.score is None else f", development score {iteration.score:.4f}"
         print(f"iteration {iteration.number}: loss {iteration.loss:.6f}{score}, {iteration.seconds:.1f} s")
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as JSON can write it: a search over NumPy arrays sets NumPy's numbers."""
+    """A parameter as a plain Python value for JSON; a search over NumPy arrays sets NumPy scalars."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _objects(lists: list[Any]) -> Objects:
-    """One list an entry, whatever their lengths: scikit-learn concatenates the predictions of folds."""
+    """An array with a list per entry, whatever their lengths: scikit-learn concatenates the predictions of folds."""
     array = np.empty(len(lists), object)
     for i, entry in enumerate(lists):
         array[i] = entry

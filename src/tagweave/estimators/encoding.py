@@ -1,4 +1,4 @@
-"""The user's sentences and labels under a model: features, label sets, and weights by their names."""
+"""The user's sentences and labels in a model's terms: features, label sets, and weights by name."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ GUIDELINE = "label"
 
 
 def encode(model: ChainModel, sentences: Sequence[TokenSequence]) -> Encoded:
-    """The features of sentences, with no evidence."""
+    """The features of sentences, without evidence."""
     assert isinstance(model.encoder, AttributeEncoder)  # noqa: S101 - for the type checker: `ChainCRF` has no other
     return finite(model.encoder.encode_attributes(sentences))
 
 
 def finite(encoded: Encoded) -> Encoded:
-    """The same, unless a value is nan or infinite, which would spread to every weight.
+    """The same sentences, if all feature values are finite: nan or infinity would spread to every weight.
 
     Raises:
-        ValueError: there is one.
+        ValueError: a value is nan or infinite.
     """
     if not np.isfinite(encoded.type_values).all():
         raise ValueError("found an attribute whose value is nan or infinite, expected finite numbers")
@@ -37,7 +37,7 @@ def finite(encoded: Encoded) -> Encoded:
 
 
 def evidence(model: ChainModel, encoded: Encoded, layers: Sequence[Layer]) -> tuple[Encoded, NDArray[np.uint8]]:
-    """The sentences with what `layers` allow, and the table uint8[sets, Y] of label sets.
+    """The sentences with the evidence of `layers`, and the label sets, uint8[sets, Y].
 
     Raises:
         UnknownLabelError: a label that the model does not know.
@@ -48,10 +48,10 @@ def evidence(model: ChainModel, encoded: Encoded, layers: Sequence[Layer]) -> tu
 
 
 def allowed(layer: Layer, sets: LabelSets) -> NDArray[np.int32]:
-    """int32[T]: the number of the label set of each position. Names are names here, never wildcards.
+    """int32[T]: the number of the label set of each position. Names are taken literally, never as wildcards.
 
     Raises:
-        UnknownLabelError: a label that the space does not have.
+        UnknownLabelError: a label that is not in the space.
     """
     number = sets.space.views[0].number
     for name in {name for candidates in set(layer) for name in candidates or ()} - number.keys():
@@ -60,7 +60,7 @@ def allowed(layer: Layer, sets: LabelSets) -> NDArray[np.int32]:
 
 
 def state_weights(model: ChainModel) -> dict[tuple[str, str], float]:
-    """The weights other than 0 by (attribute, label)."""
+    """The nonzero weights by (attribute, label)."""
     ((_, layout),), labels = model.parameters.weighted, model.space.names
     (weights,) = model.parameters.split(model.weights)
     names = model.encoder.names if isinstance(model.encoder, AttributeEncoder) else []

@@ -1,9 +1,9 @@
-"""The fit of a chain model on the user's own features: what the evidence has seen has a weight, and nothing else.
+"""Fits a chain model to the user's own features, with weights only for pairs that the evidence has observed.
 
-CRFsuite gives a weight to what occurs in the training data. Under evidence sets, a pair of an attribute and a label
-occurs where a token has the attribute and its set the label, and a pair of labels where the sets of two neighbours have
-them. An unknown position tells of no attribute's label, and of label pairs only beside a known neighbour. Where every
-position has one label, that is CRFsuite's rule.
+CRFsuite gives a weight to every pair that occurs in the training data. Under evidence sets, a pair of attribute and
+label occurs if a token has the attribute and its set contains the label; a pair of labels occurs if the sets of two
+neighbours contain them. An unknown position counts for no pair of attribute and label, and for pairs of labels only
+next to a known position. If every position has one label, this is CRFsuite's rule.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _LEARNER = ("c1", "c2", "num_memories", "epsilon", "period", "delta")
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sentences, the evidence of each, and how often each counts."""
+    """Sentences with their evidence and weights."""
 
     sentences: Sequence[TokenSequence]
     layers: Sequence[Layer]
     weights: Sequence[float]
 
     def where(self, kept: Sequence[bool]) -> Sequences:
-        """Some of the sentences."""
+        """The sentences for which `kept` is true."""
         chosen = [i for i, keep in enumerate(kept) if keep]
         return Sequences(
             [self.sentences[i] for i in chosen], [self.layers[i] for i in chosen], [self.weights[i] for i in chosen]
@@ -60,8 +60,8 @@ def fit_sequences(train: Sequences, dev: Sequences | None, parameters: Mapping[s
     Args:
         train: training data.
         dev: development data, or `None`.
-        parameters: those of `ChainCRF`.
-        run: who is told; `parameters` have the schedule.
+        parameters: the parameters of `ChainCRF`.
+        run: gets the messages; the schedule comes from `parameters`.
 
     Raises:
         ValueError: parameters that do not fit together, no sentence, or no label.
@@ -104,7 +104,7 @@ def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions:
         raise ValueError("found no label in y, only None: there is nothing to learn from")
     sets = LabelSets(LabelSpace.plain(GUIDELINE, names))
     allow = [allowed(layer, sets) for layer in train.layers]
-    # what excludes nothing has loss 0; left out here, it does not even change the order of the attributes
+    # a sentence without evidence has loss 0; dropped here, it does not even change the order of the attributes
     train = train.where([bool(numbers.any()) for numbers in allow])
     encoder = AttributeEncoder()
     encoded = finite(encoder.encode_attributes(train.sentences, train.weights))
@@ -124,7 +124,7 @@ def _parameters(
     all_transitions: bool,
 ) -> ChainParameters:
     layout = layout_of(encoder, encoded, sets, sets.space.views[0], recipe.features == "all" and not min_freq)
-    if min_freq:  # what does not occur at all is rare too, so CRFsuite drops it first
+    if min_freq:  # CRFsuite also drops pairs that do not occur at all
         layout = _frequent(layout, encoded, sets, min_freq)
     observed = None
     if min_freq or not all_transitions:
@@ -135,7 +135,7 @@ def _parameters(
 
 
 def transition_counts(encoded: Encoded, sets: LabelSets) -> NDArray[np.float64]:
-    """[Y, Y]: at how many places a label may be followed by another; two unknown neighbours are no such place."""
+    """[Y, Y]: at how many positions one label may follow another; two unknown neighbours do not count."""
     inside = np.ones(encoded.tokens, bool)
     inside[encoded.sentence_ptr[:-1]] = False
     after = np.flatnonzero(inside)
@@ -147,7 +147,7 @@ def transition_counts(encoded: Encoded, sets: LabelSets) -> NDArray[np.float64]:
 
 
 def _frequent(layout: Layout, encoded: Encoded, sets: LabelSets, min_freq: float) -> Layout:
-    """Without the weights of pairs whose frequency, the sum of the attribute's values, is below `min_freq`."""
+    """The layout without pairs whose frequency, the sum of the attribute's values, is below `min_freq`."""
     masks = sets.masks.astype(np.float64)
     masks[ALL] = 0
     frequency = np.zeros(layout.size)

@@ -1,4 +1,4 @@
-"""What scikit-learn asks of an estimator, kept without importing it: parameters, tags, and the error before `fit`."""
+"""The estimator interface of scikit-learn, without importing it: parameters, tags, and the error before `fit`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Self
 class Estimator:
     """An estimator whose parameters are the arguments of its constructor, each stored under its own name.
 
-    `clone`, `GridSearchCV`, `cross_val_predict` and their kin ask for no more than these methods.
+    `clone`, `GridSearchCV`, `cross_val_predict` and similar functions need only these methods.
     """
 
     @classmethod
@@ -21,10 +21,10 @@ class Estimator:
         return {name: getattr(self, name) for name in self._parameter_names()}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by name; what was fitted stays as it is.
+        """Set parameters by name; fitted attributes do not change.
 
         Raises:
-            ValueError: no such parameter.
+            ValueError: there is no such parameter.
         """
         names = self._parameter_names()
         for name, value in parameters.items():
@@ -39,18 +39,18 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
-        """scikit-learn's tags: neither classifier nor regressor, since a target is a sequence."""
+        """scikit-learn's tags: neither a classifier nor a regressor, since targets are sequences."""
         from sklearn.utils import Tags, TargetTags
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=True))
 
 
 class _BeforeFitError(ValueError, AttributeError):
-    """Stands for scikit-learn's `NotFittedError`, which is both too, where scikit-learn is not installed."""
+    """Replaces scikit-learn's `NotFittedError`, which has the same bases, if scikit-learn is not installed."""
 
 
 def not_fitted(estimator: Estimator) -> ValueError:
-    """The error of asking an estimator before `fit`: scikit-learn's `NotFittedError` where it is installed."""
+    """The error for using an estimator before `fit`: scikit-learn's `NotFittedError` if it is installed."""
     try:
         from sklearn.exceptions import NotFittedError
     except ImportError:

@@ -1,4 +1,4 @@
-"""What users pass as X, y and constraints, checked and brought into one form. Nothing here guesses a label."""
+"""Checks X, y and constraints from users and brings them into one form. Nothing here guesses a label."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tagweave.corpus.sentence import Candidates, Layer
 Token = Mapping[str, Any] | Iterable[str]
 TokenSequence = Sequence[Token]
 Labels = Sequence[str | Collection[str] | None]
-"""One position is a label, a set, list or tuple of the labels that it may have, or `None` where nothing is known."""
+"""A position is a label, a set, list or tuple of possible labels, or `None` if it is unknown."""
 
 
 def token_sequences(X: Iterable[TokenSequence]) -> list[TokenSequence]:
     """The sentences of X as a list.
 
     Raises:
-        ValueError: X is one sentence and not a list of them, or a token is neither a dict nor a list of attributes.
+        ValueError: X is not a list of sentences, or a token is neither a dict nor a list of attributes.
     """
     _refuse_text(X, "X", "a list of sentences")
     sentences: list[TokenSequence] = []
@@ -36,15 +36,15 @@ def token_sequences(X: Iterable[TokenSequence]) -> list[TokenSequence]:
 
 
 def layers_of(y: Iterable[Labels], lengths: Sequence[int], name: str = "y") -> list[Layer]:
-    """The evidence of y: every position a tuple of candidates without repeats, or `None`.
+    """The evidence of y: every position a tuple of distinct candidates, or `None`.
 
     Args:
-        y: per sentence, per token, a label, several, or `None`.
-        lengths: the tokens of every sentence of X.
-        name: of the argument, for messages.
+        y: per sentence, per token: a label, several labels, or `None`.
+        lengths: the number of tokens of every sentence of X.
+        name: the name of the argument, for messages.
 
     Raises:
-        ValueError: not as many sentences or positions as in X, an empty set, or what is no label.
+        ValueError: the number of sentences or positions differs from X, a set is empty, or a label is not a string.
     """
     _refuse_text(y, name, "a list of sentences")
     rows = list(y)
@@ -54,16 +54,16 @@ def layers_of(y: Iterable[Labels], lengths: Sequence[int], name: str = "y") -> l
     return [_layer(row, lengths[i], f"sentence {i} of {name}", known) for i, row in enumerate(rows)]
 
 
-def _layer(row: Labels, length: int, place: str, known: dict[Any, Candidates]) -> Layer:
-    _refuse_text(row, place, "a list of labels")
+def _layer(row: Labels, length: int, location: str, known: dict[Any, Candidates]) -> Layer:
+    _refuse_text(row, location, "a list of labels")
     positions = list(row)
     if len(positions) != length:
-        raise ValueError(f"{place}: found {len(positions)} positions, expected {length}, one a token of X")
-    return tuple(_candidates(position, f"{place}, position {t}", known) for t, position in enumerate(positions))
+        raise ValueError(f"{location}: found {len(positions)} positions, expected {length}, one a token of X")
+    return tuple(_candidates(position, f"{location}, position {t}", known) for t, position in enumerate(positions))
 
 
-def _candidates(position: Any, place: str, known: dict[Any, Candidates]) -> Candidates:
-    """The candidates of a position; equal ones are one object."""
+def _candidates(position: Any, location: str, known: dict[Any, Candidates]) -> Candidates:
+    """The candidates of a position; equal candidates share one object."""
     if position is None:
         return None
     if isinstance(position, str):
@@ -73,22 +73,22 @@ def _candidates(position: Any, place: str, known: dict[Any, Candidates]) -> Cand
     elif isinstance(position, list | tuple):
         labels = tuple(position)
     else:
-        raise ValueError(f"{place}: found {position!r}, expected a label, a set, list or tuple of labels, or None")
+        raise ValueError(f"{location}: found {position!r}, expected a label, a set, list or tuple of labels, or None")
     if not labels:
-        raise ValueError(f"{place}: found an empty set, expected at least one label, or None for unknown")
+        raise ValueError(f"{location}: found an empty set, expected at least one label, or None for unknown")
     for label in labels:
         if not isinstance(label, str):
-            raise ValueError(f"{place}: found {label!r} as a label, expected a string")
+            raise ValueError(f"{location}: found {label!r} as a label, expected a string")
     if labels not in known:
         known[labels] = tuple(dict.fromkeys(map(str, labels)))  # NumPy's strings become ordinary ones
     return known[labels]
 
 
 def weights_of(sample_weight: Iterable[float] | None, sentences: int) -> list[float]:
-    """One weight a sentence, 1 without any.
+    """One weight per sentence, 1 by default.
 
     Raises:
-        ValueError: not one weight a sentence, or one that is negative or not finite.
+        ValueError: the number of weights differs from that of sentences, or one is negative or not finite.
     """
     if sample_weight is None:
         return [1.0] * sentences
@@ -102,6 +102,6 @@ def weights_of(sample_weight: Iterable[float] | None, sentences: int) -> list[fl
 
 
 def _refuse_text(value: Any, name: str, expected: str) -> None:
-    """A string or a dict can be iterated, but never is what is meant."""
+    """Raise for values that are not lists, also for strings and dicts, which can be iterated but are mistakes."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise ValueError(f"{name}: found {value!r:.60}, expected {expected}")

@@ -1,4 +1,4 @@
-"""One sentence after the other: what `ChainCRF.predict_single` need not find out again each time."""
+"""Predicts single sentences fast, for `ChainCRF.predict_single`, with the arrays of the model prepared once."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NUMBERS = {bool, int, float}
 
 
 class SingleSentences:
-    """The best labels of sentences whose tokens are flat: dicts of text and numbers, or lists of text.
+    """Labels sentences whose tokens are flat: dicts of strings and numbers, or lists of strings.
 
     Args:
-        model: of attributes, with one view.
+        model: a model of attributes with one view.
     """
 
     def __init__(self, model: ChainModel) -> None:
@@ -37,7 +37,7 @@ class SingleSentences:
         self._none = np.zeros(0)
 
     def labels(self, sentence: TokenSequence) -> list[str] | None:
-        """The best labels; `None` where tokens are other than flat or a value is not finite: `predict` knows more."""
+        """The best labels; `None` if a token is not flat or a value is not finite: `predict` handles those."""
         if type(sentence) is not list:
             return None
         features: list[int] = []
@@ -57,7 +57,7 @@ class SingleSentences:
         return self._best(len(sentence), ends, features, np.array(values, np.float64) if has_values else self._none)
 
     def _add(self, token: Any, add: Callable[[int], None], weigh: Callable[[float], None]) -> bool:
-        """Add the features of a dict, -1 for those that are unknown, and their values; whether it is flat."""
+        """Add the features of a dict, -1 for unknown ones, and their values; return whether the dict is flat."""
         number = self._numbers.get
         for name, value in token.items():
             kind = type(value)

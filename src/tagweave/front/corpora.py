@@ -1,4 +1,4 @@
-"""Corpora from files and to files, and partial annotation from lexicons."""
+"""Reads and writes corpora, and makes partial annotation from lexicons."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tagweave.corpus.formats.kytea import SEGMENTATION
 
 
 def load(argument: str | PathLike[str], format: str | None = None) -> Corpus:  # noqa: A002
-    """The corpus that `[GUIDELINE=]PATH[#LAYER]` names.
+    """Read the corpus `[GUIDELINE=]PATH[#LAYER]`.
 
-    A layer of labels that is named is the only one: no other layer of the file counts as annotation then.
+    If a layer of labels is named, no other layer of the file counts as annotation.
 
     Args:
         argument: as above; `-` is standard input.
-        format: of the file, where its name and text do not tell.
+        format: the format of the file; by default it is recognised by the name and the text.
 
     Raises:
-        CorpusError: a file that is not what its format says, with path and line; an unknown format.
+        CorpusError: a file that does not follow its format, with path and line; an unknown format.
         OSError: the file cannot be read.
     """
     text = fspath(argument)
@@ -36,9 +36,9 @@ def save(corpus: Corpus, path: str | PathLike[str], format: str | None = None) -
     """Write a corpus; the file appears whole or not at all.
 
     Args:
-        corpus: what is written.
-        path: of the file; its extension tells the format.
-        format: where the extension does not.
+        corpus: the corpus to write.
+        path: the path of the file; its extension determines the format.
+        format: the format, if the extension does not determine it.
 
     Raises:
         CorpusError: an unknown format, or one that cannot hold the corpus.
@@ -50,19 +50,19 @@ def save(corpus: Corpus, path: str | PathLike[str], format: str | None = None) -
 def harvest_lexicon(
     lines: Iterable[str], *words: Iterable[str], guideline: str = SEGMENTATION, **options: Any
 ) -> Corpus:
-    """Raw text in which words of lexicons are marked: partial annotation to train on (liu-2014, section 2.1).
+    """Mark words of lexicons in raw text: partial annotation to train on (liu-2014, section 2.1).
 
     Args:
-        lines: of raw text.
-        words: those of each lexicon; a word counts where all lexicons find it.
-        guideline: whose words they are: that of the corpus beside which it is to be trained on.
+        lines: lines of raw text.
+        words: the words of each lexicon; a word counts where all lexicons find it.
+        guideline: the guideline of the words: that of the corpus to train on beside them.
         options: of `tagweave.harvest.matching.LexiconMatcher`: `scheme`, `minimum`, `agree`, `phrases`.
 
     Returns:
-        a corpus of characters, of the sentences in which something was found; the rest of them is open.
+        a corpus of characters with the sentences that contain words of the lexicons; all else in them is unknown.
 
     Raises:
-        ValueError: no lexicon, or options that there are not.
+        ValueError: no lexicon, or a wrong option.
     """
     from tagweave.harvest.annotation import annotated
     from tagweave.harvest.lexicon import parse
@@ -71,6 +71,6 @@ def harvest_lexicon(
     if not words or any(isinstance(each, str) for each in words):
         raise ValueError("found no list of words, expected one or several: harvest_lexicon(lines, words)")
     matcher = LexiconMatcher(tuple(map(parse, words)), **options)
-    found = (sentence for sentence, count in annotated(lines, matcher) if count)
-    named = (replace(each, layers={guideline: each.layers[SEGMENTATION]}) for each in found)
-    return Corpus(tuple(named), guideline, "character")
+    matches = (sentence for sentence, count in annotated(lines, matcher) if count)
+    renamed = (replace(each, layers={guideline: each.layers[SEGMENTATION]}) for each in matches)
+    return Corpus(tuple(renamed), guideline, "character")

@@ -1,4 +1,4 @@
-"""What corpora and models are, as plain data, and models in lines of text."""
+"""Describes corpora and models as plain data, and models as lines of text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noqa: A002
-    """What a model file is, or a corpus `[GUIDELINE=]PATH[#LAYER]`, as JSON has it.
+    """Describe a model file or a corpus `[GUIDELINE=]PATH[#LAYER]` as plain data for JSON.
 
     Raises:
         ModelFileError: a damaged model, or one of a newer version.
@@ -24,7 +24,7 @@ def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noq
 
 
 def _is_model(path: str) -> bool:
-    """Whether the file begins as safetensors files do: the length of a JSON header, and the header."""
+    """Whether the file begins like a safetensors file: the length of a JSON header, then the header."""
     if not Path(path).is_file():
         return False
     with Path(path).open("rb") as file:
@@ -33,7 +33,7 @@ def _is_model(path: str) -> bool:
 
 
 def describe_model(path: str) -> dict[str, Any]:
-    """What a model file says of the model, without reading its weights. Raises ModelFileError as `load_model`."""
+    """Describe the model in a file without reading its weights. Raises ModelFileError as `load_model`."""
     from tagweave.models.storage import describe_model
 
     description = describe_model(path)
@@ -64,7 +64,7 @@ def _of_chain(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_tree(description: dict[str, Any]) -> dict[str, Any]:
-    """The labels of a parser are relations."""
+    """The description of a parser; its labels are relations."""
     return {
         "labels": {description["guideline"]: description.get("relations", [])},
         "bundles": None,
@@ -76,11 +76,11 @@ def _of_tree(description: dict[str, Any]) -> dict[str, Any]:
 
 
 _OF_KIND: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"chain": _of_chain, "tree": _of_tree}
-"""What is particular to each kind of model."""
+"""The descriptions specific to each kind of model."""
 
 
 def describe_corpus(corpus: Corpus) -> dict[str, Any]:
-    """How much of each layer of a corpus is known, ambiguous, and unknown."""
+    """Count the known, ambiguous and unknown positions of each layer of a corpus."""
     from tagweave.corpus.describe import describe
 
     numbers = describe(corpus)
@@ -109,7 +109,7 @@ def _layer(layer: LayerDescription) -> dict[str, Any]:
 
 
 def model_lines(model: dict[str, Any]) -> Iterator[str]:
-    """What `info` shows of a model."""
+    """The lines that `info` prints for a model."""
     about = model["about"]
     coding = f" ({model['coding']})" if model["coding"] else ""
     yield (f"{model['file']}: model, task {model['task']}{coding}, of tagweave {model['version']}")
@@ -129,9 +129,9 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
     of_method = plan.get("options", {})
     for corpus in (*plan.get("target", ()), *plan.get("sources", ())):
         yield (f"  trained on {corpus['path']}: {corpus['size']:,} sentences, sha256 {corpus['sha256'][:12]}")
-    for tried in about.get("rounds", ()):
-        way = "filtered" if of_method.get("filter") else f"predict-self {tried['predict_self']:g}"
-        yield (f"  round {tried['round']}, {way}: dev score {tried['dev_score']:.4f}")
+    for entry in about.get("rounds", ()):
+        way = "filtered" if of_method.get("filter") else f"predict-self {entry['predict_self']:g}"
+        yield (f"  round {entry['round']}, {way}: dev score {entry['dev_score']:.4f}")
     if "dev_scores" in about:
         yield (f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
     for lexicon in plan.get("lexicons", ()):

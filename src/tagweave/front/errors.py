@@ -1,4 +1,4 @@
-"""Errors as one line for users, where they are theirs to mend."""
+"""One-line messages for errors that users can fix."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from tagweave.corpus.printable import printable
 
 
 def message(error: BaseException) -> str | None:
-    """The line to show for an error of the input, the options or the file system; `None`: it is a defect of ours.
+    """The line to show for an error in the input, the options or the file system; `None` for a bug of this package.
 
     The exceptions that this package defines are written for its users. Of the others, only those of the operating
-    system say something that users can mend.
+    system describe something that users can fix.
     """
     if isinstance(error, ValueError) and type(error).__module__.split(".")[0] == "tagweave":
         return _one_line(str(error))

@@ -1,4 +1,4 @@
-"""Systems against a gold standard, and guidelines against one another."""
+"""Compares systems with a gold standard, and guidelines with one another."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ def evaluate(
 
     Args:
         gold: the gold standard.
-        systems: models, which label the text of the gold standard; corpora; or files. By name; the first one is what
-            the others are compared against.
-        all_layers: report each layer of the gold standard that is not the same in all systems, where it has several.
+        systems: by name: models, which label the text of the gold standard, corpora, or files. The first one is the
+            baseline of the comparison.
+        all_layers: if the gold standard has several layers, report each one that differs between systems.
         options: of `tagweave.evaluation.report.evaluate`: `training_words`, `punctuation`, `relations`.
 
     Raises:
-        CorpusError: a system with another text, or without the layer that is compared.
+        CorpusError: a system with another text, or without the layer to compare.
         ValueError: no system.
     """
     from tagweave.evaluation.layers import evaluate_layers, layers_of
-    from tagweave.evaluation.report import evaluate as compared
+    from tagweave.evaluation.report import evaluate as evaluate_layer
 
     has_several = all_layers and gold.unit == "word" and len(layers_of(gold)) > 1
-    evaluated = evaluate_layers if has_several else compared
-    return evaluated(gold, {name: _output(system, gold) for name, system in systems.items()}, **options)
+    evaluation = evaluate_layers if has_several else evaluate_layer
+    return evaluation(gold, {name: _output(system, gold) for name, system in systems.items()}, **options)
 
 
 def _output(system: Model | Corpus | str | PathLike[str], gold: Corpus) -> Corpus:
@@ -59,18 +59,18 @@ def _output(system: Model | Corpus | str | PathLike[str], gold: Corpus) -> Corpu
 def compare(
     first: Corpus, second: Corpus, model: Model | str | PathLike[str] | None = None, threads: int = 1
 ) -> Divergence | TreeDivergence:
-    """Which labels of two guidelines stand beside each other, how often, and on which words.
+    """Count which labels of two guidelines occur at the same tokens, and on which words.
 
     Args:
         first: a corpus of one guideline.
-        second: of another one: the same sentences, or others.
-        model: for different text, a model of both guidelines, or its file, which is read only then: it tells how
-            probable each missing label is.
+        second: a corpus of another guideline, with the same sentences or others.
+        model: for different sentences, a model of both guidelines, or its file (read only if needed), which gives the
+            probabilities of the missing labels.
         threads: how many threads share the work.
 
     Raises:
-        StreamError: different sentences and no model, a model that does not know both guidelines, or a model for
-            trees, which are compared in the same text.
+        StreamError: different sentences and no model, a model that does not know both guidelines, or a model with
+            trees, which can be compared only in the same sentences.
     """
     from tagweave.evaluation.divergence import counted, expected, same_sentences
     from tagweave.evaluation.tree_divergence import counted_trees
@@ -89,17 +89,17 @@ def compare(
             " or --model MODEL with a model of both (tagweave train --method coupled)"
             f"{_first_difference(first, second)}"
         )
-    known = load_model(model, threads) if isinstance(model, (str, PathLike)) else model
+    loaded = load_model(model, threads) if isinstance(model, (str, PathLike)) else model
     for corpus in (first, second):
-        if corpus.guideline not in known.guidelines:
-            found = f"{corpus.path}: found the guideline {corpus.guideline!r}"
-            names = ", ".join(known.guidelines)
-            raise StreamError(f"{found}, expected one of {known.name}: {names} (named GUIDELINE=FILE)")
-    return expected(known.chain, first, second, threads)
+        if corpus.guideline not in loaded.guidelines:
+            problem = f"{corpus.path}: found the guideline {corpus.guideline!r}"
+            names = ", ".join(loaded.guidelines)
+            raise StreamError(f"{problem}, expected one of {loaded.name}: {names} (named GUIDELINE=FILE)")
+    return expected(loaded.chain, first, second, threads)
 
 
 def _first_difference(first: Corpus, second: Corpus) -> str:
-    """Where sentences differ first, if it is by their Unicode normal forms alone."""
+    """Where the sentences first differ, if they differ only in their Unicode normal forms."""
     from tagweave.corpus.errors import CorpusError
     from tagweave.evaluation.alignment import check_tokens
 

@@ -1,4 +1,4 @@
-"""How a file is labelled or converted: options that bear the names of those of the command line."""
+"""Options for labelling and converting files, named as on the command line."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelOptions:
-    """How a file is labelled.
+    """How to label a file.
 
     Attributes:
-        format: of the input; by default its name or its first lines tell it.
-        output_format: by default told by the name of the output, or that of the input, where it can hold labels; a
-            parser writes CoNLL-U, and so do several models in turn.
-        to: the guidelines of the labels that come out, which belong together; by default the model's target.
-        retag: put aside the labels that the input already has.
-        probabilities: write rows of token, label and its marginal probability instead of text.
-        best: write JSON lines of so many best sequences and their probabilities.
-        split_runs: let a segmenter split Latin words, numbers, URLs and e-mail addresses of raw text.
-        non_projective: let a parser choose among all trees, also those whose arcs cross.
-        then: models that go on from there, in order: taggers of words, or parsers.
-        completes: keep the format of partial annotation, which is completed.
+        format: the format of the input; by default recognised by its name or its first lines.
+        output_format: by default the format that the name of the output implies, or that of the input if it can hold
+            labels; a parser and a chain of models write CoNLL-U.
+        to: the guidelines of the output labels, which are predicted together; by default the model's target.
+        retag: ignore the labels in the input.
+        probabilities: write rows of token, label and marginal probability instead of text.
+        best: write JSON lines with this many best sequences and their probabilities.
+        split_runs: let a segmenter split Latin words, numbers, URLs and e-mail addresses in raw text.
+        non_projective: let a parser choose among all trees, including those with crossing arcs.
+        then: models to apply next, in order: taggers of words, or parsers.
+        completes: fill in partial annotation and keep its format.
 
     Raises:
         StreamError: options that exclude one another.
@@ -59,7 +59,7 @@ class LabelOptions:
             raise StreamError("found --then with --probabilities, --best or --to, expected it without")
 
     def in_turn(self, first: First) -> Pipeline:
-        """A stream and the models that go on from there."""
+        """A stream followed by the models of `then`."""
         from tagweave.streams.pipeline import Pipeline
 
         return Pipeline(first, [model.stage(self.retag, self.non_projective) for model in self.then])
@@ -67,15 +67,15 @@ class LabelOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ConvertOptions:
-    """How a file is converted.
+    """How to convert a file.
 
     Attributes:
-        format: of the input; by default its name or its first lines tell it.
-        output_format: by default told by the name of the output, or that of the input.
-        best: write JSON lines of so many best sequences and their probabilities instead.
-        confidence: write the probability of every label, too (columns, CoNLL-U).
-        review: how many of the least certain tokens are listed.
-        retag: put aside what the corpus already has under the new guideline.
+        format: the format of the input; by default recognised by its name or its first lines.
+        output_format: by default the format that the name of the output implies, or that of the input.
+        best: write JSON lines with this many best sequences and their probabilities instead.
+        confidence: also write the probability of every label (columns, CoNLL-U).
+        review: how many of the least certain tokens to list.
+        retag: ignore annotation that the corpus already has under the new guideline.
         progress: passes sentences on, and shows how many have passed.
 
     Raises:
@@ -96,10 +96,10 @@ class ConvertOptions:
 
 
 def check_for_labels(**options: object) -> None:
-    """Raise for options that a parser does not take.
+    """Raise if an option is set that parsers do not take.
 
     Raises:
-        StreamError: one of them is given.
+        StreamError: one is set.
     """
     for name, value in options.items():
         if value:

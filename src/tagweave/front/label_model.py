@@ -1,4 +1,4 @@
-"""What models of labels have in common, whether of words or of characters."""
+"""The common base of models of labels, for words and for characters."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LabelModel(Model):
 
     @property
     def guidelines(self) -> tuple[str, ...]:
-        """The guidelines that it knows, the target first."""
+        """The guidelines of the model, the target first."""
         return tuple(view.guideline for view in self.chain.space.sides)
 
     @property
@@ -60,7 +60,7 @@ class LabelModel(Model):
         return convert(self.chain, self._in_tokens(corpus), to, self.threads)
 
     def complete(self, corpus: Corpus) -> Corpus:
-        """See `Model.complete`; a corpus that a segmenter completes comes out in characters."""
+        """See `Model.complete`; a segmenter returns a corpus of characters."""
         return self._tagger.complete(self._in_tokens(corpus))
 
     @cached_property
@@ -69,42 +69,42 @@ class LabelModel(Model):
 
     @abstractmethod
     def _in_tokens(self, corpus: Corpus) -> Corpus:
-        """The corpus in tokens of the model."""
+        """The corpus in the tokens of the model."""
 
     @abstractmethod
-    def _labelling(self, input: str, wanted: LabelOptions) -> Labelling:  # noqa: A002
-        """A file that the model labels."""
+    def _labelling(self, input: str, options: LabelOptions) -> Labelling:  # noqa: A002
+        """The stream of a file that the model labels."""
 
-    def _label(self, input: str, output: str, wanted: LabelOptions) -> None:  # noqa: A002
-        if wanted.non_projective and not wanted.then:
+    def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
+        if options.non_projective and not options.then:
             found = "found a model of labels and --non-projective"
             raise StreamError(f"{self.name}: {found}, expected a parser, or it without")
-        labelling = self._labelling(input, wanted)
-        with nullcontext() if wanted.completes else _retag_suggested():
-            if wanted.then:
-                wanted.in_turn(labelling).write(output, wanted.output_format)
-            elif wanted.probabilities:
+        labelling = self._labelling(input, options)
+        with nullcontext() if options.completes else _retag_suggested():
+            if options.then:
+                options.in_turn(labelling).write(output, options.output_format)
+            elif options.probabilities:
                 write_lines(output, probability_rows(labelling))
-            elif wanted.best:
-                write_lines(output, best_lines(labelling, wanted.best))
+            elif options.best:
+                write_lines(output, best_lines(labelling, options.best))
             else:
-                labelling.write(output, wanted.output_format)
+                labelling.write(output, options.output_format)
 
-    def _conversion(self, given: Input, to: str | None, wanted: ConvertOptions) -> tuple[Conversion, str]:
+    def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:
         from tagweave.streams.label_conversion import label_conversion
 
-        return label_conversion(self.chain, self.name, given, to, retag=wanted.retag, **self._shared(wanted))
+        return label_conversion(self.chain, self.name, source, to, retag=options.retag, **self._shared(options))
 
-    def _write_converted(self, work: Any, output: str, wanted: ConvertOptions) -> None:
-        if wanted.best:
-            write_lines(output, best_lines(work, wanted.best))
+    def _write_converted(self, work: Any, output: str, options: ConvertOptions) -> None:
+        if options.best:
+            write_lines(output, best_lines(work, options.best))
         else:
-            super()._write_converted(work, output, wanted)
+            super()._write_converted(work, output, options)
 
 
 @contextmanager
 def _retag_suggested() -> Iterator[None]:
-    """Where the input has a label that the model does not know, perhaps of another guideline: say what can be done."""
+    """Suggest `--retag` if the input has a label that the model does not know, perhaps of another guideline."""
     try:
         yield
     except CorpusError as error:

@@ -1,4 +1,4 @@
-"""Models from files, and from trainings, in the class that puts them to use."""
+"""Loads models from files and from trainings, each in its class of the front."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def load_model(path: str | PathLike[str], threads: int = 1) -> Model:
 
 
 def of_training(training: Training) -> Model:
-    """The model of a training, which tells of its making."""
+    """The model of a training, with its plan and scores in `about`."""
     return _put_to_use(replace(training.model, about=training.about()), training.kept.job.plan.threads)
 
 
 def _put_to_use(trained: StoredModel, threads: int, name: str = "the model") -> Model:
-    """The model in its class, of which only one is imported: what tags a line need not wait for what parses."""
+    """The model in its class. Only that class is imported, so a tagger need not wait for the parser's modules."""
     from tagweave.models.chain import ChainModel
 
     if not isinstance(trained, ChainModel):

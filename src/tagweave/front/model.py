@@ -1,7 +1,7 @@
-"""Trained models put to use: what goes in as words, text, sentences or corpora comes out as the same.
+"""Trained models, which take words, text, sentences or corpora and return the same type.
 
-A model is one of three classes, which share a base: `Tagger` labels words, `Segmenter` cuts text into words (and tags
-them, if it was trained to), `Parser` finds trees.
+There are three classes with a common base: `Tagger` labels words, `Segmenter` cuts text into words (and tags them, if
+trained to), `Parser` finds trees.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Model(ABC):
     """A trained model.
 
     Attributes:
-        trained: the weights and what they mean.
+        trained: the model with its weights.
         threads: how many threads share the work.
-        name: of the model, for messages: its file.
-        tell: takes notes on what was assumed of a file; by default they go to standard error.
+        name: the name of the model in messages: its file.
+        tell: receives notes on assumptions about a file; by default they go to standard error.
     """
 
     trained: Any
@@ -48,16 +48,16 @@ class Model(ABC):
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the model tells of its making."""
+        """How the model was made: its plan, scores and date."""
         about: dict[str, Any] = self.trained.about
         return about
 
     @property
     def plan(self) -> TrainingPlan:
-        """The plan by which it was trained.
+        """The plan that the model was trained by.
 
         Raises:
-            PlanError: the model does not tell.
+            PlanError: the model has no plan.
         """
         from tagweave.training.again import plan_of
 
@@ -65,7 +65,7 @@ class Model(ABC):
 
     @property
     def score(self) -> float | None:
-        """Its score on the development data, if there were any."""
+        """The score on the development data; `None` without any."""
         score: float | None = self.about.get("dev_score")
         return score
 
@@ -74,12 +74,12 @@ class Model(ABC):
         """The model over label sequences.
 
         Raises:
-            StreamError: a parser.
+            StreamError: the model is a parser.
         """
         raise StreamError(f"{self.name}: found {self._what}, expected a model of labels")
 
     def under(self, guidelines: Sequence[str] = ()) -> SentenceTagger:
-        """The model as it labels sentences of its tokens under guidelines; under its target, where none is named.
+        """A tagger of sentences in the model's tokens, for some guidelines or by default its target.
 
         Raises:
             StreamError: the model does not know a guideline, or is a parser.
@@ -93,7 +93,7 @@ class Model(ABC):
     @property
     @abstractmethod
     def guidelines(self) -> tuple[str, ...]:
-        """The guidelines that it knows, the target first."""
+        """The guidelines of the model, the target first."""
 
     def save(self, path: File) -> None:
         """Write the model; the file appears whole or not at all.
@@ -107,11 +107,11 @@ class Model(ABC):
 
     @abstractmethod
     def relabelled(self, corpus: Corpus) -> Corpus:
-        """The text of a corpus with what the model says of it; its own annotation is not looked at."""
+        """The text of a corpus with the model's annotation; the annotation of the corpus is ignored."""
 
     @abstractmethod
     def complete(self, corpus: Corpus) -> Corpus:
-        """The corpus with what is unknown or ambiguous filled in; what is given is never changed.
+        """The corpus with unknown and ambiguous positions filled in; known ones never change.
 
         Raises:
             CorpusError: a label that the model does not know, or evidence that nothing satisfies.
@@ -123,10 +123,10 @@ class Model(ABC):
 
         Args:
             corpus: with labels or trees of a guideline that the model knows.
-            to: the guideline that is wanted; of two that the model has, the other one.
+            to: the guideline to convert to; by default the other one, if the model has two.
 
         Raises:
-            ValueError: the model has no other guideline, or several.
+            ValueError: no `to`, and the model has no other guideline or several.
             CorpusError: labels that the model does not know or that exclude one another.
         """
 
@@ -134,20 +134,20 @@ class Model(ABC):
         """Label a file of any length in constant memory, as `tagweave tag` does.
 
         Args:
-            input: `PATH[#LAYER]`; `-` is standard input. What the layer says is kept; the rest is filled in.
+            input: `PATH[#LAYER]`; `-` is standard input. Labels of the layer are kept; the rest is filled in.
             output: the file, which appears whole or not at all; `-` is standard output.
             options: fields of `LabelOptions`.
 
         Raises:
-            StreamError: an option that is not for this model, or not together with another one.
+            StreamError: an option that does not apply to this model, or excludes another one.
             CorpusError: an input that the model cannot read, or labels that it does not know.
             OSError: a file cannot be read or written.
-            TypeError: an option that there is not.
+            TypeError: an unknown option.
         """
         self._label(fspath(input), fspath(output), LabelOptions(**options))
 
     def complete_file(self, input: File, output: File = "-", **options: Any) -> None:  # noqa: A002
-        """Fill in what a corpus leaves open, and keep its format, as `tagweave complete` does: see `label_file`."""
+        """Fill in the unknown positions of a corpus, in its format, as `tagweave complete` does: see `label_file`."""
         self._label(fspath(input), fspath(output), LabelOptions(**options, completes=True))
 
     def convert_file(
@@ -162,55 +162,55 @@ class Model(ABC):
         Args:
             input: `[GUIDELINE=]PATH[#LAYER]`; `-` is standard input.
             output: the file, which appears whole or not at all; `-` is standard output.
-            to: the guideline that is wanted; of two that the model has, the other one.
+            to: the guideline to convert to; by default the other one, if the model has two.
             options: fields of `ConvertOptions`.
 
         Returns:
-            the least certain tokens, as many as `review` asks for.
+            the `review` least certain tokens.
 
         Raises:
-            StreamError: guidelines that do not fit, or an option that is not for this model.
+            StreamError: guidelines that do not fit, or an option that does not apply to this model.
             CorpusError: an input without annotation, or with labels that the model does not know.
             OSError: a file cannot be read or written.
-            TypeError: an option that there is not.
+            TypeError: an unknown option.
         """
         from tagweave.streams.input import Input
 
-        wanted = ConvertOptions(**options)
-        work, note = self._conversion(Input(fspath(input), wanted.format), to, wanted)
+        settings = ConvertOptions(**options)
+        work, note = self._conversion(Input(fspath(input), settings.format), to, settings)
         if note:
             self.tell(note)
-        self._write_converted(work, fspath(output), wanted)
+        self._write_converted(work, fspath(output), settings)
         for each in work.notes():
             self.tell(each)
         return work.review
 
     @abstractmethod
     def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
-        """The model as one that goes on where another one stops: `LabelOptions.then`.
+        """The model as a stage after another model: see `LabelOptions.then`.
 
         Raises:
-            StreamError: a model of characters.
+            StreamError: the model is one of characters.
         """
 
     @abstractmethod
-    def _label(self, input: str, output: str, wanted: LabelOptions) -> None:  # noqa: A002
+    def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
         """See `label_file`."""
 
     @abstractmethod
-    def _conversion(self, given: Input, to: str | None, wanted: ConvertOptions) -> tuple[Conversion, str]:
-        """The conversion of a file, and a note on what it was taken for, or ""."""
+    def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:
+        """The conversion of a file, and a note on how the file was interpreted, or ""."""
 
-    def _shared(self, wanted: ConvertOptions) -> dict[str, Any]:
-        """Fields of the conversions of all models."""
+    def _shared(self, options: ConvertOptions) -> dict[str, Any]:
+        """The fields common to the conversions of all models."""
         from tagweave.streams.review import ReviewList
 
-        return {"threads": self.threads, "confidence": wanted.confidence, "review": ReviewList(wanted.review)}
+        return {"threads": self.threads, "confidence": options.confidence, "review": ReviewList(options.review)}
 
-    def _write_converted(self, work: Conversion, output: str, wanted: ConvertOptions) -> None:
-        work.write(output, wanted.output_format, wanted.progress)
+    def _write_converted(self, work: Conversion, output: str, options: ConvertOptions) -> None:
+        work.write(output, options.output_format, options.progress)
 
-    def tag(self, given: Any) -> Any:
+    def tag(self, data: Any) -> Any:
         """Label words: see `Tagger.tag`, `Segmenter.tag`."""
         raise TypeError(f"found tag() with {self._what}, expected a model of the task tag or segtag")
 
@@ -222,11 +222,11 @@ class Model(ABC):
         """Cut lines into words: see `Segmenter.cut_all`."""
         raise TypeError(f"found cut_all() with {self._what}, expected a model of the task segment or segtag")
 
-    def parse(self, given: Any) -> Any:
+    def parse(self, data: Any) -> Any:
         """Find trees: see `Parser.parse`."""
         raise TypeError(f"found parse() with {self._what}, expected a model of the task parse")
 
     @property
     @abstractmethod
     def _what(self) -> str:
-        """What the model is, for messages."""
+        """What kind of model it is, for messages."""

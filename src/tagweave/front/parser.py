@@ -1,4 +1,4 @@
-"""Parsers: trees for sentences of words."""
+"""Parsers, which find trees for sentences of words."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class Parser(Model):
 
     @property
     def guidelines(self) -> tuple[str, ...]:
-        """The guideline of its trees."""
+        """The guideline of the parser's trees."""
         return (self.trained.guideline,)
 
-    def parse(self, given: Sentence | Corpus | Iterable[Sentence]) -> Any:
-        """Sentences, with the tags that the parser looks at, with their trees; what went in comes out.
+    def parse(self, data: Sentence | Corpus | Iterable[Sentence]) -> Any:
+        """Parse sentences that have the tags that the parser uses; returns the type that was passed in.
 
         Raises:
-            CorpusError: a sentence that is too long.
+            CorpusError: a sentence is too long.
         """
-        if isinstance(given, Sentence):
-            return next(self._sentences([given]))
-        if isinstance(given, Corpus):
-            return given.with_sentences(self._sentences(given))
-        return list(self._sentences(given))
+        if isinstance(data, Sentence):
+            return next(self._sentences([data]))
+        if isinstance(data, Corpus):
+            return data.with_sentences(self._sentences(data))
+        return list(self._sentences(data))
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         """See `Model.relabelled`."""
@@ -69,19 +69,19 @@ class Parser(Model):
     def _parser(self, non_projective: bool = False) -> SentenceParser:
         return SentenceParser(self.trained, self.threads, not non_projective)
 
-    def _label(self, input: str, output: str, wanted: LabelOptions) -> None:  # noqa: A002
+    def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
         check_for_labels(
-            to=wanted.to, probabilities=wanted.probabilities, best=wanted.best, split_runs=wanted.split_runs
+            to=options.to, probabilities=options.probabilities, best=options.best, split_runs=options.split_runs
         )
-        parser = self._parser(wanted.non_projective)
-        parsing = Parsing(parser, self.name, input, wanted.format, wanted.retag, self.tell)
-        wanted.in_turn(parsing).write(output, wanted.output_format)
+        parser = self._parser(options.non_projective)
+        parsing = Parsing(parser, self.name, input, options.format, options.retag, self.tell)
+        options.in_turn(parsing).write(output, options.output_format)
 
-    def _conversion(self, given: Input, to: str | None, wanted: ConvertOptions) -> tuple[Conversion, str]:
+    def _conversion(self, source: Input, to: str | None, options: ConvertOptions) -> tuple[Conversion, str]:
         from tagweave.streams.tree_conversion import tree_conversion
 
-        check_for_labels(best=wanted.best, retag=wanted.retag)
-        return tree_conversion(self.trained, self.name, given, to, **self._shared(wanted))
+        check_for_labels(best=options.best, retag=options.retag)
+        return tree_conversion(self.trained, self.name, source, to, **self._shared(options))
 
     @property
     def _what(self) -> str:

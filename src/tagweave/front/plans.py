@@ -1,4 +1,4 @@
-"""Plans carried out: from a plan to the file of a model, with checkpoints beside it."""
+"""Resolves plans, and trains by them: from a plan to the file of a model, with checkpoints beside it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def resolve(plan: TrainingPlan, tell: Tell = say) -> TrainingPlan:
-    """The plan with all that it leaves open: digests of its files, the method, and the values of its options.
+    """The plan with everything filled in: digests of its files, the method, and the values of its options.
 
     Raises:
         PlanError: values that do not exist or do not go together.
@@ -32,24 +32,24 @@ def train_plan(
     plan: TrainingPlan,
     path: str | PathLike[str],
     resume: bool,
-    watched: AbstractContextManager[Callback],
+    callbacks: AbstractContextManager[Callback],
     tell: Tell = say,
 ) -> bool:
-    """Train by a plan and save the model, as `tagweave train` does: with checkpoints, which go when all is done.
+    """Train by a plan and save the model, as `tagweave train` does, with checkpoints until training is done.
 
     Args:
-        plan: what is trained.
-        path: of the model; checkpoints stand beside it.
-        resume: go on from a checkpoint, if there is one.
-        watched: opens what is told of every iteration.
-        tell: takes notes.
+        plan: what to train.
+        path: the path of the model; checkpoints are saved beside it.
+        resume: continue from a checkpoint, if there is one.
+        callbacks: a context manager that opens the callback.
+        tell: receives notes.
 
     Returns:
-        whether training came to its end; if not, the user interrupted it.
+        whether training finished; if not, the user interrupted it.
 
     Raises:
         PlanError, CorpusError, OSError: as `resolve`.
-        KeyboardInterrupt: an interrupt before there was anything to go on from.
+        KeyboardInterrupt: the user interrupted training before the first checkpoint.
     """
     from tagweave.learning.run import Run, Schedule
     from tagweave.training.checkpoint_files import Checkpoints
@@ -61,7 +61,7 @@ def train_plan(
     if (old := checkpoints.found()) and not resume:
         tell(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
     try:
-        with watched as callback:
+        with callbacks as callback:
             training = train(replace(job, run=replace(job.run, callback=callback)))
     except KeyboardInterrupt:
         if not checkpoints.found():

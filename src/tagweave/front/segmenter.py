@@ -1,4 +1,4 @@
-"""Segmenters: words, and perhaps their tags, for text."""
+"""Segmenters, which cut text into words and may tag them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Segmenter(LabelModel):
     """A model that cuts text into words."""
 
     def cut(self, text: str) -> list[str]:
-        """The words of a text. Blanks are boundaries; Latin words, numbers, URLs and e-mail addresses stay whole.
+        """Cut a text into words. Blanks are boundaries; Latin words, numbers, URLs and e-mail addresses stay whole.
 
         Raises:
             TypeError: not a text.
@@ -36,10 +36,10 @@ class Segmenter(LabelModel):
         return [word for words in self.cut_all(text.splitlines()) for word in words]
 
     def cut_all(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """The words of every line, as a stream of any length in the memory of one block.
+        """Cut lines into words: a stream of any length, in the memory of one block.
 
         Raises:
-            TypeError: one text.
+            TypeError: `lines` is one text.
         """
         if isinstance(lines, str):
             raise TypeError("found one text, expected lines; cut takes one text")
@@ -48,24 +48,24 @@ class Segmenter(LabelModel):
         else:
             yield from (line.split() for line in self._by_tables.segment(lines))
 
-    def tag(self, given: Any) -> Any:
-        """The words of a text with their tags, `word/TAG` with blanks between; of several texts, a list.
+    def tag(self, data: Any) -> Any:
+        """Tag a text: words as `word/TAG`, separated by blanks; for several texts, a list.
 
         Raises:
-            TypeError: a model without tags, or something else than text.
+            TypeError: the model has no tags, or the argument is not text.
         """
         if self.chain.task != "segtag":
             raise TypeError("found tag() with a segmenter without tags, expected cut(), or a model of the task segtag")
-        if isinstance(given, str):
-            return "\n".join(as_text(sentence) for sentence in self._words(given.splitlines()))
-        return [self.tag(each) for each in given]
+        if isinstance(data, str):
+            return "\n".join(as_text(sentence) for sentence in self._words(data.splitlines()))
+        return [self.tag(each) for each in data]
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         """See `Model.relabelled`."""
         own, name = self._tagger.guideline, corpus.guideline
         words = self._words("".join(sentence.forms) for sentence in corpus)
-        named = (replace(s, layers={name: s.layers[own]} if own in s.layers else {}) for s in words)
-        return Corpus(tuple(named), name, "word", path=corpus.path)
+        sentences = (replace(s, layers={name: s.layers[own]} if own in s.layers else {}) for s in words)
+        return Corpus(tuple(sentences), name, "word", path=corpus.path)
 
     def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
         """Raise StreamError: see `Model.stage`."""
@@ -76,15 +76,15 @@ class Segmenter(LabelModel):
         return by_tables(self._tagger)
 
     def _words(self, lines: Iterable[str]) -> Iterator[Sentence]:
-        """Every line as a sentence of words, with tags if the model has any."""
+        """Each line as a sentence of words, with tags if the model has any."""
         for block in ready_blocks(Sentence(tuple(line)) for line in lines):
             for sentence in self._tagger.complete(raw_evidence(self._tagger, block)):
                 yield self._tagger.words(sentence)
 
-    def _labelling(self, input: str, wanted: LabelOptions) -> CharacterLabelling:  # noqa: A002
-        tagger, whole_runs = self.under(wanted.to), not wanted.split_runs
+    def _labelling(self, input: str, options: LabelOptions) -> CharacterLabelling:  # noqa: A002
+        tagger, whole_runs = self.under(options.to), not options.split_runs
         return CharacterLabelling(
-            tagger, input, wanted.format, wanted.retag, wanted.completes, self.tell, whole_runs=whole_runs
+            tagger, input, options.format, options.retag, options.completes, self.tell, whole_runs=whole_runs
         )
 
     def _in_tokens(self, corpus: Corpus) -> Corpus:

@@ -1,4 +1,4 @@
-"""Taggers: labels for words."""
+"""Taggers, which label words."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 class Tagger(LabelModel):
     """A model that labels words."""
 
-    def tag(self, given: Any) -> Any:
+    def tag(self, data: Any) -> Any:
         """Label words.
 
-        | what goes in | what comes out |
+        | argument | result |
         |---|---|
         | a list of words | a list of labels |
-        | a text of words with blanks between them | a text of words with labels, `word/LABEL` |
+        | a text of words separated by blanks | a text of words with labels, `word/LABEL` |
         | a `Sentence` | the sentence with labels in the layer of the model's guideline |
         | a `Corpus` | the corpus, relabelled |
-        | a list of these | a list of what comes out of each |
+        | a list of these | a list of their results |
 
-        Labels that are given are not looked at (`complete` keeps them).
+        Existing labels are ignored (`complete` keeps them).
 
         Raises:
-            TypeError: something else.
+            TypeError: another type.
         """
-        return _each(given, lambda sentences: list(self._tagger.tag(sentences)))
+        return _each(data, lambda sentences: list(self._tagger.tag(sentences)))
 
     def relabelled(self, corpus: Corpus) -> Corpus:
         """See `Model.relabelled`."""
@@ -60,9 +60,9 @@ class Tagger(LabelModel):
         """See `Model.stage`."""
         return TaggingStage(self._tagger, retag)
 
-    def _labelling(self, input: str, wanted: LabelOptions) -> WordLabelling:  # noqa: A002
-        tagger = self.under(wanted.to)
-        return WordLabelling(tagger, input, wanted.format, wanted.retag, wanted.completes, self.tell)
+    def _labelling(self, input: str, options: LabelOptions) -> WordLabelling:  # noqa: A002
+        tagger = self.under(options.to)
+        return WordLabelling(tagger, input, options.format, options.retag, options.completes, self.tell)
 
     def _in_tokens(self, corpus: Corpus) -> Corpus:
         return corpus
@@ -76,21 +76,21 @@ def _sentence(words: Sequence[str] | Sentence) -> Sentence:
     return words if isinstance(words, Sentence) else Sentence(tuple(words))
 
 
-def _each(given: Any, label: Callable[[Sequence[Sentence]], list[Sentence]]) -> Any:
-    """What goes in, labelled: see `Tagger.tag`."""
-    if isinstance(given, Corpus):
-        return given.with_sentences(label(given.sentences))
-    if isinstance(given, Sentence):
-        return label([given])[0]
-    if isinstance(given, str):
-        return "\n".join(map(as_text, label([Sentence(tuple(line.split())) for line in given.splitlines()])))
-    if not isinstance(given, Iterable):
-        raise TypeError(f"found {type(given).__name__}, expected words, a text, a sentence, a corpus, or several")
-    return _of_several(list(given), label)
+def _each(data: Any, label: Callable[[Sequence[Sentence]], list[Sentence]]) -> Any:
+    """See `Tagger.tag`."""
+    if isinstance(data, Corpus):
+        return data.with_sentences(label(data.sentences))
+    if isinstance(data, Sentence):
+        return label([data])[0]
+    if isinstance(data, str):
+        return "\n".join(map(as_text, label([Sentence(tuple(line.split())) for line in data.splitlines()])))
+    if not isinstance(data, Iterable):
+        raise TypeError(f"found {type(data).__name__}, expected words, a text, a sentence, a corpus, or several")
+    return _of_several(list(data), label)
 
 
 def _of_several(several: list[Any], label: Callable[[Sequence[Sentence]], list[Sentence]]) -> list[Any]:
-    """A list of words, or of whatever else can be labelled; many sentences are labelled together."""
+    """See `Tagger.tag`, for a list; sentences in it are labelled together."""
     if several and all(isinstance(each, str) and not re.search(r"\s", each) for each in several):
         return _labels(label([Sentence(tuple(several))])[0])
     if all(isinstance(each, (list, tuple)) for each in several):

@@ -1,4 +1,4 @@
-"""Training from Python, exactly as the command line does it."""
+"""Trains from Python exactly as the command line does."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ def train(
     cancel: Callable[[], bool] | None = None,
     **settings: Any,
 ) -> Model:
-    """Train a model: the one that `tagweave train` makes of the same corpora and options, to the last bit.
+    """Train a model: bit for bit the one that `tagweave train` makes from the same corpora and options.
 
     Args:
-        target: corpora of the guideline that is wanted, or arguments that name files of them.
-        sources: corpora of other guidelines, or more of that one.
-        dev: the corpus by which the best iteration is chosen. With it, a model that learned from sources is held
-            against one of the target alone, and the better one is returned.
+        target: corpora of the guideline to learn, or their file arguments.
+        sources: corpora of other guidelines, or more of the target's.
+        dev: the corpus that selects the best iteration. With it, a model that learned from sources is compared with
+            one of the target alone, and the better one is returned.
         task: `tag` (words), `segment`, `segtag` (both) or `parse` (trees).
-        method: how corpora are combined; by default `coupled` (parsers: `stacked`) with sources of another guideline.
+        method: how to combine corpora; with sources of another guideline by default `coupled` (parsers: `stacked`).
         weights: how often a sentence of each corpus counts, the target's first.
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
-        callback: is told of every iteration; `None`: lines on standard error.
-        cancel: is asked before every batch of sentences; once it says yes, training ends as an interrupt ends it.
+        callback: is called after every iteration; by default it prints lines to standard error.
+        cancel: is called before every batch of sentences; when it returns true, training ends as after an interrupt.
         settings: fields of `TrainingPlan` (`learner`, `settings`, `iterations`, `seed`, `threads`, `templates`,
             `lexicons` ...), and options of the method (`mapping`, `rounds`, `folds` ...).
 
     Raises:
-        PlanError: values that do not exist or do not go together.
-        CorpusError: corpora that do not suit them.
-        TypeError: a setting that there is not.
-        KeyboardInterrupt: the user stopped it before there was a model.
+        PlanError: unknown values, or values that do not go together.
+        CorpusError: corpora that do not suit the plan.
+        TypeError: an unknown setting.
+        KeyboardInterrupt: the user stopped training before there was a model.
     """
     from tagweave.learning.progress import Lines
     from tagweave.learning.run import Run
@@ -65,11 +65,11 @@ def train(
     targets, others = _several(target), _several(sources)
     files = [_file(each, task) for each in (*targets, *others)]
     dev_file = None if dev is None else _file(dev, task)
-    counted = _counted([each.corpus for each in files], weights, sample)
-    files = [_weighted(*pair) for pair in zip(files, counted, strict=True)]
+    references = _references([each.corpus for each in files], weights, sample)
+    files = [_weighted(*pair) for pair in zip(files, references, strict=True)]
     plan = TrainingPlan(
-        tuple(counted[: len(targets)]),
-        tuple(counted[len(targets) :]),
+        tuple(references[: len(targets)]),
+        tuple(references[len(targets) :]),
         CorpusReference(dev_file.corpus.path) if dev_file else None,
         task,
         method=method,
@@ -83,27 +83,27 @@ def train(
     return of_training(training)
 
 
-def _several(given: Source | Sequence[Source]) -> list[Source]:
-    return [given] if isinstance(given, (Corpus, str, PathLike)) else list(given)
+def _several(corpora: Source | Sequence[Source]) -> list[Source]:
+    return [corpora] if isinstance(corpora, (Corpus, str, PathLike)) else list(corpora)
 
 
-def _file(given: Source, task: str) -> CorpusFile:
+def _file(corpus: Source, task: str) -> CorpusFile:
     from tagweave.training.corpora import of_corpus, read_corpus
 
-    return of_corpus(given, task) if isinstance(given, Corpus) else read_corpus(fspath(given), task, None)
+    return of_corpus(corpus, task) if isinstance(corpus, Corpus) else read_corpus(fspath(corpus), task, None)
 
 
 def _weighted(file: CorpusFile, reference: CorpusReference) -> CorpusFile:
     return replace(file, corpus=replace(file.corpus, weight=reference.weight))
 
 
-def _counted(
+def _references(
     corpora: Sequence[Corpus], weights: Sequence[float] | None, sample: Sequence[int | str] | None
 ) -> list[CorpusReference]:
-    """References to corpora, with how they count."""
-    for name, given in (("weights", weights), ("sample", sample)):
-        if given is not None and len(given) != len(corpora):
-            raise PlanError(f"found {len(given)} numbers as {name}, expected {len(corpora)}, one for each corpus")
+    """References to corpora, with their weights and samples."""
+    for name, values in (("weights", weights), ("sample", sample)):
+        if values is not None and len(values) != len(corpora):
+            raise PlanError(f"found {len(values)} numbers as {name}, expected {len(corpora)}, one for each corpus")
     numbers = weights or [each.weight for each in corpora]
     sizes: Sequence[Any] = sample or [None] * len(corpora)
     return [
@@ -113,15 +113,15 @@ def _counted(
 
 
 def _fields(settings: dict[str, Any]) -> dict[str, Any]:
-    """Fields of a plan, among them the options of the method."""
+    """The settings as fields of a plan, with the options of the method in `options`."""
     from tagweave.training.methods import METHODS
 
-    known = [each.name for each in fields(TrainingPlan) if each.name not in _CORPORA]
+    plan_fields = [each.name for each in fields(TrainingPlan) if each.name not in _CORPORA]
     options = dict.fromkeys(each.name for method in METHODS.values() for each in fields(method.options))
     for name in settings:
-        if name not in known and name not in options:
-            raise TypeError(f"train() has no setting {name!r}, expected one of {', '.join((*known, *options))}")
-    of_plan = {name: value for name, value in settings.items() if name in known}
+        if name not in plan_fields and name not in options:
+            raise TypeError(f"train() has no setting {name!r}, expected one of {', '.join((*plan_fields, *options))}")
+    of_plan = {name: value for name, value in settings.items() if name in plan_fields}
     if "lexicons" in of_plan:
         of_plan["lexicons"] = tuple(FileReference(fspath(path)) for path in of_plan["lexicons"])
     if "templates" in of_plan:
