@@ -1,4 +1,4 @@
-"""Templates of arcs, and sentences as a parser sees them: codes by position, and the arcs that evidence allows."""
+"""Templates of arcs, and encoded sentences: codes by position, and the arcs that the evidence allows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_template_has_terms_of_each_side() -> None:
 @pytest.mark.parametrize(
     "text", ["h.xpos", "x.xpos[0]", "xpos[0]", "h.[0]", "", "b.xpos[0]", "h.xpos[a]", "h.xpos[33]", "h.xpos[0] " * 33]
 )
-def test_what_is_no_template(text: str) -> None:
+def test_malformed_templates(text: str) -> None:
     with pytest.raises(TemplateError, match="found"):
         ArcTemplate.parse(text)
 
@@ -39,7 +39,7 @@ def test_the_preset_has_the_templates_of_the_paper() -> None:
     assert any("user:feats" in text for text in arc_preset("xpos", "upos", True).texts)
 
 
-def test_codes_stand_in_the_order_of_the_kernel() -> None:
+def test_codes_have_the_order_of_the_kernel() -> None:
     templates = ArcTemplates(("m.form[0]", "h.upos[0] b.upos[0] m.upos[1]", "h.upos[0] m.upos[0]", "h.form[0]"))
     terms, seeds = templates.codes
     assert templates.sizes.tolist() == [1, 1, 1, 1, 0]
@@ -49,7 +49,7 @@ def test_codes_stand_in_the_order_of_the_kernel() -> None:
     assert len(set(seeds.tolist())) == 7
 
 
-def test_a_guide_joins_what_sees_no_token_between() -> None:
+def test_a_guide_is_joined_to_templates_without_tokens_between() -> None:
     texts = ("m.form[0]", "h.upos[0] b.upos[0] m.upos[1]", "h.upos[0] m.upos[0]", "h.form[0]")
     plain, guided = ArcTemplates(texts), ArcTemplates(texts, "ud")
     assert guided.sizes.tolist() == [1, 1, 1, 1, 4]
@@ -65,7 +65,7 @@ def test_a_guide_joins_what_sees_no_token_between() -> None:
     assert len(set(seeds[:8].tolist())) == 8
 
 
-def test_a_tree_that_guides_is_encoded_beside_the_evidence() -> None:
+def test_a_guide_tree_is_encoded_along_with_the_evidence() -> None:
     templates = ArcTemplates(("h.upos[0] m.guide:ud[0]",), "ud")
     given = with_evidence(sentence("NVN", [2, 0, 2]), None, (Arc(0, "root"),), None)
     with pytest.raises(CorpusError, match="a head layer 'guide:ud'"):
@@ -118,12 +118,12 @@ def test_a_candidate_without_a_head_allows_every_head() -> None:
     assert not encoded.informative().any()
 
 
-def test_a_layer_that_is_lacking_is_unknown() -> None:
+def test_a_missing_layer_is_unknown() -> None:
     encoded = encode_arcs([Sentence(("a", "b"), {"upos": (("N",), None)})], SMALL, "head")
     assert (encoded.heads == ANY).all()
 
 
-def test_taking_sentences_is_encoding_them() -> None:
+def test_taking_sentences_is_the_same_as_encoding_them() -> None:
     sentences = treebank(6)
     order = np.array([4, 0, 4])
     taken = encode_arcs(sentences, SMALL, "head").take(order)
@@ -139,6 +139,6 @@ def test_taking_sentences_is_encoding_them() -> None:
         ("m.user:feats[0]", "found no columns, expected a column"),
     ],
 )
-def test_what_a_sentence_lacks_is_named(text: str, message: str) -> None:
+def test_errors_name_what_a_sentence_lacks(text: str, message: str) -> None:
     with pytest.raises(CorpusError, match=message):
         encode_arcs(treebank(1), ArcTemplates((text,)))

@@ -1,4 +1,4 @@
-"""Attributes that the user brings: names and values of every token, as features."""
+"""Attributes from the user: names and values of every token as features."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ TOKENS = st.lists(st.lists(st.lists(st.sampled_from(["a", "b", "w=c", "日本"])
 def features(encoded: Encoded) -> list[list[tuple[int, float]]]:
     """Number and value of the features of every token."""
     values = encoded.type_values if len(encoded.type_values) else np.ones(len(encoded.type_features))
-    found = []
-    for kind in encoded.word_types:
-        mine = slice(encoded.type_ptr[kind], encoded.type_ptr[kind + 1])
-        found.append(list(zip(encoded.type_features[mine].tolist(), values[mine].tolist(), strict=True)))
-    return found
+    tokens = []
+    for word_type in encoded.word_types:
+        mine = slice(encoded.type_ptr[word_type], encoded.type_ptr[word_type + 1])
+        tokens.append(list(zip(encoded.type_features[mine].tolist(), values[mine].tolist(), strict=True)))
+    return tokens
 
 
 @given(TOKENS)
@@ -41,7 +41,7 @@ def test_every_token_has_its_attributes(corpus: list[list[list[str]]]) -> None:
 
 
 @given(TOKENS, TOKENS, st.integers(1, 3))
-def test_a_frozen_encoder_knows_what_was_frequent(
+def test_a_frozen_encoder_keeps_frequent_attributes(
     train: list[list[list[str]]], fresh: list[list[list[str]]], minimum: int
 ) -> None:
     encoder = AttributeEncoder()
@@ -73,14 +73,14 @@ def test_a_frozen_encoder_knows_what_was_frequent(
         ({}, []),
     ],
 )
-def test_dicts_are_taken_apart(token: Any, expected: list[tuple[str, float]]) -> None:
+def test_dicts_are_flattened(token: Any, expected: list[tuple[str, float]]) -> None:
     names: list[str] = []
     values: list[float] = []
     expand(token, names, values)
     assert list(zip(names, values, strict=True)) == expected
 
 
-def test_values_are_kept_and_ones_need_none() -> None:
+def test_values_are_kept_unless_all_are_one() -> None:
     encoded = AttributeEncoder().encode_attributes([[{"a": 0.5}, {"a": 2}], [["a"]]], [1.0, 3.0])
     assert features(encoded) == [[(0, 0.5)], [(0, 2.0)], [(0, 1.0)]]
     assert encoded.weights.tolist() == [1.0, 3.0]
@@ -104,7 +104,7 @@ def test_a_frozen_index_finds_attributes_by_name() -> None:
     assert features(encoded) == [[(1, 1.0), (-1, 1.0), (-1, 1.0)], [(2, 0.5), (0, 1.0)]]
 
 
-def test_no_column_and_no_number_are_errors_with_a_place() -> None:
+def test_a_missing_column_and_a_bad_number_are_errors_with_a_location() -> None:
     with pytest.raises(CorpusError, match=r"f:3: found no attributes"):
         AttributeEncoder().encode([Sentence(("x",), location=Location("f", 3))])
     wrong = Sentence(("x",), columns={ATTRIBUTES: ("a:one",)}, location=Location("f", 4))

@@ -1,4 +1,4 @@
-"""Scopes: which labels come into question where."""
+"""Candidate labels of tokens."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ MASKS = arrays(bool, st.tuples(st.integers(0, 6), st.integers(1, 5)))
 
 
 def mask_of(candidates: CandidateLabels, labels: int) -> np.ndarray:
-    found = np.zeros((len(candidates.ptr) - 1, labels), bool)
+    mask = np.zeros((len(candidates.ptr) - 1, labels), bool)
     for token, (low, high) in enumerate(zip(candidates.ptr[:-1], candidates.ptr[1:], strict=True)):
         own = candidates.labels[low:high].tolist()
         assert len(own) == len(set(own)), "a label twice"
-        found[token, own] = True
-    return found
+        mask[token, own] = True
+    return mask
 
 
 @given(MASKS)
-def test_a_mask_comes_back_and_a_token_without_a_label_has_all(mask: np.ndarray) -> None:
+def test_a_mask_survives_a_round_trip_and_a_token_without_labels_gets_all(mask: np.ndarray) -> None:
     expected = np.array([row if row.any() else np.ones_like(row) for row in mask], bool).reshape(mask.shape)
     np.testing.assert_array_equal(mask_of(CandidateLabels.of_mask(mask), mask.shape[1]), expected)
 
@@ -37,15 +37,16 @@ def test_tokens_can_be_taken_in_any_order(mask: np.ndarray, data: st.DataObject)
 
 
 @given(MASKS, st.integers(0, 6))
-def test_scopes_are_joined_as_their_tokens_are(mask: np.ndarray, cut: int) -> None:
+def test_candidates_are_concatenated_in_the_order_of_tokens(mask: np.ndarray, cut: int) -> None:
     parts = [CandidateLabels.of_mask(part) for part in (mask[:cut], mask[cut:])]
     np.testing.assert_array_equal(
-        mask_of(CandidateLabels.joined(parts), mask.shape[1]), mask_of(CandidateLabels.of_mask(mask), mask.shape[1])
+        mask_of(CandidateLabels.concatenate(parts), mask.shape[1]),
+        mask_of(CandidateLabels.of_mask(mask), mask.shape[1]),
     )
 
 
 @given(st.integers(1, 5).flatmap(lambda y: st.tuples(arrays(bool, (4, y)), arrays(bool, (3, y)))), st.data())
-def test_what_the_evidence_allows_comes_in_where_nothing_else_is_left(
+def test_allowed_labels_are_added_where_the_evidence_excludes_all_candidates(
     drawn: tuple[np.ndarray, np.ndarray], data: st.DataObject
 ) -> None:
     mask, sets = drawn
@@ -58,13 +59,13 @@ def test_what_the_evidence_allows_comes_in_where_nothing_else_is_left(
     assert (after & sets[allow]).any(axis=1).all()
 
 
-def test_the_same_scope_where_nothing_is_missing() -> None:
+def test_candidates_stay_the_same_where_none_is_missing() -> None:
     candidates = CandidateLabels.of_mask(np.ones((2, 3)))
     assert candidates.including(np.zeros(2, np.int32), np.ones((1, 3))) is candidates
 
 
-def test_no_parts_are_no_tokens() -> None:
-    candidates = CandidateLabels.joined([])
+def test_concatenating_nothing() -> None:
+    candidates = CandidateLabels.concatenate([])
     assert (candidates.ptr.tolist(), candidates.labels.tolist()) == ([0], [])
     with pytest.raises(IndexError):
         candidates.take(np.array([0]))

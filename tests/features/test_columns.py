@@ -1,4 +1,4 @@
-"""Columns against the twin: two forms have one code exactly where they have one value; 0 is absent."""
+"""Columns against the naive twin: two forms have the same code exactly if they have the same value; 0 is absent."""
 
 from __future__ import annotations
 

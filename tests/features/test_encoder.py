@@ -1,4 +1,4 @@
-"""Encoded sentences against the twin: every token has the features that its templates spell out, and no other."""
+"""Encoded sentences against the naive twin: every token has exactly the features of its templates."""
 
 from __future__ import annotations
 
@@ -130,7 +130,9 @@ def test_rare_features_are_dropped_by_the_number_of_tokens_that_have_them(
 
 @settings(max_examples=40)
 @given(TEMPLATES, SENTENCES, st.data())
-def test_take_is_encoding_of_the_taken(templates: Templates, sentences: list[Sentence], data: st.DataObject) -> None:
+def test_taking_sentences_is_the_same_as_encoding_them(
+    templates: Templates, sentences: list[Sentence], data: st.DataObject
+) -> None:
     encoder = TemplateEncoder(templates)
     encoded = encoder.encode(sentences)
     order = data.draw(st.lists(st.integers(0, len(sentences) - 1), max_size=6)) if sentences else []
@@ -146,7 +148,7 @@ def test_take_is_encoding_of_the_taken(templates: Templates, sentences: list[Sen
     assert pair(encoder, taken, chosen).items() <= features.items()
 
 
-def test_take_carries_doubt_and_weights() -> None:
+def test_take_keeps_noise_and_weights() -> None:
     sentences = [Sentence(("a", "b"), weight=2.0), Sentence(()), Sentence(("c",), weight=0.5)]
     encoded = TemplateEncoder(Templates(("form[1]",))).encode(sentences)
     taken = type(encoded)(**{**_fields(encoded), "noise": np.array([0.1, 0.2, 0.3])}).take(np.array([2, 1, 0]))
@@ -177,7 +179,7 @@ def test_empty_corpora_sentences_and_forms(preset: str, sentences: list[tuple[st
     assert (encoded.grams < len(encoder.index)).all()
 
 
-def test_a_missing_column_is_an_error_with_a_place() -> None:
+def test_a_missing_column_is_an_error_with_a_location() -> None:
     sentences = [
         Sentence(("a",), columns={"lemma": ("a",)}),
         Sentence(("b",), columns={"x": ("b",)}, location=Location("f.txt", 3)),

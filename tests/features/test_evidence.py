@@ -1,4 +1,4 @@
-"""From layers to label sets: a token allows what all of its layers allow, and unknown stays unknown."""
+"""From layers to label sets: a token allows the intersection of its layers, and unknown stays unknown."""
 
 from __future__ import annotations
 
@@ -61,19 +61,19 @@ CONTRADICTIONS = [((a,), (b,)) for a in CTB for b in PD if (a, b) not in PAIRS] 
 
 
 @pytest.mark.parametrize("token", CONTRADICTIONS)
-def test_layers_that_exclude_one_another_are_an_error_with_a_place(token: tuple[Any, Any]) -> None:
+def test_layers_that_exclude_one_another_are_an_error_with_a_location(token: tuple[Any, Any]) -> None:
     sentence = Sentence(("x",), {"ctb": (token[0],), "pd": (token[1],)}, location=Location("two.txt", 7))
     with pytest.raises(CorpusError, match=r"two\.txt:7: found layers that exclude one another"):
         allowed_sets([sentence], LabelSets(SPACE))
 
 
-def test_other_layers_and_missing_ones_say_nothing() -> None:
+def test_other_layers_and_missing_ones_are_no_evidence() -> None:
     sentences = [Sentence(("x", "y"), {"other": (("Z",), ("Z",))}), Sentence(()), Sentence(("z",))]
     assert allowed_sets(sentences, LabelSets(SPACE)).tolist() == [ALL] * 3
     assert allowed_sets([], LabelSets(SPACE)).tolist() == []
 
 
-def test_an_unknown_label_is_an_error_with_a_place() -> None:
+def test_an_unknown_label_is_an_error_with_a_location() -> None:
     sentence = Sentence(("x",), {"pd": (("nz",),)}, location=Location("pd.txt", 2))
     with pytest.raises(CorpusError, match=r"pd\.txt:2: .*'nz'.*expected labels of the model"):
         allowed_sets([sentence], LabelSets(SPACE))
@@ -94,7 +94,7 @@ ENTITIES = LabelSpace.plain("ner", ("B-LOC", "I-LOC", "B-PER", "I-PER", "O"))
         (("PER",), ("O", "B-PER"), {"O", "B-PER", "B-LOC", "I-LOC"}),
     ],
 )
-def test_outside_of_what_was_looked_for_is_unknown(covered: Any, label: tuple[str, ...], expected: set[str]) -> None:
+def test_outside_of_covered_types_is_unknown(covered: Any, label: tuple[str, ...], expected: set[str]) -> None:
     sets = LabelSets(ENTITIES)
     number = int(allowed_sets([Sentence(("x",), {"ner": (label,)})], sets, covered=covered)[0])
     assert {ENTITIES.names[y] for y in sets.labels(number)} == expected
@@ -102,16 +102,16 @@ def test_outside_of_what_was_looked_for_is_unknown(covered: Any, label: tuple[st
 
 
 @pytest.mark.parametrize(
-    ("covered", "told"),
+    ("covered", "message"),
     [
         (("PER", "PERS"), r"ner.txt: found the covered label 'PERS', .* types of labels, .*LOC.*PER \(perhaps PER\)"),
         (("B-XYZ",), r"ner.txt: found the covered label 'B-XYZ', expected labels or types of labels, B-LOC"),
         (("per",), "ner.txt: found the covered label 'per'"),
     ],
 )
-def test_a_covered_label_that_is_none(covered: tuple[str, ...], told: str) -> None:
+def test_an_unknown_covered_label(covered: tuple[str, ...], message: str) -> None:
     sentence = Sentence(("x",), {"ner": (("O",),)}, location=Location("ner.txt", 3))
-    with pytest.raises(CorpusError, match=told):
+    with pytest.raises(CorpusError, match=message):
         allowed_sets([sentence], LabelSets(ENTITIES), covered=covered)
     for known in ("E-PER", "LOC", "O"):
         allowed_sets([sentence], LabelSets(ENTITIES), covered=(known,))
@@ -135,7 +135,7 @@ def _coded(sets: LabelSets, numbers: list[int]) -> set[tuple[int, ...]]:
 
 @settings(max_examples=80)
 @given(st.lists(candidates(SEGMENTS.names), min_size=1, max_size=4))
-def test_dropping_what_the_scheme_says_anyway_allows_the_same_sequences(layer: list[Any]) -> None:
+def test_dropping_sets_that_follow_from_the_scheme_keeps_the_allowed_sequences(layer: list[Any]) -> None:
     sets = LabelSets(SEGMENTS)
     sentence = Sentence(("x",) * len(layer), {"seg": tuple(layer)})
     plain = allowed_sets([sentence], sets).tolist()

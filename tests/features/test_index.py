@@ -27,7 +27,7 @@ def test_ids_number_codes_in_order_of_first_occurrence(first: list[int], second:
 
 
 @given(CODES, CODES, st.integers(1, 4))
-def test_freezing_drops_what_is_rare_and_keeps_the_order(codes: list[int], other: list[int], minimum: int) -> None:
+def test_freezing_drops_rare_codes_and_keeps_the_order(codes: list[int], other: list[int], minimum: int) -> None:
     index = FeatureIndex()
     index.ids(array(codes))
     old = index.codes().tolist()
@@ -74,7 +74,7 @@ def test_a_large_index_grows_and_counts(calls: int) -> None:
     assert (index.ids(np.arange(1, 100, dtype=np.uint64)) == -1).all()
 
 
-def test_codes_that_fall_on_one_slot_stay_apart() -> None:
+def test_codes_with_the_same_slot_stay_distinct() -> None:
     codes = array([(n << 40) + 5 for n in range(1, 200)])
     index = FeatureIndex()
     assert index.ids(codes).tolist() == list(range(199))
@@ -88,6 +88,6 @@ def test_codes_that_fall_on_one_slot_stay_apart() -> None:
     [[n << 40 for n in range(1, 2000)], [5, 6, 5], [5, 0, 6], [(n % 2000 << 40) + n // 2000 for n in range(10**6)]],
     ids=["on one slot", "twice", "0", "a million on 500 slots"],
 )
-def test_codes_of_a_file_that_no_features_have_are_refused(codes: list[int]) -> None:
+def test_invalid_codes_from_a_file_are_refused(codes: list[int]) -> None:
     with pytest.raises(ValueError, match=r"feature \d+ has a code"):
         FeatureIndex.of_codes(array(codes))

@@ -1,4 +1,4 @@
-"""The columns of a lexicon against all substrings, and the features that templates make of them."""
+"""The columns of a lexicon against all substrings, and the features of templates over them."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def sentences(texts: list[str], **columns: list[list[str]]) -> list[Sentence]:
 @example(["甲甲", "甲甲甲"], ["甲甲甲甲", "", "甲", "甲甲"])
 @example(["甲乙甲乙甲乙", "乙甲"], ["甲乙甲乙甲乙"])
 @example(["aB", "aB甲"], ["aB", "1甲", "aB甲", "aaB"])
-def test_the_longest_words_are_those_by_hand(words: list[str], texts: list[str]) -> None:
-    found = lengths(words, texts)
+def test_the_longest_words_agree_with_those_found_by_hand(words: list[str], texts: list[str]) -> None:
+    longest = lengths(words, texts)
     each = [by_hand(words, text) for text in texts]
-    assert found == [[length for rows in each for length in rows[column]] for column in range(3)]
+    assert longest == [[length for rows in each for length in rows[column]] for column in range(3)]
 
 
-def test_words_overlap_and_long_ones_are_alike() -> None:
+def test_words_overlap_and_long_words_share_a_length() -> None:
     assert lengths(["研究", "研究生", "生命"], ["研究生命"]) == [[3, 0, 2, 0], [0, 3, 0, 0], [0, 2, 3, 2]]
     assert lengths(["甲乙甲乙甲", "甲乙甲乙甲乙甲"], ["甲乙甲乙甲乙甲"]) == [
         [5, 0, 5, 0, 0, 0, 0],
@@ -74,7 +74,7 @@ def test_words_overlap_and_long_ones_are_alike() -> None:
     ]
 
 
-def test_no_word_goes_on_in_the_next_sentence() -> None:
+def test_no_word_crosses_sentences() -> None:
     assert lengths(["甲乙", "甲\n乙"], ["甲", "乙", "", "甲乙"]) == [[0, 0, 2, 0], [0] * 4, [0, 0, 0, 2]]
     assert lengths(["aB"], ["aB", "aB"])[0] == [2, 0, 2, 0]
 
@@ -116,7 +116,7 @@ def patterns(encoder: TemplateEncoder, corpus: list[Sentence]) -> list[list[tupl
     return tokens
 
 
-def test_absent_is_no_feature() -> None:
+def test_an_absent_value_is_no_feature() -> None:
     encoder = TemplateEncoder(Templates(("lexicon_begins[0]",)), lexicon=LexiconColumns(["甲乙", "甲乙甲"]))
     encoded = encoder.encode(sentences(["甲乙乙甲", "甲乙甲"]))
     assert encoded.grams[:, 0].tolist() == [0, -1, -1, -1, 1, -1, -1]
@@ -144,7 +144,7 @@ def test_templates_without_words_and_words_without_templates() -> None:
 
 
 @pytest.mark.parametrize("form", ["甲乙", ""])
-def test_tokens_that_are_no_characters_are_an_error_with_a_place(form: str) -> None:
+def test_tokens_longer_than_a_character_are_an_error_with_a_location(form: str) -> None:
     encoder = TemplateEncoder(Templates(("lexicon_ends[0]",)), lexicon=LexiconColumns(["甲乙"]))
     corpus = [Sentence(("甲",)), Sentence(("乙", form), location=Location("a.txt", 7))]
     with pytest.raises(CorpusError, match=rf"a\.txt:7: found the token '{form}', expected characters, in which"):

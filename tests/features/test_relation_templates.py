@@ -1,4 +1,4 @@
-"""Templates of relations, and the places in a tree that they look at."""
+"""Templates of relations, and the positions of their sides in a tree."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import naive_trees
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.relation_templates import PLACES, RelationTemplates, relation_preset
+from tagweave.features.relation_templates import RELATION_SIDES, RelationTemplates, relation_preset
 from tagweave.features.templates import TemplateError
 from tagweave.kernels import arc_labels
 
 
-def test_codes_are_one_a_side() -> None:
+def test_every_side_has_one_code() -> None:
     templates = RelationTemplates(("h.upos[0] m.upos[0] h.form[1] d", "p.upos[0]"))
     terms, seeds = templates.codes
     ptr, sides, with_distance = templates.grams
@@ -24,18 +24,18 @@ def test_codes_are_one_a_side() -> None:
     assert terms[0].tolist() == [[upos, 0], [form, 1]]
     assert terms[1].tolist() == [[upos, 0], [-1, -1]]
     assert ptr.tolist() == [0, 2, 3]
-    assert [PLACES[side] for side in sides] == ["h", "m", "p"]
+    assert [RELATION_SIDES[side] for side in sides] == ["h", "m", "p"]
     assert with_distance.tolist() == [True, False]
     assert len(set(seeds.tolist())) == 3
 
 
 @pytest.mark.parametrize("text", ["", "d", "x.upos[0]", "b.upos[0] m.upos[0]", "m.upos", "m.upos[-33]"])
-def test_what_is_no_template(text: str) -> None:
+def test_malformed_templates(text: str) -> None:
     with pytest.raises(TemplateError, match="found"):
         _ = RelationTemplates((text,)).parsed
 
 
-def test_the_preset_leaves_out_what_lies_between() -> None:
+def test_the_preset_leaves_out_tokens_between() -> None:
     arcs = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0] b.upos[0] m.upos[0]"))
     texts = relation_preset(arcs, "upos").texts
     assert "h.upos[0] m.upos[0]" in texts
@@ -61,24 +61,24 @@ def expected_places(heads: tuple[int, ...], low: int) -> list[list[int]]:
             "r": [w for w in own if w > m][-1:],
             "g": [heads[h - 1]] if h else [],
         }
-        found.append([low + around[side][0] if around[side] else -1 for side in PLACES])
+        found.append([low + around[side][0] if around[side] else -1 for side in RELATION_SIDES])
     return found
 
 
 @given(st.data())
-def test_places_are_found(data: Any) -> None:
+def test_positions_of_sides(data: Any) -> None:
     trees = [data.draw(st.sampled_from(naive_trees.trees(n, False, False))) for n in (3, 0, 4)]
     ptr = np.array([0, 4, 5, 10], np.int64)
-    places = np.empty((7, len(PLACES)), np.int32)
+    places = np.empty((7, len(RELATION_SIDES)), np.int32)
     arc_labels.tree_places(ptr, np.array([head for tree in trees for head in tree], np.int32), places)
     expected = [row for tree, low in zip(trees, ptr[:-1].tolist(), strict=True) for row in expected_places(tree, low)]
     assert places.tolist() == expected
 
 
-def test_features_tell_direction_distance_and_places() -> None:
+def test_features_depend_on_direction_distance_and_sides() -> None:
     codes = np.arange(1, 13, dtype=np.uint64).reshape(4, 3) * np.uint64(0x9E3779B97F4A7C15)
     ptr, sides = np.array([0, 2, 3], np.int64), np.array([0, 1, 2], np.int64)
-    places = np.full((4, len(PLACES)), -1, np.int32)
+    places = np.full((4, len(RELATION_SIDES)), -1, np.int32)
     places[:, :2] = [[0, 1], [1, 0], [0, 1], [0, 3]]
     places[2, 2] = 3
     rows = {}

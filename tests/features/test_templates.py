@@ -1,4 +1,4 @@
-"""Templates: what is read and refused, which are shifts of one another, which look at the form alone."""
+"""Templates: parsing and errors, shifts of one another, and templates over the form alone."""
 
 from __future__ import annotations
 
@@ -64,19 +64,19 @@ def test_terms_are_read(text: str, terms: tuple[Term, ...]) -> None:
         ("form[0] " * 33, "found 33 terms"),
     ],
 )
-def test_what_cannot_be_read_raises(text: str, message: str) -> None:
+def test_malformed_templates_raise(text: str, message: str) -> None:
     with pytest.raises(TemplateError, match=message):
         Template.parse(text)
 
 
-def test_what_a_model_has_no_room_for_raises() -> None:
+def test_too_many_templates_raise() -> None:
     columns = [f"user:{number}[0]" for number in range(1001)]
     assert len(Templates(tuple(columns[1:])).families) == 1000
     with pytest.raises(TemplateError, match="found 1,001 templates, expected 1,000 at most"):
         _ = Templates(tuple(columns)).parsed
 
 
-def test_a_gram_is_seen_by_as_many_tokens_as_its_code_can_tell() -> None:
+def test_no_more_tokens_see_a_gram_than_its_code_can_represent() -> None:
     texts = [f"form[{offset}]" for offset in range(-16, 17)]
     assert spans(*texts) == {("form[0]", -16, -2), ("form[0]", -1, 13), ("form[0]", 14, 16)}
 
@@ -122,7 +122,7 @@ def test_templates_of_the_form_alone_are_inside_unless_they_have_shifts() -> Non
 
 
 @pytest.mark.parametrize("text", ["final[0]", "user:a[0]", "form[1]", "form[0] type[1]", "form[0]==form[1]"])
-def test_what_depends_on_more_than_the_form_is_never_inside(text: str) -> None:
+def test_templates_over_more_than_the_form_are_never_inside(text: str) -> None:
     assert inside(text) == []
     assert len(Templates((text,)).families) == 1
 

@@ -20,21 +20,21 @@ SENTENCES = [
 ]
 
 
-def test_a_sentence_without_confidence_is_believed() -> None:
+def test_a_sentence_without_confidence_is_certain() -> None:
     np.testing.assert_array_equal(token_noise(SENTENCES), [0, 0.75, 0, 1])
 
 
-def test_where_none_is_told_there_is_nothing() -> None:
+def test_no_confidence_gives_no_noise() -> None:
     assert token_noise([Sentence(("a", "b")), Sentence(())]).shape == (0,)
     assert token_noise([]).shape == (0,)
 
 
-def test_roots_are_not_noiseed() -> None:
+def test_roots_have_no_noise() -> None:
     encoded = encode_arcs(SENTENCES, ArcTemplates(()), "head")
     np.testing.assert_array_equal(with_noise(encoded, SENTENCES).noise, [0, 0, 0.75, 0, 0, 0, 0, 1])
 
 
-def test_what_is_believed_needs_no_noise() -> None:
+def test_certain_tokens_need_no_noise() -> None:
     sure = [replace(sentence, confidence=(1.0,) * len(sentence)) for sentence in SENTENCES]
     encoded = encode_arcs(sure, ArcTemplates(()), "head")
     assert with_noise(encoded, sure) is encoded

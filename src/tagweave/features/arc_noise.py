@@ -1,4 +1,4 @@
-"""How far the heads of training trees are believed: an excluded head keeps 1 - confidence of its potential."""
+"""Uncertain heads in training trees: an excluded head keeps 1 - confidence of its potential."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tagweave.features.noise import token_noise
 
 
 def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sentence]:
-    """The sentences without the arcs of confidence 0, which are no evidence."""
+    """The sentences without the arcs of confidence 0, which carry no evidence."""
     return [
         replace(s, heads={**s.heads, layer: _believed(s, s.heads[layer])})
         if s.confidence is not None and 0 in s.confidence and layer in s.heads
@@ -23,7 +23,7 @@ def without_disbelieved(sentences: Sequence[Sentence], layer: str) -> list[Sente
 
 
 def with_noise(encoded: EncodedArcs, sentences: Sequence[Sentence]) -> EncodedArcs:
-    """The encoded sentences with what the confidence of their tokens leaves of excluded heads."""
+    """The encoded sentences with the share of its potential that the confidence of a token leaves an excluded head."""
     noise = token_noise(sentences)
     return replace(encoded, noise=np.insert(noise, encoded.token_ptr[:-1], 0)) if noise.any() else encoded
 

@@ -1,10 +1,10 @@
-"""Templates of arc features: what a feature sees of the head, of the modifier, and of the tokens between them.
+"""Templates of arc features over the head, the modifier and the tokens between them.
 
-A template is text: terms joined by blanks, each `SIDE.COLUMN[OFFSET]`, as `h.xpos[0] m.xpos[-1]`: the tag of the head,
-and that of the token before the modifier. The sides are h, m, and b for a token between the two (`b.xpos[0]`: a feature
-for each distinct tag between them). Every feature is joined to the direction of the arc and, beside that, to its binned
-distance. Columns are those of forms (`tagweave.features.columns`), layers of the sentence (`upos`, `xpos`),
-`user:NAME`, a column of the corpus, or `guide:NAME`, the relations of a tree that guides.
+A template is text: terms separated by blanks, each `SIDE.COLUMN[OFFSET]`. `h.xpos[0] m.xpos[-1]`, for example, is the
+tag of the head with that of the token before the modifier. The sides are h, m, and b for a token between the two
+(`b.xpos[0]`: a feature for each distinct tag between them). Every feature is joined to the direction of the arc, and
+once more to direction and binned distance. Columns are those of forms (`tagweave.features.columns`), layers of the
+sentence (`upos`, `xpos`), `user:NAME` for a column of the corpus, and `guide:NAME` for the relations of a guide tree.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ArcTemplate:
         """Read `SIDE.COLUMN[OFFSET] ...`.
 
         Raises:
-            TemplateError: a term of another form, nothing but tokens between, or these with one end only.
+            TemplateError: a malformed term, or neither the head nor the modifier in the template.
         """
         terms = parse_terms(text, SIDES)
         if "h" not in terms and "m" not in terms:
@@ -47,12 +47,12 @@ class ArcTemplate:
 
     @property
     def is_between(self) -> bool:
-        """Whether it looks at the tokens between."""
+        """Whether it looks at tokens between head and modifier."""
         return bool(self.sides[2])
 
     @property
     def is_pair(self) -> bool:
-        """Whether it looks at head and modifier, and at nothing between."""
+        """Whether it looks at head and modifier, and at no token between."""
         return bool(self.sides[0] and self.sides[1] and not self.sides[2])
 
 
@@ -62,16 +62,15 @@ GUIDE = "guide:"
 
 
 def guide_layer(guideline: str) -> str:
-    """The head layer of the trees that guide: not the guideline's own, which may hold gold trees that training must not
-    see."""
+    """The head layer of guide trees: not the guideline's own, which may hold gold trees that training must not see."""
     return f"{GUIDE}{guideline}"
 
 
 def parse_terms(text: str, sides: str) -> dict[str, list[ArcTerm]]:
-    """The terms of every side that a template names, in the order in which it first names them.
+    """The terms of every side in a template, in the order in which the sides first occur.
 
     Raises:
-        TemplateError: a term of another form, or of another side; too many terms, or an offset that is too large.
+        TemplateError: a malformed term, an unknown side, too many terms, or too large an offset.
     """
     check_terms(text)
     terms: dict[str, list[ArcTerm]] = {}
@@ -90,8 +89,8 @@ class ArcTemplates:
 
     Attributes:
         texts: the templates.
-        guide: if not empty, the guideline of another tree of the sentence (its head layer is `guide_layer(guide)`). The
-            path from modifier to head through that tree is a feature, alone and joined to every template but those with
+        guide: if not empty, the guideline of a guide tree of the sentence, in the head layer `guide_layer(guide)`. The
+            path from modifier to head in that tree is a feature, alone and joined to every template except those with
             tokens between (jiang-2015, 4.1).
     """
 
@@ -99,7 +98,7 @@ class ArcTemplates:
     guide: str = ""
 
     def with_guide(self, guideline: str) -> ArcTemplates:
-        """These templates, joined to the path through a tree of this guideline; and the relations of that tree."""
+        """These templates, joined to the path in a guide tree of this guideline, plus templates of its relations."""
         relations = (" ".join(f"{side}.{guide_layer(guideline)}[0]" for side in sides) for sides in _RELATIONS)
         return ArcTemplates((*self.texts, *relations), guideline)
 
@@ -115,7 +114,7 @@ class ArcTemplates:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The names of all columns that they look at, sorted."""
+        """The names of all columns in the templates, sorted."""
         return tuple(sorted({column for t in self.parsed for side in t.sides for column, _ in side}))
 
     @cached_property
@@ -128,14 +127,14 @@ class ArcTemplates:
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """int64[5]: how many templates see both sides, the head alone, the modifier alone, and tokens between; and how
-        many are joined to the path of a guide."""
+        """int64[5]: the number of templates over both sides, the head alone, the modifier alone, tokens between; and
+        the number joined to the path of a guide."""
         sizes = [len(group) for group in self._groups]
         return np.array([*sizes, sum(sizes[:3]) + 1 if self.guide else 0], np.int64)
 
     @cached_property
     def codes(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Terms int64[R, J, 2] and seeds uint64[R] of the codes of a position, as `kernels.arcs` has them."""
+        """Terms int64[R, J, 2] and seeds uint64[R] of the codes of a position, as in `kernels.arcs`."""
         pairs, heads, modifiers, between = self._groups
         joined = [*pairs, *heads, *modifiers, _NOTHING] if self.guide else pairs
         sides = [(t, side) for side in (0, 1) for t in joined] + [(t, 0) for t in heads]
@@ -171,8 +170,8 @@ _FEATS = "h.F h.P|m.F m.P|h.F h.P m.P|h.P m.F m.P|h.F m.F|h.F h.P m.F m.P|h.W m.
 
 
 def arc_preset(tag: str, coarse: str | None = None, feats: bool = False) -> ArcTemplates:
-    """jiang-2015, Table 2, over forms and the layer `tag`; with the tags between (McDonald et al. 2005), and the last
-    character of a form beside the form.
+    """jiang-2015, Table 2, over forms and the layer `tag`, plus the tags between (McDonald et al. 2005) and the last
+    character of a form.
 
     Args:
         tag: the layer of tags.

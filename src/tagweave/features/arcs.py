@@ -1,6 +1,7 @@
-"""Sentences as a parser sees them: columns of codes by position, and the arcs that their evidence allows.
+"""Encoded sentences of a parser: columns of codes by position, and the arcs that the evidence allows.
 
-Position 0 of a sentence of L tokens is the root, so it has L + 1 positions and (L + 1)^2 cells, of head and modifier.
+Position 0 of a sentence is the root, so a sentence of L tokens has L + 1 positions and (L + 1)^2 cells, one for each
+head and modifier.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tagweave.features.ragged import pointers, rows
 
 ROOT = np.uint64(0x8EBC6AF09C88C6E3)
 """The value of every column at the root."""
-_UNKNOWN = "\0"  # the tag of a position that has not exactly one
+_UNKNOWN = "\0"  # the tag of a position without exactly one tag
 ANY, SEVERAL = -1, -2
 
 
@@ -32,14 +33,15 @@ class EncodedArcs:
         position_ptr: int64[S + 1], the first position (the root) of every sentence.
         names: the C columns.
         columns: uint64[N + S, C], their codes by position.
-        heads: int32[N + S], by position the head that is known; `ANY` where all are allowed (and at roots), `SEVERAL`
+        heads: int32[N + S], by position the known head; `ANY` where all heads are allowed (and at roots), `SEVERAL`
             where some are.
-        allowed: bool[cells], by head and modifier, what evidence allows, for sentences of which more is known than
-            single heads; `allowed_ptr` int64[S + 1] says where those of a sentence stand.
+        allowed: bool[cells], by head and modifier, whether the evidence allows the arc; only for sentences in which
+            some token has several candidate heads or only some tokens have a known one.
+        allowed_ptr: int64[S + 1], the first entry of each sentence in `allowed`.
         weights: float64[S], how often each sentence counts.
-        guide: int32[N + S], by position the head in the tree that guides, negative where it is unknown; empty without.
+        guide: int32[N + S], by position the head in the guide tree, negative where unknown; empty without a guide.
         noise: float64[N + S], by position the share of its potential that an excluded head keeps in training; empty
-            where all evidence is believed.
+            where all evidence is certain.
     """
 
     position_ptr: NDArray[np.int64]
@@ -67,26 +69,26 @@ class EncodedArcs:
 
     @property
     def token_heads(self) -> NDArray[np.int32]:
-        """int32[N], the heads without those of the roots: by token."""
+        """int32[N]: `heads` by token, without those of the roots."""
         return np.delete(self.heads, self.position_ptr[:-1])
 
-    def placed(self, terms: NDArray[np.int64], columns: Sequence[str]) -> NDArray[np.int64]:
-        """Terms int64[R, J, 2], whose columns are numbers into `columns`, with the numbers that they have here.
+    def renumber(self, terms: NDArray[np.int64], columns: Sequence[str]) -> NDArray[np.int64]:
+        """Terms int64[R, J, 2] with their columns, numbers into `columns`, as numbers into `names`.
 
         Raises:
-            ValueError: a column that is not here.
+            ValueError: a column that `names` lacks.
         """
         numbers = np.array([*(self.names.index(name) for name in columns), -1], np.int64)
         return np.stack([numbers[terms[:, :, 0]], terms[:, :, 1]], axis=2)
 
     def cells(self, first: int, last: int) -> NDArray[np.int64]:
-        """int64[n + 1]: where the cells of sentences first .. last - 1 begin, the first at 0."""
+        """int64[n + 1]: the first cell of each of the sentences first .. last - 1, counted from 0."""
         return pointers(np.diff(self.position_ptr[first : last + 1]) ** 2)
 
     def informative(self) -> NDArray[np.bool_]:
         """bool[S]: whether the evidence of a sentence excludes any arc. The loss of the others is 0.
 
-        Of a sentence of one token it cannot: the token depends on the root.
+        It never does in a sentence of one token, which can only depend on the root.
         """
         known = np.concatenate([[0], np.cumsum(self.heads != ANY)])
         return (known[self.position_ptr[1:]] > known[self.position_ptr[:-1]]) & (self.lengths > 1)
@@ -111,10 +113,10 @@ class EncodedArcs:
 def encode_arcs(
     sentences: Sequence[Sentence], templates: ArcTemplates, layer: str | None = None, more: Sequence[str] = ()
 ) -> EncodedArcs:
-    """The columns of sentences that templates look at, then `more`; with the evidence of a head layer, if one is named.
+    """Encode the columns of the templates, then those of `more`; with the evidence of a head layer, if one is named.
 
     Raises:
-        CorpusError: a template asks for a column or a layer that a sentence does not have, or a guide is missing.
+        CorpusError: a sentence lacks a column, a layer or a guide tree that the templates use.
     """
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     ptr = pointers(lengths + 1)
@@ -190,7 +192,7 @@ def _tag(candidates: Candidates) -> str:
 
 
 def only_head(candidates: ArcCandidates) -> int:
-    """The one head that candidates leave, `ANY` where they leave all, or `SEVERAL`."""
+    """The only head among the candidates, `ANY` if all heads are allowed, else `SEVERAL`."""
     if candidates is None:
         return ANY
     heads = {arc.head for arc in candidates}
@@ -200,7 +202,7 @@ def only_head(candidates: ArcCandidates) -> int:
 
 
 def _matrix(sentence: Sentence, layer: str, heads: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """What a sentence allows, by head and modifier; nothing where it allows everything or one head each."""
+    """The arcs that a sentence allows, by head and modifier; empty if it allows all, or one head for every token."""
     n = len(heads)
     if (heads[1:] >= 0).all() or (heads == ANY).all():
         return np.zeros(0, np.uint8)

@@ -1,4 +1,4 @@
-"""Features that the user brings: lists of attributes for every token, with values, as CRFsuite takes them."""
+"""Features that the user supplies: a list of attributes with values for every token, as in CRFsuite."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from tagweave.kernels import hashing
 
 Attributes = Iterable[str] | Mapping[str, Any]
 
-_PLAIN = {bool, int, float}  # they are known at once not to be nested
+_PLAIN = {bool, int, float}  # not nested: no slow `isinstance` needed
 
 
 class AttributeEncoder:
-    """Attribute names to features. A token's features are its attributes, whatever its neighbours are.
+    """Maps attribute names to features. The features of a token are its own attributes, not those of its neighbours.
 
     Args:
-        index: a frozen index; a growing one is made when left out.
-        names: the attributes that the index numbers, in its order.
+        index: a frozen index; `None` creates a growing one.
+        names: the attributes of the index, in order.
     """
 
     kind = "attributes"
@@ -42,10 +42,10 @@ class AttributeEncoder:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AttributeEncoder:
-        """The frozen encoder of a model on disk, from what `arrays` kept.
+        """The frozen encoder of a stored model, from what `arrays` returned.
 
         Raises:
-            ValueError, RecursionError: something else than the names of attributes and their codes.
+            ValueError, RecursionError: the arrays do not hold attribute names and their codes.
         """
         names = read_texts(arrays["index.attributes"], "index.attributes")
         if len(names) != len(arrays["index.codes"]):
@@ -58,11 +58,11 @@ class AttributeEncoder:
         return np.ones(len(self.index), np.int64)
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """The sentences whose tokens are labelled: these."""
+        """The sentences whose tokens are labelled: `sentences` themselves."""
         return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences with a column of attributes. One thread does it.
+        """The features of sentences with a column of attributes; uses one thread.
 
         Raises:
             CorpusError: no such column, or a value that is not a number.
@@ -77,8 +77,8 @@ class AttributeEncoder:
     ) -> Encoded:
         """The features of tokens given as lists of attribute names, or as dicts from names to values.
 
-        In a dict a number (or bool) is the value of the attribute, a string is joined to its name (`name:string`),
-        and a nested dict or list is taken apart likewise.
+        In a dict, a number (or bool) is the value of the attribute, a string is joined to its name (`name:string`),
+        and nested dicts and lists are flattened the same way.
         """
         names: list[str] = []
         values: list[float] = []
@@ -91,16 +91,16 @@ class AttributeEncoder:
         return _encoded(list(map(len, sentences)), ends, features, np.array(values, np.float64), weights)
 
     def _known(self, names: list[str]) -> NDArray[np.int32]:
-        """The features of attributes by name, -1 for those that a frozen index does not have."""
+        """The features of attributes in a frozen index, -1 for unknown ones."""
         return np.array(list(map(self.numbers.get, names, repeat(-1))), np.int32)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The attributes of a frozen index. Its codes would do, but hashing costs more than one sentence's scores."""
+        """The numbers of attributes in a frozen index: a dict, since hashing codes takes longer than scoring."""
         return {name: number for number, name in enumerate(self.names)}
 
     def _numbered(self, names: list[str]) -> NDArray[np.int32]:
-        """The features of attributes, new ones for those that are new."""
+        """The features of attributes in a growing index, which adds unknown ones."""
         distinct: dict[str, int] = {}
         order = np.fromiter((distinct.setdefault(name, len(distinct)) for name in names), np.int64, len(names))
         codes = FormColumns(list(distinct)).form()
@@ -118,7 +118,7 @@ class AttributeEncoder:
             self.names[ids[at]] = names[at]
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        """Stop growing; attributes that occurred less often are dropped, from `encoded` too."""
+        """Stop growing; drop attributes that occurred less often, from `encoded` too."""
         new = self.index.freeze(minimum_count)
         if (new < 0).any():
             self.names = [name for name, number in zip(self.names, new.tolist(), strict=True) if number >= 0]
@@ -129,23 +129,23 @@ class AttributeEncoder:
         return {"kind": self.kind}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a model on disk keeps of the encoder."""
+        """The arrays stored with a model."""
         names = np.frombuffer(json.dumps(self.names).encode(), np.uint8)
         return {"index.codes": self.index.codes(), "index.attributes": names}
 
 
 def expand(token: Attributes, names: list[str], values: list[float], prefix: str = "") -> None:
-    """Add attribute names and values of one token, nested ones joined by colons, as sklearn-crfsuite takes them."""
-    if not isinstance(token, dict | Mapping):  # that a dict is a mapping takes longer to find out
+    """Add attribute names and values of one token, nested names joined by colons as in sklearn-crfsuite."""
+    if not isinstance(token, dict | Mapping):  # dict first: the check against Mapping is slower
         names.extend([f"{prefix}{name}" for name in token] if prefix else map(str, token))
         values.extend([1.0] * (len(names) - len(values)))
         return
     for name, value in token.items():
-        kind = type(value)
-        if kind is str or isinstance(value, str):
+        value_type = type(value)
+        if value_type is str or isinstance(value, str):
             names.append(f"{prefix}{name}:{value}")
             values.append(1.0)
-        elif kind not in _PLAIN and isinstance(value, Iterable) and not isinstance(value, bytes):
+        elif value_type not in _PLAIN and isinstance(value, Iterable) and not isinstance(value, bytes):
             expand(value, names, values, f"{prefix}{name}:")
         else:
             names.append(f"{prefix}{name}")

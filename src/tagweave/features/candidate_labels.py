@@ -1,8 +1,7 @@
-"""Candidate labels: those that come into question at each token, whatever it is annotated with.
+"""Candidate labels: the labels that a model considers at each token, whatever the annotation.
 
-Evidence restricts one of the two sums of the loss; candidates restrict both, and every decoding: no other
-label exists there. So a model of very many labels is cut to the few that others hold possible (context-aware pruning:
-Li, Chao and Zhang 2016).
+Evidence restricts one of the two sums of the loss; candidate labels restrict both, and every decoding. They cut a model
+with very many labels to the few that other models find possible (context-aware pruning: Li, Chao and Zhang 2016).
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from numpy.typing import NDArray
 
 from tagweave.features.ragged import pointers, rows
 
-_TOKENS = 1 << 14  # looked at at a time: their labels may be a hundred times as many
+_TOKENS = 1 << 14  # processed at a time, since they may have a hundred times as many labels
 
 
 @dataclass(frozen=True)
 class CandidateLabels:
-    """The labels that come into question at each of N tokens.
+    """The candidate labels of each of N tokens.
 
     Attributes:
         ptr: int64[N + 1], the first entry of every token.
-        labels: int32[ptr[N]], its labels, at least one.
+        labels: int32[ptr[N]], its labels; at least one per token.
     """
 
     ptr: NDArray[np.int64]
@@ -32,15 +31,15 @@ class CandidateLabels:
 
     @classmethod
     def of_mask(cls, mask: NDArray[Any]) -> CandidateLabels:
-        """From bool[N, Y]; a token with no label has all."""
+        """From bool[N, Y]; a token without any label gets all."""
         mask = mask.astype(bool)
         mask |= ~mask.any(axis=1, keepdims=True)
         tokens, labels = np.nonzero(mask)
         return cls(pointers(np.bincount(tokens, minlength=len(mask))), labels.astype(np.int32))
 
     @classmethod
-    def joined(cls, parts: list[CandidateLabels]) -> CandidateLabels:
-        """The candidates of one run of tokens after the other."""
+    def concatenate(cls, parts: list[CandidateLabels]) -> CandidateLabels:
+        """The candidates of consecutive runs of tokens."""
         lengths = [np.diff(part.ptr) for part in parts]
         labels = [part.labels for part in parts]
         none = np.zeros(0, np.int32)
@@ -52,7 +51,7 @@ class CandidateLabels:
         return CandidateLabels(ptr, self.labels[entries])
 
     def including(self, allow: NDArray[np.int32], masks: NDArray[Any]) -> CandidateLabels:
-        """With all labels that the evidence of a token allows, where it excludes all that came into question.
+        """These candidates; where the evidence of a token excludes all of them, plus all labels that it allows.
 
         Args:
             allow: int32[N], the label set of every token.
@@ -69,10 +68,10 @@ class CandidateLabels:
 
     def _meets(self, allow: NDArray[np.int32], masks: NDArray[Any]) -> NDArray[np.bool_]:
         """bool[N]: whether the evidence of a token allows any of its labels."""
-        found = np.zeros(len(allow), bool)
+        meets = np.zeros(len(allow), bool)
         for low in range(0, len(allow), _TOKENS):
             ptr = self.ptr[low : low + _TOKENS + 1]
             sets = np.repeat(allow[low : low + _TOKENS], np.diff(ptr))
             inside = masks[sets, self.labels[ptr[0] : ptr[-1]]] > 0
-            found[low : low + _TOKENS] = np.logical_or.reduceat(inside, ptr[:-1] - ptr[0])
-        return found
+            meets[low : low + _TOKENS] = np.logical_or.reduceat(inside, ptr[:-1] - ptr[0])
+        return meets

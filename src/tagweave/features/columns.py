@@ -1,7 +1,7 @@
-"""Integer columns that templates look at, derived from the forms of tokens.
+"""Columns of 64-bit codes for templates, derived from the forms of tokens.
 
-A column gives every distinct form a 64-bit code, 0 where it has none. Codes are hashes of content, so they need no
-vocabulary and mean the same in every corpus and process. A list column gives every form any number of codes.
+A column gives every distinct form a code, or 0 for no value. Codes are hashes of content, so they need no vocabulary
+and are the same in every corpus and process. A list column gives every form any number of codes.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ DIGIT, LETTER, PUNCTUATION, HAN, HIRAGANA, KATAKANA, OTHER, CAPITAL = range(1, 9
 
 
 def character_class(character: str) -> int:
-    """The class of one character, full-width forms with their half-width ones."""
+    """The class of one character; full-width and half-width forms have the same class."""
     if ("一" <= character <= "鿿" or "\U00020000" <= character < "\U00040000") and unicodedata.category(
         character
     ) == "Lo":
-        return HAN  # most characters that there are, and names are slow
+        return HAN  # most characters in Chinese text; looking names up is slow
     folded = unicodedata.normalize("NFKC", character)[:1] or character
     name, category = unicodedata.name(folded, ""), unicodedata.category(folded)
     by_name = {"CJK": HAN, "HIRAGANA": HIRAGANA, "KATAKANA": KATAKANA}
@@ -58,7 +58,7 @@ def _date_class(character: str) -> int:
 
 
 def _shape(character: str) -> int:
-    """The class of a character, of capitals one of their own; punctuation and symbols are what they are."""
+    """The class of a character, with a class of its own for capitals; punctuation and symbols stand for themselves."""
     of = character_class(character)
     if of == PUNCTUATION:
         return ord(character)
@@ -77,7 +77,7 @@ class FormColumns:
         self.length = self.stop - self.start
 
     def scalar(self, name: str) -> Codes:
-        """uint64[V], one code a form, 0 where the column has no value for the form."""
+        """uint64[V], one code per form, 0 where the column has no value for the form."""
         return SCALAR_COLUMNS[name](self)
 
     def listed(self, name: str) -> tuple[NDArray[np.int64], Codes]:
@@ -96,7 +96,7 @@ class FormColumns:
         return FormColumns([form.lower() for form in self._forms]).form()
 
     def folded(self) -> Codes:
-        """The form with full-width and half-width characters made one."""
+        """The form with full-width and half-width characters unified."""
         return FormColumns([folded(form) for form in self._forms]).form()
 
     def normal(self) -> Codes:
@@ -104,7 +104,7 @@ class FormColumns:
         return FormColumns([_DIGIT.sub("0", form.lower()) for form in self._forms]).form()
 
     def shape(self) -> Codes:
-        """The classes of the characters, each run of one class once: `Xx` for `Paris`, `0.0` for `3.14`."""
+        """The classes of the characters, with runs of a class collapsed: `Xx` for `Paris`, `0.0` for `3.14`."""
         points = self._per_point(_shape).astype(np.uint32)
         begins = np.diff(points, prepend=0) != 0
         begins[self.start[self.length > 0]] = True
@@ -120,7 +120,7 @@ class FormColumns:
         return self._spans(np.where(self.length >= length, self.stop - length, self.stop), self.stop)
 
     def single(self) -> Codes:
-        """The form where it is one character long."""
+        """The form if it is one character long."""
         return np.where(self.length == 1, self.form(), np.uint64(0))
 
     def length_class(self) -> Codes:
@@ -128,7 +128,7 @@ class FormColumns:
         return np.asarray(np.minimum(self.length, 10), np.uint64)
 
     def classes(self, of: Callable[[str], int]) -> Codes:
-        """The class of the form's characters if all have one, else 99."""
+        """The class of the form's characters if all have the same, else 99."""
         per_point = self._per_point(of)
         return self._reduce(per_point, _common)
 
@@ -155,7 +155,7 @@ class FormColumns:
     def _reduce(
         self, values: NDArray[np.int64], reduce: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
     ) -> Codes:
-        """One number a form from one number a character; 0 for an empty form."""
+        """One number per form from one number per character; 0 for an empty form."""
         out = np.zeros(len(self.start), np.uint64)
         filled = self.length > 0
         if filled.any():
@@ -190,7 +190,7 @@ def _hashed(points: NDArray[np.uint32], start: NDArray[np.int64], stop: NDArray[
 
 
 def _code_points(forms: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
-    # a `bytearray`, since code for arrays that are read-only would have to be compiled beside that for others
+    # a `bytearray` gives a writable array; Numba would compile every kernel again for a read-only one
     points = np.frombuffer(bytearray("".join(forms).encode("utf-32-le", "surrogatepass")), np.uint32)
     lengths = np.fromiter(map(len, forms), np.int64, len(forms))
     stop = np.cumsum(lengths)
@@ -209,8 +209,8 @@ def _common(values: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int6
     return np.where(smallest == largest, smallest, 99)
 
 
-def _affix(kind: str, length: int) -> Callable[[FormColumns], Codes]:
-    return lambda columns: getattr(columns, kind)(length)
+def _affix(method: str, length: int) -> Callable[[FormColumns], Codes]:
+    return lambda columns: getattr(columns, method)(length)
 
 
 def _is_punctuation(character: str) -> bool:
@@ -242,10 +242,10 @@ SCALAR_COLUMNS: dict[str, Callable[[FormColumns], Codes]] = {
     **{f"prefix_{n}": _affix("prefix", n) for n in range(1, _MAX_AFFIX + 1)},
     **{f"suffix_{n}": _affix("suffix", n) for n in range(1, _MAX_AFFIX + 1)},
 }
-"""The columns with one value a form."""
+"""The columns with one value per form."""
 
 LIST_COLUMNS: dict[str, Callable[[FormColumns], tuple[NDArray[np.int64], Codes]]] = {
     "inner": FormColumns.inner,
     "repeat": FormColumns.repeat,
 }
-"""The columns with any number of values a form."""
+"""The columns with any number of values per form."""

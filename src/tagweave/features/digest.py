@@ -1,4 +1,4 @@
-"""The digest by which a file of arrays shows that it is whole: damage to numbers is nothing that a format notices."""
+"""The digest that detects damage to the numbers in a file of arrays, which the format itself would not notice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 def digest_of(description: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     """The CRC-32 of a plain description and of named arrays with their types and shapes, as eight hex digits.
 
-    It finds accidents, not intent.
+    It detects accidental damage, not tampering.
     """
     shapes = {name: [array.dtype.str, *array.shape] for name, array in arrays.items()}
     crc = zlib.crc32(json.dumps([description, shapes], sort_keys=True).encode())

@@ -1,4 +1,4 @@
-"""Encoded corpora: sentences as arrays, with no string in them."""
+"""Encoded corpora: sentences as numeric arrays."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Encoded:
         word_types: int32[N], the word type (distinct word form, or distinct list of attributes) of every token.
         type_ptr, type_features: int64[V + 1] and int32, the features of every word type.
         type_values: empty, or float64, one factor for each of `type_features`.
-        grams: int32[M, K], the gram of every family at every anchor, -1 where there is none that the index knows.
-        lead: how many anchors stand before the first token of a sentence; M = N + S (lead + trail).
+        grams: int32[M, K], the gram of every family at every anchor, -1 where the index has none.
+        lead: how many anchors a sentence has before its first token; M = N + S (lead + trail).
         low, high: int64[K], the smallest and largest offset of an anchor from a token that sees it.
         allow: int32[N], the label set of every token; 0 allows all.
         noise: empty, or float64[N], the share of its score that an excluded label keeps.
         weights: float64[S], how often each sentence counts.
-        candidates: the labels that come into question at each token; `None`: all.
+        candidates: the candidate labels of each token; `None`: all.
     """
 
     sentence_ptr: NDArray[np.int64]
@@ -61,7 +61,7 @@ class Encoded:
 
     @property
     def outer_anchors(self) -> int:
-        """How many anchors of a sentence stand outside it, before and after: lead + trail."""
+        """How many anchors of a sentence lie outside it, before and after: lead + trail."""
         return (len(self.grams) - self.tokens) // max(1, len(self))
 
     def informative(self) -> NDArray[np.bool_]:
@@ -89,9 +89,9 @@ class Encoded:
         return replace(self, allow=allow)
 
     def including_allowed(self, masks: NDArray[Any]) -> Encoded:
-        """The same sentences with candidates among which every token has a label that its evidence allows.
+        """The same sentences, in which every token has a candidate label that its evidence allows.
 
-        masks [sets, Y] are the label sets that `allow` numbers.
+        `masks` [sets, Y] are the label sets to which `allow` refers by number.
         """
         return (
             self if self.candidates is None else replace(self, candidates=self.candidates.including(self.allow, masks))

@@ -1,4 +1,4 @@
-"""From sentences to integer arrays: templates evaluated over columns, grams looked up in the feature index."""
+"""The template encoder: evaluates templates over columns and looks grams up in the feature index."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tagweave.kernels import hashing
 
 Codes = NDArray[np.uint64]
 
-_BLOCK = 4096  # sentences hashed at a time, so that codes (8 bytes) are never all in memory beside ids (4 bytes)
+_BLOCK = 4096  # sentences hashed at a time, so that all codes (8 bytes) are never in memory along with ids (4 bytes)
 
 
 @dataclass(frozen=True)
 class _Tokens:
-    """The tokens of a corpus as numbers: which distinct form each has, and which distinct value of each user column."""
+    """The tokens of a corpus as numbers: of their distinct forms, and of the distinct values of each user column."""
 
     sentence_ptr: NDArray[np.int64]
     forms: list[str]
@@ -39,12 +39,12 @@ class TemplateEncoder:
     """Templates and their feature index.
 
     Args:
-        templates: what features look at.
-        index: a frozen index; a growing one is made when left out.
-        lexicon: the words that templates over its columns look at.
+        templates: the feature templates.
+        index: a frozen index; `None` creates a growing one.
+        lexicon: the words for templates over columns of a lexicon.
 
     Raises:
-        TemplateError: templates over the columns of a lexicon without words for them, or words without such templates.
+        TemplateError: templates over columns of a lexicon without words, or words without such templates.
     """
 
     kind = "templates"
@@ -71,22 +71,22 @@ class TemplateEncoder:
         return hashing.windows_of(self.index.codes())
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """The sentences whose tokens are labelled: these."""
+        """The sentences whose tokens are labelled: `sentences` themselves."""
         return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences, with no evidence: every token allows every label. One thread does it.
+        """The features of sentences, without evidence: every token allows every label. Uses one thread.
 
         Raises:
-            CorpusError: a template asks for a column that a sentence does not have, or looks for the words of a lexicon
-                in tokens that are no characters.
+            CorpusError: a sentence lacks a column that a template uses, or a template looks for words of a lexicon in
+                tokens longer than one character.
         """
         tokens = self._tokens(sentences)
         grams = self._grams(tokens)
         type_ptr, type_codes = self._inside(tokens.columns)
         features = self.index.ids(type_codes)
         if not self.index.frozen:
-            # the index saw the features of a form once, but they occur at each of its tokens
+            # the index counted the features of a form once, but they occur at each of its tokens
             times = np.bincount(tokens.ids[0], minlength=len(tokens.forms))
             self.index.count(features, np.repeat(times - 1, np.diff(type_ptr)))
         total = int(tokens.sentence_ptr[-1])
@@ -106,7 +106,7 @@ class TemplateEncoder:
         )
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        """Stop growing; features that occurred less often than `minimum_count` are dropped, from `encoded` too."""
+        """Stop growing; drop features that occurred less often than `minimum_count`, from `encoded` too."""
         new = self.index.freeze(minimum_count)
         if (new < 0).any():
             hashing.renumber(encoded.grams.reshape(-1), new)
@@ -132,7 +132,7 @@ class TemplateEncoder:
         form_ids: NDArray[np.int32],
         ptr: NDArray[np.int64],
     ) -> list[NDArray[np.int32]]:
-        """Of every column of the lexicon that templates ask for, which entry of its table a token has."""
+        """For every lexicon column of the templates, the entry of its table for each token."""
         if not self.templates.lexicon_columns:
             return []
         if (columns.length != 1).any():
@@ -160,7 +160,7 @@ class TemplateEncoder:
         return grams
 
     def _terms(self, tokens: _Tokens) -> tuple[Codes, NDArray[np.int64], NDArray[np.int64]]:
-        """The value tables of all columns that families use, and terms int64[K, J, 4] that point into them."""
+        """The value tables of all columns of the families, and terms int64[K, J, 4] that point into them."""
         families = self.templates.families
         names = sorted({term.column for family in families for term in family.terms})
         tables = [self._table(name, tokens) for name in names]
@@ -186,7 +186,7 @@ class TemplateEncoder:
         return tokens.columns.scalar(column)
 
     def _inside(self, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
-        """The codes of all features of each form alone: ptr int64[V + 1] and codes, absent ones dropped."""
+        """The codes of all features that depend on the form alone: ptr int64[V + 1] and codes, without absent ones."""
         rows, codes = [], []
         for template in self.templates.inside:
             of_row, of_code = _inside_codes(template, columns)
@@ -205,7 +205,7 @@ class TemplateEncoder:
         return {"kind": self.kind, "templates": list(self.templates.texts)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a model on disk keeps of the encoder."""
+        """The arrays stored with a model."""
         return {"index.codes": self.index.codes(), **self.lexicon.arrays()}
 
 
@@ -217,7 +217,7 @@ def _number(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[
 
 
 def _final(form_ids: NDArray[np.int32], ptr: NDArray[np.int64]) -> NDArray[np.int32]:
-    """For every token the form of the last token of its sentence."""
+    """For every token, the form of the last token of its sentence."""
     lengths = np.diff(ptr)
     filled = lengths > 0
     return np.repeat(form_ids[ptr[1:][filled] - 1], lengths[filled])
@@ -238,7 +238,7 @@ def _raise_no_characters(sentences: Sequence[Sentence]) -> NoReturn:
 
 
 def _inside_codes(template: Template, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
-    """The form and the code of every feature of a template that looks at the form alone; code 0 where absent."""
+    """The form and the code of every feature of a template over the form alone; code 0 if absent."""
     forms = len(columns.length)
     rows = np.arange(forms)
     lists = [term.column for term in template.terms if term.column in LIST_COLUMNS]
@@ -252,7 +252,7 @@ def _inside_codes(template: Template, columns: FormColumns) -> tuple[NDArray[np.
 
 
 def _join(seed: np.uint64, parts: list[Codes]) -> Codes:
-    """One code from a seed and the codes of the terms; 0 where any of them is 0."""
+    """One code from a seed and the codes of the terms; 0 if any of them is 0."""
     joined = np.empty(len(parts[0]), np.uint64)
     points = np.stack(parts, axis=1)
     starts = np.arange(len(points), dtype=np.int64) * len(parts)

@@ -1,4 +1,4 @@
-"""From annotation layers to label sets: what the evidence of every token allows, as numbers into a table of sets."""
+"""From annotation layers to evidence: the label set that every token allows, as a number into a table of sets."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tagweave.labels.space import LabelSpace, UnknownLabelError
 from tagweave.labels.transition_scheme import TransitionScheme
 
 OUTSIDE = "O"
-"""The label that says "nothing of what we look for"."""
-_SHOWN = 12  # labels in a message
+"""The label of tokens outside all chunks."""
+_SHOWN = 12  # most labels in a message
 
 
 def allowed_sets(
@@ -27,19 +27,19 @@ def allowed_sets(
 ) -> NDArray[np.int32]:
     """int32[N]: the number of the label set that each token allows.
 
-    Every layer of a sentence that is a guideline of the label space counts; a token with several allows what all of
-    them allow. A set that only excludes what the scheme excludes anyway says nothing, and becomes the set of all
-    labels.
+    Every layer of a sentence that is a guideline of the label space counts; a token with several layers allows the
+    intersection of their sets. A set that excludes no more than the scheme does carries no evidence, and becomes the
+    set of all labels.
 
     Args:
         sentences: N tokens in all.
-        sets: the table, which grows.
+        sets: the table; new sets are added.
         scheme: the transitions of the coding.
         covered: the labels (or types, the part after `B-`) that the annotators looked for. `O` then also allows every
             label of other types.
 
     Raises:
-        CorpusError: a label that the space does not have, also a covered one, or layers that exclude one another.
+        CorpusError: a label, covered or annotated, that the space lacks, or layers that exclude one another.
     """
     resolve = _Resolver(sets, None if covered is None else _known(covered, sets.space, sentences))
     edges = _Edges(sets, scheme) if scheme else None
@@ -51,7 +51,7 @@ def allowed_sets(
 
 
 def _known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[Sentence]) -> tuple[str, ...]:
-    """The covered labels, each of which is a label of some guideline, or has the type of one."""
+    """The covered labels; each must be a label of some guideline, or have the type of one."""
     known = {name for view in space.sides for label in view.names for name in (label, label.partition("-")[2] or label)}
     for label in (labels := tuple(covered)):
         if label not in known and label.partition("-")[2] not in known:
@@ -64,7 +64,7 @@ def _known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[Senten
 
 
 class _Resolver:
-    """Looks candidates up, with every distinct candidate tuple resolved once."""
+    """Looks up label sets, resolving every distinct tuple of candidates once."""
 
     def __init__(self, sets: LabelSets, covered: Iterable[str] | None) -> None:
         self._sets = sets
@@ -98,12 +98,12 @@ class _Resolver:
             known = (
                 (name, sentence.layers[name][at]) for name in self._sets.space.guidelines if name in sentence.layers
             )
-            told = ", ".join(f"{name} {'|'.join(candidates)}" for name, candidates in known if candidates)
-            found = f"layers that exclude one another at token {at + 1}, {sentence.forms[at]!r} ({told})"
+            layers = ", ".join(f"{name} {'|'.join(candidates)}" for name, candidates in known if candidates)
+            found = f"layers that exclude one another at token {at + 1}, {sentence.forms[at]!r} ({layers})"
             raise CorpusError(found, "a label that all allow", *sentence.location) from error
 
     def _widen(self, guideline: str, candidates: Candidates) -> Candidates:
-        """`O` in a corpus that covers only some types allows the labels of the other types too."""
+        """If the corpus covers only some types, `O` also allows the labels of the other types."""
         if self._covered is None or candidates is None or OUTSIDE not in candidates:
             return candidates
         names = self._sets.space.view(guideline).names
@@ -112,22 +112,22 @@ class _Resolver:
 
 
 class _Edges:
-    """Turns sets that say no more than the scheme does, at the edges of a sentence, into the set of all labels."""
+    """Replaces sets at the edges of a sentence that exclude no more than the scheme does by the set of all labels."""
 
     def __init__(self, sets: LabelSets, scheme: TransitionScheme) -> None:
         self._sets, self._scheme = sets, scheme
-        self._empty: dict[tuple[int, bool, bool], bool] = {}
+        self._uninformative: dict[tuple[int, bool, bool], bool] = {}
 
     def widened(self, numbers: list[int]) -> list[int]:
         for at in {0, len(numbers) - 1} if numbers else ():
             key = (numbers[at], at == 0, at == len(numbers) - 1)
-            if key not in self._empty:
-                self._empty[key] = self._says_nothing(*key)
-            if self._empty[key]:
+            if key not in self._uninformative:
+                self._uninformative[key] = self._is_uninformative(*key)
+            if self._uninformative[key]:
                 numbers[at] = ALL
         return numbers
 
-    def _says_nothing(self, number: int, first: bool, last: bool) -> bool:
+    def _is_uninformative(self, number: int, first: bool, last: bool) -> bool:
         possible = np.ones(len(self._sets.space), bool)
         if first:
             possible &= self._scheme.start

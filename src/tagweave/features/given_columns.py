@@ -1,4 +1,4 @@
-"""What a parser looks at beside forms: layers of tags, and columns of the corpus (`user:NAME`), which text may lack."""
+"""The given columns of a parser: layers of tags and columns of the corpus (`user:NAME`), which plain text may lack."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.arc_templates import GUIDE, is_form_column
 
 _USER = "user:"
-_BLANK = "_"  # of columns, as CoNLL-U has it
+_BLANK = "_"  # an unknown value of a column, as in CoNLL-U
 _KEPT = "upos"
-_KEEPING = 1 / 3  # of copies: UAS with UPOS alone gained 0.4 to 4.6 points, that of words alone lost 0.9 to 1.5
+_KEEP_SHARE = 1 / 3  # of copies: UAS with UPOS alone gained 0.4 to 4.6 points, that of words alone lost 0.9 to 1.5
 
 
 def given_columns(columns: Iterable[str]) -> tuple[str, ...]:
-    """Those of the columns of templates that come neither from forms nor from a tree that guides."""
+    """The columns of templates that come neither from forms nor from a guide tree."""
     return tuple(name for name in columns if not is_form_column(name) and not name.startswith(GUIDE))
 
 
 def with_columns(sentence: Sentence, names: Sequence[str]) -> Sentence:
-    """The sentence with all of these, unknown where it has none."""
+    """The sentence with all of these columns; those that it lacks have unknown values."""
     return _blanked(sentence, [name for name in names if _column(sentence, name) is None])
 
 
 def without_columns(sentence: Sentence, names: Sequence[str]) -> Sentence:
-    """The sentence with nothing known of these."""
+    """The sentence with all values of these columns unknown."""
     return _blanked(sentence, names)
 
 
 def lacking(sentences: Sequence[Sentence], names: Sequence[str]) -> list[str]:
-    """Those of which nothing is known in any of the sentences, by the names that they have there."""
+    """The columns without a known value in any sentence, by their names in the corpus."""
     return [
         name.removeprefix(_USER)
         for name in names
@@ -40,15 +40,14 @@ def lacking(sentences: Sequence[Sentence], names: Sequence[str]) -> list[str]:
 
 
 def with_copies(sentences: Sequence[Sentence], names: Sequence[str], share: float) -> list[Sentence]:
-    """The sentences and, after them, copies of a random share of them with these columns unknown.
+    """The sentences, followed by copies of a random share of them with these columns unknown.
 
-    A parser that is trained on both does not depend on the columns alone. A third of the copies keep UPOS, which is
-    what text has that another tagger has labelled. Where sentences lost their columns instead of being repeated, or
-    each column by itself, UAS with all columns was 0.3 to 0.8 lower (share 0.2; dev of four treebanks), and that of
-    words alone rose less.
+    A parser trained on both does not depend on the columns alone. A third of the copies keep UPOS, as in text labelled
+    by another tagger. When sentences lost their columns instead of being copied, or lost each column separately, UAS
+    with all columns was 0.3 to 0.8 lower (share 0.2; dev of four treebanks), and UAS of words alone rose less.
 
     Args:
-        sentences: in an order that, with the other arguments, decides which are copied.
+        sentences: the sentences; their order decides which are copied.
         names: columns as templates name them (`given_columns`).
         share: 0..1.
     """
@@ -58,7 +57,7 @@ def with_copies(sentences: Sequence[Sentence], names: Sequence[str], share: floa
     copies = []
     for sentence in sentences:
         if draw.random() < share:
-            copies.append(without_columns(sentence, finer if finer and draw.random() < _KEEPING else names))
+            copies.append(without_columns(sentence, finer if finer and draw.random() < _KEEP_SHARE else names))
     return [*sentences, *copies]
 
 

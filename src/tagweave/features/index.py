@@ -1,4 +1,4 @@
-"""The feature index: gram codes to consecutive feature ids. It grows while training data is read, then freezes."""
+"""The feature index: from gram codes to consecutive feature ids. It grows while training data is read, then freezes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from tagweave.kernels import hashing
 
-_CHUNK = 1 << 18  # codes between two looks at whether the table is large enough
-_FARTHEST = 512  # slots from its own that a hash ever stands in a table at most half full: of 10 million, 90
+_CHUNK = 1 << 18  # codes between checks of the table's size
+_FARTHEST = 512  # longest probe accepted in a table at most half full; with 10 million codes the longest is 90
 
 
 class FeatureIndex:
-    """An open-addressing table from gram codes, of which it keeps 40 bits, to ids in order of first occurrence.
+    """An open-addressing table from gram codes (40 bits each) to ids in order of first occurrence.
 
-    Ids in that order keep the weights of grams that occur together close together in memory.
+    This order keeps the weights of grams that occur together close in memory.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class FeatureIndex:
         self._keys = np.zeros(1 << 12, np.uint64)
         self._values = np.zeros(1 << 12, np.int32)
         self._size = 0
-        self._codes: NDArray[np.uint64] | None = None  # those of a frozen index
+        self._codes: NDArray[np.uint64] | None = None  # of a frozen index
         self.counts = np.zeros(1 << 11, np.int64)
 
     def __len__(self) -> int:
@@ -33,7 +33,7 @@ class FeatureIndex:
         """The frozen index in which codes[i] has id i.
 
         Raises:
-            ValueError: codes that no features have: 0, two of a kind, or so many alike that looking one up takes long.
+            ValueError: invalid codes: 0, a repeat, or so many that collide that lookup would be slow.
         """
         index = cls()
         if (placed := index._build(codes, _FARTHEST)) < len(codes):
@@ -42,9 +42,9 @@ class FeatureIndex:
         return index
 
     def ids(self, codes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The ids of codes, of any shape; -1 for code 0 and, once frozen, for codes that are not in the index.
+        """The ids of codes, of any shape; -1 for code 0 and, once frozen, for codes not in the index.
 
-        An index that still grows gives new codes new ids, in the order in which they come.
+        A growing index gives new codes new ids in order.
         """
         flat = np.ascontiguousarray(codes).reshape(-1)
         out = np.empty(len(flat), np.int32)
@@ -58,11 +58,11 @@ class FeatureIndex:
         return out.reshape(codes.shape)
 
     def count(self, ids: NDArray[np.int32], times: NDArray[np.int64]) -> None:
-        """Note further occurrences of features that `ids` has counted once for several tokens."""
+        """Count further occurrences of features that `ids` counted once for several tokens."""
         np.add.at(self.counts, ids, times)
 
     def codes(self) -> NDArray[np.uint64]:
-        """The code of every id: what a model on disk keeps of the index."""
+        """The code of every id, as stored with a model."""
         if self._codes is not None:
             return self._codes
         codes = np.zeros(self._size, np.uint64)
@@ -71,7 +71,7 @@ class FeatureIndex:
         return codes
 
     def freeze(self, minimum_count: int = 1) -> NDArray[np.int32]:
-        """Drop what occurred less often, and stop growing. Returns the new id of every old one, -1 where dropped."""
+        """Stop growing; drop features that occurred less often. Returns the new id of every old one, -1 if dropped."""
         codes = self.codes()
         kept = self.counts[: self._size] >= minimum_count
         new = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
@@ -87,15 +87,15 @@ class FeatureIndex:
     def _reserve(self, size: int) -> None:
         if 2 * size <= len(self._keys):
             return
-        # the room for one chunk of new codes is not kept twice over: double by what is there, not by what may come
+        # at most half full after one more chunk of new codes
         self._build(self.codes(), size=size)
         counts = np.zeros(len(self._keys) // 2, np.int64)
         counts[: len(self.counts)] = self.counts[: len(counts)]
         self.counts = counts
 
     def _build(self, codes: NDArray[np.uint64], farthest: int | None = None, size: int | None = None) -> int:
-        """A new table, with room for so many codes. Returns how many were placed, all unless one came to stand farther
-        from its slot."""
+        """Build a new table with capacity for `size` codes (default: those given). Returns how many were placed: all,
+        unless one needed a probe longer than `farthest`."""
         slots = 1 << max(12, (2 * (len(codes) if size is None else size) - 1).bit_length())
         self._keys, self._values = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
         ids = np.arange(len(codes), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Feature templates by name: those of programs' defaults, for any language, and those of the papers."""
+"""Named feature templates: the defaults, for any language, and those of the papers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def _grams(column: str, *shapes: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def _repeats(column: str) -> tuple[str, ...]:
-    """Whether a character is that beside it, or the next but one (liu-2014, Table 2)."""
+    """Templates for whether a character equals the next one or the one after that (liu-2014, Table 2)."""
     pairs = ((-2, -1), (-1, 0), (0, 1), (-2, 0), (-1, 1))
     return tuple(f"{column}[{one}]=={column}[{other}]" for one, other in pairs)
 
@@ -23,10 +23,10 @@ _SKIPS = tuple((offset, offset + 2) for offset in range(-2, 1))
 _AFFIXES = tuple(f"{kind}_{n}[0]" for n in range(1, 5) for kind in ("prefix", "suffix"))
 
 PRESETS: dict[str, Templates] = {
-    # The defaults, chosen on development data of eleven corpora of four languages (docs/results/defaults.md). Where few
-    # words are known, what a word looks like tells more than its neighbours: bigrams of forms, and forms two words
-    # away, lost up to 10,000 tokens and gained nothing at 25,000. `first` and `last` say again what the shortest
-    # prefix and suffix say, and so move twice as fast.
+    # The defaults, chosen on development data of eleven corpora of four languages (docs/results/defaults.md). With few
+    # known words, the spelling of a word says more than its neighbours: bigrams of forms, and forms two words away,
+    # lost accuracy up to 10,000 tokens and gained nothing at 25,000. `first` and `last` duplicate the shortest prefix
+    # and suffix, whose weights thus move twice as fast.
     "words": Templates(
         (
             *_grams("normal", (-1,), (0,), (1,)),
@@ -92,7 +92,7 @@ PRESETS: dict[str, Templates] = {
     ),
     # sun-wan-2012, section 4.2
     "sun-wan-2012": Templates(_grams("form", *_UNIGRAMS, *_BIGRAMS)),
-    # sun-wan-2012, section 4.4, the features of the text of sub-words, in a window of 1
+    # sun-wan-2012, section 4.4, the features of sub-word text, in a window of 1
     "sun-wan-2012-subword": Templates(
         (
             *_grams("form", (-1,), (0,), (1,), (-1, 0), (0, 1), (-1, 1)),
@@ -101,9 +101,9 @@ PRESETS: dict[str, Templates] = {
         )
     ),
 }
-"""The presets; those of papers by their short names."""
+"""The presets; those of papers have the papers' short names."""
 
-# liu-2014, 5.1.3, and the same of both neighbours: 0.7 points of F better on ZX dev
+# liu-2014, 5.1.3, and the same for both neighbours: 0.7 points of F better on ZX dev
 _WORDS_OF_LEXICON = tuple(text for column in LEXICON_COLUMNS for text in _grams(column, (-1,), (0,), (1,)))
 for _name in ("characters", "liu-2014"):
     PRESETS[f"{_name}-lexicon"] = Templates((*PRESETS[_name].texts, *_WORDS_OF_LEXICON))

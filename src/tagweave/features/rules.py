@@ -1,7 +1,7 @@
-"""Rules for what comes from a file: what its values and its arrays have to be.
+"""Rules for the values and arrays of a file.
 
-Kernels do not check their indices, so reading is the border: behind it every array has the type, the size and the range
-that kernels take for granted, and every value of a description is of its type. A file may have been made to do harm.
+Kernels do not check their indices, so files are checked when read: every array must have the type, size and range that
+kernels assume, and every value of a description its type. A file may be malicious.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rule = Callable[[Any, str], None]
-"""Takes a value and where it stands; raises `ValueError` where it is something else than expected."""
+"""Takes a value and its path in the file; raises `ValueError` unless the value is as expected."""
 Arrays = Mapping[str, NDArray[Any]]
 
 BOOLEANS, FLOATS, BYTES, CODES = ("bool",), ("float32", "float64"), ("uint8",), ("uint64",)
 POINTERS, CELLS = ("int32", "int64"), ("uint16", "uint32", "uint64")
 LARGEST = 1e18
-"""Larger weights could add up to infinity, and infinities to no number at all."""
+"""Larger weights could add up to infinity, and infinities to nan."""
 _MANY = 1 << 53
 _SHOWN = 60
 
 
 def refuse(value: Any, where: str, expected: str) -> NoReturn:
-    """Say what was found.
+    """Raise an error that names the value.
 
     Raises:
         ValueError: always.
@@ -101,12 +101,12 @@ def one_of(*texts: str) -> Rule:
 
 
 def nullable(own: Rule) -> Rule:
-    """What a rule says, or nothing."""
+    """`None`, or what the rule accepts."""
     return lambda value, where: None if value is None else own(value, where)
 
 
 def list_of(own: Rule, least: int = 0, most: int = _MANY) -> Rule:
-    """A list, each part of which is as a rule says."""
+    """A list whose items a rule accepts."""
 
     def rule(value: Any, where: str) -> None:
         if not isinstance(value, list) or not least <= len(value) <= most:
@@ -124,7 +124,7 @@ def distinct(value: Any, where: str) -> None:
 
 
 def mapping_of(own: Rule) -> Rule:
-    """Names, and values that are as a rule says."""
+    """An object whose values a rule accepts."""
 
     def rule(value: Any, where: str) -> None:
         if not isinstance(value, dict):
@@ -136,7 +136,7 @@ def mapping_of(own: Rule) -> Rule:
 
 
 def record(fields: Mapping[str, Rule], optional: Mapping[str, Rule] = {}, others: bool = False) -> Rule:
-    """An object with fields as rules say; with `others`, it may have more."""
+    """An object whose fields the rules accept; with `others`, it may have more."""
 
     def rule(value: Any, where: str) -> None:
         if not isinstance(value, dict):
@@ -153,10 +153,10 @@ def record(fields: Mapping[str, Rule], optional: Mapping[str, Rule] = {}, others
 
 
 def check_unicode(value: Any) -> None:
-    """Nothing, if all text in a value can be written.
+    """Raise unless all text in a value can be encoded as UTF-8.
 
     Raises:
-        ValueError: there is half of a surrogate pair in it, which JSON has escapes for.
+        ValueError: it contains half of a surrogate pair, which JSON can escape.
     """
     try:
         json.dumps(value, ensure_ascii=False).encode()
@@ -165,10 +165,10 @@ def check_unicode(value: Any) -> None:
 
 
 def read_texts(array: NDArray[np.uint8], where: str) -> list[str]:
-    """Texts that an array of bytes has as a JSON list.
+    """The texts of a JSON list in an array of bytes.
 
     Raises:
-        ValueError, RecursionError: something else.
+        ValueError, RecursionError: the bytes are something else.
     """
     texts: list[str] = json.loads(array.tobytes())
     if not isinstance(texts, list) or {type(each) for each in texts} - {str}:  # there may be millions
@@ -182,13 +182,13 @@ def read_texts(array: NDArray[np.uint8], where: str) -> list[str]:
 
 @dataclass(frozen=True)
 class ArrayRule:
-    """What an array has to be.
+    """Requirements on an array.
 
     Attributes:
-        types: one of these.
-        shape: the size of every axis; `None` where any will do.
-        least, most: of its entries, which are finite then; `None`: whatever they are.
-        is_pointer: whether it is the running sum of sizes: 0 first, and never less.
+        types: the types allowed.
+        shape: the size of every axis; `None` for any.
+        least, most: bounds of its entries, which must then be finite; `None`: no bounds.
+        is_pointer: whether it must be a running sum of sizes: 0 first, then never falling.
     """
 
     types: Collection[str]
@@ -198,14 +198,14 @@ class ArrayRule:
     is_pointer: bool = False
 
     def check(self, array: NDArray[Any], where: str) -> None:
-        """Nothing, if an array is so.
+        """Raise unless an array meets the requirements.
 
         Raises:
-            ValueError: it is not.
+            ValueError: it does not.
         """
         sizes = "".join(f"[{'any' if size is None else size}]" for size in self.shape)
         fits = array.ndim == len(self.shape) and all(
-            size in (None, found) for size, found in zip(self.shape, array.shape, strict=True)
+            expected in (None, size) for expected, size in zip(self.shape, array.shape, strict=True)
         )
         if not fits or array.dtype.name not in self.types:
             refuse(f"{array.dtype}{list(array.shape)}", where, f"{' or '.join(self.types)} of {sizes}")
@@ -215,19 +215,19 @@ class ArrayRule:
             refuse("pointers", where, "0 first, and no fall")
         if self.least is not None and self.most is not None and array.size:
             low, high = float(array.min()), float(array.max())
-            if not (self.least <= low and high <= self.most):  # nor where they are no numbers
+            if not (self.least <= low and high <= self.most):  # false for nan, too
                 refuse(f"{low:g} to {high:g}", where, f"{self.least:g} to {self.most:g}")
 
 
 weights_of = partial(ArrayRule, FLOATS, least=-LARGEST, most=LARGEST)
-"""The rule for weights of a shape."""
+"""The rule for weights of a given shape."""
 
 
 def check_arrays(arrays: Arrays, rules: Mapping[str, ArrayRule]) -> None:
-    """Nothing, if these are the arrays of the rules, neither more nor less, each as its rule says.
+    """Raise unless there is exactly one array for every rule, and each meets its rule.
 
     Raises:
-        ValueError: they are not.
+        ValueError: an array is missing, unexpected or not as its rule says.
     """
     if missing := rules.keys() - arrays.keys():
         refuse(sorted(arrays), "the names of arrays", f"one {min(missing)}")

@@ -1,4 +1,4 @@
-"""How long a sentence may be that is parsed, or that a parser is trained on."""
+"""The longest sentence that is parsed, or on which a parser is trained."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 
 LONGEST = 1000
-"""Tokens. Trees cost the third power of the length, charts its square. Measured on one thread, a sentence of 1,000
-tokens takes 0.5 seconds to parse and 3 of a training pass, with 60 MB; one of 2,000 takes 3 and 33, with 160 MB. What
-is longer is hardly one sentence."""
+"""Tokens. Trees take time cubic in the length, charts quadratic memory. On one thread, a sentence of 1,000 tokens takes
+0.5 seconds to parse and 3 in a training epoch, with 60 MB; one of 2,000 takes 3 and 33, with 160 MB. Longer text is
+hardly one sentence."""
 
 
 def check_lengths(sentences: Iterable[Sentence]) -> None:
-    """Nothing, if all sentences have `LONGEST` tokens at most.
+    """Raise unless all sentences have at most `LONGEST` tokens.
 
     Raises:
-        CorpusError: one has more, by file and line.
+        CorpusError: a sentence has more; the error gives file and line.
     """
     for sentence in sentences:
         if len(sentence) > LONGEST:
@@ -26,5 +26,5 @@ def check_lengths(sentences: Iterable[Sentence]) -> None:
 
 
 def of_fit_length(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Those that have `LONGEST` tokens at most."""
+    """The sentences with at most `LONGEST` tokens."""
     return [sentence for sentence in sentences if len(sentence) <= LONGEST]

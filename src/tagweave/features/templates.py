@@ -1,13 +1,13 @@
-"""Feature templates: what a feature looks at, declared.
+"""Feature templates.
 
-A template is text: terms joined by blanks, each a column and an offset: `form[-1] form[0]` is the bigram of the word
+A template is text: terms separated by blanks, each a column and an offset: `form[-1] form[0]` is the bigram of the word
 and the one before it; `form[0]==form[1]` is whether a token is repeated. Columns are derived from the form of a token
-(see `columns`), are columns of the corpus (`user:NAME`), or tell where words of a lexicon stand (see `lexicon`). A list
-column (`inner`, `repeat`) gives one feature per entry.
+(see `columns`), are columns of the corpus (`user:NAME`), or mark words of a lexicon (see `lexicon`). A list column
+(`inner`, `repeat`) gives one feature per entry.
 
 Templates that are shifts of one another share their features: `form[-1]`, `form[0]`, `form[1]` are one *family*, a gram
-whose weights stand side by side for the three tokens that see it. Templates that look at nothing but the form of the
-token itself are evaluated once per word form, not once per token.
+whose weights are adjacent for the three tokens that see it. Templates over nothing but the form of the token itself are
+evaluated once per word form, not once per token.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.features.lexicon import LEXICON_COLUMNS
 
 FARTHEST = 32
-"""The largest offset: what stands farther off says nothing of a token, and every sentence has anchors as far out."""
+"""The largest offset. Every sentence has anchors that far beyond its ends."""
 MOST_TEMPLATES, MOST_TERMS = 1000, 32
-"""Of a model, and of a template."""
+"""The most templates of a model, and the most terms of a template."""
 WIDEST = 15
-"""The most tokens that see a gram: as many as its code can tell (`kernels.hashing`)."""
+"""The most tokens that see a gram: the most that its code can represent (`kernels.hashing`)."""
 OFFSET = r"\[(?P<offset>[+-]?\d{1,9})\]"
-"""How an offset is written."""
+"""The syntax of an offset."""
 _PLACE = r"(?P<column>[a-z_0-9]+|user:[^\[\]=\s]+)" + OFFSET
 _TERM = re.compile(_PLACE + r"(==(?P=column)\[(?P<other>[+-]?\d{1,9})\])?")
 
 
 class TemplateError(ValueError):
-    """A template that cannot be read, or that asks for what a template cannot do."""
+    """An invalid template."""
 
 
 @dataclass(frozen=True, order=True)
@@ -57,7 +57,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Template:
-    """Terms whose values together are one feature."""
+    """Terms whose values together form one feature."""
 
     terms: tuple[Term, ...]
 
@@ -66,8 +66,8 @@ class Template:
         """Read `column[offset] column[offset] ...`, or `column[a]==column[b]` for a term.
 
         Raises:
-            TemplateError: a term that is not of this form, too many, an unknown column, an offset beyond `FARTHEST`, or
-                a list column away from offset 0.
+            TemplateError: a malformed term, too many terms, an unknown column, an offset beyond `FARTHEST`, or a list
+                column at an offset other than 0.
         """
         terms = []
         for part in text.split():

@@ -1,1 +1,1 @@
-"""Scores, loss, marginals and decoding of a structure, and the model on disk."""
+"""Models: scores, objectives, marginals and decoding for each structure, and storage."""

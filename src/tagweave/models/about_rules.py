@@ -1,4 +1,4 @@
-"""What a model tells of itself: of what is read again, the types. The rest is anything."""
+"""Rules for `about`, a model's description of its training: the fields that are read again; others are free."""
 
 from __future__ import annotations
 

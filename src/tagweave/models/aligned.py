@@ -1,4 +1,4 @@
-"""Weights in memory that begin with a line of the cache."""
+"""Weights aligned to cache lines."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-_LINE = 64  # bytes of a line of the cache
+_LINE = 64  # bytes of a cache line
 
 
 def aligned_zeros(size: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Zeros, the first of which begins a line of the cache."""
+    """Zeros that start at a cache line."""
     length = size * np.dtype(dtype).itemsize
-    space = np.zeros(length + _LINE, np.uint8)
-    start = -space.ctypes.data % _LINE
-    return space[start : start + length].view(dtype)
+    buffer = np.zeros(length + _LINE, np.uint8)
+    start = -buffer.ctypes.data % _LINE
+    return buffer[start : start + length].view(dtype)
 
 
 def is_aligned(weights: NDArray[Any]) -> bool:
-    """Whether the first weight begins a line of the cache."""
+    """Whether the weights start at a cache line."""
     return bool(weights.ctypes.data % _LINE == 0)

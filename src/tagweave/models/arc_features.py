@@ -1,4 +1,4 @@
-"""The scores of arcs: weights of templates, hashed into a table of a fixed size."""
+"""The scores of arcs: weights of template features, hashed into a table of fixed size."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class ArcBatch(NamedTuple):
         ptr: int64[n + 1], the first position of each, from 0.
         cells: int64[n + 1], the first arc of each, from 0.
         lengths: int64[n], tokens.
-        codes: uint64[P, R], as `kernels.arcs` has them.
-        paths: uint8[cells], through the tree that guides; empty without.
+        codes: uint64[P, R], as in `kernels.arcs`.
+        paths: uint8[cells], through the guide tree; empty without a guide.
     """
 
     encoded: EncodedArcs
@@ -83,10 +83,10 @@ class ArcFeatures:
     def add_gradient(
         self, gradient: Floats, batch: ArcBatch, difference: Floats, threshold: float
     ) -> NDArray[np.int64]:
-        """Add the features of every arc, times its difference, where that is more than the threshold.
+        """Add the features of every arc times its difference, if that exceeds the threshold.
 
         Returns:
-            The rows that were 0 before, some of them several times.
+            The rows that were 0 before, possibly with repeats.
         """
         table, sizes = gradient.reshape(self.rows, -1), self.templates.sizes
         rows: NDArray[np.int64] = arcs.add_arc_gradient(
@@ -101,8 +101,8 @@ class ArcScorer:
     Args:
         features: what the weights mean.
         weights: [features.size].
-        gradient: [features.size], what is added to.
-        threshold: arcs whose derivative is not above it are left out of the gradient.
+        gradient: [features.size]; gradients are added to it.
+        threshold: arcs whose derivative does not exceed it are left out of the gradient.
     """
 
     def __init__(self, features: ArcFeatures, weights: Floats, gradient: Floats, threshold: float) -> None:
@@ -114,7 +114,7 @@ class ArcScorer:
         return self._features.scores(self._weights, batch)
 
     def add_gradient(self, batch: ArcBatch, d_scores: ArcGradient) -> None:
-        """See `Scorer.add_gradient`; `rows` are those that were 0 before, some of them several times."""
+        """See `Scorer.add_gradient`; sets `rows` to the rows that were 0 before, possibly with repeats."""
         self.rows = self._features.add_gradient(self._gradient, batch, d_scores.arcs, self._threshold)
 
 

@@ -2,7 +2,7 @@
 
     score(y | h, m) = sum_t W[row_t(h, m), y]
 
-Since the tree is known, its features see what stands around an arc in it (`encoding.relation_templates`).
+Since the tree is known, features may look at the neighbours of an arc in it (`features.relation_templates`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.arcs import EncodedArcs
-from tagweave.features.relation_templates import PLACES, RelationTemplates
+from tagweave.features.relation_templates import RELATION_SIDES, RelationTemplates
 from tagweave.kernels import arc_labels, arcs
 from tagweave.models.mistakes import corrected
 from tagweave.models.sampling import drawn
@@ -25,7 +25,7 @@ Floats = NDArray[Any]
 Codes = NDArray[np.uint64]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-_ARCS = 4096  # whose scores are held at a time
+_ARCS = 4096  # arcs whose scores are held at a time
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class ArcLabels:
     """Relations and the weights of their features.
 
     Attributes:
-        templates: of relations.
+        templates: the templates of relations.
         names: the Y relations.
-        weights: float[rows, Y], rows a power of two.
+        weights: float[rows, Y]; the number of rows is a power of two.
     """
 
     templates: RelationTemplates
@@ -53,7 +53,7 @@ class ArcLabels:
     def best(
         self, encoded: EncodedArcs, heads: NDArray[np.int32], allowed: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int32]:
-        """int32[N]: the best relation of every token to its head, of those that `allowed` bool[N, Y] leaves."""
+        """int32[N]: the best relation of every token to its head, among those that `allowed`, bool[N, Y], permits."""
         features = arc_rows(self.templates, encoded, heads, len(self.weights))
         scores = np.empty((len(heads), len(self.names)), self.weights.dtype)
         arc_labels.score_labels(self.weights, features, scores)
@@ -65,12 +65,12 @@ class ArcLabels:
 def arc_rows(
     templates: RelationTemplates, encoded: EncodedArcs, heads: NDArray[np.int32], rows: int
 ) -> NDArray[np.int32]:
-    """int32[N, F]: the rows of weights of every token's arc to its head (0 the root)."""
+    """int32[N, F]: the rows of weights for the arc of every token to its head; head 0 is the root."""
     terms, seeds = templates.codes
     codes: Codes = np.empty((len(encoded.columns), len(seeds)), np.uint64)
-    terms = encoded.placed(terms, templates.columns)
+    terms = encoded.renumber(terms, templates.columns)
     arcs.side_codes(encoded.columns, encoded.position_ptr, terms, seeds, codes)
-    places = np.empty((len(heads), len(PLACES)), np.int32)
+    places = np.empty((len(heads), len(RELATION_SIDES)), np.int32)
     arc_labels.tree_places(encoded.position_ptr, heads, places)
     features = np.empty((len(heads), len(templates.parsed)), np.int32)
     arc_labels.relation_features(codes, *templates.grams, places, rows, features)
@@ -78,7 +78,7 @@ def arc_rows(
 
 
 class RelationScorer:
-    """The scores of relations under weights float[rows, Y], and their gradient, which is added to: a `Scorer`."""
+    """The scores of relations under weights float[rows, Y], and their gradient: a `Scorer`."""
 
     def __init__(self, weights: Floats, gradient: Floats) -> None:
         self._weights, self._gradient = weights, gradient
@@ -95,14 +95,14 @@ class RelationScorer:
 
 
 class LabelObjective:
-    """The loss of a classifier of arcs, for trainers; what `Objective` calls a sentence is an arc here.
+    """The loss of a classifier of arcs, for trainers. The sentences of `Objective` are arcs here.
 
     Args:
         features: int32[A, F], the rows of weights of every arc.
         allowed: bool[A, Y], the relations that the evidence allows; arcs that allow all have loss 0 and are left out.
         weights: float64[A], how often an arc counts.
-        rows: of weights.
-        noise: float64[A], what excluded relations keep of their potential; `None` or empty: nothing.
+        rows: the number of rows of weights.
+        noise: float64[A], the share of its potential that an excluded relation keeps; `None` or empty: 0.
     """
 
     threads = 1
@@ -147,14 +147,14 @@ class LabelObjective:
         return loss
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
-        """Adds features(best relation) - features(best allowed one) of each arc whose best one is not allowed."""
+        """Adds features(best relation) - features(best allowed relation) for each arc whose best one is not allowed."""
         shape = self._rows, self._labels
         of_batch = slice(first, last)
         parts = self._features[of_batch], self._allowed[of_batch], self._weights[of_batch]
         return int(arc_labels.add_label_mistakes(weights.reshape(shape), *parts, gradient.reshape(shape)))
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
-        """Perceptron steps of `batch` arcs each over arcs first .. last - 1; how many were mistaken."""
+        """Perceptron steps of `batch` arcs each over arcs first .. last - 1. Returns the number of mistakes."""
         return corrected(self, weights, totals, first, last, batch, step)
 
     def touched(self, first: int, last: int) -> Blocks:

@@ -93,7 +93,7 @@ class ProposingEncoder:
             )
             for low in range(0, encoded.tokens, size)
         ]
-        return replace(encoded, candidates=CandidateLabels.joined(parts))
+        return replace(encoded, candidates=CandidateLabels.concatenate(parts))
 
     def _told(
         self, sentences: Sequence[Sentence], view: View, model: ChainModel, threads: int
