@@ -1,4 +1,4 @@
-"""Training again: the plan of a model, on other corpora and on what people have annotated since."""
+"""Retraining: the plan of a model applied to other corpora and to new annotation."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tagweave.training.plan_json import read_plan
 
 
 def plan_of(about: dict[str, Any]) -> TrainingPlan:
-    """The plan by which a model was trained, from what it tells of itself.
+    """The plan that a model was trained by, from its `about`.
 
     Raises:
-        PlanError: it does not tell, or tells something that is no plan.
+        PlanError: `about` has no plan, or not a valid one.
     """
     if "plan" not in about:
         raise PlanError("found a model that does not tell its plan, expected one of `tagweave train`")
@@ -31,7 +31,7 @@ def plan_in(path: str) -> TrainingPlan:
     """The plan in a JSON file.
 
     Raises:
-        PlanError: not a plan.
+        PlanError: the file has no valid plan.
         OSError: the file cannot be read.
     """
     try:
@@ -41,10 +41,10 @@ def plan_in(path: str) -> TrainingPlan:
 
 
 def plan_of_file(path: str) -> TrainingPlan:
-    """The plan by which the model in a file was trained.
+    """The plan that the model in a file was trained by.
 
     Raises:
-        PlanError: the model does not tell.
+        PlanError: the model has no plan.
         ModelFileError, FileNotFoundError: as `describe_model`.
     """
     from tagweave.models.storage import describe_model
@@ -53,32 +53,32 @@ def plan_of_file(path: str) -> TrainingPlan:
 
 
 def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotated: CorpusReference) -> TrainingPlan:
-    """The plan of a model, on corpora and on a partial one that comes after those of its guideline.
+    """The plan of a model on other corpora and on a partial one, which comes last among those of its guideline.
 
-    It has as many iterations as that model made: no development data choose among them, unless the method needs some.
-    Corpora count as those in their places did.
+    It keeps the number of iterations of the model, because no development data select one unless the method needs
+    them. Each corpus takes the weight and sample of the one it replaces.
 
     Args:
-        about: what the model tells of itself.
-        guideline: what was annotated.
-        corpora: arguments; those that name no guideline are of this one.
-        annotated: of this guideline.
+        about: the `about` of the model.
+        guideline: the guideline of the new annotation.
+        corpora: corpus arguments; those without a guideline have this one.
+        annotated: the partial corpus, of this guideline.
 
     Raises:
-        PlanError: as `plan_of`; a method that cannot be repeated with these corpora, or a lexicon that is gone.
+        PlanError: as `plan_of`; the method does not work with these corpora, or a lexicon is missing.
         CorpusError, OSError: a corpus that cannot be read.
     """
     plan = plan_of(about)
-    own, others = _told_apart(corpora, guideline)
+    own, others = _by_guideline(corpora, guideline)
     method = METHODS[plan.method or SINGLE]
     if method.several and not others:
-        found = f"found a model of the method {method.name}, and --train of {guideline} alone"
-        raise PlanError(f"{found}, expected a corpus of another guideline, too: G=FILE")
+        problem = f"found a model of the method {method.name}, and --train of {guideline} alone"
+        raise PlanError(f"{problem}, expected a corpus of another guideline, too: G=FILE")
     for lexicon in plan.lexicons:
         if not Path(lexicon.path).exists():
             raise PlanError(f"found no {lexicon.path}, expected the lexicon of the model, to train again with")
     plan = on_corpora(plan, [*own, annotated], others, plan.dev if method.needs_dev else None)
-    if not method.several and others:  # then it is the usual method for several
+    if not method.several and others:  # leave the method open: the default for several guidelines
         plan = replace(plan, method=None, options=None)
     return replace(plan, iterations=about.get("iterations") or plan.iterations, threads=1)
 
@@ -89,7 +89,7 @@ def on_corpora(
     sources: Sequence[CorpusReference],
     dev: CorpusReference | None,
 ) -> TrainingPlan:
-    """A plan on other corpora, which count as those in their places did."""
+    """A plan on other corpora, each with the weight and sample of the one it replaces."""
 
     def as_before(new: Sequence[CorpusReference], old: Sequence[CorpusReference]) -> tuple[CorpusReference, ...]:
         counted = [replace(to, weight=of.weight, sample=of.sample) for to, of in zip(new, old, strict=False)]
@@ -99,13 +99,13 @@ def on_corpora(
 
 
 def exported(guideline: str, of_characters: bool, path: str) -> CorpusReference:
-    """The corpus of what was annotated: words have their labels in XPOS, but under a guideline of UPOS."""
+    """A reference to exported annotation. Labels of words are in XPOS, or in UPOS if that is the guideline."""
     layer = None if of_characters else UPOS if guideline == UPOS else XPOS
     return CorpusReference(path, layer=layer, guideline=guideline)
 
 
-def _told_apart(corpora: Sequence[str], guideline: str) -> tuple[list[CorpusReference], list[CorpusReference]]:
-    """The corpora of a guideline, under its name, and those of others."""
+def _by_guideline(corpora: Sequence[str], guideline: str) -> tuple[list[CorpusReference], list[CorpusReference]]:
+    """The corpora of a guideline, under its name, and the others."""
     own, others = [], []
     for argument in corpora:
         corpus, reference = load(argument, unnamed=guideline), CorpusReference.of(argument)

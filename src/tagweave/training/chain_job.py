@@ -1,4 +1,4 @@
-"""Jobs of chain models: tags, words, or both."""
+"""Jobs that train chain models: taggers and segmenters."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class ChainJob(Job[Fitted]):
 
     @cached_property
     def recipe(self) -> Recipe:
-        """How every model is fitted; its sample is in the order of the corpora.
+        """The recipe of every model; its sample is in the order of the corpora.
 
         Raises:
-            PlanError: values that do not exist.
+            PlanError: unknown values.
         """
         plan = self.plan
         with as_plan_error():
@@ -55,12 +55,12 @@ class ChainJob(Job[Fitted]):
             refuse_contradictions(self.data.corpora, self.recipe)
 
     def fit(self, corpora: Sequence[Corpus], recipe: Recipe | None = None) -> Fitted:
-        """See `Job.fit`; by another recipe, if one is given."""
+        """See `Job.fit`; `recipe` replaces the recipe of the job."""
         recipe = recipe or self.recipe
         return self.fit_problem(prepare(corpora, recipe, encoder=recipe.encoder(self.lexicons.words)), corpora, recipe)
 
     def fit_problem(self, problem: Problem, corpora: Sequence[Corpus], recipe: Recipe) -> Fitted:
-        """Fit a problem, telling how much of each corpus an iteration visits."""
+        """Fit a problem, and report how much of each corpus an iteration visits."""
         if recipe.sample or len(self.data.guidelines) > 1:
             self.run.tell(sample_line(corpora, recipe.sample))
         return fit_problem(problem, recipe, self.dev, self.run)

@@ -1,7 +1,7 @@
-"""Chain models (tags, words, both) as a system whose annotation can be adapted: see `training/system.py`.
+"""The system of chain models (tags, words, both) for annotation adaptation: see `training/system.py`.
 
 A model is a `Fitted`; the annotation of a sentence is its labels, in the labels of the task. A transfer model is an
-ordinary model whose templates look at a column of guide labels, which every sentence has: gold, or another model's.
+ordinary model with templates over a column of guide labels, which are gold or another model's.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 
 _SHOWN = 4000  # sentences with guides that are encoded at a time
 _GUIDE = "other"
-"""What the guide column of a transfer model is called: it is a model of passage, which nobody sees."""
+"""The name of the guide column of transfer models, which are temporary."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class ChainSystem:
     """The system of chain models.
 
     Attributes:
-        recipe: how every model is fitted, to all sentences: a sample is not heeded.
-        run: when each fit stops, and who is told; each fit is a part of it, `step-NUMBER`.
+        recipe: the recipe of every model; its sample is ignored.
+        run: the run; each fit is the part `step-NUMBER` of it.
     """
 
     recipe: Recipe
@@ -68,8 +68,7 @@ class ChainSystem:
     def train_guided(
         self, guide: Fitted, parallel: Sequence[Parallel[Labels]], dev: Parallel[Labels] | None, step: Step
     ) -> Fitted:
-        """A guided model (`fit_guided`): these labels take the place of its guide's, in training alone. Raises as
-        `train`."""
+        """A guided model (`fit_guided`); in training, these labels replace those of its guide. Raises as `train`."""
         column = guide_column(guide.model.space.views[0].guideline)
         shown, shown_dev = [self._shown(each, column) for each in parallel], dev and self._shown(dev, column)
         recipe = replace(self.recipe, sample=())
@@ -80,14 +79,14 @@ class ChainSystem:
         return labelled(model.model, self.recipe.task.prepare(corpus).sentences, self.recipe.threads)
 
     def given(self, model: Fitted, corpus: Corpus) -> list[Labels]:
-        """The labels that the corpus gives; where it leaves several, the best sequence among them."""
+        """The labels of the corpus; if they are ambiguous, the best sequence that they allow."""
         names = model.model.space.views[0].number
         prepared = self.recipe.task.prepare(corpus)
-        found = [one_label_each(each.layers.get(prepared.guideline), names) for each in prepared]
-        open_ones = [s for s, labels in zip(prepared, found, strict=True) if labels is None]
-        known = [_of_known_labels(sentence, prepared.guideline, names) for sentence in open_ones]
-        done = iter(Tagger(model.model, self.recipe.threads).complete(prepared.with_sentences(known)))
-        return [labels_of(next(done), prepared.guideline) if labels is None else labels for labels in found]
+        complete = [one_label_each(each.layers.get(prepared.guideline), names) for each in prepared]
+        incomplete = [s for s, labels in zip(prepared, complete, strict=True) if labels is None]
+        known = [_of_known_labels(sentence, prepared.guideline, names) for sentence in incomplete]
+        rest = iter(Tagger(model.model, self.recipe.threads).complete(prepared.with_sentences(known)))
+        return [labels_of(next(rest), prepared.guideline) if labels is None else labels for labels in complete]
 
     def transform(self, transfer: Fitted, text: Parallel[Labels]) -> list[Labels]:
         """The labels of the text under the transfer model's guideline."""
@@ -95,22 +94,22 @@ class ChainSystem:
         return labelled(transfer.model, shown.sentences, self.recipe.threads)
 
     def candidates(self, transfer: Fitted, text: Parallel[Labels], k: int) -> list[KBest[Labels]]:
-        """The k best label sequences; scores are log probabilities, of the perceptron distances from the best one."""
+        """The k best label sequences; scores are log probabilities, or for a perceptron distances from the best."""
         model, shown = transfer.model, self.recipe.task.prepare(self._shown(text)).sentences
         names = model.space.views[0].names
         encoded = model.encoder.encode(shown, self.recipe.threads)
-        found: list[KBest[Labels]] = []
+        results: list[KBest[Labels]] = []
         with one_blas_thread():
             total = self._total(model, encoded)
             for i in range(len(shown)):
                 labels, scores = model.k_best(encoded, i, k)
                 named = [tuple(names[label] for label in row) for row in labels.tolist()]
-                found.append(KBest(named, np.asarray(scores - total[i], np.float64)))
-        return found
+                results.append(KBest(named, np.asarray(scores - total[i], np.float64)))
+        return results
 
     def scores(self, transfer: Fitted, corpus: Corpus, guides: Sequence[Sequence[Labels]]) -> list[Floats]:
-        """log Z(x; labels that the corpus allows) - log Z(x), with each guide; of the perceptron, the same of the best
-        scores in place of log Z (its limit for large weights). What allows nothing has -inf."""
+        """log Z(x; labels that the corpus allows) - log Z(x) under each guide; for a perceptron with the best score in
+        place of log Z (its limit for large weights). Evidence that allows nothing has -inf."""
         prepared = self.recipe.task.prepare(corpus)
         shown = [
             sentence.with_column(guide_column(_GUIDE), guide)
@@ -123,7 +122,7 @@ class ChainSystem:
         return [every[first:last] for first, last in pairwise(bounds)]
 
     def annotated(self, corpus: Corpus, annotations: Sequence[Labels], guideline: str) -> Corpus:
-        """The text with these labels in place of the layer of its guideline; what was unknown is unknown."""
+        """The text with these labels in place of the layer of its guideline; unknown positions stay unknown."""
         own = in_characters(corpus) if self.recipe.task.of_characters else corpus
         relabelled = _relabelled_characters if self.recipe.task.of_characters else _relabelled_words
         sentences = (relabelled(s, own, labels, guideline) for s, labels in zip(own, annotations, strict=True))
@@ -144,7 +143,7 @@ class ChainSystem:
         return fitted
 
     def _shown(self, text: Parallel[Labels], column: str = guide_column(_GUIDE)) -> Corpus:
-        """The corpus with the column of guides, in tokens of the task."""
+        """The corpus with the column of guides, in the tokens of the task."""
         own = in_characters(text.corpus) if self.recipe.task.of_characters else text.corpus
         return own.with_sentences(
             sentence.with_column(column, guide) for sentence, guide in zip(own, text.guides, strict=True)
@@ -158,7 +157,7 @@ class ChainSystem:
             return self._total(model, encoded, sets.masks) - self._total(model, encoded)
 
     def _total(self, model: ChainModel, encoded: Encoded, masks: NDArray[Any] | None = None) -> Floats:
-        """float64[S]: log Z of every sentence, or for a perceptron the score of its best sequence."""
+        """float64[S]: log Z of every sentence, or for a perceptron the score of the best sequence."""
         if self.recipe.learner != "perceptron":
             return model.marginals(encoded, masks, self.recipe.threads)[1]
         labels = model.best(encoded, masks, self.recipe.threads)
@@ -169,7 +168,7 @@ class ChainSystem:
 
 
 def _of_known_labels(sentence: Sentence, guideline: str, names: Any) -> Sentence:
-    """The sentence with positions that allow a label which the model does not know left open."""
+    """The sentence without the evidence of positions that allow a label unknown to the model."""
     layer = sentence.layers.get(guideline, (None,) * len(sentence))
     known = [each if each and all(c in names or is_wildcard(c) for c in each) else None for each in layer]
     return sentence.with_layer(guideline, known)
@@ -193,7 +192,7 @@ def _relabelled_characters(sentence: Sentence, own: Corpus, labels: Labels, guid
 
 
 def _where(known: Callable[[Allowed], bool], given: Layer | None, labels: Sequence[str]) -> Layer:
-    """The labels where a layer knows something."""
+    """The labels at the positions that a layer annotates; the others are unknown."""
     layer = as_layer(labels)
     if given is None:
         return (None,) * len(layer)
@@ -205,7 +204,7 @@ def _anything(candidates: Allowed) -> bool:
 
 
 def _known(corpus: Corpus) -> Callable[[Allowed], bool]:
-    """Whether a position of the corpus's layer says anything: `O` does not, where only some labels were looked for."""
+    """A test whether a position is annotated; `O` is not if the corpus covers only some labels."""
     if corpus.covered is None:
         return _anything
     return lambda candidates: candidates is not None and OUTSIDE not in candidates

@@ -1,4 +1,4 @@
-"""The checkpoints of a training that makes a file: where they are, and their removal."""
+"""The checkpoint files beside a model in training: finding and removing them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """The checkpoint of a run, and those of its parts.
+    """The checkpoint of a run and those of its parts.
 
     Attributes:
-        whole: the file of the last part.
+        whole: the file of the last part; the others have its name with an extension.
     """
 
     whole: Path
 
     def found(self) -> list[Path]:
-        """Those that exist."""
+        """The checkpoints that exist."""
         return [file for file in self._left() if file.suffix != ".part"]
 
     def remove(self) -> None:
-        """Remove them, and what is left of one in whose writing a run was killed."""
+        """Remove the checkpoints, also those left half written by a killed run."""
         for file in self._left():
             file.unlink()
 
     def _left(self) -> list[Path]:
         ends = (".part", ".start", ".mapping", ".source", ".plain")
-        found = sorted(self.whole.parent.glob(f"{escape(self.whole.name)}*"))
-        return [file for file in found if file == self.whole or file.suffix in ends or file.suffix.startswith(".step-")]
+        files = sorted(self.whole.parent.glob(f"{escape(self.whole.name)}*"))
+        return [file for file in files if file == self.whole or file.suffix in ends or file.suffix.startswith(".step-")]

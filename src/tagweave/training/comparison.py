@@ -1,4 +1,4 @@
-"""A model that learned from sources, held against the plain one of TRAIN alone: nobody gets a worse one unaware."""
+"""Compares a model that learned from sources with a plain one of TRAIN alone: nobody gets a worse model unaware."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAIN = "plain"
 
 
 class Kept(NamedTuple):
-    """The model that is handed over, the job that made it, and the development scores of all that might have been."""
+    """The selected model, the job that made it, and the development scores of all candidates."""
 
     job: Job[Any]
     fitted: Any
@@ -23,13 +23,13 @@ class Kept(NamedTuple):
 
 
 def better(job: Job[Any]) -> Kept:
-    """The model of a job or, where that does better on the development data, the one of the target corpora alone.
+    """The model of a job or, if that scores higher on the development data, one of the target corpora alone.
 
-    A method that was asked for by name is not overruled, but it is said that it did worse. The plain model comes first
-    and has a checkpoint of its own.
+    A method that the user named is not overruled, but a warning says that it did worse. The plain model is trained
+    first and has its own checkpoint.
 
     Raises:
-        KeyboardInterrupt: the user stopped it before the model itself was begun.
+        KeyboardInterrupt: the user stopped training before the model itself was begun.
     """
     tell, data = job.run.tell, job.data
     METHODS[job.method].check(job)
@@ -60,7 +60,7 @@ def better(job: Job[Any]) -> Kept:
 
 
 def _alone(job: Job[Any]) -> Job[Any]:
-    """The job that makes a plain model of the target corpora."""
+    """The job that trains a plain model of the target corpora."""
     target = tuple(replace(each, sample=None) for each in job.plan.target)
     plan = replace(job.plan, target=target, sources=(), method=SINGLE, options=METHODS[SINGLE].options())
     return replace(job, plan=plan, data=job.data.alone(SINGLE), run=job.run.part(PLAIN), balances=False)

@@ -1,8 +1,8 @@
-"""Whether the evidence of sentences leaves any label sequence that their coding allows, found before training.
+"""Checks before training that evidence allows some label sequence of the coding.
 
-Each position's set may be fine by itself while no sequence runs through all of them (a word that begins where the one
-before has not ended). Which labels can be reached is followed from set to set; there are few different steps, so each
-is computed once, and the check costs a look-up a token.
+Each position may have a valid set of labels although no sequence runs through all of them (a word that begins before
+the last one has ended). The check follows the reachable labels from set to set; there are few different steps, and each
+is computed once, so the check costs one look-up per token.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def check_consistent(
     """Refuse evidence that no label sequence satisfies.
 
     Args:
-        sentences: of N tokens in all.
-        allow: int32[N], the label set of every token.
-        noise: float64[N], its noise; or empty, where all evidence is certain.
-        masks: uint8[sets, Y], the label sets that `allow` numbers.
-        scheme: what the coding allows.
+        sentences: sentences with N tokens in all.
+        allow: int32[N], the number of the label set of every token.
+        noise: float64[N], the noise of every token; empty if all evidence is certain.
+        masks: uint8[sets, Y], the label sets.
+        scheme: the transitions that the coding allows.
 
     Raises:
         CorpusError: the first such sentence, by file and line.

@@ -1,4 +1,4 @@
-"""Evidence that leaves no label, found before anything is trained: some methods train several models, one by one."""
+"""Finds contradictory evidence before any training, since some methods train several models one after another."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tagweave.training.recipe import Recipe
 
 
 def refuse_contradictions(corpora: Sequence[Corpus], recipe: Recipe, mappings: Sequence[TagMapping] = ()) -> None:
-    """Refuse corpora of several guidelines from which some later step could not train.
+    """Refuse corpora of several guidelines that some later step could not train on.
 
     Args:
-        corpora: whose labels are checked, those of every guideline by themselves.
-        recipe: the task counts.
-        mappings: tags that may be bundled; with any, tokens that have labels of several guidelines are checked as well.
+        corpora: the corpora; the labels of each guideline are checked separately.
+        recipe: the recipe, for its task.
+        mappings: tags that may be bundled; if there are any, tokens with labels of several guidelines are checked too.
 
     Raises:
-        CorpusError: no sentence, a guideline without labels, or evidence that contradicts itself, by file and line.
+        CorpusError: no sentence, a guideline without labels, or contradictory evidence, by file and line.
         MappingError: as `bundle`.
     """
     prepared = prepare_corpora(corpora, recipe)

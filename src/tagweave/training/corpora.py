@@ -1,4 +1,4 @@
-"""Training corpora as plans name them: loaded, with the digests that identify them."""
+"""Loads the corpora that plans name, with the digests that identify them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
 
 _OF_CHARACTERS = "segmentation"
-"""The guideline of corpora for segmenters that do not name theirs: one name, whatever formats they have."""
+"""The guideline of segmentation corpora that name none, whatever their format."""
 PARSE = "parse"
 """The task of parsers."""
 
@@ -25,8 +25,8 @@ class CorpusFile:
     """A corpus, the argument that named it and the SHA-256 digest of its file.
 
     Attributes:
-        too_long: sentences that were left out because they are too long for parsers.
-        note: what was assumed of its format.
+        too_long: the number of sentences left out because they are too long for parsers.
+        note: a note on the assumed format, or "".
     """
 
     argument: str
@@ -42,17 +42,17 @@ class CorpusFile:
 
     @property
     def is_named(self) -> bool:
-        """Whether the argument or the file names the guideline: else its name is that of a layer of its format."""
+        """Whether the argument or the file names the guideline; if not, its name is that of a layer of the format."""
         from tagweave.corpus.formats.registry import layer_names
         from tagweave.corpus.load import parse_argument
 
         return parse_argument(self.argument).guideline is not None or self.guideline not in layer_names()
 
     def called(self, guideline: str) -> CorpusFile:
-        """The same file under another name of its guideline.
+        """The same file with its guideline renamed.
 
         Raises:
-            CorpusError: it has another layer of that name.
+            CorpusError: the file has another layer of that name.
         """
         corpus = replace(
             self.corpus.map(lambda sentence: _renamed(sentence, self.guideline, guideline)), guideline=guideline
@@ -61,7 +61,7 @@ class CorpusFile:
 
 
 def with_head_layer(argument: str) -> str:
-    """A corpus argument that names a layer: `head`, if it names none."""
+    """The corpus argument with the layer `head`, unless it names a layer."""
     from tagweave.corpus.formats.conllu import HEAD
     from tagweave.corpus.load import parse_argument
 
@@ -69,12 +69,12 @@ def with_head_layer(argument: str) -> str:
 
 
 def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.0) -> CorpusFile:  # noqa: A002
-    """Load a corpus for training or development; trees for the task parse, but for sentences that are too long.
+    """Load a corpus for training or development. For the task parse, load trees and leave out sentences too long.
 
-    An argument that names a layer of labels means that one alone: no other layer of the file is evidence.
+    If the argument names a layer of labels, no other layer of the file is evidence.
 
     Raises:
-        PlanError: standard input, which has no digest and cannot be read again when training is resumed.
+        PlanError: standard input, which has no digest and cannot be read again on resuming.
         CorpusError, OSError: as `load`.
     """
     from tagweave.corpus.describe import digest
@@ -93,14 +93,14 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
         if parse_argument(argument).layer is not None and corpus.unit == "word":
             own = corpus.guideline
             corpus = corpus.map(lambda sentence: sentence.with_layers_of([own]))
-        if task == "segment":  # words end where they end, whatever layer labels them
+        if task == "segment":  # the words are the same whatever layer labels them
             corpus = replace(corpus, layer="")
         file = CorpusFile(argument, corpus, digest(corpus.path))
     return replace(file, corpus=replace(file.corpus, weight=weight), note=assumed(argument, format))
 
 
 def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
-    """A corpus in memory, as `read_corpus` gives that of a file; its digest is that of its sentences.
+    """A corpus in memory, as `read_corpus` would return it; its digest is that of its sentences.
 
     Raises:
         CorpusError: as `CorpusFile.called`.
@@ -122,7 +122,7 @@ def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
 
 
 def _by_heads(corpus: Corpus) -> Corpus:
-    """The corpus whose guideline is that of its trees; its labels have the name that they have in the file again."""
+    """The corpus with its trees as the guideline; its layer of labels gets back its name in the file."""
     from tagweave.corpus.formats.conllu import HEAD
 
     own, layer = corpus.guideline, corpus.layer or corpus.guideline
@@ -138,7 +138,7 @@ def _by_heads(corpus: Corpus) -> Corpus:
 
 
 def run_identity(files: Sequence[CorpusFile], dev: CorpusFile | None, recipe: dict[str, Any], *settings: Any) -> str:
-    """A digest of all that decides which weights an iteration reaches: corpora, development data, recipe, settings."""
+    """A digest of everything that influences the weights of an iteration: corpora, dev data, recipe, settings."""
     corpora = [[file.sha256, file.guideline, file.corpus.weight] for file in files]
     text = json.dumps([corpora, dev and [dev.sha256, dev.argument, dev.guideline], recipe, settings], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

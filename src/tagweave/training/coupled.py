@@ -1,12 +1,12 @@
-"""The coupled CRF of li-2015: one model of the tags of two guidelines or more, from corpora of which each has one.
+"""The coupled CRF of li-2015: one model for the tags of several guidelines, from corpora that each follow one.
 
 The labels are bundles of tags (section 3), and the model is the ordinary chain model over their views: one for each
 guideline (separate features) and the joint one (joint features),
 
     score(x, [a, b]) = sum over positions of  joint . f(x, [a, b]) + first . f(x, a) + second . f(x, b)       (eq. 2)
 
-A tag of one guideline is evidence: the set of all its bundles (section 3.2). Nothing else is new: the loss, its
-gradient (eqs. 5 and 6) and the constrained decoding are those of any other evidence.
+A tag of one guideline is evidence: the set of all its bundles (section 3.2). The loss, its gradient (eqs. 5 and 6) and
+constrained decoding are the same as for any other evidence.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from tagweave.training.problem import Problem
 from tagweave.training.pruning import Pruning, guidelines_of
 from tagweave.training.recipe import Recipe
 
-_RARE = 10_000  # tokens: pairs that meet less than once in so many are left out of the automatic mapping
+_RARE = 10_000  # tokens: the automatic mapping drops pairs that occur less than once in this many
 _RATE, _BATCH = 0.07, 4  # of AdaGrad for bundles: best on ZX's dev, beside PD, of rates 0.05 to 0.2 and batches 2 to 64
-_INITIAL = 1e-8  # with which those were chosen
-_CELLS = 20_000  # pairs of bundles a sentence of a batch at least: an update moves them all, however small the batch
+_INITIAL = 1e-8  # used when those were chosen
+_CELLS = 20_000  # pairs of bundles per sentence of a batch at most: an update moves them all, whatever the batch
 
 
 @dataclass(frozen=True)
 class Coupling:
-    """What is coupled, and how tightly.
+    """How tags are coupled.
 
     Attributes:
-        mappings: the tags that may be bundled (section 3.1); without one, all pairs. For labels of characters see
-            `over_labels`.
+        mappings: the tags that may be bundled (section 3.1); without a mapping, all pairs. For labels of characters
+            see `over_labels`.
         joint: whether bundles have weights of their own.
-        separate: whether the tags of each guideline have.
+        separate: whether the tags of each guideline have weights.
 
     Raises:
-        ValueError: neither has.
+        ValueError: neither has weights.
     """
 
     mappings: tuple[TagMapping, ...] = ()
@@ -64,17 +64,17 @@ def prepare_coupled(
 ) -> Problem:
     """Encode corpora of several guidelines, and lay out the weights of a model of their bundles.
 
-    The guideline of the first corpus is the target: what a tagger gives unless another is asked for. A sentence may
-    have layers of several of the guidelines.
+    The guideline of the first corpus is the target, which taggers output by default. A sentence may have layers of
+    several of the guidelines.
 
     Args:
-        corpora: of two guidelines or more; pruned, those that `with_proposals` gave.
-        recipe: how.
-        coupling: what is bundled.
-        pruning: which bundles come into question where; all when left out.
+        corpora: corpora of two or more guidelines; with pruning, the result of `with_proposals`.
+        recipe: how to fit.
+        coupling: how tags are coupled.
+        pruning: the candidate bundles of each token; by default all.
 
     Raises:
-        CorpusError: corpora of one guideline only, layers that exclude one another; and as `fit`.
+        CorpusError: corpora of only one guideline, layers that exclude one another; and as `fit`.
     """
     prepared = prepare_corpora(corpora, recipe)
     if len(guidelines_of(prepared)) == 1:
@@ -104,17 +104,17 @@ def fit_coupled(
 ) -> Fitted:
     """Fit one model of all guidelines of the corpora.
 
-    Development data may be of any of them. Arguments and errors are those of `fit` and `prepare_coupled`.
+    Development data may follow any of them. Arguments and errors are those of `fit` and `prepare_coupled`.
     """
     problem = prepare_coupled(corpora, recipe, coupling, pruning)
     return fit_problem(problem, for_bundles(recipe, len(problem.model.space)), dev, run)
 
 
 def for_bundles(recipe: Recipe, bundles: int) -> Recipe:
-    """The recipe with AdaGrad's settings that suit so many bundles, where it leaves them to the program.
+    """The recipe with AdaGrad's defaults for this many bundles, where it does not set its own.
 
-    What one side says of the other begins as a guess of the model: large first steps settle it too soon. Many bundles
-    take larger batches, whose transitions are updated less often.
+    The tags of the other side begin as a guess of the model, and large first steps would settle it too soon. With many
+    bundles batches are larger, so that transitions are updated less often.
     """
     if recipe.learner != "adagrad":
         return recipe
@@ -123,14 +123,14 @@ def for_bundles(recipe: Recipe, bundles: int) -> Recipe:
 
 
 def automatic_mapping(model: ChainModel, corpora: Sequence[Corpus], minimum: int = 1, threads: int = 1) -> TagMapping:
-    """The tags that meet when a tagger of one guideline labels corpora of another (section 3.1), counted.
+    """Count the pairs of tags that occur when a tagger of one guideline labels corpora of another (section 3.1).
 
-    Of labels of characters that carry tags (`B-NN`) it is the tags alone, which meet at every character of a word.
+    For labels of characters that carry tags (`B-NN`) only the tags count, at every character of a word.
 
     Args:
-        model: of the one guideline.
-        corpora: of the other, in the tokens and labels of the model's task (`Task.prepare`).
-        minimum: pairs that meet less often are left out, but for the most frequent one of a tag.
+        model: a tagger of one guideline.
+        corpora: corpora of the other, in the tokens and labels of the model's task (`Task.prepare`).
+        minimum: drop pairs that occur less often, except the most frequent one of each tag.
         threads: how many threads share the work.
     """
     guideline = corpora[0].guideline
@@ -148,18 +148,18 @@ def fit_mappings(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> tuple[TagMapping, ...]:
-    """The automatic mapping of the target guideline and every other one, by a tagger of the target fitted for it.
+    """The automatic mappings between the target guideline and every other one, by a tagger fitted for it.
 
-    The fit has a checkpoint of its own, the part `mapping` of the run, which stays: so a coupled fit that is
-    resumed has the same mapping. Remove it after that fit.
+    The fit has its own checkpoint, the part `mapping` of the run, which stays, so that a resumed coupled fit has the
+    same mapping. Remove it after that fit.
 
     Args:
-        target_corpora: of one guideline.
-        source_corpora: of one other or several.
-        recipe: how the tagger is fitted; to all sentences, whatever its sample.
-        minimum: as of `often`.
+        target_corpora: corpora of one guideline.
+        source_corpora: corpora of one or several others.
+        recipe: how to fit the tagger; its sample is ignored.
+        minimum: see `often`.
         dev: development data of the target guideline.
-        run: when the fit stops, and who is told.
+        run: the run of the fit.
 
     Raises:
         CorpusError: as `fit`, of the target corpora.
@@ -175,7 +175,7 @@ def fit_mappings(
 def mappings_by(
     model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe, minimum: int | None = None
 ) -> tuple[TagMapping, ...]:
-    """The automatic mapping of a tagger's guideline and every other one of the corpora; arguments as `fit_mappings`."""
+    """The automatic mappings between a tagger's guideline and the others of the corpora; see `fit_mappings`."""
     target = Tagger(model).guideline
     sources: dict[str, list[Corpus]] = {}
     for corpus in corpora:
@@ -186,9 +186,9 @@ def mappings_by(
 
 
 def with_attested(mapping: TagMapping, corpora: Sequence[Corpus]) -> TagMapping:
-    """The mapping and the pairs of tags that stand at one token of the corpora: these are possible for certain.
+    """The mapping with the pairs of tags that the corpora have at one token: these are certainly possible.
 
-    Of a token with several candidates, all pairs are, unless the mapping has one of them already.
+    For a token with several candidates these are all its pairs, unless the mapping has one of them already.
     """
     sentences = [sentence for corpus in corpora for sentence in corpus]
     tokens = annotated_twice(mapping.first, mapping.second, sentences)
@@ -202,8 +202,8 @@ def with_attested(mapping: TagMapping, corpora: Sequence[Corpus]) -> TagMapping:
 
 
 def often(counted: TagMapping, minimum: int | None = None) -> TagMapping:
-    """The pairs of tags that met `minimum` times or more often, by default once in 10,000 tokens, and of every tag the
-    one that met most often."""
+    """The pairs of tags that occurred at least `minimum` times, by default once in 10,000 tokens, and the most frequent
+    pair of every tag."""
     return counted.at_least(sum(counted.counts.values()) / _RARE if minimum is None else minimum)
 
 

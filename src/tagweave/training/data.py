@@ -1,4 +1,4 @@
-"""Training data: corpora, whose guidelines have names, and which of them are of the guideline that is wanted."""
+"""Training data: corpora with their guidelines, and which of them follow the target guideline."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Corpora and what is done with them.
+    """Corpora and the method to train on them.
 
     Attributes:
-        files: in the order of the arguments; the first is of the target guideline.
-        method: by name.
-        own: how many of the files are no `--source`: TRAIN.
+        files: the corpora in the order of the arguments; the first follows the target guideline.
+        method: the name of the method.
+        own: how many of the files are TRAIN; the others are `--source`.
         is_asked_for: whether the user named the method.
-        notes: what was taken for granted, to be told.
+        notes: the assumptions made, to report.
     """
 
     files: tuple[CorpusFile, ...]
@@ -55,7 +55,7 @@ class TrainingData:
 
     @property
     def has_sources(self) -> bool:
-        """Whether there is any `--source`."""
+        """Whether there is a `--source`."""
         return self.own < len(self.files)
 
     def alone(self, method: str) -> TrainingData:
@@ -63,8 +63,7 @@ class TrainingData:
         return replace(self, files=self.files[: self.own], method=method)
 
     def incomparable(self, dev: Corpus | None) -> str:
-        """Why a model is not held against one of TRAIN alone: no source, or development data that cannot tell; or
-        ""."""
+        """Why a model is not compared with one of TRAIN alone: no source, or no suitable development data; or ""."""
         if not self.has_sources:
             return "no --source"
         if dev is None:

@@ -1,4 +1,4 @@
-"""The score of weights on development data, by which the best iteration is chosen."""
+"""The score of weights on development data, which selects the best iteration."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from tagweave.models.pieces import of_pieces, piece_lengths
 
 Floats = NDArray[Any]
 
-_STRANGE = 0.9  # share of unknown labels from which development data are of another guideline
+_STRANGE = 0.9  # with a larger share of unknown labels, development data follow another guideline
 _SHOWN = 8  # labels in a message
 
 
 def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:
     """A function from weights to the score on development data.
 
-    It is the F measure of words where every character of `dev` has one label, else the share of the positions with one
-    label that the model gets right. A label that the model does not know counts as wrong. A wildcard is not one label,
-    nor is `O` where only some labels were looked for.
+    The score is the F measure of words if every character of `dev` has one label, otherwise the accuracy on positions
+    with one label. A label that the model does not know counts as wrong. A wildcard is not one label, nor is `O` if
+    the corpus covers only some labels.
 
     Raises:
-        CorpusError: another guideline than those of the model, or hardly any label that it knows.
+        CorpusError: a guideline that the model does not have, or hardly any label that it knows.
     """
     layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in dev.sentences]
     if dev.covered is not None:
         layers = [tuple(None if OUTSIDE in (each or ()) else each for each in layer) for layer in layers]
     sides = [view.guideline for view in model.space.sides]
     if dev.guideline not in sides:
-        found = f"development data of the guideline {dev.guideline!r}"
-        raise CorpusError(found, f"{' or '.join(map(repr, sides))}, of the model", dev.path)
+        problem = f"development data of the guideline {dev.guideline!r}"
+        raise CorpusError(problem, f"{' or '.join(map(repr, sides))}, of the model", dev.path)
     _check_known(layers, model.space.view(dev.guideline), dev.path)
     tokens = model.encoder.tokens(dev.sentences, threads)
     pieces = piece_lengths(tokens) if of_pieces(model) else None
@@ -59,8 +59,8 @@ def _check_known(layers: Sequence[Layer], view: View, path: str) -> None:
     share = sum(counts[name] for name in unknown) / max(1, counts.total())
     if share > _STRANGE:
         names = " ".join(unknown[:_SHOWN])
-        found = f"labels that the model does not know at {100 * share:.1f} % of the positions ({names})"
-        raise CorpusError(found, f"development data of {view.guideline}: {' '.join(view.names[:_SHOWN])}", path)
+        problem = f"labels that the model does not know at {100 * share:.1f} % of the positions ({names})"
+        raise CorpusError(problem, f"development data of {view.guideline}: {' '.join(view.names[:_SHOWN])}", path)
 
 
 def scorer(
@@ -72,15 +72,15 @@ def scorer(
     path: str = "",
     pieces: NDArray[np.int64] | None = None,
 ) -> Callable[[Floats], float]:
-    """As `dev_score`, for sentences that are encoded already, and their layers of a guideline.
+    """Like `dev_score`, for encoded sentences and their layers of a guideline.
 
-    Tokens may be pieces of so many characters, and the layers of characters: every character is scored.
+    If `pieces` gives the characters of each token, layers are of characters, and every character is scored.
 
     Raises:
         CorpusError: no position has one label.
     """
     view = model.space.view(guideline)
-    numbers = dict(view.number)  # of the labels of the model, then of those that it lacks
+    numbers = dict(view.number)  # of the labels of the model, then of those it lacks
     gold = np.array([_one_label(candidates, numbers) for layer in layers for candidates in layer], np.int32)
     known = gold >= 0
     if not known.any():
@@ -100,7 +100,7 @@ def scorer(
 
 
 def _one_label(candidates: Candidates, numbers: dict[str, int]) -> int:
-    """The number of the one label that a position allows, a new one for a new label; -1 where it allows others."""
+    """The number of the only label of a position, a new one for a new label; -1 if it has several or none."""
     if candidates is None or len(candidates) > 1 or (candidates[0] not in numbers and is_wildcard(candidates[0])):
         return -1
     return numbers.setdefault(candidates[0], len(numbers))

@@ -1,4 +1,4 @@
-"""What is wrong with a training plan, or with the corpora that it names: for whoever made the plan to mend."""
+"""Errors in a training plan or in the corpora that it names."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 
 class PlanError(ValueError):
-    """A plan that cannot be carried out: values that do not exist or do not go together, or other corpora."""
+    """A plan that cannot be carried out: unknown values, values that do not go together, or unsuitable corpora."""
 
 
 @contextmanager
 def as_plan_error() -> Iterator[None]:
-    """Where values of a plan are checked further down: a `ValueError` is a mistake of the plan, and says so."""
+    """Raise a `ValueError` from a check of plan values as a `PlanError`."""
     try:
         yield
     except ValueError as error:

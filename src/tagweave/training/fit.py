@@ -64,15 +64,15 @@ def fit(
 
     Args:
         corpora: training data; positions may be full, ambiguous or unknown.
-        recipe: how.
-        dev: development data: the iteration that does best on it is kept, and training stops when it no longer
-            improves.
-        run: when training stops, its checkpoint, and who is told.
+        recipe: how to fit.
+        dev: development data: the iteration with the best score on it is kept, and training stops when the score no
+            longer improves.
+        run: the run, with schedule, checkpoint and callback.
         lexicon: words, for a recipe with templates over the columns of a lexicon; the model keeps them.
 
     Raises:
         TemplateError: such templates without words, or words without such templates.
-        CorpusError: no sentence, no label, corpora of different guidelines, or evidence that contradicts itself.
+        CorpusError: no sentence, no label, corpora of different guidelines, or contradictory evidence.
         TrainingError: the learner diverged.
     """
     problem = prepare(corpora, recipe, encoder=recipe.encoder(lexicon))
@@ -85,14 +85,14 @@ def fit_problem(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> Fitted:
-    """`fit` of a problem that `prepare` has made of the corpora; the recipe must be the same.
+    """Fit a problem that `prepare` made of corpora with the same recipe.
 
-    Where most positions do not have exactly one label, a pointwise model of the same data is trained first, and the
-    whole model is fine-tuned from its weights: the loss is not convex, and training from zero ends lower (tsuboi-2008,
-    5.1 and 5.2, begins with a model trained on less, too).
+    If most positions do not have exactly one label, a pointwise model is trained first on the same data, and the whole
+    model is fine-tuned from its weights: the loss is not convex, and training from zero reaches lower scores
+    (tsuboi-2008, 5.1 and 5.2, also begins with a model trained on less).
 
     Raises:
-        CorpusError: development data without any position with one label.
+        CorpusError: development data without a position with one label.
     """
     for line in summary(problem, recipe):
         run.tell(line)
@@ -119,29 +119,28 @@ def learn(
     run: Run = SILENT,
     evaluate: Callable[[Floats], float] | None = None,
 ) -> Fitted:
-    """Train the weights of a problem, and round them: scores are those of rounded weights, training goes on with exact
-    ones.
+    """Train the weights of a problem and round them. Scores are those of rounded weights; training uses exact ones.
 
     Args:
         problem: the data, and the model with all weights 0.
         trainer: the algorithm.
-        about: what the model tells of itself; the development score and the number of iterations are added.
-        run: when training stops, its checkpoint, and who is told.
+        about: the `about` of the model; the development score and the number of iterations are added.
+        run: the run, with schedule, checkpoint and callback.
         evaluate: the development score of weights, higher is better.
     """
     model = problem.model
-    watched = evaluate and (lambda weights: evaluate(_kept(model, weights)))
+    score = evaluate and (lambda weights: evaluate(_kept(model, weights)))
     with one_blas_thread():
-        outcome = train(trainer, problem.objective, model.weights, run, watched)
+        outcome = train(trainer, problem.objective, model.weights, run, score)
     weights = _kept(model, np.asarray(outcome.weights, model.weights.dtype))
     about = {**about, "dev_score": outcome.score, "iterations": outcome.iterations}
     return Fitted(replace(model, weights=weights, about=about), outcome)
 
 
 def _kept(model: ChainModel, weights: Floats) -> Floats:
-    """The weights that the model is to have, which is what is measured: rounded, unless features have values.
+    """The weights to store and measure: rounded, unless features have values.
 
-    A value can be of any size, and so can what is lost of its weight.
+    A value can be of any size and multiply the rounding error.
     """
     return weights if isinstance(model.encoder, AttributeEncoder) else rounded(weights)
 
@@ -149,10 +148,10 @@ def _kept(model: ChainModel, weights: Floats) -> Floats:
 def prepare(
     corpora: Sequence[Corpus], recipe: Recipe, names: Sequence[str] = (), encoder: GrowingEncoder | None = None
 ) -> Problem:
-    """Encode corpora and lay the model's weights out. Raises as `fit`.
+    """Encode corpora and lay out the model's weights. Raises as `fit`.
 
-    `names` are labels that the model has to know although the corpora may not name them; `encoder` is one of its own
-    kind, which has seen nothing yet.
+    `names` are labels that the model must know even if the corpora do not name them; `encoder` is an empty encoder to
+    use in place of the recipe's.
     """
     prepared = prepare_corpora(corpora, recipe)
     guideline = _one_guideline(prepared)
@@ -163,7 +162,7 @@ def prepare(
 
 
 def prepare_corpora(corpora: Sequence[Corpus], recipe: Recipe) -> list[Corpus]:
-    """The corpora as sentences of the task's tokens. Raises CorpusError where there are none."""
+    """The corpora as sentences of the task's tokens. Raises CorpusError if there are none."""
     if not corpora:
         raise CorpusError("no corpus", "training data")
     prepared = [recipe.task.prepare(corpus) for corpus in corpora]
@@ -179,21 +178,21 @@ def prepare_in(
     weighted: Sequence[bool],
     encoder: GrowingEncoder | None = None,
 ) -> Problem:
-    """Encode prepared corpora, whose layers are views of a label space, and lay the weights of these views out.
+    """Encode prepared corpora, whose layers are views of a label space, and lay out the weights of these views.
 
     Args:
         space: the labels.
-        corpora: what `prepare_corpora` gave.
-        recipe: how.
-        weighted: for each view whether it has weights.
-        encoder: features; one of the recipe's templates when left out.
+        corpora: the result of `prepare_corpora`.
+        recipe: how to fit.
+        weighted: for each view, whether it has weights.
+        encoder: the encoder; by default one of the recipe's templates.
 
     Raises:
-        CorpusError: no evidence, or evidence that contradicts itself, or a sample of another number of corpora.
+        CorpusError: no evidence, contradictory evidence, or a sample of another number of corpora.
     """
     if recipe.sample and len(recipe.sample) != len(corpora):
-        found, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
-        raise CorpusError(found, expected)
+        problem, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
+        raise CorpusError(problem, expected)
     sentences = [_weighted(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
     scheme, sets = scheme_of(recipe, space), LabelSets(space)
     encoder = encoder or recipe.encoder()
@@ -202,8 +201,8 @@ def prepare_in(
     encoded = with_evidence(encoded, corpora, sets, scheme)
     if not encoded.allow.any():
         names = " ".join(space.names[:_SHOWN])
-        found = f"no evidence: every token allows every label ({names})"
-        raise CorpusError(found, "a corpus that tells labels from one another", corpora[0].path)
+        problem = f"no evidence: every token allows every label ({names})"
+        raise CorpusError(problem, "a corpus that tells labels from one another", corpora[0].path)
     check_consistent(sentences, encoded.allow, encoded.noise, sets.masks, scheme)
     dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
     layouts = tuple(
@@ -216,7 +215,7 @@ def prepare_in(
 
 
 def layout_of(encoder: GrowingEncoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
-    """Weights of every feature for every tag of a view, or only for those that the evidence of `encoded` observes."""
+    """Weights of every feature for every tag of a view or, if not dense, for the tags that the evidence observes."""
     if dense:
         return Layout.dense(encoder.windows, len(view.names))
     return Layout.observed(encoded, encoder.windows, sets.projected(view))
@@ -230,7 +229,7 @@ def lay_out(
     recipe: Recipe,
     of_corpus: NDArray[np.int32] | None = None,
 ) -> Problem:
-    """A problem from its parts, whatever the features are: `encoder` is frozen, `encoded` carries its evidence."""
+    """Make a problem of its parts, for any features: `encoder` is frozen, `encoded` carries its evidence."""
     dtype = np.float32 if recipe.precision == "float32" else np.float64
     coding = recipe.task.coding if recipe.task.of_characters else ""
     model = ChainModel(parameters, encoder, np.zeros(parameters.size, dtype), recipe.task.name, coding)
@@ -239,7 +238,7 @@ def lay_out(
 
 
 def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
-    """The encoded sentences of all corpora, with their label sets and how far each is believed."""
+    """The encoded sentences of all corpora with their label sets and noise."""
     allow, noise = evidence_of(corpora, sets, scheme)
     return replace(encoded, allow=allow, noise=noise).including_allowed(sets.masks)
 
@@ -249,7 +248,7 @@ def evidence_of(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """int32[N], the label set of every token of all corpora, and its noise as in `token_noise`.
 
-    Evidence of confidence 0 is no evidence. Raises as `allowed_sets`.
+    Evidence with confidence 0 is dropped. Raises as `allowed_sets`.
     """
     allow = np.concatenate([allowed_sets(corpus.sentences, sets, scheme, corpus.covered) for corpus in corpora])
     noise = token_noise([sentence for corpus in corpora for sentence in corpus.sentences])
@@ -259,17 +258,17 @@ def evidence_of(
 
 
 def label_space(sentences: Sequence[Sentence], guideline: str, path: str = "") -> LabelSpace:
-    """The labels that the layer of a guideline names.
+    """The labels in the layer of a guideline.
 
     Raises:
-        CorpusError: it names none.
+        CorpusError: there are none.
     """
     layers = [sentence.layers[guideline] for sentence in sentences if guideline in sentence.layers]
     names = collect_names(layers)
     if not names:
         wild = any(is_wildcard(c) for layer in layers for candidates in layer for c in candidates or ())
-        found = "only wildcards" if wild else "no label"
-        raise CorpusError(f"{found} in layer {guideline!r}", "an annotated training corpus", path)
+        content = "only wildcards" if wild else "no label"
+        raise CorpusError(f"{content} in layer {guideline!r}", "an annotated training corpus", path)
     return LabelSpace.plain(guideline, names)
 
 

@@ -1,13 +1,13 @@
-"""Corpora of two guidelines, one model of the target guideline: the rivals of the coupled CRF (li-2015, section 5).
+"""Trains a model of one guideline on corpora of two: the alternatives to the coupled CRF (li-2015, section 5).
 
-| system | what becomes of the source corpora |
+| system | use of the source corpora |
 |---|---|
 | two-stage CRF (`fit_stages`, `fit_guided`) | they train a guide, whose labels are features of the target model |
-| merging (`merged`) | their labels are taken for labels of the target guideline |
+| merging (`merged`) | their labels count as labels of the target guideline |
 
 The two-stage CRF is that of Jiang et al. 2009: li-2015, 5.2; sun-wan-2012, 4.3; Model 1 of jiang-2015, 4.2. Its guide
-has never seen the training text of the target, so it labels it as it will label new text. Where it has seen it, the
-labels come from `jackknifed` instead.
+has not seen the training text of the target, so it labels it like new text. If it has seen it, the labels must come
+from `jackknifed` instead.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ def fit_stages(
     run: Run = SILENT,
     source_dev: Corpus | None = None,
 ) -> Fitted:
-    """Both stages: a guide from the source corpora, then the target model, which it guides.
+    """Fit both stages: a guide on the source corpora, then the target model.
 
-    Each stage has a checkpoint of its own. That of the first stays until the second has ended, so that a run resumed at
-    any moment has the same guide.
+    Each stage has its own checkpoint. That of the first stays until the second has ended, so that a resumed run always
+    has the same guide.
 
     Args:
-        target_corpora: of the guideline that is wanted.
-        source_corpora: of another one, over the same kind of tokens.
-        recipe: how; its templates serve both stages, its sample the target corpora alone.
-        dev: development data of the target guideline, on which the best iteration of the second stage is chosen.
-        run: when each stage stops, checkpoints, and who is told.
+        target_corpora: corpora of the target guideline.
+        source_corpora: corpora of another one, with the same kind of tokens.
+        recipe: how to fit; its templates are for both stages, its sample for the target corpora.
+        dev: development data of the target guideline, which select the best iteration of the second stage.
+        run: the run of both stages.
         source_dev: development data of the source guideline, for the first stage.
 
     Raises:
@@ -85,16 +85,16 @@ def fit_guided(
 
 
 def prepare_guided(corpora: Sequence[Corpus], guide: ChainModel, recipe: Recipe) -> Problem:
-    """Encode corpora with the labels of a guide among their features, and lay the model's weights out.
+    """Encode corpora with the labels of a guide among their features, and lay out the model's weights.
 
-    A sentence that has the column (see `jackknifed`) keeps it. A layer of the guide's guideline is not looked at, in
-    training and development data alike: a model that learned from gold labels would trust too much in those of its
-    guide (sun-wan-2012, section 5). It is when sentences are tagged that such a layer counts.
+    A sentence that has the column (see `jackknifed`) keeps it. A layer of the guide's guideline is ignored in training
+    and development data: a model that learned from gold labels would trust its guide too much (sun-wan-2012, section
+    5). Such a layer counts only in tagging.
 
     Args:
-        corpora: of the target guideline.
+        corpora: corpora of the target guideline.
         guide: a model of another guideline, trained on other text.
-        recipe: how; `guide_templates` are added to its templates.
+        recipe: how to fit; `guide_templates` are added to its templates.
 
     Raises:
         CorpusError: as `fit`; corpora of the guide's guideline; a guide of words where the task needs characters, or
@@ -103,26 +103,26 @@ def prepare_guided(corpora: Sequence[Corpus], guide: ChainModel, recipe: Recipe)
     source = _guideline(guide)
     check_guidelines(corpora, source)
     if bool(guide.coding) != recipe.task.of_characters:
-        found, expected = ("characters", "words") if guide.coding else ("words", "characters")
-        raise CorpusError(f"a guide of {found}", f"one of {expected}, for the task {recipe.task.name}")
+        unit, expected = ("characters", "words") if guide.coding else ("words", "characters")
+        raise CorpusError(f"a guide of {unit}", f"one of {expected}, for the task {recipe.task.name}")
     recipe = with_guide(recipe, source)
     encoder = GuidedEncoder(recipe.encoder(), guide)
     return prepare([_without(corpus, source) for corpus in corpora], recipe, encoder=encoder)
 
 
 def with_guide(recipe: Recipe, guideline: str) -> Recipe:
-    """The recipe with templates that look at the labels of a guide of this guideline, beside its own."""
+    """The recipe with templates over the labels of a guide added to its own."""
     own = recipe.chosen_templates()
     texts = (*own.texts, *guide_templates(guideline, own if recipe.joins_guide() else None))
     return replace(recipe, templates=Templates(tuple(dict.fromkeys(texts))))
 
 
 def merged(target_corpora: Sequence[Corpus], source_corpora: Sequence[Corpus]) -> list[Corpus]:
-    """All corpora as if they had been annotated under the target guideline: what an ordinary `fit` makes of both.
+    """All corpora as if they had been annotated under the target guideline, for an ordinary `fit`.
 
-    The naive rival. Labels of the source that the target lacks become labels of the model, which may give them to any
-    text; labels of one name are taken for one, whatever they mean. jiang-2015 (Tables 8 and 9) finds it worse than the
-    target corpora alone. The recipe's `sample` can keep a large source from outvoting the target (li-2015, 3.3).
+    This is the naive baseline. Labels that only the source has become labels of the model, which may predict them for
+    any text; labels with the same name count as one. jiang-2015 (Tables 8 and 9) finds it worse than the target corpora
+    alone. The recipe's `sample` can keep a large source from outvoting the target (li-2015, 3.3).
 
     Raises:
         CorpusError: no target corpora.
@@ -133,7 +133,7 @@ def merged(target_corpora: Sequence[Corpus], source_corpora: Sequence[Corpus]) -
 
 
 def _relabelled(corpus: Corpus, guideline: str) -> Corpus:
-    """The corpus under another guideline: its layer, of labels or heads, takes the place of that guideline's."""
+    """The corpus under another guideline: its layer of labels or heads replaces that guideline's."""
 
     def renamed(layers: Mapping[str, _Layer]) -> dict[str, _Layer]:
         others = {name: layer for name, layer in layers.items() if name not in (corpus.guideline, guideline)}
@@ -161,7 +161,7 @@ def _guideline(guide: ChainModel) -> str:
 
 
 def check_guidelines(corpora: Sequence[Corpus], source: str) -> None:
-    """Refuse a guide that tells of the labels that are to be learned."""
+    """Refuse a guide of the target guideline."""
     for corpus in corpora:
         if corpus.guideline == source:
             expected = "another guideline than that of the source (corpora can be named: NAME=FILE)"

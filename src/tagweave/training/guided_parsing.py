@@ -1,8 +1,8 @@
-"""A parser that is guided by one of another guideline: Model 1 of jiang-2015 (4.2), for trees.
+"""A parser guided by one of another guideline: Model 1 of jiang-2015 (4.2), for trees.
 
-The guide has never seen the training text, so it parses that as it will parse new text; its tree gives features
-(`encoding.arc_templates`). Where the tree of the guide's guideline is known, it takes the place of the guide's: so the
-model converts treebanks (`conversion/trees.py`).
+The guide has not seen the training text, so it parses it like new text; its tree gives features
+(`features/arc_templates.py`). A known tree of the guide's guideline replaces the guide's, so that the model can
+convert treebanks (`conversion/trees.py`).
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ def fit_guided_parser(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> FittedParser:
-    """A parser whose features include the tree of a guide; the model has the guide within it.
+    """Fit a parser whose features include the tree of a guide; the model contains the guide.
 
-    A head layer of the guide's guideline is not looked at, in training and development data alike: a model that learned
-    from gold trees would trust too much in those of its guide. A sentence that has a layer `guide_layer(guideline)`
-    keeps it (trees of a jackknifed guide, say; or gold trees, for a model that is to convert a treebank alone).
+    A head layer of the guide's guideline is ignored in training and development data: a model that learned from gold
+    trees would trust its guide too much. A sentence that has a layer `guide_layer(guideline)` keeps it (such as trees
+    of a jackknifed guide, or gold trees for a model that only converts).
 
     Args:
-        corpora: of the guideline that is wanted; its name is that of the head layer.
+        corpora: corpora of the target guideline, which names the head layer.
         guide: a parser of another guideline, trained on other text.
-        recipe: how; its templates, or the usual ones, are joined to the path through the guide's tree.
+        recipe: how to fit; its templates, or the default ones, are joined to the path through the guide's tree.
         dev, run: as `fit_parser`.
 
     Raises:
-        CorpusError: as `fit_parser`; corpora of the guide's guideline; text without the tags that the guide looks at.
+        CorpusError: as `fit_parser`; corpora of the guide's guideline; text without the tags that the guide uses.
         TrainingError: the learner diverged.
     """
     check_guidelines(corpora, guide.guideline)
@@ -51,7 +51,7 @@ def fit_guided_parser(
 
 
 def _shown(corpus: Corpus, guide: TreeModel, threads: int) -> Corpus:
-    """The corpus with the trees of the guide, whatever it says of that guideline itself."""
+    """The corpus with the trees of the guide in place of its own of that guideline."""
     return corpus.with_sentences(guided([_without(each, guide.guideline) for each in corpus], guide, threads))
 
 

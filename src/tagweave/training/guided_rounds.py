@@ -1,9 +1,9 @@
-"""A guided tagger or parser for conversion: the annotation that guides its training is bettered in rounds.
+"""A guided tagger or parser for conversion, with the guiding annotation of its training improved in rounds.
 
-The guide of Model 1 errs on the training text, so the model learns to distrust it, and goes on to distrust the gold
-annotation that takes its place in a conversion. So gold annotation is transformed instead (the transfer models of
-jiang-2015, Algorithm 4): of two rounds, the first leads back from the target's guideline to the source's, and what it
-makes of the target's gold annotation guides the model in the second.
+The guide of Model 1 errs on the training text, so the model learns to distrust it, and then also distrusts the gold
+annotation that replaces it in a conversion. Here the guiding annotation is gold annotation, transformed by the transfer
+models of jiang-2015, Algorithm 4: of two rounds, the first transforms the target's gold annotation to the source's
+guideline, and the result guides the model in the second.
 
     round      1                  ...   rounds - 1                      rounds
     to the     target or source         source                          target
@@ -21,7 +21,7 @@ from tagweave.training.system import Annotation, GuidingSystem, Model, Parallel,
 
 
 class _Side(NamedTuple, Generic[Annotation]):
-    """All text of one guideline: training data, development data, and the annotation of both, open places filled in."""
+    """All text of one guideline: training data, development data, and the completed annotation of both."""
 
     corpora: Sequence[Corpus]
     dev: Corpus | None
@@ -38,9 +38,9 @@ class _Side(NamedTuple, Generic[Annotation]):
     def parallel(
         self, guides: Sequence[Sequence[Annotation]]
     ) -> tuple[list[Parallel[Annotation]], Parallel[Annotation] | None]:
-        """Training and development data with annotation that guides."""
-        shown = [Parallel(text, told) for text, told in zip(self.texts, guides, strict=True)]
-        return shown[: len(self.corpora)], shown[-1] if self.dev else None
+        """Training and development data with guiding annotation."""
+        pairs = [Parallel(text, guide) for text, guide in zip(self.texts, guides, strict=True)]
+        return pairs[: len(self.corpora)], pairs[-1] if self.dev else None
 
 
 def fit_guided_in_rounds(
@@ -51,21 +51,21 @@ def fit_guided_in_rounds(
     rounds: int = 2,
     source_dev: Corpus | None = None,
 ) -> Model:
-    """A guided model, with a model of the source guideline in it, that has learned from bettered annotation.
+    """Fit a guided model, which contains a model of the source guideline, on improved guiding annotation.
 
-    It trusts what it is given. Where it is given nothing, it trusts its guide as much: text without annotation is
-    better served by one round (`fit_guided`, `fit_guided_parser`).
+    The model trusts the annotation in its input. Without any it trusts its guide just as much, so one round is better
+    for text without annotation (`fit_guided`, `fit_guided_parser`).
 
     Args:
-        system: how every model is fitted, and the run.
-        targets: corpora of the guideline that is wanted.
-        sources: of one other guideline.
-        dev: development data of the target guideline; it is guided as the training data is.
+        system: the system, with recipe and run.
+        targets: corpora of the target guideline.
+        sources: corpora of one other guideline.
+        dev: development data of the target guideline, guided like the training data.
         rounds: 2 or more.
         source_dev: development data of the source guideline.
 
     Raises:
-        ValueError: fewer rounds.
+        ValueError: fewer than 2 rounds.
         CorpusError, TrainingError: as `System.train`; or the guidelines are the same.
         KeyboardInterrupt: the user stopped a step before the last.
     """

@@ -1,9 +1,9 @@
-"""Whose guideline each training corpus follows: the target's or another one, and with it the method of training.
+"""Decides which guideline each training corpus follows, the target's or another one, and so the method.
 
 The corpora of the target guideline come first; `--source` adds corpora of other guidelines, or more of the target's.
-Names of guidelines tell which. Where neither file names its own, the method tells: corpora of the method `single` are
-of one guideline, sources of the others are not. Where no method is given either, the tags tell: a source most of whose
-tags are none of the target's follows another guideline.
+The names of guidelines decide. If neither file names its guideline, the method decides: corpora of the method `single`
+follow one guideline, sources of other methods do not. Without a method, the tags decide: a source follows another
+guideline if most of its tags do not occur in the target's.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
 
 TARGET, SOURCE = "target", "source"
-"""What guidelines are called whose files would give them one name."""
+"""The names of two guidelines whose files would give them the same name."""
 
-_MANY = 0.01  # share of positions with labels that training lacks, from which this is told
+_MANY = 0.01  # share of positions with labels unknown in training above which this is reported
 _SHOWN = 8  # labels in a line
 
 _HOW = "corpora can be named: GUIDELINE=FILE"
@@ -39,12 +39,12 @@ def training_data(
 
     Args:
         training: corpora of the target guideline.
-        sources: those of `--source`.
-        method: what the user asked for; `None`: the usual one for several guidelines, else `single`.
-        usual: that is it.
+        sources: corpora of `--source`.
+        method: the user's choice; by default `usual` for several guidelines, otherwise `single`.
+        usual: the default method for several guidelines.
 
     Raises:
-        PlanError: guidelines that the method cannot be used on.
+        PlanError: the method cannot be used on these guidelines.
         CorpusError: as `CorpusFile.called`.
     """
     target = training[0]
@@ -59,21 +59,22 @@ def training_data(
                 raise _other_guideline(source, target, f", for --method {chosen} ({_HOW})")
         data = TrainingData((*training, *sources), chosen, len(training), method is not None)
     else:
-        data = TrainingData(_told_apart(training, sources, foreign), chosen, len(training), method is not None)
+        files = _with_distinct_names(training, sources, foreign)
+        data = TrainingData(files, chosen, len(training), method is not None)
         _check_several(data)
-    return replace(data, notes=_said(data, training, sources, method))
+    return replace(data, notes=_notes(data, training, sources, method))
 
 
 def development_data(data: TrainingData, dev: CorpusFile, training: CorpusFile) -> CorpusFile:
-    """Development data, under the name of a guideline of the model; those that name none are of the target.
+    """Development data with a guideline of the model; if they name none, it is the target.
 
     Args:
         data: the training corpora.
-        dev: as it was read.
-        training: the first training corpus, as it was read.
+        dev: the development corpus as read.
+        training: the first training corpus as read.
 
     Raises:
-        PlanError: a guideline that is none of the model's, or another field of CoNLL-U than the target's.
+        PlanError: a guideline that the model does not have, or another field of CoNLL-U than the target's.
     """
     known = data.guidelines if data.method == COUPLED else (data.target,)
     if not dev.is_named and (training.is_named or dev.guideline == training.guideline):
@@ -85,7 +86,7 @@ def development_data(data: TrainingData, dev: CorpusFile, training: CorpusFile) 
 
 
 def unknown_labels(data: TrainingData, dev: CorpusFile) -> list[str]:
-    """A line, if many positions of development data have labels that no corpus of their guideline has."""
+    """A line if many positions of development data have labels that no corpus of their guideline has."""
     known = {tag for corpus in data.corpora if corpus.guideline == dev.guideline for tag in _tags(corpus)}
     tags = _tags(dev.corpus)
     unknown = [tag for tag, _ in tags.most_common() if tag not in known]
@@ -100,12 +101,12 @@ def _check_several(data: TrainingData) -> None:
     count, of_two = len(data.guidelines), METHODS[data.method].of_two
     expected = "one other guideline" if of_two else "another guideline"
     if count == 1 or (of_two and count > 2):
-        found = f"found corpora of {' and '.join(map(repr, data.guidelines))}"
-        raise PlanError(f"{found}, expected --source of {expected}, for --method {data.method} ({_HOW})")
+        problem = f"found corpora of {' and '.join(map(repr, data.guidelines))}"
+        raise PlanError(f"{problem}, expected --source of {expected}, for --method {data.method} ({_HOW})")
 
 
 def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> bool:
-    """Whether a source is of another guideline than the target's."""
+    """Whether a source follows another guideline than the target's."""
     if source.guideline != target.guideline:
         return True
     if source.is_named or target.is_named or (method is not None and not METHODS[method].several):
@@ -114,7 +115,7 @@ def _is_foreign(source: CorpusFile, target: CorpusFile, method: str | None) -> b
 
 
 def _has_other_tags(source: Corpus, target: Corpus) -> bool:
-    """Whether most of the tags that a corpus gives, counted by tokens, are none that the other one gives."""
+    """Whether most tokens of a corpus have tags that the other corpus does not use."""
     tags, known = _tags(source), _tags(target)
     return bool(known) and 2 * sum(count for tag, count in tags.items() if tag in known) < tags.total()
 
@@ -125,10 +126,10 @@ def _tags(corpus: Corpus) -> Counter[str]:
     return Counter(tag for layer in layers for candidates in layer for tag in candidates or ())
 
 
-def _told_apart(
+def _with_distinct_names(
     training: Sequence[CorpusFile], sources: Sequence[CorpusFile], foreign: Sequence[bool]
 ) -> tuple[CorpusFile, ...]:
-    """The files under names that tell guidelines apart: `target` and `source` where the files give both one name."""
+    """The files with distinct names of guidelines: `target` and `source` if the files give both the same name."""
     own = training[0].guideline
     if not any(other and source.guideline == own for source, other in zip(sources, foreign, strict=True)):
         return (*training, *sources)
@@ -139,10 +140,10 @@ def _told_apart(
     )
 
 
-def _said(
+def _notes(
     data: TrainingData, training: Sequence[CorpusFile], sources: Sequence[CorpusFile], method: str | None
 ) -> tuple[str, ...]:
-    """What is told of the guidelines and the method that nobody named."""
+    """Notes on the guidelines and the method that the user did not name."""
     own, notes = training[0], []
     for before, file in zip(sources, data.files[len(training) :], strict=True):
         if method or before.is_named or own.is_named or before.guideline != own.guideline:
@@ -159,7 +160,7 @@ def _said(
 
 
 def left_out(files: Sequence[CorpusFile]) -> list[str]:
-    """What is told of sentences that training does without."""
+    """Lines about sentences that are left out of training."""
     from tagweave.features.sentence_length import LONGEST
 
     why = f"they have more than {LONGEST:,} tokens"
@@ -177,5 +178,5 @@ def _other_development_data(dev: CorpusFile, known: Sequence[str], training: Cor
 
 
 def _other_guideline(file: CorpusFile, target: CorpusFile, where: str) -> PlanError:
-    found = f"{file.corpus.path}: found the guideline {file.guideline!r}"
-    return PlanError(f"{found}, expected {target.guideline!r} as in {target.corpus.path}{where}")
+    problem = f"{file.corpus.path}: found the guideline {file.guideline!r}"
+    return PlanError(f"{problem}, expected {target.guideline!r} as in {target.corpus.path}{where}")

@@ -1,21 +1,21 @@
-"""The rivals of marginal likelihood on incomplete annotation, each a step before a fit (tsuboi-2008, 5.1 and 5.2).
+"""The alternatives to marginal likelihood on incomplete annotation, applied before a fit (tsuboi-2008, 5.1 and 5.2).
 
 | name | ambiguous positions | unknown positions |
 |---|---|---|
-| `marginal` | as they are | as they are |
-| `random`, `first`, `frequent` | one candidate is chosen | as they are |
+| `marginal` | unchanged | unchanged |
+| `random`, `first`, `frequent` | one candidate is chosen | unchanged |
 | `discard` | sentences that have any are dropped | sentences that have any are dropped |
-| `argmax` | the most probable label of a model trained on what is complete | likewise |
-| `pointwise` | as they are | ignored: labels do not depend on their neighbours |
+| `argmax` | the most probable label of a model trained on complete sentences | likewise |
+| `pointwise` | unchanged | ignored: labels do not depend on their neighbours |
 
-Where most positions have not one label, `marginal` begins with the weights of the pointwise model
+If most positions do not have exactly one label, `marginal` starts from the weights of the pointwise model
 (`fit.fit_problem`).
 
-A wildcard is a choice among labels, and so is `O` where only some labels were looked for. The sets over B, M, E, S of a
-corpus of characters are no choice: they say which boundaries are unknown, and stay as they are; its tags may be chosen.
-Only `first` heeds the order in which candidates were written.
+A wildcard is ambiguous, and so is `O` if the corpus covers only some labels. The sets over B, M, E, S of a corpus of
+characters are not candidates: they say which boundaries are unknown and do not change; its tags may be chosen. Only
+`first` depends on the order in which candidates were written.
 
-`argmax` trains its first model on the complete sentences or, where those are fewer than one in ten, pointwise on all.
+`argmax` trains its first model on the complete sentences or, if they are fewer than one in ten, pointwise on all.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tagweave.training.strategies import STRATEGIES
 from tagweave.training.task import TAGS, Task, segmentation_name
 
 Pick = Callable[[tuple[str, ...]], str]
-"""Takes one of the candidates of a position."""
+"""Picks one of the candidates of a position."""
 
 _ENOUGH = 0.1
 
@@ -54,13 +54,13 @@ def fit_incomplete(
     seed: int = 0,
     lexicon: Sequence[str] = (),
 ) -> Fitted:
-    """`fit`, after dealing with incomplete annotation by `strategy`.
+    """`fit` after applying a strategy for incomplete annotation.
 
-    Arguments are those of `fit`; `seed` is of the strategy `random`.
+    Arguments are those of `fit`; `seed` is for the strategy `random`.
 
     Raises:
         ValueError: an unknown strategy.
-        CorpusError: as `fit`; or nothing is left after discarding.
+        CorpusError: as `fit`; or `discard` leaves no sentence.
     """
     corpora, recipe = treated(strategy, corpora, recipe, dev, run, seed, lexicon)
     return fit(corpora, recipe, dev, run, lexicon)
@@ -75,7 +75,7 @@ def treated(
     seed: int = 0,
     lexicon: Sequence[str] = (),
 ) -> tuple[Sequence[Corpus], Recipe]:
-    """The corpora and the recipe with which `strategy` goes into an ordinary fit. Raises as `fit_incomplete`."""
+    """The corpora and the recipe for an ordinary fit after a strategy. Raises as `fit_incomplete`."""
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
     if strategy == "pointwise":
@@ -102,7 +102,7 @@ def _is_one(candidates: tuple[str, ...], covered: Sequence[str] | None) -> bool:
 
 
 def discard(corpus: Corpus, task: Task | None = None) -> Corpus:
-    """The sentences whose annotation is complete, in the labels of the task where one is given."""
+    """The sentences whose annotation is complete, in the labels of the task if there is one."""
     coded = corpus if task is None else task.prepare(corpus)
     pairs = zip(corpus.sentences, coded.sentences, strict=True)
     return corpus.with_sentences(
@@ -111,7 +111,7 @@ def discard(corpus: Corpus, task: Task | None = None) -> Corpus:
 
 
 def choose(corpus: Corpus, pick: Pick) -> Corpus:
-    """Every set of candidates replaced by the one that `pick` takes; unknown positions stay unknown."""
+    """Replace every set of candidates by the one that `pick` returns; unknown positions stay unknown."""
     guideline = corpus.guideline
 
     def step(sentence: Sentence) -> Sentence:
@@ -125,7 +125,7 @@ def choose(corpus: Corpus, pick: Pick) -> Corpus:
 
 
 def choose_tags(corpus: Corpus, pick: Pick) -> Corpus:
-    """`choose` for the tags of a corpus of characters: once a word, as far as it is known where words begin."""
+    """`choose` for the tags of a corpus of characters: once per word, as far as word beginnings are known."""
 
     def step(sentence: Sentence) -> Sentence:
         name = segmentation_name(sentence, corpus.guideline)
@@ -158,7 +158,7 @@ def _first(_layers: Sequence[Layer], _seed: int) -> Pick:
 
 
 def _frequent(layers: Sequence[Layer], _seed: int) -> Pick:
-    """The candidate that is most frequent where there is only one; of equal ones the first in the alphabet."""
+    """The candidate most frequent at unambiguous positions; of equal ones the first in alphabetical order."""
     counts = Counter(candidates[0] for layer in layers for candidates in layer if candidates and len(candidates) == 1)
     return lambda candidates: max(sorted(candidates), key=lambda name: counts[name])
 
@@ -173,7 +173,7 @@ def complete_by_argmax(
     run: Run = SILENT,
     lexicon: Sequence[str] = (),
 ) -> list[Corpus]:
-    """Every position filled with its label in the best sequence that the annotation allows, under a first model.
+    """Fill every position with its label in the best sequence that the annotation allows, under a first model.
 
     Raises:
         KeyboardInterrupt: the user stopped the training of the first model.
@@ -187,16 +187,16 @@ def complete_by_argmax(
         recipe = replace(recipe, transitions=False, edges=False)
         problem = prepare(corpora, recipe, encoder=recipe.encoder(lexicon))
     first = fit_problem(problem, recipe, dev, run.aside())
-    if first.outcome.interrupted:  # what the user wanted to stop is the whole of the training
+    if first.outcome.interrupted:  # the user wanted to stop the whole training
         raise KeyboardInterrupt
     tagger = Tagger(first.model, recipe.threads)
     return [_completed(tagger, corpus) for corpus in coded]
 
 
 def _completed(tagger: Tagger, coded: Corpus) -> Corpus:
-    """Every position filled in; coded characters as letters and tags, for `Task.prepare` to code them again."""
-    done = tagger.complete(coded)
-    return done if not tagger.model.coding else done.map(lambda sentence: _uncoded(sentence, tagger))
+    """Fill in every position; coded characters become letters and tags, for `Task.prepare` to code them again."""
+    complete = tagger.complete(coded)
+    return complete if not tagger.model.coding else complete.map(lambda sentence: _uncoded(sentence, tagger))
 
 
 def _uncoded(sentence: Sentence, tagger: Tagger) -> Sentence:

@@ -1,8 +1,8 @@
-"""Jackknifing: the labels that a model gives to text which it has not been trained on, for all of the training text.
+"""Jackknifing: labels for the whole training text from models that were not trained on the text they label.
 
-What stands on the output of another model (stacking: sun-wan-2012, 4.4, "cross-validation"; re-training: 5) has to see
-in training what it will see later. A model labels its own training text far too well; so the text is cut into folds,
-and each fold is labelled by a model of the others.
+A model that uses the output of another one (stacking: sun-wan-2012, 4.4, "cross-validation"; retraining: 5) must see
+the same kind of output in training as later. A model labels its own training text far too well, so the text is cut into
+folds, and a model of the other folds labels each.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from tagweave.training.fit import fit, prepare_corpora
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import TAGS
 
-Told = Callable[[ChainModel, Sequence[Sentence], int], Sequence[tuple[str, ...]]]
-"""What a model tells of every token of some sentences, with so many threads."""
+Answers = Callable[[ChainModel, Sequence[Sentence], int], Sequence[tuple[str, ...]]]
+"""From a model, sentences and a number of threads to a value for every token of every sentence."""
 
 Value = TypeVar("Value")
 
 
 class Member(NamedTuple):
-    """A sentence of several corpora: which corpus, and which sentence of it."""
+    """A sentence by the number of its corpus and its number in the corpus."""
 
     corpus: int
     sentence: int
@@ -50,22 +50,22 @@ def jackknifed(
     seed: int = 0,
     run: Run = SILENT,
     column: str = "",
-    told: Told = labelled,
+    answers: Answers = labelled,
 ) -> list[Corpus]:
-    """The corpora with a column of what models of the other folds tell: `guide:GUIDELINE`, of their labels.
+    """The corpora with a column of answers by models of the other folds: by default labels, in `guide:GUIDELINE`.
 
-    Every sentence gets it, one without annotation as well; what the sentence's own annotation says has no part in it.
-    For tasks of characters the result is corpora of characters, which `Task.prepare` makes the same labels of.
+    Every sentence gets the column, also without annotation; its own annotation has no influence. For tasks of
+    characters the result is corpora of characters, from which `Task.prepare` makes the same labels.
 
     Args:
-        corpora: of one guideline.
-        recipe: how the models are fitted.
-        folds: how many, over all corpora together; 10 in sun-wan-2012.
-        seed: which sentences are of one fold.
-        run: when each fit stops. It is told of every fold that is done, not of iterations; its checkpoint is not used,
-            since the same seed gives the same column again.
-        column: another name of the column.
-        told: what else a model tells than its labels.
+        corpora: corpora of one guideline.
+        recipe: how to fit the models.
+        folds: the number of folds over all corpora together; 10 in sun-wan-2012.
+        seed: decides which sentences form a fold.
+        run: the run; it reports every finished fold, but no iterations. Its checkpoint is not used, because the same
+            seed gives the same column again.
+        column: another name for the column.
+        answers: gives the values of the column.
 
     Raises:
         ValueError: fewer than 2 folds, or more than sentences.
@@ -76,8 +76,8 @@ def jackknifed(
     fields: dict[Member, tuple[str, ...]] = {}
     for number, held_out in enumerate(members(corpora, folds, seed), 1):
         model = _model_without(held_out, corpora, recipe, run)
-        found = told(model, [coded[at.corpus][at.sentence] for at in held_out], recipe.threads)
-        fields.update(zip(held_out, found, strict=True))
+        values = answers(model, [coded[at.corpus][at.sentence] for at in held_out], recipe.threads)
+        fields.update(zip(held_out, values, strict=True))
         what = f"what models of {corpora[0].guideline} say of text that they have not seen"
         run.tell(f"{what}: {number} of {folds} folds")
     column = column or guide_column(corpora[0].guideline)
@@ -89,7 +89,7 @@ def jackknifed(
 
 
 def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Member]]:
-    """The sentences of every fold, in their order: shuffled by the seed, and dealt out one by one.
+    """The sentences of every fold, in corpus order: shuffled by the seed and dealt out one by one.
 
     Raises:
         ValueError: fewer than 2 folds, or more than sentences.
@@ -102,14 +102,14 @@ def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Membe
 
 
 def _model_without(held_out: Iterable[Member], corpora: Sequence[Corpus], recipe: Recipe, run: Run) -> ChainModel:
-    """A model of all sentences but these."""
-    away = set(held_out)
+    """A model of all other sentences."""
+    excluded = set(held_out)
     others = [
-        corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in away)
+        corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in excluded)
         for c, corpus in enumerate(corpora)
     ]
     fitted = fit(others, recipe, run=run.aside())
-    if fitted.outcome.interrupted:  # what the user wanted to stop is the whole of the training
+    if fitted.outcome.interrupted:  # the user wanted to stop the whole training
         raise KeyboardInterrupt
     return fitted.model
 
@@ -117,7 +117,7 @@ def _model_without(held_out: Iterable[Member], corpora: Sequence[Corpus], recipe
 def in_characters(corpus: Corpus) -> Corpus:
     """A corpus of words as one of characters: boundaries in the layer `segmentation`, the words' tags in `tag`.
 
-    Unlike the labels of a task it can be given a column, and go through `Task.prepare` afterwards.
+    Unlike the labels of a task, the result can get a column and go through `Task.prepare` afterwards.
     """
     if corpus.unit == "character":
         return corpus

@@ -1,4 +1,4 @@
-"""A job: a plan whose corpora are loaded, ready to be carried out by its method."""
+"""A job: a plan with its corpora loaded, ready for its method."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ MethodOptions = TypeVar("MethodOptions", bound=Options)
 
 @dataclass(frozen=True)
 class Job(ABC, Generic[Trained]):
-    """What is to be trained, with its corpora; a class for each structure knows how one model of it is trained.
+    """A plan with its corpora; the class for each structure knows how to train one model.
 
     Attributes:
-        plan: what, from what and how; its method and options are known.
+        plan: the plan, with its method and options set.
         data: the training corpora, in the order of the plan.
         dev: development data.
-        lexicons: whose words are features.
-        run: when training stops, and who is told.
-        balances: whether an iteration visits no more of a source than of the target, where the plan does not say.
+        lexicons: lexicons whose words are features.
+        run: the run.
+        balances: whether an iteration visits no more of a source than of the target, unless the plan has a sample.
         plain: the model of the target corpora alone, if there is one.
     """
 
@@ -46,7 +46,7 @@ class Job(ABC, Generic[Trained]):
     plain: Trained | None = None
 
     def options(self, kind: type[MethodOptions]) -> MethodOptions:
-        """The options of the method, which are of this class."""
+        """The options of the method as this class."""
         assert isinstance(self.plan.options, kind)  # noqa: S101 - plans are resolved before a method sees them
         return self.plan.options
 
@@ -58,15 +58,15 @@ class Job(ABC, Generic[Trained]):
 
     @property
     def incomparable(self) -> str:
-        """Why the model is not held against one of the target corpora alone; "" where it is."""
+        """Why the model is not compared with one of the target corpora alone; "" if it is."""
         return self.options(Options).why_incomparable or self.data.incomparable(self.dev)
 
     def beside(self, plain: Trained) -> Self:
-        """The same job, after that of the plain model."""
+        """The same job with the plain model."""
         return replace(self, plain=plain)
 
     def identity(self) -> tuple[Any, ...]:
-        """What, beside the files, decides which weights an iteration reaches."""
+        """Everything besides the files that influences the weights of an iteration."""
         free = ("target", "sources", "dev", "lexicons", "iterations", "patience", "options")
         values = {name: value for name, value in self.plan.to_json().items() if name not in free}
         return values, self.options(Options).identity(), self.sample, *self.lexicons.digests
@@ -75,9 +75,9 @@ class Job(ABC, Generic[Trained]):
     def sample(self) -> tuple[int, ...]:
         """How many sentences of each corpus an iteration visits, in their order; () for all.
 
-        Where the plan does not say, a method that balances its corpora visits all of the target, and of a source so
-        many that it has about as many words: on ZX and People's Daily better than three times as many, as in li-2015
-        (5.1, where sentences of both are equally long).
+        Unless the plan has a sample, a method that balances its corpora visits all of the target and about as many
+        words of each source: on ZX and People's Daily better than three times as many, as in li-2015 (5.1, where
+        sentences of both are equally long).
         """
         from tagweave.training.recipe import in_batches
         from tagweave.training.sample import by_words
@@ -91,8 +91,8 @@ class Job(ABC, Generic[Trained]):
             return ()
         data, usual = self.data, by_words(self.data.targets, self.data.sources)
         of_target, of_source = iter(usual[: len(data.targets)]), iter(usual[len(data.targets) :])
-        found = [next(of_target if each.guideline == data.target else of_source) for each in data.corpora]
-        return () if found == sizes else tuple(found)
+        counts = [next(of_target if each.guideline == data.target else of_source) for each in data.corpora]
+        return () if counts == sizes else tuple(counts)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class Job(ABC, Generic[Trained]):
 
     @abstractmethod
     def check(self) -> None:
-        """Refuse corpora from which some step of the training could not learn, before the first one begins.
+        """Raise before any training if some step could not learn from the corpora.
 
         Raises:
             CorpusError, MappingError, PlanError: such a corpus, or a mapping of other guidelines.
@@ -112,24 +112,24 @@ class Job(ABC, Generic[Trained]):
 
     @abstractmethod
     def fit(self, corpora: Sequence[Corpus]) -> Trained:
-        """An ordinary model of corpora of one guideline."""
+        """Fit an ordinary model to corpora of one guideline."""
 
     @abstractmethod
     def fit_guided(self) -> Trained:
-        """A model of the target that looks at the annotation of a model of the sources."""
+        """Fit a model of the target with the annotation of a model of the sources as features."""
 
     @property
     @abstractmethod
     def system(self) -> Any:
-        """Training, labelling and conversion of this structure, as methods of several steps ask for them."""
+        """The `System` of this structure, for methods with several steps."""
 
     @abstractmethod
     def about(self, fitted: Trained) -> dict[str, Any]:
-        """What the model keeps of the way in which it was trained, beside the plan."""
+        """What the model stores about its training beside the plan."""
 
     @abstractmethod
     def save(self, fitted: Trained, about: dict[str, Any], path: Path) -> None:
-        """Write the model, with what it tells of itself, and tell what it came to.
+        """Write the model with its `about`, and report its score.
 
         Raises:
             OSError: it cannot be written.

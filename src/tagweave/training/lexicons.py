@@ -1,4 +1,4 @@
-"""Lexicons as plans name them, for features that look at their words: loaded, with their digests."""
+"""Loads the lexicons that plans name, with their digests; features use their words."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LexiconFiles:
-    """Lexicons and the SHA-256 digests of their files; by default none."""
+    """Lexicons and the SHA-256 digests of their files."""
 
     lexicons: tuple[Lexicon, ...] = ()
     digests: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of all of them."""
+        """The words of all lexicons."""
         return tuple(word for lexicon in self.lexicons for word in lexicon.words)
 
 

@@ -1,4 +1,4 @@
-"""What is told where the labels or words of a source are hardly any of TRAIN's: such a source has little to teach."""
+"""Warns if a source shares few labels or words with TRAIN, since little can be learned from it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Sentence
 
-_FEW = 0.5  # share of TRAIN's tokens below which there is little to learn
+_FEW = 0.5  # warn below this share of TRAIN's tokens
 
 
 def overlap_lines(data: TrainingData, task: str) -> Iterator[str]:
-    """A line for each source that shares less than half of what TRAIN's tokens have.
+    """A line for each source that shares less than half of TRAIN's tokens.
 
-    Of parsers it is the tags that they look at; of segmenters the words; of `merged` taggers their labels.
+    Parsers compare the tags that they use, segmenters words, and `merged` taggers labels.
     """
     for source in data.sources:
         if task == PARSE:

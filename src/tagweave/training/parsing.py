@@ -1,4 +1,4 @@
-"""A fit of a parser: corpora with head layers to a tree model, heads first and relations after them."""
+"""Fits parsers: corpora with head layers to a tree model, heads first, then relations."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class ParserRecipe:
     """How to fit a parser.
 
     Attributes:
-        templates: features of arcs; `None`: jiang-2015, Table 2, over the layers of tags that the corpora have.
-        learner, settings: the learner of heads, by name, and its settings.
+        templates: features of arcs; by default jiang-2015, Table 2, over the tag layers of the corpora.
+        learner, settings: the name and the settings of the learner of heads.
         bits: features are hashed into 2^bits rows of weights (test UAS of zh/udc with 17 to 21, without 18: 80.0, 81.7,
             82.0, 82.3).
         precision: `float32` or `float64`.
         threads: how many threads share a full epoch.
-        drop_columns: the share of sentences that training sees a second time, without tags and columns.
+        drop_columns: the share of sentences that training also sees in a copy without tags and columns.
     """
 
     templates: ArcTemplates | None = None
@@ -73,7 +73,7 @@ class ParserRecipe:
             raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
 
     def trainer(self) -> Trainer:
-        """The learner with its settings, and AdaGrad with those that suit arcs, where nothing else is asked for."""
+        """The learner with its settings; AdaGrad has defaults that suit arcs."""
         usual = _ADAGRAD if self.learner == "adagrad" else {}
         trainer: Trainer = LEARNERS[self.learner](**{**usual, **self.settings})
         return trainer
@@ -85,15 +85,15 @@ class ParserRecipe:
 
 @dataclass(frozen=True)
 class FittedParser:
-    """A parser, how its training went, and what the training data was.
+    """A parser, the outcome of its training, and counts of the training data.
 
     Attributes:
         model: the parser.
-        outcome: of the training of heads.
-        lifted: sentences whose trees were not projective, and were made so.
-        unused: sentences with evidence that no projective tree agrees with, which were left out.
-        tokens, known, several, uncertain: of the training data, and how many of its tokens have one head, several
-            candidates, or a confidence below 1.
+        outcome: the outcome of the training of heads.
+        lifted: sentences with non-projective trees that were made projective.
+        unused: sentences left out because no projective tree agrees with their evidence.
+        tokens: tokens of the training data.
+        known, several, uncertain: tokens with one head, with several candidates, with a confidence below 1.
     """
 
     model: TreeModel
@@ -106,14 +106,14 @@ class FittedParser:
     uncertain: int = 0
 
     def notes(self) -> list[str]:
-        """What a user should know of the training data."""
+        """Notes for the user on the training data."""
         open_ones = self.known < self.tokens
         known = f"heads: {self.known:,} of {self.tokens:,} known, {self.several:,} with several candidates"
         uncertain = f"{self.uncertain:,} heads with a confidence below 1: an uncertain head excludes others in part"
         lifted = f"{self.lifted} sentences with arcs that cross: lifted, for the training of heads"
         unused = f"{self.unused} sentences left out: no projective tree agrees with their annotation"
-        told = ((known, open_ones), (uncertain, self.uncertain), (lifted, self.lifted), (unused, self.unused))
-        return [line for line, count in told if count]
+        lines = ((known, open_ones), (uncertain, self.uncertain), (lifted, self.lifted), (unused, self.unused))
+        return [line for line, count in lines if count]
 
 
 def fit_parser(
@@ -124,11 +124,11 @@ def fit_parser(
 ) -> FittedParser:
     """Fit a parser to corpora whose guideline is a head layer; heads may be full, ambiguous, unknown or uncertain.
 
-    In the loss an excluded head or relation keeps 1 - confidence of its potential (`Sentence.confidence`). The
-    perceptron, which knows right and wrong alone, disregards arcs of confidence 0, and believes all others.
+    In the loss, an excluded head or relation keeps 1 - confidence of its potential (`Sentence.confidence`). The
+    perceptron, which knows only right and wrong, ignores arcs with confidence 0 and believes all others.
 
     Raises:
-        CorpusError: no sentence, no known head, no tags; development data without any known head; as `check_lengths`.
+        CorpusError: no sentence, no known head, no tags; development data without a known head; as `check_lengths`.
         TrainingError: the learner diverged.
     """
     layer = corpora[0].guideline if corpora else "head"
@@ -157,7 +157,7 @@ def fit_parser(
     model = replace(model, weights=rounded(np.asarray(outcome.weights, dtype)))
     relations = relation_preset(templates, tags)
     if outcome.iterations:
-        rest = SILENT if outcome.interrupted else run  # relations are quick: a parser that was stopped has them, too
+        rest = SILENT if outcome.interrupted else run  # relations are quick, so an interrupted parser has them too
         labels, is_stopped = fit_labels(sentences, layer, relations, model.best(encoded, True), rest)
         model, outcome.interrupted = replace(model, labels=labels), outcome.interrupted or is_stopped
     about = {
@@ -172,7 +172,7 @@ def fit_parser(
 
 
 def evidence_line(corpora: Sequence[Corpus]) -> str:
-    """How much there is to learn from."""
+    """A line on the amount of evidence in the corpora."""
     layers = [s.heads.get(corpus.guideline, ()) for corpus in corpora for s in corpus]
     evidence = [layer for layer in layers if any(layer)]
     tokens, known = sum(map(len, evidence)), sum(sum(map(bool, layer)) for layer in evidence)
@@ -180,11 +180,11 @@ def evidence_line(corpora: Sequence[Corpus]) -> str:
 
 
 def usual_templates(*parts: Sequence[Sentence]) -> ArcTemplates:
-    """jiang-2015, Table 2, over the finest tags that every sentence has; coarser ones beside them, and `feats`.
+    """jiang-2015, Table 2, over the finest tags that every sentence has, with coarser tags and `feats` if present.
 
     Args:
-        parts: sentences, among which `feats` are looked at if each part has some. The models of an adaptation need the
-            same templates, for which all corpora of both guidelines are parts.
+        parts: groups of sentences; `feats` are used if every group has some. The models of an adaptation need the same
+            templates, so all corpora of both guidelines are groups.
 
     Raises:
         CorpusError: sentences without tags.
@@ -199,12 +199,12 @@ def usual_templates(*parts: Sequence[Sentence]) -> ArcTemplates:
 
 
 def _have_feats(sentences: Sequence[Sentence]) -> bool:
-    """Whether all sentences have the column, and one has something in it."""
+    """Whether all sentences have the column, and it is not empty in all of them."""
     return all("feats" in s.columns for s in sentences) and any(set(s.columns["feats"]) - {"_"} for s in sentences)
 
 
 def tag_layers(sentences: Sequence[Sentence]) -> list[str]:
-    """The layers of tags that every sentence has, the finest first."""
+    """The tag layers that every sentence has, the finest first."""
     return [name for name in _LAYERS if all(any(s.layers.get(name, ())) for s in sentences if len(s))]
 
 
@@ -215,15 +215,18 @@ def fit_labels(
     heads: NDArray[np.int32],
     run: Run = SILENT,
 ) -> tuple[ArcLabels | None, bool]:
-    """A classifier of the relations of arcs, `None` where there are none, or several of which the evidence never
-    excludes one; and whether the user stopped its training, which then is done anew when that of heads is resumed.
+    """Fit a classifier of relations.
 
     Args:
         sentences: N tokens.
         layer: the head layer.
-        templates: of relations.
-        heads: int32[N], the trees that a parser chooses under the evidence, for heads that are not known; -1 for none.
-        run: may be cancelled; its schedule is that of heads, and nobody is told.
+        templates: templates of relations.
+        heads: int32[N], predicted trees under the evidence, for unknown heads; -1 for none.
+        run: may be cancelled; its schedule and callback are not used.
+
+    Returns:
+        the classifier, `None` if there are no relations or the evidence excludes none of several; and whether the user
+        stopped the training, which is repeated when that of heads is resumed.
     """
     names = sorted({a.relation for s in sentences for c in s.heads.get(layer, ()) for a in c or () if a.relation})
     if not names:
@@ -237,7 +240,7 @@ def fit_labels(
     rows = arc_rows(templates, encoded, heads, _LABEL_ROWS)
     weights = np.repeat(encoded.weights, encoded.lengths)
     objective = LabelObjective(rows, allowed, weights, _LABEL_ROWS, token_noise(sentences))
-    if not len(objective):  # nothing to choose between: there is one relation, or no arc tells them apart
+    if not len(objective):  # there is only one relation, or no arc distinguishes them
         return (labels if len(names) == 1 else None), False
     trainer = AdaGrad(**{**_ADAGRAD, "batch": _LABEL_BATCH})
     outcome = train(trainer, objective, labels.weights.reshape(-1), run.aside(Schedule(_LABEL_EPOCHS)))
@@ -245,14 +248,14 @@ def fit_labels(
 
 
 def attachment(heads: NDArray[np.int32], encoded: EncodedArcs) -> float:
-    """The share of tokens with one known head that have it; 0 without any."""
+    """The share of correct heads among tokens with one known head; 0 without such tokens."""
     known = encoded.token_heads
     scored = known >= 0
     return float((heads == known)[scored].mean()) if scored.any() else 0.0
 
 
 class DevScore:
-    """UAS of weights on development data, all tokens with one known head."""
+    """UAS of weights on development data, over all tokens with one known head."""
 
     def __init__(self, model: TreeModel, dev: Corpus, threads: int) -> None:
         self._model, self._threads = model, threads
@@ -262,7 +265,7 @@ class DevScore:
             raise CorpusError("no head that is known", "development data with trees", dev.path)
 
     def __call__(self, weights: NDArray[Any]) -> float:
-        """0..1."""
+        """The score, from 0 to 1."""
         heads = replace(self._model, weights=weights).best(self._encoded, threads=self._threads)
         return attachment(heads, self._encoded)
 
@@ -272,6 +275,6 @@ def _weighted(sentence: Sentence, weight: float) -> Sentence:
 
 
 def _single_root(encoded: EncodedArcs) -> bool:
-    """Whether no sentence has several tokens that depend on the root."""
+    """Whether no sentence has several dependents of the root."""
     of_root = np.concatenate([[0], np.cumsum(encoded.heads == 0)])
     return bool((of_root[encoded.position_ptr[1:]] - of_root[encoded.position_ptr[:-1]] <= 1).all())

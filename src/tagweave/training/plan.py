@@ -1,7 +1,7 @@
-"""Training plans: what is to be trained, from what and how, as plain data.
+"""Training plans: what to train, on what and how, as plain data.
 
-A plan is all that decides on the weights of a model. Every model has the plan by which it was trained, with its method,
-options, templates and corpora written out; so it can be trained again, on the same corpora or on others.
+A plan holds everything that determines the weights of a model. Every model stores the plan it was trained by, with its
+method, options, templates and corpora filled in, so it can be trained again, on the same corpora or on others.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class FileReference:
-    """A file, and what was in it.
+    """A file with its digest and size.
 
     Attributes:
-        path: of the file; "" of data that came from none.
-        sha256: digest of the file; "" where nobody has read it yet.
-        size: how many sentences it has, or words; `None` as above.
+        path: the path of the file; "" for data that are not from a file.
+        sha256: the digest of the file; "" if it has not been read yet.
+        size: the number of sentences, or words of a lexicon; `None` if it has not been read yet.
     """
 
     path: str = ""
@@ -32,14 +32,14 @@ class FileReference:
 
 @dataclass(frozen=True)
 class CorpusReference(FileReference):
-    """A corpus by its file, and how it counts.
+    """A corpus file, with the weight and sample of the corpus in training.
 
     Attributes:
-        layer: the layer of the file that is meant; `None`: the usual one.
-        guideline: the name of its guideline; `None`: that of the layer.
-        format: of the file; `None`: told from its name and text.
+        layer: the layer of the file; `None`: the default of its format.
+        guideline: the name of the guideline; `None`: that of the layer.
+        format: the format of the file; `None`: recognised by its name and text.
         weight: how often a sentence counts.
-        sample: how many sentences an iteration visits, or `all`; `None`: as the method chooses.
+        sample: how many sentences an iteration visits, or `all`; `None`: the method decides.
     """
 
     layer: str | None = None
@@ -50,7 +50,7 @@ class CorpusReference(FileReference):
 
     @classmethod
     def of(cls, argument: str, format: str | None = None, weight: float = 1.0) -> CorpusReference:  # noqa: A002
-        """The corpus that `[GUIDELINE=]PATH[#LAYER]` names."""
+        """The reference for `[GUIDELINE=]PATH[#LAYER]`."""
         from tagweave.corpus.load import parse_argument
 
         parsed = parse_argument(argument)
@@ -58,34 +58,35 @@ class CorpusReference(FileReference):
 
     @property
     def argument(self) -> str:
-        """`[GUIDELINE=]PATH[#LAYER]`."""
+        """The reference as `[GUIDELINE=]PATH[#LAYER]`."""
         name = "" if self.guideline is None else f"{self.guideline}="
         return f"{name}{self.path}" + ("" if self.layer is None else f"#{self.layer}")
 
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """What is to be trained, from what, and how. `None` leaves a choice to the program.
+    """What to train, on what and how. `None` leaves a choice to the program.
 
     Attributes:
-        target: corpora of the guideline that is wanted.
-        sources: corpora of other guidelines, or more of that one.
-        dev: the corpus by which the best iteration is chosen.
+        target: corpora of the target guideline.
+        sources: corpora of other guidelines, or more of the target's.
+        dev: the corpus that selects the best iteration.
         task: `tag`, `segment`, `segtag` or `parse`.
-        coding: of words in labels of characters.
+        coding: the coding of words in labels of characters.
         templates: feature templates; (): the preset of the task.
         lexicons: files of words that features look for.
-        weights: `all` gives every feature a weight for every label, `observed` only for those that evidence has seen.
+        weights: `all` gives every feature a weight for every label, `observed` only for labels that the evidence has
+            observed.
         minimum_count: features that occur less often are dropped.
-        drop_columns: parsers: the share of sentences of which training sees a copy without tags and columns.
-        learner, settings: by name.
-        precision: of weights and sums.
-        method: by name.
-        options: of the method (`Options`); plain values, by name, where the method is not known yet.
-        iterations: how many at most.
-        patience: stop after so many iterations without a better score on `dev`.
-        seed: of everything random.
-        threads: how many share the work.
+        drop_columns: for parsers, the share of sentences that training also sees in a copy without tags and columns.
+        learner, settings: the name of the learner and its settings by name.
+        precision: of weights and sums, `float32` or `float64`.
+        method: the name of the method.
+        options: the options of the method (`Options`); a mapping of plain values while the method is undecided.
+        iterations: the maximum number of iterations.
+        patience: stop after this many iterations without a better score on `dev`.
+        seed: the seed of everything random.
+        threads: the number of threads.
     """
 
     target: tuple[CorpusReference, ...] = ()
@@ -114,5 +115,5 @@ class TrainingPlan:
         return (*self.target, *self.sources)
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as JSON has it, with its schema."""
+        """The plan as plain data for JSON, with its schema."""
         return {"schema": SCHEMA, **json.loads(json.dumps(asdict(self)))}

@@ -1,4 +1,4 @@
-"""Training plans from JSON: every field is checked, and what is wrong is named by its place."""
+"""Reads training plans from JSON; checks every field, and error messages give its path."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tagweave.training.plan import SCHEMA, CorpusReference, FileReference, Train
 
 
 def read_plan(values: object) -> TrainingPlan:
-    """The plan that `TrainingPlan.to_json` gave, or that somebody wrote.
+    """The plan from the JSON of `TrainingPlan.to_json`, or one written by hand.
 
     Raises:
-        PlanError: another schema, a field that there is not, or a value of another type, by its place.
+        PlanError: another schema, an unknown field, or a value of the wrong type, by its path.
     """
     from msgspec import ValidationError, convert
 
@@ -35,7 +35,7 @@ def read_plan(values: object) -> TrainingPlan:
 
 
 def _check_names(kind: type, values: object, where: str) -> None:
-    """Raise unless an object, and those within it, have no other fields than a class and those of its fields."""
+    """Raise if an object or one inside it has a field that its class does not have."""
     known = [each.name for each in fields(kind)]
     if not isinstance(values, dict):
         raise PlanError(f"{where}: found {type(values).__name__}, expected an object")

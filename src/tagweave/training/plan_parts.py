@@ -1,4 +1,4 @@
-"""Parts of a plan from what users name: settings of learners, and presets of templates."""
+"""Parts of a plan from user input: settings of learners, and presets of templates."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tagweave.training.task import TASKS
 
 
 def learner_settings(learner: str, values: Mapping[str, str]) -> dict[str, int | float]:
-    """The settings of a learner, in the types that it has for them, from their names and values as text.
+    """The settings of a learner in its types, from names and values as text.
 
     Raises:
-        PlanError: an unknown learner, a setting that it does not have, or a value that is no number.
+        PlanError: an unknown learner, an unknown setting, or a value that is not a number.
     """
     if learner not in LEARNERS:
         raise PlanError(f"unknown learner {learner!r}, expected one of {', '.join(LEARNERS)}")
@@ -34,10 +34,10 @@ def _number(name: str, value: str, kind: str) -> int | float:
 
 
 def template_texts(task: str, presets: Sequence[str], templates: Sequence[str]) -> tuple[str, ...]:
-    """The templates of all presets and the single ones, each once.
+    """The templates of all presets and the individual ones, without repeats.
 
     Raises:
-        PlanError: an unknown preset, or presets for a task that they do not serve.
+        PlanError: an unknown preset, or presets for a task without any.
     """
     if presets and task not in TASKS:
         raise PlanError(f"found --preset with the task {task}, expected it without: it is for tags and words")

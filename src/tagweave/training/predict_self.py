@@ -1,11 +1,11 @@
-"""Predict-self: the better transformation is the one that leads back to where it came from (jiang-2015, 4.4).
+"""Predict-self: prefer transformations that lead back to the original annotation (jiang-2015, 4.4).
 
-Of the k best transformations y of a sentence x with the annotation s, re-estimation takes the one of the greatest
+Of the k best transformations y of a sentence x with the annotation s, re-estimation takes the one with the greatest
 
     (1 - lambda) score(y | x, s) + lambda score(s | x, y)
 
-by the transfer models of both directions. Filtering is the alternative: a sentence is dropped if its best y is not
-transformed back to s; the paper finds that it costs difficult sentences, from which most could be learned (5.3).
+under the transfer models of both directions. The alternative, filtering, drops a sentence if its best y is not
+transformed back to s; the paper finds that this loses difficult sentences, which could teach the most (5.3).
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.training.system import Annotation, Floats, KBest, Model, Parallel, System
 
 SHARES = (0.0, 0.3)
-"""The values of lambda that are tried in every round."""
+"""The values of lambda to try in every round."""
 BEST = 5
-"""How many candidates a sentence has."""
-_BLOCK = 1000  # sentences whose candidates are held at a time
+"""The number of candidates per sentence."""
+_BLOCK = 1000  # sentences whose candidates are in memory at a time
 
 
 @dataclass(frozen=True)
 class PredictSelf:
-    """How the way back chooses among candidates y of a sentence x with the annotation s (section 4.4).
+    """How to choose among candidates y of a sentence x with the annotation s by the way back (section 4.4).
 
     Attributes:
-        shares: values of lambda; the y of the greatest (1 - lambda) score(y | x, s) + lambda score(s | x, y) is taken,
-            and of several lambdas that which is best on the development data of each round. 0 is no way back.
+        shares: values of lambda; the y with the greatest (1 - lambda) score(y | x, s) + lambda score(s | x, y) is
+            taken, and of several lambdas the best on the development data of each round. 0 ignores the way back.
         filter: instead, drop the sentences whose best y is not transformed back to s.
-        k: how many candidates.
+        k: the number of candidates.
 
     Raises:
         ValueError: no share, or one outside 0 to 1.
@@ -50,14 +50,14 @@ class PredictSelf:
 
     @property
     def choices(self) -> tuple[float, ...]:
-        """What is tried in every round."""
+        """The shares to try in every round."""
         return (0.0,) if self.filter else self.shares
 
 
 class Ranking(NamedTuple, Generic[Annotation]):
-    """Candidates y of a sentence with the annotation s: score(y | x, s) falls, and score(s | x, y) rises.
+    """Candidates y of a sentence with the annotation s, with falling score(y | x, s) and rising score(s | x, y).
 
-    Others cannot be the best for any share: one of these is better both ways.
+    No other candidate can be the best for any share, because one of these is at least as good both ways.
     """
 
     annotations: Sequence[Annotation]
@@ -66,13 +66,13 @@ class Ranking(NamedTuple, Generic[Annotation]):
 
     @classmethod
     def of(cls, candidates: KBest[Annotation], back: Floats) -> Ranking[Annotation]:
-        """From candidates, the best first, and the scores of the way back."""
+        """The ranking of candidates, best first, with the scores of the way back."""
         before = np.concatenate([[-np.inf], np.maximum.accumulate(back)[:-1]])
         kept = np.flatnonzero((back > before) | (np.arange(len(back)) == 0))
         return cls([candidates.annotations[i] for i in kept.tolist()], candidates.scores[kept], back[kept])
 
     def best(self, share: float) -> Annotation:
-        """The candidate of the greatest (1 - share) there + share back; of equal ones the first."""
+        """The candidate with the greatest (1 - share) there + share back; of equal ones the first."""
         if share == 0:
             return self.annotations[0]
         with np.errstate(invalid="ignore"):  # 0 * -inf
@@ -88,20 +88,20 @@ def rankings(
     given: Sequence[Annotation],
     k: int,
 ) -> list[Ranking[Annotation]]:
-    """Of every sentence the candidates among its k best that predict-self re-estimation may take.
+    """For every sentence, the candidates among its k best that predict-self re-estimation may take.
 
     Args:
-        system: the kind of structure.
+        system: the system.
         there: the transfer model.
         back: the reverse transfer model, to the guideline of the corpus.
         corpus: text with its own annotation.
         given: the same annotation, complete.
-        k: how many candidates.
+        k: the number of candidates.
     """
-    found: list[Ranking[Annotation]] = []
+    results: list[Ranking[Annotation]] = []
     for start in range(0, len(corpus), _BLOCK):
         block = corpus.with_sentences(corpus.sentences[start : start + _BLOCK])
         candidates = system.candidates(there, Parallel(block, given[start : start + _BLOCK]), k)
         scores = system.scores(back, block, [each.annotations for each in candidates])
-        found += [Ranking.of(each, own) for each, own in zip(candidates, scores, strict=True)]
-    return found
+        results += [Ranking.of(each, own) for each, own in zip(candidates, scores, strict=True)]
+    return results

@@ -1,4 +1,4 @@
-"""Training trees made projective: a parser of projective trees cannot learn from arcs that cross."""
+"""Makes training trees projective, because a projective parser cannot learn from crossing arcs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tagweave.kernels.projective import projectivise
 
 
 def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sentence], int]:
-    """The sentences with arcs lifted until none crosses another (Nivre & Nilsson 2005), and how many that changes.
+    """The sentences with arcs lifted until none cross (Nivre & Nilsson 2005), and the number of changed sentences.
 
-    A lifted arc loses its relation. Unknown heads stay unknown; where lifting an arc would need one, its head becomes
-    unknown. A sentence with several candidates for a head stays as it is.
+    A lifted arc loses its relation. Unknown heads stay unknown; if lifting an arc would need one, its head becomes
+    unknown. A sentence with several candidates for a head does not change.
 
     Raises:
-        CorpusError: heads that go round in a circle.
+        CorpusError: heads that form a cycle.
     """
-    found, changed = [], 0
+    results, changed = [], 0
     for sentence in sentences:
         given = sentence.heads.get(layer)
         old = [] if given is None else list(map(only_head, given))
         if given is None or SEVERAL in old:
-            found.append(sentence)
+            results.append(sentence)
             continue
         new = np.array(old, np.int32)
         lifts = projectivise(new)
@@ -35,8 +35,8 @@ def projectivised(sentences: Sequence[Sentence], layer: str) -> tuple[list[Sente
             raise CorpusError("heads that go round in a circle", "a tree", *sentence.location)
         changed += lifts > 0
         arcs = [_arc(each, head) for each, head in zip(given, new.tolist(), strict=True)] if lifts else given
-        found.append(replace(sentence, heads={**sentence.heads, layer: tuple(arcs)}) if lifts else sentence)
-    return found, changed
+        results.append(replace(sentence, heads={**sentence.heads, layer: tuple(arcs)}) if lifts else sentence)
+    return results, changed
 
 
 def _arc(candidates: ArcCandidates, head: int) -> ArcCandidates:

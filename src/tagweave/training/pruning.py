@@ -1,7 +1,7 @@
-"""Context-aware pruning of a coupled model (Li, Chao and Zhang 2016): taggers of each side say what is likely.
+"""Context-aware pruning of a coupled model (Li, Chao and Zhang 2016) by taggers of each side.
 
-It changes what is optimised: the sum over all bundles becomes one over those that come into question. A tagger knows
-its own training text too well to be asked about it, so that text is labelled by taggers of its other half.
+It changes the objective: the sum over all bundles becomes one over the candidate labels of each token. A tagger knows
+its own training text too well, so a tagger of the other half labels each half of it.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from tagweave.training.fit import fit
 from tagweave.training.jackknife import in_characters, jackknifed
 from tagweave.training.recipe import Recipe
 
-_SHORT = Schedule(4)  # of a tagger that only has to leave nothing out
+_SHORT = Schedule(4)  # enough for a tagger that only needs high recall
 _FOLDS = 2
 
 
 @dataclass(frozen=True)
 class Pruning:
-    """What the taggers of all sides hold possible.
+    """The taggers of all sides, and the threshold of candidate labels.
 
     Attributes:
         models: a tagger of each guideline, in the order of the corpora's guidelines.
-        threshold: the marginal probability from which a tag of either side comes into question.
+        threshold: the marginal probability from which a tag of a side is a candidate.
     """
 
     models: tuple[ChainModel, ...]
     threshold: float
 
     def encoder(self, recipe: Recipe, space: LabelSpace) -> ProposingEncoder:
-        """An encoder that has seen nothing yet, of the recipe's templates over a space of bundles."""
+        """An empty encoder of the recipe's templates over a space of bundles."""
         return ProposingEncoder(recipe.encoder(), space, self.models, self.threshold)
 
 
 def guidelines_of(corpora: Sequence[Corpus]) -> list[str]:
-    """The guidelines of the corpora, each once, in their order."""
+    """The guidelines of the corpora in order, without repeats."""
     return list(dict.fromkeys(corpus.guideline for corpus in corpora))
 
 
@@ -51,12 +51,12 @@ def fit_pruning(
     threshold: float,
     run: Run = SILENT,
 ) -> Pruning:
-    """Taggers of all guidelines of the corpora.
+    """Fit taggers of all guidelines of the corpora.
 
     Args:
-        corpora, recipe: as of the model that is to be pruned.
+        corpora, recipe: those of the model to prune.
         threshold: see `Pruning`.
-        run: who is told; each tagger has a short schedule of its own.
+        run: the run; each tagger has a short schedule of its own.
 
     Raises:
         CorpusError: as `fit`.
@@ -75,28 +75,29 @@ def fit_pruning(
 
 
 def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning, run: Run = SILENT) -> list[Corpus]:
-    """The corpora with the columns `proposed:GUIDELINE` of all guidelines, each by taggers that were not trained on it;
-    the run is told of every guideline.
+    """The corpora with columns `proposed:GUIDELINE` of all guidelines, by taggers that were not trained on the text.
 
     Raises:
-        CorpusError: as `fit`, of half of the corpora of one guideline.
+        CorpusError: as `fit`, for half of the corpora of one guideline.
         KeyboardInterrupt: the user stopped one of the fits.
     """
     recipe = replace(recipe, sample=())
     tokens = [in_characters(corpus) for corpus in corpora] if recipe.task.of_characters else list(corpora)
 
-    def tell(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
+    def propose(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
         return proposals(model, sentences, pruning.threshold, threads)
 
     for guideline, model in zip(guidelines_of(corpora), pruning.models, strict=True):
         column = proposal_column(guideline)
         own = [at for at, corpus in enumerate(tokens) if corpus.guideline == guideline]
         run.tell(f"labels of {guideline} that come into question, the own text by taggers of its other half")
-        known = jackknifed([tokens[at] for at in own], recipe, _FOLDS, run=run.aside(_SHORT), column=column, told=tell)
+        known = jackknifed(
+            [tokens[at] for at in own], recipe, _FOLDS, run=run.aside(_SHORT), column=column, answers=propose
+        )
         for at, corpus in zip(own, known, strict=True):
             tokens[at] = corpus
         for at in set(range(len(tokens))) - set(own):
-            told = tell(model, tokens[at].sentences, recipe.threads)
-            pairs = zip(tokens[at], told, strict=True)
+            labels = propose(model, tokens[at].sentences, recipe.threads)
+            pairs = zip(tokens[at], labels, strict=True)
             tokens[at] = tokens[at].with_sentences(sentence.with_column(column, each) for sentence, each in pairs)
     return tokens

@@ -1,4 +1,4 @@
-"""Recipes: how a model is fitted. Plain data, so that it can be stored with the model and shown."""
+"""Recipes: how to fit a model, as plain data that the model can store."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ LEARNERS: dict[str, type[Any]] = {
 
 
 def in_batches(learner: str) -> bool:
-    """Whether a learner takes a few sentences at a time; the others see all sentences at once."""
+    """Whether a learner takes batches of sentences; the others take all sentences at once."""
     return hasattr(LEARNERS[learner], "batch")
 
 
 GUIDES = ("window", "joined")
-"""What a guided model may see of its guide's labels."""
-_DENSE_LABELS = 64  # up to here every feature has a weight for every label: it costs memory and gains accuracy
+"""How features of a guided model may use its guide's labels."""
+_DENSE_LABELS = 64  # up to this many, every feature has a weight for every label: more memory, higher accuracy
 
 
 @dataclass(frozen=True)
@@ -44,19 +44,19 @@ class Recipe:
     """How to fit a chain model.
 
     Attributes:
-        task: what tokens and labels are.
-        templates: features; `None` takes the preset that suits the task.
+        task: the task, which determines tokens and labels.
+        templates: feature templates; by default the preset of the task.
         learner, settings: the learner's name and its settings.
         features: `all` gives every feature a weight for every label, `observed` only for labels that the evidence
-            observed somewhere; `None` chooses by the number of labels.
+            has observed; the default depends on the number of labels.
         minimum_count: features that occur less often are dropped.
         transitions: whether labels depend on their neighbours.
         edges: whether the first and the last label of a sentence have weights.
         precision: `float32`, or `float64` for results to the last digit.
         threads: how many threads share the work.
         sample: how many sentences of each corpus an iteration visits (li-2015, Algorithm 1); () for all.
-        guide: what a guided model sees of its guide's labels: a `window` of them, or one `joined` to every template
-            (`guide_templates`); `None` chooses by the learner.
+        guide: how features use the guide's labels: a `window` of them, or one `joined` to every template
+            (`guide_templates`); the default depends on the learner.
     """
 
     task: Task = Task()
@@ -87,10 +87,10 @@ class Recipe:
         return self.templates or PRESETS["characters" if self.task.of_characters else "words"]
 
     def encoder(self, lexicon: Iterable[str] = ()) -> TemplateEncoder:
-        """An encoder of the templates that has seen nothing yet, with the words that they look for.
+        """An empty encoder of the templates, with the words that they look for.
 
         Raises:
-            TemplateError: templates that look for words without any, or words without such templates.
+            TemplateError: templates that look for words but no words, or words without such templates.
         """
         return TemplateEncoder(self.chosen_templates(), lexicon=LexiconColumns(lexicon))
 
@@ -100,13 +100,13 @@ class Recipe:
         return trainer
 
     def dense(self, labels: int) -> bool:
-        """Whether every feature has a weight for every one of so many labels."""
+        """Whether every feature has a weight for every label, with this many labels."""
         return labels <= _DENSE_LABELS if self.features is None else self.features == "all"
 
     def joins_guide(self) -> bool:
         """Whether the label of a guide is joined to every template.
 
-        On ZX beside 4,000 sentences of People's Daily that gains the perceptron 0.4 points of F over a window of labels
+        On ZX with 4,000 sentences of People's Daily this gains the perceptron 0.4 points of F over a window of labels
         (segmentation, development data), and costs AdaGrad 0.3.
         """
         return self.learner == "perceptron" if self.guide is None else self.guide == "joined"

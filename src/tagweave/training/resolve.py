@@ -1,4 +1,4 @@
-"""From a plan to a job: what is left open is decided, corpora are read, and what does not fit is refused."""
+"""From a plan to a job: checks the plan, reads its corpora, and fills in what it leaves open."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from tagweave.training.lexicons import LexiconFiles
 
 STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, "parse": TREE}
-"""What is scored by task: sequences of labels, or trees."""
+"""The structure of each task."""
 _OF_CHAINS = {"weights": "features", "minimum_count": "min-count", "coding": "coding", "lexicons": "lexicon"}
-"""Fields of plans that parsers do not heed, and the options of the command line that set them."""
+"""Fields of plans that parsers do not use, with the options of the command line that set them."""
 
 
 @dataclass(frozen=True)
 class Corpora:
-    """The corpora of a plan, read.
+    """The loaded corpora of a plan.
 
     Attributes:
-        training: in the order of the plan.
+        training: training corpora in the order of the plan.
         dev: development data.
     """
 
@@ -43,12 +43,12 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[
     """The job of a plan.
 
     Args:
-        plan: what is to be trained.
-        run: when training stops, and who is told.
-        corpora: of the plan, if they have been read already.
+        plan: what to train.
+        run: the run; its schedule gets the iterations and patience of the plan.
+        corpora: the corpora of the plan, if they have been read already.
 
     Raises:
-        PlanError: values that do not exist or do not go together, or corpora that do not suit them.
+        PlanError: unknown values, values that do not go together, or unsuitable corpora.
         CorpusError, TemplateError, OSError: a file that cannot be read.
     """
     from tagweave.training.corpora import run_identity
@@ -84,7 +84,7 @@ def read(plan: TrainingPlan) -> Corpora:
 
 
 def _checked(plan: TrainingPlan) -> TrainingPlan:
-    """The plan with templates, after whatever can be checked before its corpora are read: that can take minutes."""
+    """The plan with templates and options, after all checks that do not need its corpora: reading can take minutes."""
     from tagweave.training.recipe import LEARNERS, Recipe
 
     check_known("task", plan.task, tuple(STRUCTURES))
@@ -111,7 +111,7 @@ def _check_settings(plan: TrainingPlan) -> None:
 
 
 def _check_tree(plan: TrainingPlan) -> None:
-    """Raise where a plan for a parser has what parsers do not heed."""
+    """Raise if a plan for a parser sets anything that parsers do not use."""
     usual_plan = TrainingPlan()
     given = [of for name, of in _OF_CHAINS.items() if getattr(plan, name) != getattr(usual_plan, name)]
     given += ["sample" for each in plan.corpora if each.sample is not None]
@@ -121,7 +121,7 @@ def _check_tree(plan: TrainingPlan) -> None:
 
 
 def _of_chains_alone(options: Options | Mapping[str, Any] | None) -> list[str]:
-    """The options that are given and that parsers do not have."""
+    """The options that are set although parsers do not have them."""
     if options is None:
         return []
     if isinstance(options, Options):
@@ -135,7 +135,7 @@ def _of_chains_alone(options: Options | Mapping[str, Any] | None) -> list[str]:
 
 
 def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
-    """The options of the method; plain values where it is not known yet, which are checked as those of some method."""
+    """The options of the method, or checked plain values if the method is undecided."""
     values: Options | Mapping[str, Any] = plan.options or {}
     if isinstance(values, Options):
         return values
@@ -149,7 +149,7 @@ def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
 
 
 def _templates(plan: TrainingPlan) -> tuple[str, ...]:
-    """The templates of a plan, read now: a mistake must not come after minutes of loading."""
+    """The templates of a plan, parsed now to report a mistake before minutes of loading."""
     from tagweave.features.arc_templates import ArcTemplates
     from tagweave.features.presets import PRESETS
     from tagweave.features.templates import Templates
@@ -168,7 +168,7 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
 
 
 def _data(plan: TrainingPlan, corpora: Corpora) -> tuple[TrainingData, CorpusFile | None]:
-    """The training corpora under the names of their guidelines, and development data."""
+    """The training corpora with their guidelines, and the development data."""
     from tagweave.training.guidelines import development_data, training_data
     from tagweave.training.repeated import without_repeated
 
@@ -179,7 +179,7 @@ def _data(plan: TrainingPlan, corpora: Corpora) -> tuple[TrainingData, CorpusFil
 
 
 def _with_method(plan: TrainingPlan, data: TrainingData) -> TrainingPlan:
-    """The plan with the method that suits the data, and all of its options."""
+    """The plan with the method of the data and all of its options."""
     method = METHODS[data.method]
     if plan.lexicons and not method.has_lexicon:
         expected = " or ".join(each.name for each in METHODS.values() if each.has_lexicon)
@@ -192,18 +192,18 @@ def _references(
     plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None, lexicons: LexiconFiles
 ) -> dict[str, Any]:
     """The corpora and lexicons of a plan with their digests and the names of their guidelines."""
-    found = [_found(*pair) for pair in zip(plan.corpora, data.files, strict=True)]
+    references = [_reference(*pair) for pair in zip(plan.corpora, data.files, strict=True)]
     own = len(plan.target)
     read_ones = zip(plan.lexicons, lexicons.digests, lexicons.lexicons, strict=True)
     return {
-        "target": tuple(found[:own]),
-        "sources": tuple(found[own:]),
-        "dev": plan.dev and dev and _found(plan.dev, dev),
+        "target": tuple(references[:own]),
+        "sources": tuple(references[own:]),
+        "dev": plan.dev and dev and _reference(plan.dev, dev),
         "lexicons": tuple(FileReference(each.path, digest, len(words)) for each, digest, words in read_ones),
     }
 
 
-def _found(reference: CorpusReference, file: CorpusFile) -> CorpusReference:
+def _reference(reference: CorpusReference, file: CorpusFile) -> CorpusReference:
     corpus = file.corpus
     return replace(reference, path=corpus.path, sha256=file.sha256, size=len(corpus), guideline=file.guideline)
 
@@ -222,7 +222,7 @@ def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
 
 
 def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> list[str]:
-    """What is told of the corpora."""
+    """Notes on the corpora."""
     from tagweave.training.guidelines import left_out, unknown_labels
     from tagweave.training.overlap import overlap_lines
 

@@ -1,4 +1,4 @@
-"""How many sentences of each corpus an iteration visits, where one corpus is far larger (li-2015, Algorithm 1)."""
+"""How many sentences of each corpus an iteration visits if one corpus is far larger (li-2015, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from tagweave.corpus.corpus import Corpus
 
 
 def by_words(targets: Sequence[Corpus], others: Sequence[Corpus], times: float = 1.0) -> tuple[int, ...]:
-    """All sentences of the targets, and of each other corpus those of about `times` as many words as the targets have.
+    """All sentences of the targets, and of each other corpus about `times` as many words as the targets have.
 
     Returns:
-        a number for every corpus, the targets first: a `Recipe.sample`.
+        the number of sentences of every corpus, the targets first: a `Recipe.sample`.
     """
     words = times * sum(corpus.tokens() for corpus in targets)
     return (

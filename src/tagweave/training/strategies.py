@@ -1,4 +1,4 @@
-"""What may be done with incomplete annotation; the first is the method, the others are its baselines."""
+"""The strategies for incomplete annotation; the first is the method, the others are baselines."""
 
 from __future__ import annotations
 
