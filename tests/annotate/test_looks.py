@@ -220,5 +220,5 @@ class TestRightToLeft:
         assert "0 of your last 0" in hebrew.inner_text(".banner")
         hebrew.keyboard.press("x")
         hebrew.get_by_text("You answered not a word; the right answer is VV.").first.wait_for()
-        assert "A curator can put in more" in hebrew.inner_text("main")
+        assert "A curator can add more" in hebrew.inner_text("main")
         assert hebrew.locator("[data-key=u]").count() == 0  # who was told what is right cannot take it back
