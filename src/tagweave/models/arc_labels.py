@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tagweave.features.arcs import EncodedArcs
 from tagweave.features.relation_templates import RELATION_SIDES, RelationTemplates
 from tagweave.kernels import arc_labels, arcs
-from tagweave.models.mistakes import corrected
+from tagweave.models.mistakes import correct_mistakes
 from tagweave.models.sampling import drawn
 from tagweave.structures.independent import Independent, Positions
 from tagweave.structures.loss import add_loss
@@ -155,7 +155,7 @@ class LabelObjective:
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
         """Perceptron steps of `batch` arcs each over arcs first .. last - 1. Returns the number of mistakes."""
-        return corrected(self, weights, totals, first, last, batch, step)
+        return correct_mistakes(self, weights, totals, first, last, batch, step)
 
     def touched(self, first: int, last: int) -> Blocks:
         """The weights of all relations for the features of these arcs."""

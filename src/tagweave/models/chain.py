@@ -1,4 +1,4 @@
-"""The chain model: plain data (label space, templates, index, weights), and what can be asked of it."""
+"""The chain model: plain data (label space, templates, index, weights), with inference."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Masks = NDArray[Any]
 
 
 class Encoder(Protocol):
-    """Whatever turns sentences into features: `TemplateEncoder`, `AttributeEncoder`, `GuidedEncoder` and so on."""
+    """Turns sentences into features: `TemplateEncoder`, `AttributeEncoder`, `GuidedEncoder` and so on."""
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """The sentences whose tokens are labelled; `layer` of them is evidence, and stays so."""
+        """The sentences whose tokens are labelled; their `layer`, if named, is evidence and is kept."""
         ...
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences, with no evidence; so many threads share what takes long."""
+        """The features of sentences, without evidence; slow parts use several threads."""
         ...
 
     def to_json(self) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class Encoder(Protocol):
         ...
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a model on disk keeps of the encoder."""
+        """The arrays stored with a model."""
         ...
 
 
@@ -51,16 +51,16 @@ class Encoder(Protocol):
 class ChainModel:
     """A trained model over label sequences.
 
-    Every method takes an `Encoded` corpus of N tokens and, where evidence is to be heeded, `masks` [sets, Y]: the label
-    sets that `encoded.allow` numbers. Without masks every label is allowed.
+    Every method takes an `Encoded` corpus of N tokens and, to respect its evidence, `masks` [sets, Y]: the label sets
+    to which `encoded.allow` refers by number. Without masks every label is allowed.
 
     Attributes:
-        parameters: what the weights mean.
-        encoder: features.
-        weights: [parameters.size]; nobody changes them in place.
+        parameters: the label space and the layout of the weights.
+        encoder: turns sentences into features.
+        weights: [parameters.size]; never changed in place.
         task: `tag`, `segment` or `segtag`.
         coding: the word coding of a model of characters, else "".
-        about: what else is known of the model: version, training corpora, scores.
+        about: further facts about the model: version, training corpora, scores.
     """
 
     kind: ClassVar[str] = "chain"
@@ -93,7 +93,7 @@ class ChainModel:
         }
 
     def arrays(self) -> Arrays:
-        """What a file keeps beside the description, by name."""
+        """The arrays of a model file, by name."""
         return {"weights": self.weights, **self.parameters.arrays(), **self.encoder.arrays()}
 
     def best(self, encoded: Encoded, masks: Masks | None = None, threads: int = 1) -> NDArray[np.int32]:
@@ -120,7 +120,7 @@ class ChainModel:
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
             batch, sums = self._sums(encoded, first, last, scores, transitions, masks)
             gamma[batch.tokens] = sums.gamma[batch.rows]
-            log_z[first + batch.order] = sums.log_z + self._taken_out(encoded, batch, transitions)
+            log_z[first + batch.order] = sums.log_z + self._log_scale(encoded, batch, transitions)
 
         self._over_chunks(encoded, run, threads)
         return gamma, log_z
@@ -132,9 +132,9 @@ class ChainModel:
         return sums.gamma[batch.rows], pair_marginals(sums, batch, transitions)
 
     def visit_pair_marginals(self, encoded: Encoded, visit: Callable[[slice, Floats, Floats], None]) -> None:
-        """Call `visit` with the tokens of a batch of sentences, their state and their pair marginals, for all batches.
+        """Call `visit` for every batch of sentences, with its tokens, their state marginals and their pair marginals.
 
-        So the Y * Y numbers of a token are held for one batch at a time.
+        Only one batch at a time is in memory, since every token has Y * Y numbers.
         """
 
         def run(first: int, last: int, scores: Floats, transitions: Transitions) -> None:
@@ -146,7 +146,7 @@ class ChainModel:
     def k_best(
         self, encoded: Encoded, sentence: int, k: int, masks: Masks | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The n <= k best sequences of one sentence, exactly: labels int32[n, L] and scores float64[n], falling.
+        """The n <= k best sequences of one sentence, exactly: labels int32[n, L] and scores float64[n], best first.
 
         Raises:
             ValueError: k < 1.
@@ -162,7 +162,7 @@ class ChainModel:
     def samples(
         self, encoded: Encoded, sentence: int, n: int, seed: int = 0, masks: Masks | None = None
     ) -> NDArray[np.int32]:
-        """int32[n, L]: label sequences of one sentence, drawn by their probability."""
+        """int32[n, L]: n label sequences of one sentence, drawn from their distribution."""
         scores = ChainScores(self._scores(encoded, sentence, sentence + 1), self.transitions)
         batch = Batch.of(encoded, sentence, sentence + 1)
         return self._chain(len(scores.emission), masks).samples(scores, batch, n, seed)
@@ -172,7 +172,7 @@ class ChainModel:
         return float(self.sequence_scores(encoded.take(np.array([sentence])), labels)[0])
 
     def sequence_scores(self, encoded: Encoded, labels: NDArray[np.int32], threads: int = 1) -> NDArray[np.float64]:
-        """float64[S]: the score of a label sequence of every sentence, from the labels int32[N] of all tokens."""
+        """float64[S]: the score of one label sequence for every sentence, given as labels int32[N] of all tokens."""
         totals, ptr = np.zeros(len(encoded)), encoded.sentence_ptr
 
         def run(first: int, last: int, scores: Floats, t: Transitions) -> None:
@@ -205,11 +205,11 @@ class ChainModel:
         return batch, sums(ChainScores(scores, transitions), batch)
 
     def _chain(self, tokens: int, masks: Masks | None) -> Chain:
-        """The structure, with room for batches of so many tokens."""
+        """The structure, with buffers for batches of up to `tokens` tokens."""
         space = Workspace(max(1, tokens), len(self.space), self.weights.dtype.type)
         return Chain(None if masks is None else masks.astype(self.weights.dtype), space)
 
-    def _taken_out(self, encoded: Encoded, batch: Batch, transitions: Transitions) -> NDArray[np.float64]:
+    def _log_scale(self, encoded: Encoded, batch: Batch, transitions: Transitions) -> NDArray[np.float64]:
         """What the scaling of transition potentials took out of log Z, by batch row."""
         lengths = encoded.lengths[batch.first : batch.last][batch.order]
         return np.asarray((lengths - 1) * transitions.step + transitions.edge, np.float64)
@@ -238,7 +238,7 @@ class ChainModel:
     def _over_chunks(
         self, encoded: Encoded, run: Callable[[int, int, Floats, Transitions], None], threads: int
     ) -> None:
-        """Call `run` with the scores of one batch of sentences after the other, on several threads."""
+        """Call `run` with the scores of every batch of sentences, on several threads."""
         transitions, views = self.transitions, self._emissions()
         tables = [view.type_table(encoded) for view in views]
         bounds = chunk_bounds(encoded, len(self.space))

@@ -1,7 +1,7 @@
-"""Chain models from their descriptions and arrays, which may come from anywhere: what does not fit is refused.
+"""Chain models from their descriptions and arrays, which are not trusted: parts that do not fit are refused.
 
-An encoder says what kind it is. A new kind is a class with `kind`, `to_json` and `arrays`, a rule for its description
-(`chain_rules`), a function here that puts it together again, and a line in `ENCODERS`.
+An encoder states its kind. A new kind takes a class with `kind`, `to_json` and `arrays`, a rule for its description
+(`chain_rules`), a function here that assembles it, and a line in `ENCODERS`.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ check = check_chain
 
 
 def assemble(description: Description, arrays: Arrays) -> ChainModel:
-    """The model that `to_json` and `arrays` took apart; parts that are models are assembled, and checked, likewise.
+    """The model whose `to_json` and `arrays` gave these; models inside it are assembled and checked the same way.
 
     Args:
         description: one that `check` accepts.
-        arrays: whatever the file holds.
+        arrays: those of the file, unchecked.
 
     Raises:
         LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError: parts that do not fit.

@@ -1,4 +1,4 @@
-"""What a chain model on disk has to be: its description, and its arrays, with who indexes into what.
+"""Rules for a chain model on disk: its description, and its arrays with their bounds as indices.
 
 | array | type | shape | entries |
 |---|---|---|---|
@@ -7,12 +7,12 @@
 | `observed.V` | bool | [T, T] | all views with weights, or none |
 | `layout.V.ptr` | int | [F + 1] | 0, never falling, to the size of `cell`; dense: the sums of window * T |
 | `layout.V.cell` | unsigned | [ptr[F]], or none: dense | below window * T of their feature |
-| `index.codes` | uint64 | [F] | their highest bits are windows, 1 to 15 (`kernels.hashing`); all different |
+| `index.codes` | uint64 | [F] | distinct; their highest bits are windows, 1 to 15 (`kernels.hashing`) |
 | `index.attributes` | uint8 | | JSON: F names |
 | `lexicon.words` | uint8 | | JSON: words |
 
-with Y labels, T tags of a view V, F features. The arrays of a part of a model have its name before their own. Labels
-project to tags, in the description: below T.
+with Y labels, T tags of a view V, F features. The names of arrays of a nested model begin with its name. The
+projections of labels, in the description, are below T.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from tagweave.models.layout import Layout
 from tagweave.models.parts import Arrays
 
 KIND = "chain"
-_FEATURES = 1 << 16  # looked at at a time
+_FEATURES = 1 << 16  # checked at a time
 GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
 
 _VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})
@@ -60,7 +60,7 @@ _TEMPLATES = list_of(text, 0, MOST_TEMPLATES)
 
 
 def check_chain(value: Any, where: str = "") -> None:
-    """Nothing, if a value describes a chain model, parts of it included.
+    """Raise unless a value describes a chain model, nested models included.
 
     Raises:
         ValueError: it does not.
@@ -69,9 +69,8 @@ def check_chain(value: Any, where: str = "") -> None:
     space, coding = value["space"], value["coding"]
     for view in space["views"]:
         _check_view(view, len(space["names"]))
-    for view in space["views"][
-        : max(1, len(space["views"]) - 1)
-    ]:  # the sides: of bundles, the last view is the joint one
+    sides = space["views"][: max(1, len(space["views"]) - 1)]  # the last view of bundles is the joint one
+    for view in sides:
         _check_coding(view["names"], coding)
     if len(value["weighted"]) != len(space["views"]) or not any(value["weighted"]):
         refuse(value["weighted"], f"{where}weighted", "one for each view, and one that has weights")
@@ -139,7 +138,7 @@ def parts_of(encoder: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def check_chain_arrays(description: dict[str, Any], arrays: Arrays) -> None:
-    """Nothing, if these are the arrays of a chain model of this description, which was checked, but for its parts.
+    """Raise unless these are the arrays of a chain model with a checked description; nested models are not checked.
 
     Raises:
         ValueError: they are not.
@@ -152,7 +151,7 @@ def check_chain_arrays(description: dict[str, Any], arrays: Arrays) -> None:
 def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
     Y, encoder = len(description["space"]["names"]), description["encoder"]
     rules = {
-        "weights": ArrayRule(FLOATS, (None,)),  # looked at when their number is known
+        "weights": ArrayRule(FLOATS, (None,)),  # checked when their number is known
         "scheme.transition": ArrayRule(BOOLEANS, (Y, Y)),
         "scheme.start": ArrayRule(BOOLEANS, (Y,)),
         "scheme.end": ArrayRule(BOOLEANS, (Y,)),
@@ -175,24 +174,24 @@ def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
 
 
 def check_layout(layout: Layout, windows: NDArray[np.int64], tags: int) -> None:
-    """Nothing, if a layout has weights for positions of the window of their feature and for tags of the view alone.
+    """Raise unless every weight has a cell, and every cell is inside the window of its feature.
 
     Args:
         layout: its pointers never fall.
         windows: int64[F], how many tokens see each feature.
-        tags: of the view.
+        tags: the number of tags of the view.
 
     Raises:
-        ValueError: it has others.
+        ValueError: a cell is missing, superfluous or out of range.
     """
-    rows, room = np.diff(layout.ptr), windows * tags
-    if not len(layout.cell):  # dense, unless there is nothing at all
-        if rows.any() and not np.array_equal(rows, room):
+    rows, dense_rows = np.diff(layout.ptr), windows * tags
+    if not len(layout.cell):  # dense, or empty
+        if rows.any() and not np.array_equal(rows, dense_rows):
             refuse("pointers", "layout", "all weights of the window of every feature")
     elif layout.size != len(layout.cell):
         refuse(len(layout.cell), "the cells of a layout", f"{layout.size}")
     for low in range(0, len(rows) if len(layout.cell) else 0, _FEATURES):
         part = slice(low, low + _FEATURES)
         cell = layout.cell[layout.ptr[low] : layout.ptr[min(low + _FEATURES, len(rows))]]
-        if (cell >= np.repeat(room[part], rows[part])).any():
-            refuse("cells", "layout", "such as are in the window of their feature")
+        if (cell >= np.repeat(dense_rows[part], rows[part])).any():
+            refuse("cells", "layout", "cells in the window of their feature")

@@ -1,4 +1,4 @@
-"""What single characters are to templates: known ones, classes of unknown ones, and the pads outside a sentence."""
+"""Single characters as templates see them: known characters, classes of unknown ones, and pads outside a sentence."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tagweave.kernels.raw_text import BLANK
 Codes = NDArray[np.uint64]
 
 POINTS = sys.maxunicode + 1
-_FOREIGN = int(OUTSIDE) + (1 << 32)  # codes of characters that no feature knows begin here
+_FOREIGN = int(OUTSIDE) + (1 << 32)  # first code of characters without features
 _MOST_CLASSES = 64
 IDENTITIES = ("form", "folded")
-"""The columns that tell characters apart; the first one where templates look at neither."""
-_WITHOUT_CLASS = ("Cn", "Co", "Cs")  # unassigned, private, surrogates: no column tells one from another
+"""The columns that distinguish characters; the first one if templates look at neither."""
+_WITHOUT_CLASS = ("Cn", "Co", "Cs")  # unassigned, private, surrogates: no column distinguishes them
 
 
 class UnfitModelError(ValueError):
@@ -36,18 +36,18 @@ class UnfitModelError(ValueError):
 class Characters:
     """Entries: known characters and pads, then one for each class of unknown characters.
 
-    A class is what the columns other than the identity say of a character. Every pad is a class of its own. Where the
-    identity is `folded`, a full-width and a half-width form are one character with one entry.
+    Characters of a class have the same values in all columns other than the identity. Every pad has its own class. If
+    the identity is `folded`, full-width and half-width forms share an entry.
 
     Attributes:
-        identity: one of `IDENTITIES`, the column that tells characters apart.
-        same: uint32[0x110000 + pads], characters are the same where this is; a pad is like no other.
+        identity: one of `IDENTITIES`, the column that distinguishes characters.
+        same: uint32[0x110000 + pads]; equal for characters with the same identity, unique for every pad.
         number: uint16[0x110000], the entry of every code point, or BLANK.
-        values: per column uint64[entries], its codes. The identity of a class is that of a character like no other.
-        classes: uint16[entries].
+        values: per column uint64[entries], its codes; the identity of a class is a code of no real character.
+        classes: uint16[entries], the class of each.
         known: how many entries are known characters or pads.
-        pads: uint16, the entries outside a sentence: so many before it, in order, and those after it.
-        kinds: how many classes there are.
+        pads: uint16, the entries outside a sentence: those before it, in order, then those after it.
+        class_count: how many classes there are.
     """
 
     identity: str
@@ -57,20 +57,20 @@ class Characters:
     classes: NDArray[np.uint16]
     known: int
     pads: NDArray[np.uint16]
-    kinds: int
+    class_count: int
 
     @classmethod
     def of(cls, columns: Collection[str], known: NDArray[np.int64], lead: int, trail: int) -> Characters:
-        """The entries for templates over `columns`, where features know the code points `known`.
+        """The entries for templates over `columns`, with features for the code points `known`.
 
         Args:
             columns: the names of columns.
-            known: rising code points, each the one that its variants are folded to.
-            lead, trail: how many pads stand before and after a sentence.
+            known: rising code points, each the canonical one of its variants.
+            lead, trail: the number of pads before and after a sentence.
 
         Raises:
-            UnfitModelError: a column that tells too many characters apart, is of the corpus, or is a list; both
-                identities; or `folded`, with a column that tells variants of one character apart.
+            UnfitModelError: a column that has too many values, is of the corpus, or is a list; both identities; or
+                `folded` with a column that distinguishes variants of a character.
         """
         identity = identity_of(columns)
         points = _plain_points()
@@ -79,10 +79,10 @@ class Characters:
         class_of, first = _classes(codes, len(points))
         distances = [*range(lead, 0, -1), *range(1000, 1000 + trail)]
         outside = np.array([int(OUTSIDE) + distance for distance in distances], np.uint64)
-        size, kinds = len(known) + len(outside), len(first)
-        if size + kinds > BLANK:
+        size, class_count = len(known) + len(outside), len(first)
+        if size + class_count > BLANK:
             raise UnfitModelError(f"found {len(known)} characters in the model, expected fewer than 65,000")
-        foreign = np.arange(kinds, dtype=np.uint64) + np.uint64(_FOREIGN)
+        foreign = np.arange(class_count, dtype=np.uint64) + np.uint64(_FOREIGN)
         of_known = FormColumns([chr(point) for point in known])
         values = {identity: np.concatenate([of_known.scalar(identity), outside, foreign])}
         for name in codes:
@@ -92,19 +92,19 @@ class Characters:
         variants = canonical(identity)
         if not np.array_equal(number, number[variants]):
             raise UnfitModelError("found a column that tells full-width from half-width forms, expected none")
-        pad_classes = kinds + np.arange(len(outside))
-        classes = np.concatenate([number[known] - size, pad_classes, np.arange(kinds)]).astype(np.uint16)
+        pad_classes = class_count + np.arange(len(outside))
+        classes = np.concatenate([number[known] - size, pad_classes, np.arange(class_count)]).astype(np.uint16)
         number[known] = np.arange(len(known))
         number = number[variants]
         number[[ord(blank) for blank in BLANKS]] = BLANK
         pads = len(known) + np.arange(len(outside), dtype=np.uint16)
         same = np.concatenate([variants, POINTS + np.arange(len(outside), dtype=np.uint32)])
-        return cls(identity, same, number, values, classes, size, pads.astype(np.uint16), kinds + len(outside))
+        return cls(identity, same, number, values, classes, size, pads.astype(np.uint16), class_count + len(outside))
 
     def representatives(self) -> tuple[NDArray[np.int64], dict[str, Codes]]:
-        """int64[kinds], an entry of every class, and the columns of another character of each, with a form of its own.
+        """int64[class_count], an entry of every class, and the columns of a different character of each class.
 
-        A pad is the only one of its class: its other is itself.
+        A pad is alone in its class and stands for the different character as well.
         """
         pads = len(self.pads)
         foreign = np.arange(self.known, len(self.classes))
@@ -115,7 +115,7 @@ class Characters:
 
 
 def identity_of(columns: Collection[str]) -> str:
-    """The column among them that tells characters apart.
+    """The column among these that distinguishes characters.
 
     Raises:
         UnfitModelError: there are two.
@@ -127,15 +127,15 @@ def identity_of(columns: Collection[str]) -> str:
 
 
 def canonical(identity: str) -> NDArray[np.uint32]:
-    """uint32[0x110000]: the code point that stands for all that the column `identity` takes as the same."""
+    """uint32[0x110000]: for every code point, the one that represents all with the same value of `identity`."""
     return folded_points() if identity == "folded" else np.arange(POINTS, dtype=np.uint32)
 
 
 @cache
 def _plain_points() -> NDArray[np.int64]:
-    """The code points that columns can tell apart, and last one that stands for all others."""
+    """The code points that columns can distinguish, followed by one that represents all others."""
     plain = [point for point in public_points() if unicodedata.category(chr(point)) not in _WITHOUT_CLASS]
-    return np.array([*plain, POINTS - 1])  # unassigned for ever
+    return np.array([*plain, POINTS - 1])  # never assigned
 
 
 def _checked(column: str) -> str:

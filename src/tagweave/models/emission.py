@@ -1,4 +1,4 @@
-"""Emission scores of an encoded corpus under the weights of all views, and the gradient back into them."""
+"""Emission scores of an encoded corpus under the weights of all views, and the gradient of these weights."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from tagweave.models.parameters import ChainParameters
 Floats = NDArray[Any]
 Tables = Sequence[Floats | None]
 
-_TABLE_CELLS = 1 << 25  # of a table of all word types; a larger one would cost more memory than it saves time
+_TABLE_CELLS = 1 << 25  # most cells of a table of all word types; a larger one takes too much memory
 
 
 class ViewEmission:
-    """The emission of one view: scores from its weights, gradients to them.
+    """The emission scores of one view, and the gradient of its weights.
 
     Args:
         view: which labels project to which tag.
-        layout: where the weights stand.
+        layout: the layout of the weights.
         weights: the emission weights, or their gradient.
     """
 
@@ -34,7 +34,7 @@ class ViewEmission:
         self._tags = len(view.names)
 
     def type_table(self, encoded: Encoded) -> Floats | None:
-        """[word types, tags]: the scores of word types by the form's own features; `None` if that is too large."""
+        """[word types, tags]: the scores of word types from features of their own form; `None` if too large."""
         word_types = len(encoded.type_ptr) - 1
         if word_types * self._tags > _TABLE_CELLS:
             return None
@@ -54,7 +54,7 @@ class ViewEmission:
         Args:
             encoded: the corpus.
             first, last: the sentences.
-            table: the scores of all word types, or `None` to compute those that are needed.
+            table: the scores of all word types, or `None` to compute those needed.
             scores: [n, tags].
         """
         word_types = encoded.word_types[encoded.sentence_ptr[first] : encoded.sentence_ptr[last]]
@@ -81,13 +81,13 @@ class ViewEmission:
             )
 
     def add_scores(self, encoded: Encoded, first: int, last: int, table: Floats | None, scores: Floats) -> None:
-        """As `write_scores`, but added to the scores [n, Y] of the labels that project to each tag."""
+        """Like `write_scores`, but adds to the scores [n, Y] of the labels that project to each tag."""
         own = np.empty((len(scores), self._tags), scores.dtype)
         self.write_scores(encoded, first, last, table, own)
         emission.project(own, self.view.projection, scores)
 
     def add_gradient(self, encoded: Encoded, first: int, last: int, table: Floats | None, difference: Floats) -> None:
-        """The transpose of `add_scores`; `weights` is the gradient here, `table` that of the table of word types."""
+        """The transpose of `add_scores`; `weights` is the gradient here, and `table` the gradient of the table."""
         own = difference
         if not self.view.is_identity:
             own = np.zeros((len(difference), self._tags), difference.dtype)
@@ -103,7 +103,7 @@ class ViewEmission:
         )
 
     def add_table_gradient(self, encoded: Encoded, table: Floats) -> None:
-        """From the gradient of the table of word types to that of the weights."""
+        """Add the gradient of the table of word types to the gradient of the weights."""
         self._add_type_gradient(encoded, np.arange(len(table), dtype=np.int32), table)
 
     def _add_type_gradient(self, encoded: Encoded, word_types: NDArray[np.int32], difference: Floats) -> None:
@@ -114,7 +114,7 @@ class ViewEmission:
 
 
 def emissions(parameters: ChainParameters, vector: Floats) -> list[ViewEmission]:
-    """The emission of every view that has weights, under a weight vector or a gradient."""
+    """The emission of every view with weights, for a weight vector or a gradient."""
     parts = zip(parameters.weighted, parameters.split(vector), strict=True)
     return [ViewEmission(view, layout, weights.emission) for (view, layout), weights in parts]
 
@@ -127,16 +127,16 @@ def write_emission(
     scores: Floats,
     tables: Tables | None = None,
 ) -> None:
-    """Set scores [n, Y] to the emission scores of sentences first .. last - 1, summed over views; -inf where no
-    candidate.
+    """Set scores [n, Y] to the emission scores of sentences first .. last - 1, summed over views; -inf for labels that
+    are no candidates.
 
-    tables: per view the scores of all word types, or `None` to compute those that are needed.
+    `tables`: per view, the scores of all word types, or `None` to compute those needed.
     """
     pairs = list(zip(views, tables or [None] * len(views), strict=True))
     whole = next((i for i, view in enumerate(views) if view.view.is_identity), None)
     if whole is None:
         scores[...] = 0
-    else:  # it needs no copy of its own
+    else:  # needs no intermediate array
         view, table = pairs.pop(whole)
         view.write_scores(encoded, first, last, table, scores)
     for view, table in pairs:

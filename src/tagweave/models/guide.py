@@ -1,16 +1,16 @@
-"""Guide features: what a model of another guideline says of the same tokens, in a column that templates can look at.
+"""Guide features: the labels of a model of another guideline for the same tokens, in a column for templates.
 
 The two-stage CRF of Jiang et al. 2009, with which li-2015 compares (sections 1 and 5.2); feature-based stacking in
 sun-wan-2012 (4.3), Model 1 in jiang-2015 (4.2). The source model, trained on the source corpora, is the guide; the
-target model sees the guide's labels as it sees the words:
+target model sees the guide's labels like the words:
 
     sentence ── guide of GUIDELINE ──> column guide:GUIDELINE ── templates `user:guide:GUIDELINE[0]` ──> features
 
-Where the labels of the source guideline are known, they take the place of the guide's: so a model with a guide converts
-a corpus of the one guideline to the other (li-2015, 5.4).
+Known labels of the source guideline replace the guide's; this is how a model with a guide converts a corpus from one
+guideline to the other (li-2015, 5.4).
 
-The column is not named like the layer, since a column file gives every layer a string column of its name: features of
-gold labels in training, of the guide's in use.
+The column has another name than the layer, since a column file gives every layer a string column of its name, from
+which training would take gold labels for features.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from tagweave.models.tagger import Tagger
 
 
 def guide_column(guideline: str) -> str:
-    """The column of what a model says of a guideline."""
+    """The column of a guide's labels."""
     return f"guide:{guideline}"
 
 
 def guide_templates(guideline: str, base: Templates | None = None) -> tuple[str, ...]:
-    """What templates see of a guide's labels t', for words and for characters.
+    """Templates over a guide's labels t', for words and for characters.
 
-    With `base`, the templates of the model, it is t'[0] alone and joined to each of them (jiang-2015, 4.1 and Table 3),
-    but for list columns, which cannot be joined to others. Without, a window of labels:
+    With `base`, the templates of the model: t'[0] alone and joined to each of them (jiang-2015, 4.1 and Table 3) except
+    those with list columns, which cannot be joined to others. Without it, a window of labels:
 
     | template | from |
     |---|---|
     | t'[-1], t'[0], t'[1] | sun-wan-2012, 4.3, label unigrams in a window of 1 |
-    | t'[-1] t'[0], t'[0] t'[1] | likewise, label bigrams |
-    | t'[-1] t'[1] | as the bigram of characters around the token: jiang-2015, Table 1 |
+    | t'[-1] t'[0], t'[0] t'[1] | sun-wan-2012, 4.3, label bigrams |
+    | t'[-1] t'[1] | like the bigram of characters around the token: jiang-2015, Table 1 |
     | t'[0] with form[-1], form[0], form[1] | jiang-2015, Table 3, the guiding features of single tokens |
     """
     if base is not None:
@@ -64,14 +64,13 @@ def guide_templates(guideline: str, base: Templates | None = None) -> tuple[str,
 class GuidedEncoder:
     """Templates over tokens and over the labels that another model gives them.
 
-    A sentence without the column gets it from its own layer of the guide's guideline where every position of the layer
-    has one label. Where only some have, the guide fills in the others by the best sequence that the layer allows; where
-    there is no such layer, it labels all. Of the layers the guide is shown this one alone: it must not learn from the
-    answer what it is to tell.
+    A sentence without the column gets it from its own layer of the guide's guideline if every position of the layer has
+    one label. If only some have, the guide fills in the others with the best sequence that the layer allows; without
+    such a layer, it labels all tokens. The guide sees no other layer, so that the answer cannot leak into its labels.
 
     Args:
-        encoder: the templates of the target model, which may ask for the column.
-        guide: a model over the same tokens; it may have a guide itself. The first of its guidelines is what it tells.
+        encoder: the templates of the target model, which may include the column.
+        guide: a model over the same tokens, possibly with a guide itself; its first guideline is used.
     """
 
     kind = "guided"
@@ -87,49 +86,49 @@ class GuidedEncoder:
         return self.encoder.windows
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """The sentences whose tokens are labelled: these."""
+        """The sentences whose tokens are labelled: `sentences` themselves."""
         return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences, with no evidence.
+        """The features of sentences, without evidence.
 
         Raises:
-            CorpusError: as `guided`; a template asks for another column that a sentence does not have.
+            CorpusError: as `guided`; or a sentence lacks another column that a template uses.
         """
         return self.encoder.encode(self.guided(sentences, threads))
 
     def guided(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Sentence]:
-        """The sentences, each with the column; all that the guide has to label are labelled together.
+        """The sentences, each with the column; the guide labels all that need it at once.
 
         Raises:
-            CorpusError: in a layer that is known in part, a label that the guide does not know, or labels that exclude
-                one another.
+            CorpusError: a partly labelled layer has a label that the guide does not know, or labels that exclude one
+                another.
         """
-        labels = [self._known(sentence) for sentence in sentences]
-        open_ones = [sentence for sentence, known in zip(sentences, labels, strict=True) if known is None]
-        told = iter(self._told(open_ones, threads))
+        labels = [self._known_labels(sentence) for sentence in sentences]
+        unlabelled = [sentence for sentence, known in zip(sentences, labels, strict=True) if known is None]
+        predictions = iter(self._predictions(unlabelled, threads))
         return [
-            sentence.with_column(self.column, next(told) if known is None else known)
+            sentence.with_column(self.column, next(predictions) if known is None else known)
             for sentence, known in zip(sentences, labels, strict=True)
         ]
 
-    def _known(self, sentence: Sentence) -> tuple[str, ...] | None:
+    def _known_labels(self, sentence: Sentence) -> tuple[str, ...] | None:
         """The column of a sentence that does not need the guide."""
         names = self.guide.space.views[0].number
         return sentence.columns.get(self.column) or one_label_each(sentence.layers.get(self.guideline), names)
 
-    def _told(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
-        """The guide's labels, which agree with what the layer of its guideline says."""
-        shown = tuple(self._as_shown(sentence) for sentence in sentences)
-        completed = Tagger(self.guide, threads).complete(Corpus(shown, self.guideline))
+    def _predictions(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
+        """The guide's labels, which agree with the layer of its guideline."""
+        inputs = tuple(self._with_own_layer(sentence) for sentence in sentences)
+        completed = Tagger(self.guide, threads).complete(Corpus(inputs, self.guideline))
         return [labels_of(sentence, self.guideline) for sentence in completed]
 
-    def _as_shown(self, sentence: Sentence) -> Sentence:
+    def _with_own_layer(self, sentence: Sentence) -> Sentence:
         layer = sentence.layers.get(self.guideline, (None,) * len(sentence))
         return replace(sentence, layers={self.guideline: layer})
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        """Stop growing, as the templates' encoder does."""
+        """Stop growing; see `TemplateEncoder.freeze`."""
         self.encoder.freeze(encoded, minimum_count)
 
     def to_json(self) -> dict[str, Any]:
@@ -137,14 +136,14 @@ class GuidedEncoder:
         return {**self.encoder.to_json(), "kind": self.kind, "guide": self.guide.to_json()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a model on disk keeps of the encoder: the arrays of the guide are named `guide.NAME`."""
+        """The arrays stored with a model; those of the guide are named `guide.NAME`."""
         return {**self.encoder.arrays(), **nested(self.guide.arrays(), "guide")}
 
 
 def one_label_each(layer: Layer | None, names: Container[str]) -> tuple[str, ...] | None:
-    """The labels of a layer in which every position has one; `None` for any other.
+    """The labels of a layer if every position has exactly one, else `None`.
 
-    A wildcard is not one label, unless it is the name of one in `names`.
+    A wildcard does not count as a label, unless `names` has a label of that name.
     """
     if layer is None:
         return None
@@ -155,5 +154,5 @@ def one_label_each(layer: Layer | None, names: Container[str]) -> tuple[str, ...
 
 
 def labels_of(sentence: Sentence, layer: str) -> tuple[str, ...]:
-    """The labels of a layer that a model has filled: one a position."""
+    """The labels of a layer that a model has filled in: one per position."""
     return tuple(candidates[0] for candidates in sentence.layers[layer] if candidates)

@@ -1,4 +1,4 @@
-"""The weights of a view: which (feature, label) pairs have one, and where it stands."""
+"""The layout of a view's weights: which (feature, label) pairs have one, and at which index."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tagweave.models.observed_pairs import CELL, observed_cells
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the emission weights of a view of Y labels stand.
+    """The layout of the emission weights of a view of Y labels.
 
-    Pointers are int32 and cells uint16, or wider where they have to be. The weights of feature g are
-    weights[ptr[g] : ptr[g + 1]]. Weight q belongs to position cell[q] // Y of the window of its feature and label
-    cell[q] % Y; an empty `cell` means that every feature has all window * Y weights, in order.
+    Pointers are int32 and cells uint16, or wider if needed. The weights of feature g are weights[ptr[g] : ptr[g + 1]].
+    Weight q belongs to position cell[q] // Y of the window of its feature and to label cell[q] % Y; an empty `cell`
+    means that every feature has all window * Y weights, in order.
     """
 
     ptr: NDArray[Any]
@@ -38,7 +38,7 @@ class Layout:
     def observed(cls, encoded: Encoded, windows: NDArray[np.int64], masks: NDArray[np.uint8]) -> Layout:
         """The pairs that the evidence of `encoded` observes: a token has the feature, and its label set the label.
 
-        A set of all labels tells nothing, since it says nothing.
+        A set of all labels observes no pair.
 
         Args:
             encoded: training data.
@@ -50,6 +50,6 @@ class Layout:
 
 
 def _pointers(counts: NDArray[np.int64]) -> NDArray[Any]:
-    """0 and the running sums of counts, in the smallest type: kernels read them at random, so their size is time."""
+    """0 and the running sums of counts, in the smallest type: kernels access them at random, so smaller is faster."""
     ends = np.concatenate([[0], np.cumsum(counts)])
     return ends.astype(np.int32 if ends[-1] < np.iinfo(np.int32).max else np.int64)

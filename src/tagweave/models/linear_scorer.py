@@ -1,4 +1,4 @@
-"""The scores of chains from weights of feature templates."""
+"""Linear scores of chains, from weights of template features."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Floats = NDArray[Any]
 class LinearScorer:
     """The scores of batches under a weight vector, and the gradient of the weights: a `Scorer`.
 
-    Transition scores are the same in all batches, so their gradient is gathered, and added by `finish`.
+    Transition scores are the same in all batches, so their gradient is accumulated, and `finish` adds it.
 
     Args:
-        parameters: what the weights mean.
+        parameters: the label space and the layout of the weights.
         weights: [parameters.size].
-        gradient: [parameters.size], what is added to.
-        space: buffers; of one thread.
+        gradient: [parameters.size]; gradients are added to it.
+        space: buffers, used by one thread.
         transitions: the transition scores under the weights.
-        tables: per view the scores of all word types, or `None` to compute those that are needed.
+        tables: per view, the scores of all word types, or `None` to compute those needed.
     """
 
     def __init__(
@@ -50,17 +50,17 @@ class LinearScorer:
         self._start, self._end = np.zeros(Y, dtype), np.zeros(Y, dtype)
 
     def scores(self, batch: Batch) -> ChainScores:
-        """See `Scorer.scores`. They stay until the next batch is asked for."""
+        """See `Scorer.scores`. The next call overwrites them."""
         emission = self._space.matrix("scores", len(batch.rows))
         write_emission(self._views, batch.encoded, batch.first, batch.last, emission, self._tables)
         return ChainScores(emission, self._transitions)
 
     def gradient(self, batch: Batch) -> ChainGradient:
-        """Room for the gradient by the scores of a batch."""
+        """Buffers for the gradient with respect to the scores of a batch."""
         return ChainGradient(self._space.matrix("difference", len(batch.rows)), self._pairs, self._paths)
 
     def add_gradient(self, batch: Batch, d_scores: ChainGradient) -> None:
-        """See `Scorer.add_gradient`; `d_scores` is the room that `gradient` gave."""
+        """See `Scorer.add_gradient`; `d_scores` comes from `gradient`."""
         difference = d_scores.emission
         if self._parameters.edges:
             ptr = batch.ptr
@@ -71,12 +71,12 @@ class LinearScorer:
             view.add_gradient(batch.encoded, batch.first, batch.last, table, difference)
 
     def merge(self, other: LinearScorer) -> None:
-        """Add what another thread has gathered of the transitions."""
+        """Add the transition gradient accumulated by another thread."""
         for mine, others in zip(self._shared(), other._shared(), strict=True):
             np.add(mine, others, out=mine)
 
     def merge_tables(self, other: LinearScorer) -> None:
-        """Add what another thread has gathered of the scores of word types."""
+        """Add the gradient of the scores of word types accumulated by another thread."""
         for mine, others in zip(self._table_gradients, other._table_gradients, strict=True):
             if mine is not None and others is not None:
                 np.add(mine, others, out=mine)

@@ -1,4 +1,4 @@
-"""Perceptron steps of objectives that add up the mistakes of a batch as they add up a gradient."""
+"""Perceptron steps of objectives that sum the mistakes of a batch like a gradient."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-class Mistaken(Protocol):
-    """An objective whose mistakes can be added up."""
+class MistakeObjective(Protocol):
+    """An objective whose mistakes can be summed."""
 
     dtype: Any
 
@@ -24,18 +24,18 @@ class Mistaken(Protocol):
         ...
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
-        """Adds features(best) - features(best allowed) of what contradicts its evidence; returns how many do."""
+        """Adds features(best) - features(best allowed) where the best contradicts the evidence. Returns how often."""
         ...
 
     def touched(self, first: int, last: int) -> Blocks:
-        """The weights that these can touch, as blocks of the vector."""
+        """The weights that sentences first .. last - 1 can touch, as blocks of the vector."""
         ...
 
 
-def corrected(
-    objective: Mistaken, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int
+def correct_mistakes(
+    objective: MistakeObjective, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int
 ) -> int:
-    """Take the mistakes from the weights, and times the number of the step from the totals; how many there were.
+    """Subtract mistakes from the weights and, times the number of the step, from the totals. Returns their number.
 
     Arguments are those of `tagweave.learning.trainer.Objective.correct`.
     """

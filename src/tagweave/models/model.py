@@ -1,4 +1,4 @@
-"""What a trained model of every structure is to those that store it."""
+"""The protocol of stored models."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from tagweave.models.parts import Arrays
 
 
 class Model(Protocol):
-    """Labels, scorer, weights, structure, and what it tells of itself; `about["plan"]` is how it was trained."""
+    """Labels, scorer, weights, structure and facts about the model; `about["plan"]` is how it was trained."""
 
     kind: ClassVar[str]
 
     @property
     def about(self) -> dict[str, Any]:
-        """What is known of its making."""
+        """Facts about the model and its training."""
         ...
 
     def to_json(self) -> dict[str, Any]:
@@ -22,5 +22,5 @@ class Model(Protocol):
         ...
 
     def arrays(self) -> Arrays:
-        """What a file keeps beside the description, by name."""
+        """The arrays of a model file, by name."""
         ...

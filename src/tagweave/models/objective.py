@@ -25,25 +25,25 @@ from tagweave.structures.transitions import Transitions
 
 Floats = NDArray[Any]
 
-_CHUNK_CELLS = 1 << 17  # tokens x labels that a batch of a full pass should have: its buffers stay in the second cache
-_CHUNK_SENTENCES = 64  # but at least so many sentences, so that a step is a matrix product worth a call
-_LARGE_SPACE = 128  # labels from which the steps of a batch are matrix products worth sentences of like length
-_SHARED_WORK = 20_000_000  # tokens x labels x labels of a batch from which threads gain more than they cost
+_CHUNK_CELLS = 1 << 17  # tokens x labels in a batch of a full pass: its buffers fit the second-level cache
+_CHUNK_SENTENCES = 64  # fewest sentences of such a batch, so that its steps are worthwhile matrix products
+_LARGE_SPACE = 128  # labels from which matrix products gain from batches of sentences of similar length
+_SHARED_WORK = 20_000_000  # tokens x labels x labels of a batch from which threads pay off
 
 
 class ChainObjective:
     """The loss of a chain model as a function of its weights.
 
-    Sentences whose evidence excludes nothing have loss 0 and gradient 0, exactly: they are left out.
+    Sentences whose evidence excludes nothing are left out: their loss and gradient are exactly 0.
 
     Args:
-        parameters: what the weights mean.
+        parameters: the label space and the layout of the weights.
         encoded: training sentences with their evidence.
-        masks: uint8[sets, Y], the label sets that `encoded.allow` numbers.
-        threads: how many threads share a pass. The same number gives the same sums, bit by bit.
+        masks: uint8[sets, Y], the label sets to which `encoded.allow` refers by number.
+        threads: how many threads share a pass. The same number gives bit-identical sums.
         dtype: of weights and sums; log Z is always summed in float64.
-        corpora: int32[S], the corpus of every sentence, and `sizes`, how many sentences of each corpus an iteration
-            visits (li-2015, Algorithm 1); without, it visits all of them.
+        corpora: int32[S], the corpus of every sentence.
+        sizes: how many sentences of each corpus an iteration takes (li-2015, Algorithm 1); empty: all.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class ChainObjective:
         return sum(loss for loss, _, _ in parts), gradient
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
-        """The loss of sentences first .. last - 1; its gradient is added to `gradient`."""
+        """The loss of sentences first .. last - 1; adds its gradient to `gradient`."""
         transitions = self.parameters.transition_scores(weights)
         work = (self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first]) * len(self.parameters.space) ** 2
         bounds = np.linspace(first, last, (self.threads if work >= _SHARED_WORK else 1) + 1).astype(int).tolist()
@@ -121,7 +121,7 @@ class ChainObjective:
         return loss
 
     def _scratch_gradient(self, thread: int, gradient: Floats) -> Floats:
-        """Where a thread gathers its part: the first into the gradient itself, others into vectors that are 0."""
+        """Where a thread adds its part: the first thread to the gradient itself, others to vectors of zeros."""
         if thread == 0:
             return gradient
         return self._scratch.setdefault(thread, np.zeros(self.size, self.dtype))
@@ -129,20 +129,21 @@ class ChainObjective:
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
         """Perceptron steps of `batch` sentences each over sentences first .. last - 1, in place (`kernels/perceptron`).
 
-        Where the best sequence of a sentence contradicts its evidence, the sentence's weight times features(best) -
-        features(best allowed) is taken from the weights, and so many times the number of the step from the totals.
-        Numbers count from `step`.
+        If the best sequence of a sentence contradicts its evidence, the sentence's weight times features(best) -
+        features(best allowed) is subtracted from the weights and, times the number of the step, from the totals. Steps
+        are numbered from `step`.
 
         Returns:
-            How many sentences that are.
+            The number of such sentences.
+
         Raises:
             ContradictionError: no label sequence agrees with the evidence of a mistaken sentence.
         """
         views = perceptron.views(self.parameters, weights, totals)
         base = perceptron.transitions(self.parameters, self.dtype)
         sentences = perceptron.sentences(self.encoded, self.masks, self._only)
-        room = perceptron.room(views, len(self.parameters.weighted), base, sentences, first, last)
-        mistakes, impossible = correct(views, base, sentences, first, last, batch, step, room)
+        buffers = perceptron.allocate(views, len(self.parameters.weighted), base, sentences, first, last)
+        mistakes, impossible = correct(views, base, sentences, first, last, batch, step, buffers)
         if impossible >= 0:
             raise ContradictionError(
                 f"training sentence {impossible + 1}: no label sequence agrees with the annotation"
@@ -155,8 +156,8 @@ class ChainObjective:
         extra = e.outer_anchors
         rows = int(ptr[first]) + first * extra, int(ptr[last]) + last * extra
         word_types = e.word_types[ptr[first] : ptr[last]]
-        room = (rows[1] - rows[0]) * e.grams.shape[1] + int(self._type_sizes[word_types].sum())
-        features = np.empty(room, np.int32)
+        most = (rows[1] - rows[0]) * e.grams.shape[1] + int(self._type_sizes[word_types].sum())
+        features = np.empty(most, np.int32)
         self._calls += 1
         count = emission.touched_features(
             e.grams, *rows, e.type_ptr, e.type_features, word_types, self._seen, self._calls, features
@@ -171,20 +172,20 @@ class ChainObjective:
         return np.concatenate(starts), np.concatenate(stops)
 
     def order(self, seed: int, iteration: int, batch: int) -> Order:
-        """The sentences that an iteration visits, in the order in which it takes batches of them."""
+        """The sentences of an iteration, in the order in which it takes batches of them."""
         order = drawn(self._members, self._sizes, seed, iteration)
         if len(self.parameters.space) < _LARGE_SPACE:
             return order
         return of_like_length(order, self.encoded.lengths, batch, seed, iteration)
 
     def shuffled(self, order: Order) -> ChainObjective:
-        """The same objective over the sentences in another order (any selection of them)."""
+        """The same objective over these sentences, in this order."""
         other = ChainObjective(self.parameters, self.encoded.take(order), self.masks, self.threads, self.dtype)
-        other._workspaces, other._scratch = self._workspaces, self._scratch  # as large as ever needed
+        other._workspaces, other._scratch = self._workspaces, self._scratch  # shared: they grow as needed
         return other
 
     def with_parameters(self, parameters: ChainParameters) -> ChainObjective:
-        """The objective of a parameters over the same label space, for the same sentences."""
+        """The objective of other parameters over the same label space, for the same sentences."""
         other = ChainObjective(parameters, self.encoded, self.masks, self.threads, self.dtype)
         other._members, other._sizes = self._members, self._sizes
         return other
@@ -193,13 +194,13 @@ class ChainObjective:
         return [view.type_table(self.encoded) for view in emissions(self.parameters, weights)]
 
     def _workspace(self, thread: int, rows: int) -> Workspace:
-        """The buffers of a thread, with room for `rows` tokens."""
+        """The buffers of a thread, for at least `rows` tokens."""
         if thread not in self._workspaces or self._workspaces[thread].rows < rows:
             self._workspaces[thread] = Workspace(rows + rows // 2, len(self.parameters.space), self.dtype)
         return self._workspaces[thread]
 
     def _full_pass(self) -> list[list[Batch]]:
-        """The batches of every thread: each has a run of sentences of about the same number of tokens."""
+        """The batches of every thread: consecutive sentences, with about as many tokens for each thread."""
         if self._chunks is None:
             bounds = chunk_bounds(self.encoded, len(self.parameters.space))
             batches = [Batch.of(self.encoded, low, high) for low, high in pairwise(bounds)]
@@ -210,7 +211,7 @@ class ChainObjective:
     def _run(
         self, weights: Floats, transitions: Transitions, tables: Tables, thread: int
     ) -> tuple[float, Floats, LinearScorer]:
-        """The loss and gradient over the batches of one thread; the scorer has the gradient of the tables."""
+        """The loss and gradient over the batches of one thread; the scorer holds the gradient of the tables."""
         gradient, batches = np.zeros(self.size, self.dtype), self._full_pass()[thread]
         rows = max((len(batch.rows) for batch in batches), default=0)
         scorer = self._scorer(weights, gradient, transitions, thread, rows, tables)
@@ -241,7 +242,7 @@ class ChainObjective:
 
 
 def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:
-    """Cut points of a corpus into batches of about `_CHUNK_CELLS` cells and at least `_CHUNK_SENTENCES` sentences."""
+    """Bounds of batches of about `_CHUNK_CELLS` cells and at least `_CHUNK_SENTENCES` sentences."""
     bounds = [0]
     tokens = max(1, _CHUNK_CELLS // labels)
     while bounds[-1] < len(encoded):

@@ -1,6 +1,6 @@
-"""The (feature, label) pairs that evidence has seen, found in one pass over encoded sentences.
+"""The (feature, label) pairs that evidence observes, collected in one pass over encoded sentences.
 
-What is gathered are pairs of features and label *sets*: there are far fewer, where the sets are large.
+The pass collects pairs of features and label *sets*; if sets are large, there are far fewer of these.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from tagweave.features.encoded import Encoded
 from tagweave.kernels import observed_pairs
 
 CELL = np.uint16
-"""The type of cells, wherever it holds them: kernels are compiled for each type, and a byte would save few."""
+"""The type of cells wherever it suffices. Kernels are compiled for each type, and bytes would save little."""
 
 
 def observed_cells(
     encoded: Encoded, masks: NDArray[np.uint8], windows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """int64[F], how many pairs each feature has, and the cells position * Y + label of all, by feature, rising.
+    """int64[F], how many pairs each feature has, and the cells position * Y + label of all, rising within a feature.
 
     Args:
         encoded: sentences with evidence.
-        masks: uint8[sets, Y], the labels of each set; a set of all labels tells nothing.
+        masks: uint8[sets, Y], the labels of each set; a set of all labels observes no pair.
         windows: int64[F], how many tokens see each feature.
     """
     sets, labels = masks.shape
@@ -40,8 +40,8 @@ def observed_cells(
 
 
 def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
-    """The rising codes feature * width + position * sets + set of all sets that stand where a feature does."""
-    speaks = ~masks.all(axis=1)
+    """The rising codes feature * width + position * sets + set of all sets that occur with a feature."""
+    is_evidence = ~masks.all(axis=1)
     pairs = _Pairs(width)
     if encoded.grams.shape[1]:
         pairs.fill(
@@ -53,7 +53,7 @@ def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDA
                 encoded.lead,
                 encoded.sentence_ptr,
                 encoded.allow,
-                speaks,
+                is_evidence,
                 limit,
                 progress,
             ),
@@ -64,7 +64,7 @@ def _feature_sets(encoded: Encoded, masks: NDArray[np.uint8], width: int) -> NDA
     word_types, sets = joint // len(masks), joint % len(masks)
     pairs.fill(
         lambda table, limit, progress: observed_pairs.enter_types(
-            table, encoded.type_ptr, encoded.type_features, word_types, sets, speaks, limit, progress
+            table, encoded.type_ptr, encoded.type_features, word_types, sets, is_evidence, limit, progress
         ),
         len(word_types),
     )
@@ -80,7 +80,7 @@ class _Pairs:
         self._count = 0
 
     def fill(self, enter: Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], None], stop: int) -> None:
-        """Call `enter` until its progress reaches `stop`, with a larger table each time that it gave up."""
+        """Call `enter` until its progress reaches `stop`, with a larger table whenever the table is full."""
         progress = np.array([0, self._count], np.int64)
         while progress[0] < stop:
             enter(self._table, np.array([len(self._table) // 2, self._width], np.int64), progress)

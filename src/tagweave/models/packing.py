@@ -1,15 +1,15 @@
-"""The arrays of a model as bytes on disk, few of them, and back: nothing is lost on the way.
+"""Lossless compression of the arrays of a model.
 
 An array is written plane by plane: the lowest byte of every number, then the next one, and so on. A plane is cut into
-pieces; each is compressed (one frame of Zstandard that tells its size), or left as it is where that is hardly shorter;
-of a piece that is all 0 nothing is written. Two kinds of arrays are made smaller first:
+pieces. Each is compressed (one Zstandard frame that states its size), or stored as it is if that is hardly longer;
+nothing is written for a piece of zeros. Two kinds of arrays are reduced first:
 
-NAME.ptr      differences of neighbours
-float32       where all are multiples of a power of two (`models.rounding`), the multiples as int8; -128 stands for one
+NAME.ptr      to differences of neighbours
+float32       if all are multiples of a power of two (`models.rounding`): to the multiples as int8; -128 stands for one
               that does not fit, and these follow as int16
 
-A description says of every array its `dtype`, its `shape`, the `step` (the exponent of the power of two, if there is
-one), and the `lengths` of all pieces.
+A description states the `dtype` of every array, its `shape`, the `step` (the exponent of the power of two, if any) and
+the `lengths` of all pieces.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from tagweave.models.aligned import aligned_zeros
 from tagweave.models.parts import Arrays
 
 Bytes = NDArray[np.uint8]
-FORMS = "arrays"  # the entry of a description that says how arrays are packed
+FORMS = "arrays"  # the entry of a description for the packing of arrays
 
-_PIECE = 1 << 18  # bytes of a plane that are compressed at a time, so that no plane is in memory twice
+_PIECE = 1 << 18  # bytes of a plane compressed at a time, so that no plane is in memory twice
 _COMPRESSION = zstandard.ZstdCompressionParameters.from_level(
     9,
     source_size=_PIECE,
-    min_match=7,  # what repeats in weights are zeros: shorter matches take longer to read than they spare
+    min_match=7,  # only zeros repeat in weights: shorter matches cost more time than they save space
     write_content_size=1,
     write_checksum=0,
     write_dict_id=0,
     threads=0,
 )
-_WORTH = 0.95  # a piece that is not even shortened by so much is left as it is: that is read faster
-_FAR = -128  # stands for a multiple that is out of reach of a byte
-_STEPS = range(-149, 113)  # exponents of which all multiples are float32
-_RATIO, _ROOM = 64, 1 << 30  # what a file may become in memory: so many times its size, or so many bytes
-_KINDS = "?bBhHiIlLqQefd"
+_WORTH = 0.95  # largest ratio at which compression is used; uncompressed pieces load faster
+_FAR = -128  # marks a multiple that does not fit a byte
+_STEPS = range(-149, 113)  # exponents whose multiples are all float32
+_RATIO, _LIMIT = 64, 1 << 30  # most bytes in memory: this many times those of the file, but at least _LIMIT
+_TYPES = "?bBhHiIlLqQefd"
 
 
 def pack(arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
@@ -57,8 +57,8 @@ def pack(arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
 
 def _packed(name: str, array: NDArray[Any]) -> tuple[dict[str, Any], list[bytes]]:
     flat = np.ascontiguousarray(array).reshape(-1)
-    if flat.dtype == np.float32 and (found := _multiples(flat)):
-        step, multiples = found
+    if flat.dtype == np.float32 and (grid := _multiples(flat)):
+        step, multiples = grid
         is_near = np.abs(multiples) < -_FAR
         near = np.where(is_near, multiples, _FAR).astype(np.int8)
         return {"step": step}, [*_planes(near), *_planes(multiples[~is_near])]
@@ -68,7 +68,7 @@ def _packed(name: str, array: NDArray[Any]) -> tuple[dict[str, Any], list[bytes]
 
 
 def _multiples(flat: NDArray[np.float32]) -> tuple[int, NDArray[np.int16]] | None:
-    """The exponent of the largest power of two that divides all weights, and int16[n], how often it is in each."""
+    """The exponent of the largest power of two that divides all weights, and the quotients, int16[n]."""
     largest = float(np.abs(flat).max(initial=0))
     if not largest < 2.0 ** (_STEPS.stop + 14):
         return None
@@ -86,7 +86,7 @@ def _multiples(flat: NDArray[np.float32]) -> tuple[int, NDArray[np.int16]] | Non
 
 
 def _rises(name: str, dtype: np.dtype[Any]) -> bool:
-    """Whether the differences of an array are written in place of its numbers."""
+    """Whether an array is stored as differences of neighbours."""
     return name.endswith(".ptr") and dtype.kind in "iu"
 
 
@@ -108,24 +108,24 @@ def _pieces(plane: Bytes) -> Iterator[bytes]:
 
 
 def unpack(forms: dict[str, Any], packed: Arrays) -> Arrays:
-    """The arrays that `pack` was given.
+    """The arrays that were given to `pack`.
 
     Raises:
-        ValueError: bytes that do not fit the description, or a description of more than such a file may become.
-        KeyError, TypeError, AttributeError: something else than a description.
+        ValueError: bytes that do not fit the description, or arrays that would take too much memory.
+        KeyError, TypeError, AttributeError: `forms` is not a description.
     """
     if forms.keys() != packed.keys():
         raise ValueError("other arrays than the description has")
     shapes = {name: _shape(form) for name, form in forms.items()}
-    room = max(_ROOM, _RATIO * sum(each.nbytes for each in packed.values()))
-    if sum(dtype.itemsize * math.prod(shape) for dtype, shape in shapes.values()) > room:
-        raise ValueError(f"arrays of more than {room:,} bytes")
+    limit = max(_LIMIT, _RATIO * sum(each.nbytes for each in packed.values()))
+    if sum(dtype.itemsize * math.prod(shape) for dtype, shape in shapes.values()) > limit:
+        raise ValueError(f"arrays of more than {limit:,} bytes")
     return {name: _unpacked(name, forms[name], *shapes[name], packed[name]) for name in forms}
 
 
 def _shape(form: dict[str, Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
     dtype, shape = np.dtype(str(form["dtype"])), form["shape"]
-    if dtype.char not in _KINDS or not dtype.isnative:
+    if dtype.char not in _TYPES or not dtype.isnative:
         raise ValueError(f"numbers of the type {dtype}")
     if not isinstance(shape, list) or not all(type(length) is int and length >= 0 for length in shape):
         raise ValueError(f"an array of the shape {shape!r}")
@@ -147,10 +147,10 @@ def _unpacked(
 
 
 class _Pieces:
-    """The pieces of an array, read one after the other.
+    """The pieces of an array, read in order.
 
     Raises:
-        ValueError: lengths that are not those of the content.
+        ValueError: lengths that do not fit the content.
     """
 
     def __init__(self, lengths: list[int], content: Bytes) -> None:
@@ -164,15 +164,15 @@ class _Pieces:
         self._decompressor = zstandard.ZstdDecompressor()
 
     def multiples(self, size: int, step: int, dtype: np.dtype[Any]) -> NDArray[np.float32]:
-        """Weights, each of them a multiple of 2^step."""
+        """Weights that are multiples of 2^step."""
         if type(step) is not int or step not in _STEPS or dtype != np.float32:
             raise ValueError(f"multiples of 2^{step} as {dtype}")
         weights, unit, far = aligned_zeros(size, np.float32), np.float32(2.0**step), []
         for low in range(0, size, _PIECE):
             own = weights[low : low + _PIECE]
             near = self._piece(len(own))
-            if near is not None:  # else the zeros take no memory of their own
-                own[...] = near.view(np.int8)  # and then the product: in one step NumPy takes twice as long
+            if near is not None:  # untouched zeros take no memory
+                own[...] = near.view(np.int8)  # multiplied in a second step: in one step NumPy takes twice as long
                 own *= unit
                 far.append(np.flatnonzero(near.view(np.int8) == _FAR) + low)
         at = np.concatenate(far) if far else np.zeros(0, np.int64)
@@ -180,7 +180,7 @@ class _Pieces:
         return weights
 
     def numbers(self, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Numbers of all planes."""
+        """Numbers, from all their planes."""
         numbers = aligned_zeros(size * dtype.itemsize, np.uint8)
         planes = numbers.reshape(size, dtype.itemsize)
         for plane in range(dtype.itemsize):
@@ -204,8 +204,8 @@ class _Pieces:
 
     def _decompressed(self, frame: memoryview, size: int) -> bytes:
         try:
-            told = zstandard.get_frame_parameters(frame).content_size  # room is made for that before anything is read
-            content = self._decompressor.decompress(frame, size, allow_extra_data=False) if told == size else b""
+            stated = zstandard.get_frame_parameters(frame).content_size  # allocated before anything is read
+            content = self._decompressor.decompress(frame, size, allow_extra_data=False) if stated == size else b""
         except zstandard.ZstdError as error:
             raise ValueError(str(error)) from error
         if len(content) != size:
@@ -213,6 +213,10 @@ class _Pieces:
         return content
 
     def check_end(self) -> None:
-        """Nothing, unless there are further pieces."""
+        """Raise if there are further pieces.
+
+        Raises:
+            ValueError: there are.
+        """
         if next(self._lengths, None) is not None:
             raise ValueError("more pieces than the shape has")

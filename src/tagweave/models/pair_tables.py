@@ -1,7 +1,7 @@
-"""The weights of a segmentation model by characters and pairs of characters: one row for all features of either.
+"""The weights of a segmentation model by character and pair of characters, with one row for all features of either.
 
-A template of liu-2014 sees one character, two neighbours, or two with one between. So all features of a text are
-functions of these three, and a row of weights for each, summed beforehand, takes the place of a dozen features.
+A template of liu-2014 sees one character, two neighbours, or two characters with one between. All features of a text
+are functions of these three, so a row of weights for each, summed beforehand, replaces a dozen features.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Column = Callable[[str, int], NDArray[Any]]
 
 _REACHES = (0, 1, 2)
 _PAIRS_AT_ONCE = 1 << 24
-_MOST_PAIRS = 1 << 32  # that are asked for, of all slots and features: ten seconds
+_MOST_PAIRS = 1 << 32  # looked up for one slot: ten seconds
 _LINE = 16  # floats of a cache line
 
 
 @dataclass(frozen=True)
 class _Grams:
-    """One family, or one template of the form alone: anchored at its first character, seen from low to high."""
+    """One family, or one template over the form alone, anchored at its first character; low and high as in `Family`."""
 
     terms: tuple[Term, ...]
     low: int
@@ -60,11 +60,11 @@ class _Grams:
         return tuple(sorted({at for term in self.terms for at in (term.offset, term.offset + term.reach)}))
 
     def tells_apart(self, identity: str) -> bool:
-        """Whether the gram tells characters apart by this column, rather than classes of them."""
+        """Whether the gram distinguishes characters by this column, not only classes of them."""
         return any(term.column == identity and not term.reach for term in self.terms)
 
     def codes(self, column: Column) -> Codes:
-        """The gram code of every combination of characters that `column` gives the codes of; 0 where absent."""
+        """The gram code of every combination of characters whose codes `column` gives; 0 where absent."""
         parts = []
         for term in self.terms:
             value = column(term.column, term.offset)
@@ -79,14 +79,14 @@ class _Grams:
 
 
 class PairTables:
-    """Rows of weights for characters and pairs of them, made once from a model, exactly its weights in float32.
+    """Rows of weights for characters and pairs of characters: sums of a model's weights, in float32.
 
     Args:
-        model: of the task `segment`.
+        model: a model of the task `segment`.
 
     Raises:
-        UnfitModelError: a model of another task, of more labels than four, or with templates that see more than two
-            characters, or other columns than those of single characters.
+        UnfitModelError: a model of another task, with more than four labels, or with templates over more than two
+            characters or over columns other than those of single characters.
     """
 
     def __init__(self, model: ChainModel) -> None:
@@ -109,20 +109,20 @@ class PairTables:
         if not self._seen.all():
             raise UnfitModelError(f"found {(~self._seen).sum()} features of other than known characters, expected none")
         c = self._characters
-        self.entries = kernels.Entries(c.number, c.same, c.classes, c.kinds, c.known, c.pads, self._lead)
+        self.entries = kernels.Entries(c.number, c.same, c.classes, c.class_count, c.known, c.pads, self._lead)
         self.labels = _labels(model)
 
     def _known_points(self) -> NDArray[np.int64]:
-        """The code points with a feature of their own, rising; of variants of one, what they are folded to."""
+        """The code points with a feature of their own, rising; only the canonical one of several variants."""
         term = Term(self._identity, 0)
-        found = np.zeros(POINTS, bool)
+        is_known = np.zeros(POINTS, bool)
         forms = np.empty(POINTS, np.uint64)
         points, variants = np.arange(POINTS), canonical(self._identity)
         hashing.hash_spans(variants.copy(), points, points + 1, np.uint64(0), forms)
         for grams in self._grams:
             if grams.terms == (term,):
-                found |= self._index.ids(grams.codes(lambda _column, _offset: forms)) >= 0
-        return np.flatnonzero(found & (variants == points))
+                is_known |= self._index.ids(grams.codes(lambda _column, _offset: forms)) >= 0
+        return np.flatnonzero(is_known & (variants == points))
 
     def _of_reach(self, reach: int) -> list[_Grams]:
         offsets = (0, reach) if reach else (0,)
@@ -139,7 +139,7 @@ class PairTables:
         return kernels.Slot(0, high, high - low + 1, *_flat(rows), *nothing)
 
     def _pairs(self, reach: int) -> kernels.Slot:
-        """The slot of pairs: the rows of pairs of classes first, then those of the pairs that features know."""
+        """The slot of pairs: the rows of pairs of classes, followed by those of pairs with features."""
         grams, values = self._of_reach(reach), self._characters.values
         low, high = _bounds(grams)
         pairs = self._known_pairs([each for each in grams if each.tells_apart(self._identity)])
@@ -154,7 +154,7 @@ class PairTables:
         return kernels.Slot(reach, high, high - low + 1, *_flat(rows), table, shift, of_class)
 
     def _known_pairs(self, grams: list[_Grams]) -> NDArray[np.int64]:
-        """a * known + b of every pair of entries that a feature knows, those of early features first."""
+        """a * known + b of every pair of entries with a feature, in the order of features."""
         known = self._characters.known
         if known * known * len(grams) > _MOST_PAIRS:
             raise UnfitModelError(f"found {known} characters in the model, too many to ask for all pairs of them")
@@ -166,12 +166,12 @@ class PairTables:
                 raise UnfitModelError("found a template of characters and classes, expected one or the other")
             for low in range(0, known, step):
                 high = min(low + step, known)
-                room = (high - low) * known
-                found, codes = np.empty(room, np.int64), np.empty(room, np.uint64)
+                most = (high - low) * known
+                marked, codes = np.empty(most, np.int64), np.empty(most, np.uint64)
                 seed = np.uint64(each.seed)
-                count = kernels.marked_pairs(seed, each.window, forms, bits, low, high, found, codes)
+                count = kernels.marked_pairs(seed, each.window, forms, bits, low, high, marked, codes)
                 numbers = self._index.ids(codes[:count])
-                pairs.append(found[:count][numbers >= 0])
+                pairs.append(marked[:count][numbers >= 0])
                 ids.append(numbers[numbers >= 0])
         if not pairs:
             return np.zeros(0, np.int64)
@@ -179,18 +179,17 @@ class PairTables:
         return distinct[np.argsort(np.concatenate(ids)[first], kind="stable")]
 
     def _class_pairs(self) -> tuple[Column, NDArray[np.int32]]:
-        """The columns of all pairs of classes, of different characters and of the same one, and their rows."""
+        """The columns of all pairs of classes, for different characters and for the same one, and their rows."""
         entries, others = self._characters.representatives()
-        kinds = self._characters.kinds
-        first, second, same = (axis.reshape(-1) for axis in np.indices((kinds, kinds, 2)))
+        count = self._characters.class_count
+        first, second, same = (axis.reshape(-1) for axis in np.indices((count, count, 2)))
         values = {name: codes[entries] for name, codes in self._characters.values.items()}
 
         def column(name: str, offset: int) -> NDArray[Any]:
             own, other = values[name], others[name]
-            found = np.where(same == 1, own[second], other[second]) if offset else own[first]
-            return np.asarray(found)
+            return np.asarray(np.where(same == 1, own[second], other[second]) if offset else own[first])
 
-        return column, np.arange(2 * kinds * kinds, dtype=np.int32)
+        return column, np.arange(2 * count * count, dtype=np.int32)
 
     def _add(self, rows: NDArray[np.float64], grams: _Grams, high: int, codes: Codes) -> None:
         """Add the weights of grams to rows float64[n, window, 4] of a slot whose first token is p - high."""
@@ -207,11 +206,11 @@ def _grams(encoder: TemplateEncoder) -> Iterator[_Grams]:
     """All families and templates.
 
     Raises:
-        UnfitModelError: one that sees other characters than one, or two that are one or two apart.
+        UnfitModelError: one that sees anything but one character, or two at a distance of one or two.
     """
-    found = [_Grams.of(family.terms, family.low, family.high, family.seed) for family in encoder.templates.families]
-    found += [_Grams.of(each.terms, 0, 0, seed_of(str(each))) for each in encoder.templates.inside]
-    for grams in found:
+    all_grams = [_Grams.of(family.terms, family.low, family.high, family.seed) for family in encoder.templates.families]
+    all_grams += [_Grams.of(each.terms, 0, 0, seed_of(str(each))) for each in encoder.templates.inside]
+    for grams in all_grams:
         if grams.offsets not in {(0,), (0, 1), (0, 2)}:
             terms = " ".join(map(str, grams.terms))
             raise UnfitModelError(f"found the template {terms}, expected two characters, at most one between them")
@@ -234,30 +233,30 @@ def _dense(view: ViewEmission, ids: NDArray[np.int32], window: int) -> NDArray[A
     layout, width = view.layout, window * len(view.view.names)
     start = layout.ptr[ids].astype(np.int64)
     if not len(layout.cell):
-        found = view.weights[start[:, None] + np.arange(width)]
+        rows = view.weights[start[:, None] + np.arange(width)]
     else:
         counts = layout.ptr[ids + 1].astype(np.int64) - start
         row = np.repeat(np.arange(len(ids)), counts)
         at = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts - start, counts)
-        found = np.zeros((len(ids), width), view.weights.dtype)
-        found[row, layout.cell[at]] = view.weights[at]
-    dense: NDArray[Any] = found.reshape(len(ids), window, len(view.view.names))
+        rows = np.zeros((len(ids), width), view.weights.dtype)
+        rows[row, layout.cell[at]] = view.weights[at]
+    dense: NDArray[Any] = rows.reshape(len(ids), window, len(view.view.names))
     return dense
 
 
 def _flat(rows: NDArray[np.float64]) -> tuple[int, Floats]:
-    """Rows [n, window, 4] as one run of float32, and the width of a row there: whole cache lines, from a new one on."""
+    """The width of a row in whole cache lines, and rows [n, window, 4] as one aligned array of float32."""
     values = rows.reshape(len(rows), -1)
     width = -(-values.shape[1] // _LINE) * _LINE
-    room = np.zeros(values.shape[0] * width + _LINE, np.float32)
-    skip = -(room.ctypes.data // room.itemsize) % _LINE
-    flat = room[skip : skip + values.shape[0] * width]
+    buffer = np.zeros(values.shape[0] * width + _LINE, np.float32)
+    skip = -(buffer.ctypes.data // buffer.itemsize) % _LINE
+    flat = buffer[skip : skip + values.shape[0] * width]
     flat.reshape(-1, width)[:, : values.shape[1]] = values
     return width, flat
 
 
 def _marked(codes: Codes) -> NDArray[np.uint8]:
-    """A bit for the lowest bits of every code, one of eight set."""
+    """A bit table with the lowest bits of every code marked; about one bit in eight is set."""
     bits = np.zeros(1 << max(4, len(codes).bit_length()), np.uint8)
     kernels.mark_codes(codes, bits)
     return bits
@@ -272,7 +271,7 @@ def _placed(pairs: NDArray[np.int64], first: int) -> tuple[NDArray[np.uint64], n
 
 
 def _labels(model: ChainModel) -> kernels.Labels:
-    """Transition scores and what blanks and runs allow, padded to four labels.
+    """Transition scores, and the labels allowed around blanks and in runs, padded to four labels.
 
     Raises:
         UnfitModelError: the transitions are not those of the coding.
@@ -280,7 +279,7 @@ def _labels(model: ChainModel) -> kernels.Labels:
     names, scheme = model.space.names, model.parameters.scheme
     expected = TransitionScheme.of(model.coding, names)
     pairs = [(getattr(scheme, part), getattr(expected, part)) for part in ("transition", "start", "end")]
-    if not all(np.array_equal(found, wanted) for found, wanted in pairs):
+    if not all(np.array_equal(own, of_coding) for own, of_coding in pairs):
         raise UnfitModelError("found transitions of another scheme than the coding's")
     scores = model.parameters.transition_scores(model.weights)
     begin, end = np.full(LANES, -np.inf, np.float32), np.full(LANES, -np.inf, np.float32)

@@ -1,4 +1,4 @@
-"""The shape of a chain model: its label space, and where its weights stand."""
+"""The parameters of a chain model: its label space and the layout of its weights."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class ViewWeights:
 
 @dataclass(frozen=True)
 class ChainParameters:
-    """What the weights of a chain model mean.
+    """The label space of a chain model and the layout of its weights.
 
     Attributes:
         space: the labels and their views.
-        layouts: one for each view; a view without one has no weights, and serves evidence and output alone.
+        layouts: one for each view; a view with `None` has no weights, and serves evidence and output alone.
         scheme: the transitions that the coding of the labels allows.
-        transitions: whether there are transition weights; without them every position is a classifier of its own.
+        transitions: whether there are transition weights; without them every position is classified by itself.
         edges: whether the first and the last label have weights (tsuboi-2008's S and E).
         observed_transitions: per view with weights, bool[Y, Y]: the transitions that have one; `None`: all.
     """
@@ -57,13 +57,13 @@ class ChainParameters:
 
     @cached_property
     def weighted(self) -> tuple[tuple[View, Layout], ...]:
-        """The views that have weights, and where those stand."""
+        """The views with weights, and their layouts."""
         pairs = zip(self.space.views, self.layouts, strict=True)
         return tuple((view, layout) for view, layout in pairs if layout is not None)
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
-        """Where the weights of each of these views begin, and where the last one's end."""
+        """Where the weights of each of these views begin, followed by the end of the last."""
         ends = [0]
         for view, layout in self.weighted:
             tags = len(view.names)
@@ -76,7 +76,7 @@ class ChainParameters:
         return self.offsets[-1]
 
     def arrays(self) -> Arrays:
-        """What a file keeps of them, by name."""
+        """The arrays of a model file, by name."""
         scheme = self.scheme
         arrays: Arrays = {
             "scheme.transition": scheme.transition,
@@ -91,7 +91,7 @@ class ChainParameters:
         return arrays
 
     def split(self, vector: Floats) -> tuple[ViewWeights, ...]:
-        """A weight vector (or a gradient) by the views that have weights, nothing copied."""
+        """The parts of a weight vector (or a gradient) for each view with weights; nothing is copied."""
         parts = []
         for (view, layout), offset in zip(self.weighted, self.offsets, strict=False):
             tags = len(view.names)
@@ -108,7 +108,7 @@ class ChainParameters:
         return tuple(parts)
 
     def transition_scores(self, vector: Floats) -> Transitions:
-        """The sum over views, with -inf where the scheme forbids, and the potentials."""
+        """Transition scores, summed over views, -inf where the scheme forbids, and their potentials."""
         Y = len(self.space)
         score, start, end = (np.zeros(shape, vector.dtype) for shape in ((Y, Y), Y, Y))
         for (view, _), weights in zip(self.weighted, self.split(vector), strict=True):
@@ -125,7 +125,7 @@ class ChainParameters:
         return Transitions.of_scores(score, start, end)
 
     def add_transition_gradient(self, gradient: Floats, pairs: Floats, start: Floats, end: Floats) -> None:
-        """Add the gradients of the joint transition scores to those of every view's weights."""
+        """Add the gradient of the joint transition scores to that of every view's weights."""
         for i, ((view, _), weights) in enumerate(zip(self.weighted, self.split(gradient), strict=True)):
             if self.transitions:
                 by_tag = pairs

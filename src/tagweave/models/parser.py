@@ -1,4 +1,4 @@
-"""A tree model put to use: sentences in, sentences with heads and relations out."""
+"""The parser: applies a tree model to sentences, and adds heads and relations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _BLOCK = 2000  # sentences parsed at a time
 
 
 class Parser:
-    """Parses sentences of words that have the tags which the model looks at.
+    """Parses sentences of words with the tags that the model uses.
 
     Args:
         model: the model.
         threads: how many threads share the work.
-        projective: whether no two arcs of a tree may cross. Arcs have the same scores either way: those of a model
-            that was trained on projective trees.
+        projective: whether no two arcs of a tree may cross. The scores of arcs are the same either way, from training
+            on projective trees.
     """
 
     def __init__(self, model: TreeModel, threads: int = 1, projective: bool = True) -> None:
@@ -36,7 +36,7 @@ class Parser:
         """The sentences with the best tree in the head layer of the model, in order, block by block.
 
         Raises:
-            CorpusError: a sentence without the tags or columns that the model looks at, or one that is too long.
+            CorpusError: a sentence lacks tags or columns that the model uses, or is too long.
         """
         for block in in_blocks(sentences, _BLOCK):
             encoded = self.encode(block)
@@ -44,13 +44,13 @@ class Parser:
             yield from self.with_arcs(block, encoded, heads)
 
     def complete(self, sentences: Iterable[Sentence], layer: str | None = None) -> Iterator[Sentence]:
-        """The sentences with what a head layer (the model's own, if none is named) leaves open filled in.
+        """The sentences with the gaps of a head layer (by default the model's own) filled in.
 
-        What is given is never changed: of several heads or relations one is chosen, and a whole tree that is given
-        stays even if it is not projective.
+        Given arcs never change: among several heads or relations one is chosen, and a given whole tree stays even if it
+        is not projective.
 
         Raises:
-            CorpusError: as `parse`; or arcs of which no tree has one a token, while some are unknown.
+            CorpusError: as `parse`; or no tree has one of the given arcs for each token.
         """
         layer = layer or self.model.guideline
         for block in in_blocks(sentences, _BLOCK):
@@ -64,10 +64,10 @@ class Parser:
             yield from self.with_arcs(block, encoded, heads, layer)
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
-        """The sentences as the model sees them, with the evidence of a layer, and parsed by the model's guide.
+        """The encoded sentences, parsed by the model's guide, with the evidence of a layer.
 
         Raises:
-            CorpusError: as `guided`; or columns or layers that the model looks at are missing.
+            CorpusError: as `guided`; or columns or layers that the model uses are missing.
         """
         model = self.model
         seen = guided(sentences, model.guide, self.threads) if model.guide else sentences
@@ -94,46 +94,46 @@ class Parser:
 
 
 def guided(sentences: Sequence[Sentence], guide: TreeModel, threads: int = 1) -> list[Sentence]:
-    """The sentences, each with the tree of the guide's guideline, which models that it guides look at.
+    """The sentences, each with a guide tree, which guided models use.
 
-    That tree is in a layer of its own (`guide_layer`). A sentence that has this layer keeps it. In others, what the
-    layer of the guide's guideline gives takes the guide's place (so a guided model converts a treebank), and the guide
-    fills in what is open: where there is no such layer, everything.
+    The guide tree is in a layer of its own (`guide_layer`). A sentence that has this layer keeps it. In others, arcs of
+    the layer of the guide's guideline are kept (so a guided model converts a treebank), and the guide fills the gaps;
+    without such a layer, it parses the whole sentence.
 
     Raises:
         CorpusError: as `Parser.complete`.
     """
     layer = guide_layer(guide.guideline)
-    told = Parser(guide, threads).complete(s for s in sentences if layer not in s.heads)
+    trees = Parser(guide, threads).complete(s for s in sentences if layer not in s.heads)
     return [
-        s if layer in s.heads else replace(s, heads={**s.heads, layer: next(told).heads[guide.guideline]})
+        s if layer in s.heads else replace(s, heads={**s.heads, layer: next(trees).heads[guide.guideline]})
         for s in sentences
     ]
 
 
 def _arcs(heads: Sequence[int], relations: Sequence[str | None]) -> list[tuple[Arc, ...]]:
-    """One candidate for every token; equal ones are one object, which is most of the speed of this."""
+    """One candidate for every token; equal arcs share an object, which saves most of the time."""
     known: dict[tuple[int, str | None], tuple[Arc, ...]] = {}
-    found = []
+    candidates = []
     for key in zip(heads, relations, strict=True):
         arcs = known.get(key)
         if arcs is None:
             arcs = known[key] = (Arc(*key),)
-        found.append(arcs)
-    return found
+        candidates.append(arcs)
+    return candidates
 
 
 def allowed_labels(
     sentences: Sequence[Sentence], layer: str, heads: NDArray[np.int32], labels: ArcLabels
 ) -> NDArray[np.bool_]:
-    """bool[N, Y]: the relations that a layer allows for arcs to these heads; all where it names none that is known."""
+    """bool[N, Y]: the relations that a layer allows for arcs to these heads; all where it names no known relation."""
     allowed = np.ones((len(heads), len(labels.names)), bool)
     index = {name: at for at, name in enumerate(labels.names)}
-    found = heads.tolist()
+    head_of = heads.tolist()
     token = 0
     for sentence in sentences:
         for candidates in sentence.heads.get(layer) or (None,) * len(sentence):
-            named = [arc.relation for arc in candidates or () if arc.head in (None, found[token])]
+            named = [arc.relation for arc in candidates or () if arc.head in (None, head_of[token])]
             known = [index[name] for name in named if name in index]
             if known and None not in named:
                 allowed[token] = False
@@ -143,7 +143,7 @@ def allowed_labels(
 
 
 def _kept(given: HeadLayer | None, arcs: HeadLayer) -> HeadLayer:
-    """The arcs, but relations that are given and that the model does not know."""
+    """The arcs, with given relations where the model does not know them."""
     if given is None:
         return arcs
     kept: list[tuple[Arc, ...]] = []

@@ -1,4 +1,4 @@
-"""The arrays of a stored model, by name; those of a model that is part of another have the part's name in front."""
+"""The arrays of a stored model, by name; the names of a nested model's arrays begin with the name of the part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def nested(arrays: Arrays, part: str) -> Arrays:
-    """The arrays of a part, under the names that they have in the whole: `PART.NAME`."""
+    """The arrays of a part, under their names in the whole model: `PART.NAME`."""
     return {f"{part}.{name}": array for name, array in arrays.items()}
 
 

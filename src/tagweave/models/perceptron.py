@@ -1,4 +1,4 @@
-"""Steps of the perceptron on encoded sentences: what the kernel is given of a structure and its sentences."""
+"""The arguments of the perceptron's kernel: views, transitions, sentences and buffers."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from tagweave.models.parameters import ChainParameters, ViewWeights
 
 Floats = NDArray[Any]
 
-_VIEWS = 3  # that the kernel is given at least
+_VIEWS = 3  # the fewest views that the kernel takes
 
 
 def views(parameters: ChainParameters, weights: Floats, totals: Floats) -> tuple[kernels.ViewWeights, ...]:
-    """The views that have weights, that of whole labels first, with arrays of the same types; the first one again,
-    where there are fewer than two guidelines and the bundles of both have."""
+    """The views with weights, that of whole labels first, with arrays of the same types; padded to three with copies of
+    the first."""
     ptr = np.result_type(*(layout.ptr for _, layout in parameters.weighted))
     cell = np.result_type(*(layout.cell for _, layout in parameters.weighted))
-    found = []
+    weighted = []
     for i, (view, layout) in enumerate(parameters.weighted):
         pairs = np.ones((len(view.names),) * 2, bool)
         if parameters.observed_transitions is not None:
             pairs = np.ascontiguousarray(parameters.observed_transitions[i])
-        found.append(
+        weighted.append(
             kernels.ViewWeights(
                 _parts(parameters.split(weights)[i]),
                 _parts(parameters.split(totals)[i]),
@@ -37,8 +37,8 @@ def views(parameters: ChainParameters, weights: Floats, totals: Floats) -> tuple
                 pairs,
             )
         )
-    found.sort(key=lambda view: not view.whole)
-    return (*found, *[found[0]] * (_VIEWS - len(found)))
+    weighted.sort(key=lambda view: not view.whole)
+    return (*weighted, *[weighted[0]] * (_VIEWS - len(weighted)))
 
 
 def _parts(weights: ViewWeights) -> kernels.Weights:
@@ -46,7 +46,7 @@ def _parts(weights: ViewWeights) -> kernels.Weights:
 
 
 def transitions(parameters: ChainParameters, dtype: type[np.floating[Any]]) -> kernels.Transitions:
-    """What transition scores begin with."""
+    """The initial transition scores: 0, or -inf where the scheme forbids."""
     scheme = parameters.scheme
     score, start, end = (
         np.where(allowed, 0, -np.inf).astype(dtype) for allowed in (scheme.transition, scheme.start, scheme.end)
@@ -76,7 +76,7 @@ def sentences(encoded: Encoded, masks: Floats, only: NDArray[np.int32]) -> kerne
     )
 
 
-def room(
+def allocate(
     views: tuple[kernels.ViewWeights, ...],
     count: int,
     base: kernels.Transitions,
@@ -84,7 +84,7 @@ def room(
     first: int,
     last: int,
 ) -> kernels.Room:
-    """Room for steps over sentences first .. last - 1, with so many of the views."""
+    """Buffers for steps over sentences first .. last - 1, with the first `count` views."""
     labels, dtype, bounds = len(base.start), base.score.dtype, e.ptr[first : last + 1]
     tokens = slice(bounds[0], bounds[-1])
     counts = np.diff(e.type_ptr)[e.word_types[tokens]] + int((e.high - e.low + 1).sum())

@@ -1,13 +1,13 @@
-"""Structure stacking: taggers of characters of several guidelines cut a text into pieces, which a model labels.
+"""Structure stacking: character taggers of several guidelines cut a text into pieces, which a model labels.
 
-sun-wan-2012, section 4.4. A piece (sub-word there) ends wherever one of the taggers ends a word: as long as can be, and
-never across a boundary that one of them sees. The model of pieces joins them to words again. It sees of each piece its
-text and, from every tagger, the label of the piece in the tagger's word:
+sun-wan-2012, section 4.4. Pieces (sub-words there) are the longest spans without a word boundary of any tagger. The
+model of pieces joins them to words again. It sees the text of each piece and, from every tagger, the label of the piece
+in the tagger's word:
 
     characters ── a tagger of each GUIDELINE ──> pieces, columns piece:GUIDELINE ── templates ──> features
 
-Where the labels of another guideline than the model's own are known, they take the place of its tagger's: so a model of
-pieces converts a corpus of the one guideline to the other (section 5).
+Known labels of a guideline other than the model's own replace its tagger's; this is how a model of pieces converts a
+corpus from one guideline to the other (section 5).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from tagweave.models.parts import nested
 
 
 def piece_column(guideline: str) -> str:
-    """The column of what a tagger of characters says of pieces."""
+    """The column of a tagger's labels of pieces."""
     return f"piece:{guideline}"
 
 
 def piece_templates(guideline: str) -> tuple[str, ...]:
-    """What templates see of a tagger's labels T of pieces (sun-wan-2012, 4.4, window of 1).
+    """Templates over a tagger's labels T of pieces (sun-wan-2012, 4.4, window of 1).
 
     T[-1], T[0], T[1]; T[-1] T[0], T[0] T[1]; T[-1] T[1].
     """
@@ -46,12 +46,12 @@ class PieceEncoder:
     """Templates over pieces, and the taggers that cut them.
 
     Args:
-        encoder: the templates, which may ask for the columns of pieces.
-        taggers: at least two models of characters in one coding, each of a guideline of its own; the first one's is
-            that of the model of pieces.
+        encoder: the templates, which may include the columns of pieces.
+        taggers: at least two models of characters in one coding, each of its own guideline; the first guideline is that
+            of the model of pieces.
 
     Raises:
-        ValueError: other taggers.
+        ValueError: the taggers are not so.
     """
 
     kind = "pieces"
@@ -77,18 +77,18 @@ class PieceEncoder:
         return self.encoder.windows
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> list[Sentence]:
-        """Sentences of characters as sentences of pieces with the columns of all taggers; of pieces, as they are.
+        """Cut sentences of characters into pieces with the columns of all taggers; sentences of pieces stay the same.
 
-        A column `guide:GUIDELINE` of a sentence of characters takes the place of its tagger, and so does a layer of any
-        of the guidelines but the first (as in `GuidedEncoder`).
+        A column `guide:GUIDELINE` of a sentence of characters replaces its tagger, and so does a layer of any guideline
+        but the first (as in `GuidedEncoder`).
 
         Args:
-            sentences: of characters.
-            threads: of the taggers.
+            sentences: sentences of characters or of pieces.
+            threads: how many threads the taggers use.
             layer: the name of a layer that is evidence. Pieces are cut where it has a boundary, and into characters
-                where it fits no label of the piece; it becomes a layer of the pieces, the only one they have. Pieces
-                then allow what the characters allow, less boundaries within pieces: candidates that leave a boundary
-                open at one character but tie it to the label of the next may so be left with no sequence at all.
+                where it fits no label of the piece; it becomes the only layer of the pieces. Pieces then allow what the
+                characters allow, without boundaries inside pieces: if candidates leave a boundary open at one character
+                but tie it to the label of the next, no sequence may be left.
 
         Raises:
             CorpusError: as `GuidedEncoder.guided`.
@@ -105,15 +105,12 @@ class PieceEncoder:
 
     def labels(self, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[tuple[str, ...], ...]]:
         """The labels of the characters of every sentence, one tuple from each tagger."""
-        own = self.guidelines[0]
-        told = []
-        for guide in self._guides:
-            shown = [_without(sentence, own) for sentence in sentences]
-            told.append([sentence.columns[guide.column] for sentence in guide.guided(shown, threads)])
-        return list(zip(*told, strict=True))
+        inputs = [_without(sentence, self.guidelines[0]) for sentence in sentences]
+        labels = [[each.columns[guide.column] for each in guide.guided(inputs, threads)] for guide in self._guides]
+        return list(zip(*labels, strict=True))
 
     def cut(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str | None = None) -> Sentence:
-        """A sentence of characters in pieces, given the labels that each tagger gives them; `layer` as in `tokens`."""
+        """A sentence of characters in pieces, given the labels of each tagger; `layer` as in `tokens`."""
         begins = [any(each) for each in zip(*map(starts, labels), strict=True)]
         if layer is None:
             return self._of_pieces(sentence, list(spans(begins)), labels)
@@ -127,10 +124,10 @@ class PieceEncoder:
         return pieces.with_layer(layer, (joined(known[start:end], self.coding) for start, end in fitting))
 
     def cut_for_training(self, sentence: Sentence, labels: Sequence[Sequence[str]], layer: str) -> Sentence:
-        """As `cut`, in the pieces that it will be cut into when nothing is known of it.
+        """As `cut`, but into the pieces that the sentence has without a layer.
 
-        Where the layer ends a word inside a piece, no label of the piece is right: nothing is then known of the pieces
-        of all words that this one has a part of.
+        If the layer ends a word inside a piece, no label of the piece is right; all pieces of the words that this piece
+        overlaps are then unknown.
         """
         begins = [any(each) for each in zip(*map(starts, labels), strict=True)]
         known = sentence.layers.get(layer, (None,) * len(sentence))
@@ -152,15 +149,15 @@ class PieceEncoder:
         )
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences of pieces, or of characters, which are cut first; with no evidence.
+        """The features of sentences of pieces, or of characters, which are cut first; without evidence.
 
         Raises:
-            CorpusError: as `tokens`; a template asks for another column.
+            CorpusError: as `tokens`; or a sentence lacks a column that a template uses.
         """
         return self.encoder.encode(self.tokens(sentences, threads))
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        """Stop growing, as the templates' encoder does."""
+        """Stop growing; see `TemplateEncoder.freeze`."""
         self.encoder.freeze(encoded, minimum_count)
 
     def to_json(self) -> dict[str, Any]:
@@ -168,7 +165,7 @@ class PieceEncoder:
         return {**self.encoder.to_json(), "kind": self.kind, "taggers": [each.to_json() for each in self.taggers]}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a model on disk keeps of the encoder: the arrays of the taggers are named `taggers.NUMBER.NAME`."""
+        """The arrays stored with a model; those of the taggers are named `taggers.NUMBER.NAME`."""
         parts = (nested(tagger.arrays(), f"taggers.{i}") for i, tagger in enumerate(self.taggers))
         return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
 
@@ -179,12 +176,12 @@ def of_pieces(model: ChainModel) -> bool:
 
 
 def piece_lengths(sentences: Sequence[Sentence]) -> NDArray[np.int64]:
-    """int64[N]: how many characters every token of sentences has."""
+    """int64[N]: the number of characters in every token."""
     return np.array([len(form) for sentence in sentences for form in sentence.forms], np.int64)
 
 
 def _within_words(pieces: Sequence[tuple[int, int]], evidence: Layer | list[Any], begins: Sequence[bool]) -> Layer:
-    """The evidence of pieces, unknown in a run of pieces that a word goes across if it is impossible at one of them."""
+    """The evidence of pieces; if it is impossible at one piece, unknown in the whole run of pieces linked by words."""
     runs: list[list[int]] = []
     for number, (start, _) in enumerate(pieces):
         if begins[start]:
@@ -199,7 +196,7 @@ def _within_words(pieces: Sequence[tuple[int, int]], evidence: Layer | list[Any]
 
 
 def _without(sentence: Sentence, layer: str) -> Sentence:
-    """The sentence without a layer: the answer, of which no tagger is to know."""
+    """The sentence without a layer: the answer, which no tagger may see."""
     if layer not in sentence.layers:
         return sentence
     return replace(sentence, layers={name: each for name, each in sentence.layers.items() if name != layer})

@@ -1,7 +1,7 @@
-"""Proposals: the tags that models of one guideline each hold possible, and the bundles of these.
+"""Proposals: the likely tags under a model of each guideline, and the bundles of these tags.
 
-Context-aware pruning of the coupled model (Li, Chao and Zhang 2016): of all bundles, those come into question at a
-token both of whose sides are likely by the marginals of a tagger of that side.
+Context-aware pruning of the coupled model (Li, Chao and Zhang 2016): a bundle is a candidate at a token if both of its
+sides are likely under the marginals of a tagger of that side.
 
     sentence ── a model of each side ──> columns proposed:GUIDELINE ("NN VV") ── all pairs of these ──> candidates
 """
@@ -28,16 +28,16 @@ _CELLS = 1 << 24  # tokens x labels that are held at a time
 
 
 def proposal_column(guideline: str) -> str:
-    """The column of the tags of a guideline that come into question."""
+    """The column of the proposed tags of a guideline."""
     return f"proposed:{guideline}"
 
 
 def proposals(
     model: ChainModel, sentences: Sequence[Sentence], threshold: float, threads: int = 1
 ) -> list[tuple[str, ...]]:
-    """For every token of every sentence the tags whose marginal reaches the threshold, and the best, with blanks.
+    """For every token, the best tag and all whose marginal reaches the threshold, separated by blanks.
 
-    The layers of the sentences are not looked at.
+    The layers of the sentences are ignored.
     """
     tagger = Tagger(model, threads)
     bare = [replace(sentence, layers={}) for sentence in sentences]
@@ -50,9 +50,9 @@ def _likely(table: NDArray[Any], names: Sequence[str], threshold: float) -> tupl
 
 
 class ProposingEncoder:
-    """Templates, and for every token the labels that come into question.
+    """Templates, and candidate labels for every token.
 
-    A sentence keeps the columns `proposed:GUIDELINE` that it has; the others are what the models propose.
+    A sentence keeps the columns `proposed:GUIDELINE` that it has; the models propose the others.
 
     Args:
         encoder: the templates.
@@ -74,18 +74,18 @@ class ProposingEncoder:
         return self.encoder.windows
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """The sentences whose tokens are labelled: these."""
+        """The sentences whose tokens are labelled: `sentences` themselves."""
         return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
-        """The features of sentences and their candidate labels, with no evidence."""
+        """The features of sentences and their candidate labels, without evidence."""
         encoded = self.encoder.encode(sentences, threads)
         numbers, masks = [], []
         for view, model in zip(self.space.sides, self.models, strict=True):
-            told = self._told(sentences, view, model, threads)
-            kinds = {each: number for number, each in enumerate(dict.fromkeys(each for row in told for each in row))}
-            numbers.append(np.array([kinds[each] for row in told for each in row], np.int64))
-            masks.append(np.array([_mask(each, view) for each in kinds], bool).reshape(len(kinds), len(self.space)))
+            proposed = [each for row in self._proposals(sentences, view, model, threads) for each in row]
+            number = {each: i for i, each in enumerate(dict.fromkeys(proposed))}
+            numbers.append(np.array([number[each] for each in proposed], np.int64))
+            masks.append(np.array([_mask(each, view) for each in number], bool).reshape(len(number), len(self.space)))
         size = max(1, _CELLS // len(self.space))
         parts = [
             CandidateLabels.of_mask(
@@ -95,18 +95,18 @@ class ProposingEncoder:
         ]
         return replace(encoded, candidates=CandidateLabels.concatenate(parts))
 
-    def _told(
+    def _proposals(
         self, sentences: Sequence[Sentence], view: View, model: ChainModel, threads: int
     ) -> list[tuple[str, ...]]:
-        """What is proposed for every sentence, by its column or by the model."""
+        """The proposals for every sentence, from its column or from the model."""
         column = proposal_column(view.guideline)
         known = [sentence.columns.get(column) for sentence in sentences]
         unknown = [sentence for sentence, own in zip(sentences, known, strict=True) if own is None]
-        told = iter(proposals(model, unknown, self.threshold, threads))
-        return [next(told) if own is None else own for own in known]
+        of_model = iter(proposals(model, unknown, self.threshold, threads))
+        return [next(of_model) if own is None else own for own in known]
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        """Stop growing, as the templates' encoder does."""
+        """Stop growing; see `TemplateEncoder.freeze`."""
         self.encoder.freeze(encoded, minimum_count)
 
     def to_json(self) -> dict[str, Any]:
@@ -115,12 +115,12 @@ class ProposingEncoder:
         return {**self.encoder.to_json(), "kind": self.kind, "proposals": proposals}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a model on disk keeps of the encoder: the arrays of the models are named `proposals.NUMBER.NAME`."""
+        """The arrays stored with a model; those of the proposing models are named `proposals.NUMBER.NAME`."""
         parts = [nested(model.arrays(), f"proposals.{i}") for i, model in enumerate(self.models)]
         return {**self.encoder.arrays(), **{name: array for part in parts for name, array in part.items()}}
 
 
 def _mask(proposed: str, view: View) -> NDArray[np.bool_]:
-    """bool[Y]: the labels that project to one of these tags; tags that the view does not have are passed over."""
+    """bool[Y]: the labels that project to one of these tags; unknown tags are ignored."""
     tags = [view.number[tag] for tag in proposed.split(" ") if tag in view.number]
     return np.isin(view.projection, tags)

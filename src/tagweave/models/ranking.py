@@ -5,12 +5,12 @@ Where every label is its own tag, these are the k best sequences of the chain. W
 
     p(t | x) = sum over y that project to t of p(y | x) = Z(x; labels that project to t) / Z(x)
 
-so its probability is a quotient of the sums of which the loss is made. Which tag sequence is the most probable cannot
-be found without trying all of them; the candidates are the projections of the best label sequences, each of them once.
-They are found by dividing the space of sequences, as Lawler does (1972, "A procedure for computing the k best solutions
-to discrete optimization problems"): without the projections of its best sequence, it falls into the parts, one for each
-position i, whose sequences agree with its tags before i and have another tag at i. The best of a part is found by
-constrained decoding.
+so its probability is a quotient of the same sums as in the loss. Finding the most probable tag sequence would take
+trying all of them; the candidates are the distinct projections of the best label sequences. They are found by Lawler's
+division of the space of sequences (1972, "A procedure for computing the k best solutions to discrete optimization
+problems"): without the projection of its best sequence, a space falls into one part for each position i, whose
+sequences agree with the best one's tags before i and have another tag at i. Constrained decoding finds the best
+sequence of a part.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Ranked:
     """One of the best label sequences of a sentence.
 
     Attributes:
-        labels: one a token.
-        probability: of the whole sequence.
+        labels: one per token.
+        probability: the probability of the whole sequence.
     """
 
     labels: tuple[str, ...]
@@ -51,9 +51,9 @@ def ranked(model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, k:
         model: the model.
         sentence: one sentence of L tokens, with its evidence.
         sets: the label sets of the evidence, which may grow.
-        view: whose tags are ranked. If several labels have one tag, these are the tag sequences of the best label
-            sequences, and the first one need not be that of the best of these.
-        k: how many; fewer if there are fewer, none if the evidence allows none.
+        view: the view whose tags are ranked. If several labels share a tag, the result are the tag sequences of the
+            best label sequences, and the most probable one need not be that of the best label sequence.
+        k: how many; the result is shorter if there are fewer, and empty if the evidence allows none.
 
     Raises:
         ValueError: k < 1.
@@ -75,7 +75,7 @@ def ranked(model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, k:
 def _log_probabilities(
     model: ChainModel, sentence: Encoded, sets: LabelSets, view: View, tags: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """float64[n]: log p of tag sequences [n, L] under the evidence: log Z given the tags as well, less log Z."""
+    """float64[n]: log p of tag sequences [n, L] under the evidence: log Z restricted to the tags, minus log Z."""
     of_tag, allow = _TagSets(sets, view), sentence.allow.tolist()
     given = [[sets.join(a, of_tag.only(tag)) for a, tag in zip(allow, row, strict=True)] for row in tags.tolist()]
     _, log_z = model.marginals(_copies(sentence, [allow, *given]), sets.masks)
@@ -89,7 +89,7 @@ def _copies(sentence: Encoded, evidence: Sequence[Sequence[int]]) -> Encoded:
 
 
 class _TagSets:
-    """For tags of a view, the set of the labels that project to it, and of those that do not."""
+    """For a tag of a view, the set of labels that project to it, and of those that do not."""
 
     def __init__(self, sets: LabelSets, view: View) -> None:
         self._sets, self._view = sets, view
@@ -104,7 +104,7 @@ class _TagSets:
 
 
 class _Division:
-    """The label sequences of a sentence, divided into parts by their tags; the best of every part waits in a queue."""
+    """The label sequences of a sentence, divided into parts by their tags, with a queue of the best of each part."""
 
     def __init__(self, model: ChainModel, sentence: Encoded, sets: LabelSets, view: View) -> None:
         self._model, self._sentence, self._sets, self._view = model, sentence, sets, view
@@ -113,7 +113,7 @@ class _Division:
         self._parts = 0
 
     def best(self, k: int) -> NDArray[Any]:
-        """[n, L], n <= k: the tags of the best label sequences, each tag sequence once, in the order of the scores."""
+        """[n, L], n <= k: the distinct tag sequences of the best label sequences, best first."""
         found: list[list[int]] = []
         self._add([(self._sentence.allow.tolist(), 0)])
         while self._queue and len(found) < k:
@@ -124,7 +124,7 @@ class _Division:
         return np.array(found, np.int32).reshape(len(found), self._sentence.tokens)
 
     def _divided(self, tags: list[int], allow: list[int], first: int) -> list[tuple[list[int], int]]:
-        """The parts of a part without its best sequence, whose tags before `first` are settled."""
+        """The parts of a part without its best sequence; its tags before `first` are fixed."""
         parts, prefix = [], list(allow)
         for i in range(first, len(tags)):
             if (other := self._of_tag.without(allow[i], tags[i])) is not None:
@@ -143,6 +143,6 @@ class _Division:
         for number in np.flatnonzero(possible).tolist():
             tags = self._view.projection[labels[number * length : (number + 1) * length]].tolist()
             allow, first = parts[number]
-            # the running number decides between equal scores, so that they come in the same order every time
+            # the running number breaks ties, so that the order is always the same
             heappush(self._queue, (-float(scores[number]), self._parts, tags, allow, first))
             self._parts += 1

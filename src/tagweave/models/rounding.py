@@ -1,6 +1,6 @@
 """Weights rounded to a grid, so that a file holds most of them in a byte (`models.packing`).
 
-On development data of four languages that lowered no score by 0.02 points (docs/architecture.md).
+On development data of four languages, rounding lowered no score by 0.02 points (docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _FINER = 5  # powers of two between the mean size of a weight and the grid
 
 
 def rounded(weights: NDArray[Any]) -> NDArray[Any]:
-    """Float32 weights as multiples of a power of two, about a thirtieth of the mean size of those that are not 0.
+    """Float32 weights as multiples of a power of two, about a thirtieth of the mean size of the nonzero ones.
 
-    Others, and weights that are not all finite, stay as they are: who asks for float64 wants all of its digits.
+    Weights in float64, chosen for their precision, and weights that are not all finite stay as they are.
     """
     sizes = np.abs(weights)
     largest = float(sizes.max(initial=0))

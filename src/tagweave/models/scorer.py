@@ -1,4 +1,4 @@
-"""What turns sentences into scores, and takes the gradient by the scores back."""
+"""The protocol of scorers: from sentences to scores, and from the gradient of the scores to that of the parameters."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ Gradient_contra = TypeVar("Gradient_contra", contravariant=True)
 
 
 class Scorer(Protocol[Batch_contra, Scores_co, Gradient_contra]):
-    """Scores under some parameters; a structure (`tagweave.structures`) turns them into a loss, and never sees these.
+    """Scores under some parameters; a structure (`tagweave.structures`) sees only the scores.
 
-    The first are linear: weights of feature templates, for chains (`linear_scorer`) and for arcs (`arc_features`).
+    The scorers so far are linear in weights of template features: for chains (`linear_scorer`) and arcs
+    (`arc_features`).
     """
 
     def scores(self, batch: Batch_contra) -> Scores_co:
@@ -20,5 +21,5 @@ class Scorer(Protocol[Batch_contra, Scores_co, Gradient_contra]):
         ...
 
     def add_gradient(self, batch: Batch_contra, d_scores: Gradient_contra) -> None:
-        """Add to the gradient of the parameters, from that of the loss by the scores of the batch."""
+        """Add to the gradient of the parameters, given that of the loss with respect to the scores of the batch."""
         ...

@@ -1,4 +1,4 @@
-"""Raw text to segmented text: a segmentation model derived to tables, and blocks of lines through it on threads."""
+"""Fast segmentation of raw text, with tables derived from a segmentation model and several threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tagweave.kernels import raw_text
 from tagweave.models.chain import ChainModel
 from tagweave.models.pair_tables import PairTables
 
-_CHARACTERS = 1 << 18  # of lines segmented at a time
+_CHARACTERS = 1 << 18  # segmented at a time, in whole lines
 
 
 class Segmenter:
@@ -22,16 +22,16 @@ class Segmenter:
 
     Blanks (space, tab, U+3000) are boundaries of words, and no word begins inside a run: a Latin word, a number, a URL
     or an e-mail address (`tagweave.harvest.runs`). Weights are float32, and summed in another order than in
-    `Tagger`: where two segmentations have the same score but for rounding, the other one may come out.
+    `Tagger`, so the two may differ where the scores of two segmentations differ only by rounding.
 
     Args:
-        model: a model of the task `segment`. Its tables are made here, which takes a second or a few.
+        model: a model of the task `segment`. Building its tables takes a few seconds.
         threads: how many threads share the work.
         whole_runs: whether runs are kept whole; else the model may split them.
 
     Raises:
-        UnfitModelError: a model of another task, with a guide, of bundled labels, or with templates other than of one
-            character, of two neighbours and of two with one between. `Tagger` runs it.
+        UnfitModelError: a model of another task, with a guide, with bundled labels, or with templates over anything but
+            one character, two neighbours, or two characters with one between. `Tagger` can run it.
     """
 
     def __init__(self, model: ChainModel, threads: int = 1, whole_runs: bool = True) -> None:
@@ -48,9 +48,9 @@ class Segmenter:
             yield from block.decode("utf-8").split("\n")[:-1]
 
     def blocks(self, texts: Iterable[str]) -> Iterator[bytes]:
-        """Every text, of whole lines with their line breaks, as segmented lines in UTF-8, in order.
+        """Every text, which consists of whole lines, as segmented lines in UTF-8, in order.
 
-        A few texts more than there are threads are held at a time.
+        At most one text more than there are threads is in memory.
 
         Raises:
             ValueError: a text that does not end in a line break, or half of a surrogate pair.
@@ -68,12 +68,12 @@ class Segmenter:
                 yield waiting.popleft().result()
 
     def _segmented(self, text: str) -> bytes:
-        if not text.endswith("\n"):  # the kernel looks for it without end
+        if not text.endswith("\n"):  # the kernel searches for it without a bound
             raise ValueError("found text without a line break at its end, expected whole lines")
         encoded, tables = text.encode("utf-32-le"), self._tables
         points = np.frombuffer(encoded, np.uint32)
         inside = joined(text, points) if self.whole_runs else np.zeros(len(points), np.bool_)
-        out = np.empty(5 * len(points), np.uint8)  # a character has four bytes at most, and a blank
+        out = np.empty(5 * len(points), np.uint8)  # at most four bytes per character, and a blank
         written = raw_text.segment(points, inside, tables.entries, tables.slots, tables.labels, out)
         return out[:written].tobytes()
 

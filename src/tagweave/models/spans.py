@@ -1,4 +1,4 @@
-"""What a chain model thinks of spans: many of them, in one pass of marginals over the sentences that hold them."""
+"""Entropies and word probabilities of spans under a chain model, for many spans in one pass of marginals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def span_entropies(model: ChainModel, encoded: Encoded, start: Numbers, stop: Nu
     Args:
         model: the model.
         encoded: N tokens.
-        start, stop: int64[K], rising starts; span k has the tokens start[k] .. stop[k] - 1 of all N, of one sentence.
+        start, stop: int64[K], starts rising; span k is the tokens start[k] .. stop[k] - 1 of all N, in one sentence.
     """
     entropies = np.empty(len(start))
 
@@ -40,7 +40,9 @@ def span_entropies(model: ChainModel, encoded: Encoded, start: Numbers, stop: Nu
 
 
 def word_probabilities(model: ChainModel, encoded: Encoded, start: Numbers, stop: Numbers) -> NDArray[np.float64]:
-    """float64[K]: the probability that each span of characters is a word, whatever its tag. Arguments as above.
+    """float64[K]: the probability that each span of characters is a word, with any tag.
+
+    Arguments are those of `span_entropies`.
 
     Raises:
         ValueError: the labels of the model do not code words.

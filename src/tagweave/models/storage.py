@@ -25,8 +25,8 @@ _ASSEMBLIES = {"chain": "tagweave.models.chain_assembly", "tree": "tagweave.mode
 """Where models of each kind are put together: `check` is the rule for their descriptions, and `assemble` makes one."""
 _HEAD = record({"format": whole(), "version": text, "kind": one_of(*_ASSEMBLIES)}, others=True)
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-_KEY = "tagweave"  # the only one: several would stand in an order of chance
-_FORMAT = 6  # raised with every change of what a file holds
+_KEY = "tagweave"  # a single key: the order of several would be random
+_FORMAT = 6  # raised with every change of the file's content
 
 
 class ModelFileError(ValueError):
@@ -37,7 +37,7 @@ def save_model(model: Model, path: Path | str) -> None:
     """Write a model of any kind; the file appears whole or not at all.
 
     Raises:
-        OSError: it cannot be written; an older file stays as it was.
+        OSError: it cannot be written; an older file is kept.
     """
     write_parts(path, model.to_json(), model.arrays())
 
@@ -90,7 +90,7 @@ def describe_model(path: Path | str) -> dict[str, Any]:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[Any]:
-    """The open file; whatever goes wrong with it is a `ModelFileError`."""
+    """The open file; errors are raised as `ModelFileError`."""
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such model file")
     try:

@@ -1,4 +1,4 @@
-"""A model put to use: sentences in, sentences with labels out."""
+"""The tagger: applies a chain model to sentences, and adds labels."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _LENGTH = 32  # tokens of a sentence, about
 class Tagger:
     """Labels sentences of the model's tokens (characters, for a model of characters) under one of its guidelines.
 
-    A model of pieces is given characters too; what comes out are the pieces that it cuts them into (`tokens`).
+    A model of pieces takes characters too, and gives the pieces into which it cuts them (`tokens`).
 
     Args:
         model: the model.
         threads: how many threads share the work.
-        guideline: the view of the model's labels that comes out; the first one, the target, when left out.
+        guideline: the view of the model's labels in the output; by default the first one, the target.
         others: further views, which `tag` and `complete` add as layers. All layers are projections of one label
             sequence, so they agree with one another.
 
     Raises:
-        KeyError: the model has no such guideline; the message lists those there are.
+        KeyError: the model has no such guideline; the message lists those it has.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Tagger:
 
     @property
     def guidelines(self) -> tuple[str, ...]:
-        """The guidelines of all layers that come out, the tagger's own first."""
+        """The guidelines of all layers in the output, the tagger's own first."""
         return tuple(dict.fromkeys((self.guideline, *self._others)))
 
     def knows(self, candidate: str) -> bool:
@@ -91,11 +91,11 @@ class Tagger:
             yield from self._labelled(block, encoded, labels, {self.guideline: self._view, **self._others})
 
     def complete(self, corpus: Corpus) -> Corpus:
-        """The corpus with what is unknown or ambiguous filled in; what is given is never changed.
+        """The corpus with unknown and ambiguous labels filled in; given labels never change.
 
-        The labels are those of the best sequence that the annotation allows. Where the corpus's guideline is a view of
-        the model's labels, they are projected to it, and every layer that is a view is heeded; else they are those of
-        the tagger's guideline. Nothing is left that the corpus does not cover.
+        The labels are those of the best sequence that the annotation allows. If the corpus's guideline is a view of the
+        model's labels, they are projected to it, and every layer that is a view counts as evidence; else they are those
+        of the tagger's guideline. The result covers all labels.
 
         Raises:
             CorpusError: a label that the model does not know, or evidence that no sequence satisfies.
@@ -115,8 +115,8 @@ class Tagger:
     ) -> list[Floats]:
         """[L, labels] per sentence: the marginal probability of every tag of the guideline (`labels` names them).
 
-        It is the sum over all labels of the model that project to the tag. With `layer` it is the probability given
-        what this layer allows, and every other layer that is a view if this one is; `covered` as in `Corpus`.
+        It is the sum over all labels of the model that project to the tag. With `layer`, it is conditioned on this
+        layer and, if the layer is a view, on all other layers that are; `covered` as in `Corpus`.
 
         Raises:
             CorpusError: as `complete`, of the layer.
@@ -143,10 +143,10 @@ class Tagger:
     ) -> list[Ranked]:
         """The k best tag sequences of one sentence with their probabilities, the most probable first.
 
-        With `layer` only sequences that it allows, and their probabilities given that, as in `probabilities`. Where
-        several labels of the model have one tag, a tag sequence has the probability of all label sequences that project
-        to it; it is among the k if the best of these is (see `tagweave.models.ranking`), so the first need not be what
-        `tag` gives.
+        With `layer`, only sequences that it allows, with probabilities conditioned on it as in `probabilities`. If
+        several labels of the model share a tag, the probability of a tag sequence sums over all label sequences that
+        project to it; it is among the k if the best of these is (see `tagweave.models.ranking`), so the first may
+        differ from the output of `tag`.
 
         Raises:
             CorpusError: as `complete`, of the layer.
@@ -162,7 +162,7 @@ class Tagger:
         """A labelled sentence of characters as words, with their tags in the same layer if the labels carry any.
 
         Raises:
-            CorpusError: a position has no label, or several.
+            CorpusError: a position does not have exactly one label.
         """
         layer = sentence.layers.get(self.guideline, (None,) * len(sentence))
         labels = [candidates[0] for candidates in layer if candidates is not None and len(candidates) == 1]
@@ -183,7 +183,7 @@ class Tagger:
     def _labelled(
         self, block: Sequence[Sentence], encoded: Encoded, labels: NDArray[np.int32], views: Mapping[str, View]
     ) -> Iterator[Sentence]:
-        """The sentences with a layer of every name, the projection of the labels to its view."""
+        """The sentences with one layer per view: the projection of the labels to it."""
         if len(labels) and labels.min() < 0:
             at = int(np.searchsorted(encoded.sentence_ptr, int(np.argmin(labels)), side="right")) - 1
             raise _contradiction(block[at])
@@ -203,19 +203,19 @@ class Tagger:
         return self._evidence(block, layer, covered)
 
     def _with_runs(self, sentence: Sentence) -> Sentence:
-        """The sentence with what runs tell, and no other evidence."""
-        tags = self.guideline if self.model.task == "segtag" else None  # of which nothing is known
+        """The sentence with the evidence of runs, and no other."""
+        tags = self.guideline if self.model.task == "segtag" else None  # unknown tags
         known = Sentence(sentence.forms, {SEGMENTATION: segmentation(sentence.forms)}, location=sentence.location)
-        told = recode(known, self.guideline, self.model.coding, tags).layers[self.guideline]
+        layer = recode(known, self.guideline, self.model.coding, tags).layers[self.guideline]
         views = self.model.space.guidelines
-        others = {name: layer for name, layer in sentence.layers.items() if name not in views}
-        return replace(sentence, layers={**others, self.guideline: told})
+        others = {name: each for name, each in sentence.layers.items() if name not in views}
+        return replace(sentence, layers={**others, self.guideline: layer})
 
     def _evidence(
         self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets]:
         sets = LabelSets(self.model.space)
-        encoded = self.model.encoder.encode(block, self.threads)  # a guide sees layers that are no evidence
+        encoded = self.model.encoder.encode(block, self.threads)  # with all layers: a guide uses them
         if guideline not in self.model.space.guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
         allow = allowed_sets(block, sets, self.model.parameters.scheme, covered)
@@ -227,5 +227,5 @@ def _contradiction(sentence: Sentence) -> CorpusError:
 
 
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:
-    """With one layer only, the old one under its new name, or nothing known."""
+    """The sentence with one layer only: the old one under its new name, unknown everywhere if missing."""
     return replace(sentence, layers={new: sentence.layers.get(old, (None,) * len(sentence))})

@@ -30,14 +30,14 @@ class TreeModel:
     """A dependency parser: plain data.
 
     Attributes:
-        features: what the weights mean.
+        features: the features to which the weights belong.
         weights: float[size].
         labels: the relations of arcs, a second stage; `None` for a parser of heads alone.
         single_root: whether the root of a tree has exactly one child.
         guideline: the head layer.
-        about: what the model tells of itself.
-        guide: a parser of another guideline (`features.templates.guide`), whose tree is among the features;
-            `models.parser` asks it. A model of such features without one needs sentences that have that tree.
+        about: facts about the model and its training.
+        guide: a parser of another guideline (`features.templates.guide`), whose trees are among the features;
+            `models.parser` runs it. A model with such features but no guide needs sentences with guide trees.
     """
 
     kind: ClassVar[str] = "tree"
@@ -72,21 +72,21 @@ class TreeModel:
         return description
 
     def arrays(self) -> Arrays:
-        """What a file keeps beside the description, by name; the arrays of the guide are named `guide.NAME`."""
+        """The arrays of a model file, by name; those of the guide are named `guide.NAME`."""
         relations = {} if self.labels is None else {"relation_weights": self.labels.weights}
         of_guide = {} if self.guide is None else nested(self.guide.arrays(), "guide")
         return {"weights": self.weights, **relations, **of_guide}
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
-        """What the model and its guide look at beside forms: layers of sentences, and columns as `user:NAME`."""
+        """The inputs of the model and its guide besides forms: layers of sentences, and columns as `user:NAME`."""
         relations = () if self.labels is None else self.labels.templates.columns
         own = given_columns((*self.features.templates.columns, *relations))
         return tuple(dict.fromkeys([*own, *(self.guide.inputs if self.guide else ())]))
 
     @cached_property
     def _aligned(self) -> Floats:
-        """The weights, with every row inside a line of the cache; those of a file are so already."""
+        """The weights, with every row inside a cache line; those from a file are aligned already."""
         if is_aligned(self.weights):
             return self.weights
         aligned = aligned_zeros(len(self.weights), self.weights.dtype)
@@ -94,7 +94,7 @@ class TreeModel:
         return aligned
 
     def encode(self, sentences: Sequence[Sentence], layer: str | None = None) -> EncodedArcs:
-        """The sentences with all columns that the model looks at, and the evidence of a layer.
+        """The encoded sentences with all columns that the model uses, and the evidence of a layer.
 
         Raises:
             CorpusError: as `encode_arcs` and `check_lengths`.
@@ -106,9 +106,9 @@ class TreeModel:
     def best(
         self, encoded: EncodedArcs, evidence: bool = False, threads: int = 1, projective: bool = True
     ) -> NDArray[np.int32]:
-        """int32[N]: the heads of the best trees, under the evidence if it is to be heeded; -1 where none is allowed.
+        """int32[N]: the heads of the best trees, with `evidence` among those it allows; -1 where none is allowed.
 
-        Trees are projective, unless arcs may cross. Where evidence is a whole tree, no arc is scored.
+        If the evidence is a whole tree, no arc is scored.
         """
         if evidence and (whole := self._whole(encoded)).any():
             heads = encoded.token_heads
@@ -143,7 +143,7 @@ class TreeModel:
         return probabilities, log_z
 
     def tree_scores(self, encoded: EncodedArcs, heads: NDArray[np.int32], threads: int = 1) -> NDArray[np.float64]:
-        """float64[S]: the scores of whole trees, heads int32[N]; -inf of those with a head below 0."""
+        """float64[S]: the scores of whole trees, given as heads int32[N]; -inf for those with a head below 0."""
         first_token, scores = encoded.token_ptr, np.zeros(len(encoded))
 
         def run(batch: ArcBatch) -> None:
@@ -156,22 +156,21 @@ class TreeModel:
         return scores
 
     def k_best(self, encoded: EncodedArcs, k: int) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
-        """For every sentence its k best projective trees, int32[k, L], and their scores, which fall; fewer where there
-        are fewer."""
+        """For every sentence, its n <= k best projective trees, int32[n, L], and their scores, best first."""
         for sentence in range(len(encoded)):
             batch = self.features.batch(encoded, sentence, sentence + 1)
             yield Tree(self.single_root).k_best(self.features.scores(self._aligned, batch), batch, k)
 
     def samples(self, encoded: EncodedArcs, sentence: int, n: int, seed: int = 0) -> NDArray[np.int32]:
-        """int32[n, L]: the heads of projective trees of one sentence, drawn by their probability under its evidence."""
+        """int32[n, L]: the heads of n projective trees of one sentence, drawn from the distribution under evidence."""
         batch = self.features.batch(encoded, sentence, sentence + 1)
         return Tree(self.single_root).samples(self.features.scores(self._aligned, batch), batch, n, seed)
 
     def _whole(self, encoded: EncodedArcs) -> NDArray[np.bool_]:
         """bool[S]: whether the evidence of a sentence is one projective tree that the model can give."""
-        found = np.empty(len(encoded), np.bool_)
-        are_projective_trees(encoded.token_heads, encoded.lengths, self.single_root, found)
-        return found
+        whole = np.empty(len(encoded), np.bool_)
+        are_projective_trees(encoded.token_heads, encoded.lengths, self.single_root, whole)
+        return whole
 
     def _over_batches(self, encoded: EncodedArcs, run: Callable[[ArcBatch], None], threads: int) -> None:
         bounds = list(batch_bounds(encoded))

@@ -1,4 +1,4 @@
-"""Parsers from their descriptions and arrays, which may come from anywhere: what does not fit is refused."""
+"""Parsers from their descriptions and arrays, which are not trusted: parts that do not fit are refused."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ check = check_tree
 
 
 def assemble(description: Description, arrays: Arrays) -> TreeModel:
-    """The parser that `to_json` and `arrays` took apart, and its guide.
+    """The parser whose `to_json` and `arrays` gave these, with its guide.
 
     Args:
         description: one that `check` accepts.
-        arrays: whatever the file holds.
+        arrays: those of the file, unchecked.
 
     Raises:
         LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError: parts that do not fit.
     """
     templates = ArcTemplates(tuple(description["templates"]), description.get("guided_by", ""))
-    _ = templates.codes  # reads them
+    _ = templates.codes  # parses them
     features = ArcFeatures(templates, description["rows"])
     check_tree_arrays(description, arrays)
     labels = _relations(description, arrays) if "relations" in description else None
@@ -39,5 +39,5 @@ def assemble(description: Description, arrays: Arrays) -> TreeModel:
 
 def _relations(description: Description, arrays: Arrays) -> ArcLabels:
     templates = RelationTemplates(tuple(description["relation_templates"]))
-    _ = templates.codes  # reads them
+    _ = templates.codes  # parses them
     return ArcLabels(templates, tuple(description["relations"]), arrays["relation_weights"])

@@ -13,7 +13,7 @@ from tagweave.features.ragged import pointers
 from tagweave.kernels import arcs
 from tagweave.kernels.projective import are_projective_trees
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, ArcScorer, batch_bounds
-from tagweave.models.mistakes import corrected
+from tagweave.models.mistakes import correct_mistakes
 from tagweave.models.sampling import drawn
 from tagweave.structures.loss import ContradictionError, add_loss
 from tagweave.structures.tree import ArcGradient, Tree, allowed_cells, arc_cells, exclude, known_heads
@@ -21,24 +21,24 @@ from tagweave.structures.tree import ArcGradient, Tree, allowed_cells, arc_cells
 Floats = NDArray[Any]
 Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-_NEGLIGIBLE = 1e-4  # a probability below which an arc moves no float32 weight
+_NEGLIGIBLE = 1e-4  # probability below which an arc moves no float32 weight
 
 
 class TreeObjective:
-    """The loss of a tree model as a function of its weights: what `learning.trainer.Objective` asks for.
+    """The loss of a tree model as a function of its weights: an `Objective` of `learning.trainer`.
 
-    Sentences whose evidence excludes nothing have loss 0 and gradient 0, exactly: they are left out.
+    Sentences whose evidence excludes nothing are left out: their loss and gradient are exactly 0.
 
     Args:
-        features: what the weights mean.
+        features: the features to which the weights belong.
         encoded: training sentences with their evidence.
         single_root: whether the root has exactly one child.
-        threads: how many threads share a full pass. The same number gives the same sums, bit by bit.
-        dtype: of weights. With float32 the gradient leaves arcs out whose probability, less what the evidence leaves of
-            it, is below 1e-4.
+        threads: how many threads share a full pass. The same number gives bit-identical sums.
+        dtype: of weights. With float32, the gradient leaves out arcs whose two probabilities, free and under the
+            evidence, differ by less than 1e-4.
 
     Raises:
-        ContradictionError: a sentence whose heads are all known, and believed, and no projective tree.
+        ContradictionError: the heads of a sentence are all known and certain, but not a projective tree.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class TreeObjective:
         return sum(loss for loss, _ in parts), parts[0][1]
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
-        """The loss of sentences first .. last - 1; its gradient is added to `gradient`."""
+        """The loss of sentences first .. last - 1; adds its gradient to `gradient`."""
         scorer = ArcScorer(self.features, weights, gradient, self._threshold)
         loss = self._add_loss(scorer, self.features.batch(self.encoded, first, last))
         self._written = first, last, gradient, scorer.rows
@@ -98,7 +98,7 @@ class TreeObjective:
         times the sentence's weight.
 
         Returns:
-            How many sentences that are.
+            The number of such sentences.
         """
         batch = self.features.batch(self.encoded, first, last)
         scorer = ArcScorer(self.features, weights, gradient, self._threshold)
@@ -123,14 +123,14 @@ class TreeObjective:
         return int(wrong.sum())
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
-        """Perceptron steps of `batch` sentences each over sentences first .. last - 1; how many were mistaken."""
-        return corrected(self, weights, totals, first, last, batch, step)
+        """Perceptron steps of `batch` sentences over sentences first .. last - 1. Returns the number of mistakes."""
+        return correct_mistakes(self, weights, totals, first, last, batch, step)
 
     def touched(self, first: int, last: int) -> Blocks:
         """The weights that sentences first .. last - 1 can touch, as blocks of the vector.
 
-        Right after these sentences were added to a gradient, and as long as that is not used up, only those that they
-        did touch: these are far fewer than the features of all arcs.
+        Right after these sentences were added to a gradient, and until that is used up, only the weights that they did
+        touch: far fewer than the features of all arcs.
         """
         if self._written is not None:
             *own, gradient, rows = self._written
@@ -145,13 +145,13 @@ class TreeObjective:
         return drawn([np.arange(len(self), dtype=np.int64)], [len(self)], seed, iteration)
 
     def shuffled(self, order: NDArray[np.int64]) -> TreeObjective:
-        """The same objective over the sentences in another order (any selection of them)."""
+        """The same objective over these sentences, in this order."""
         other = TreeObjective(self.features, self.encoded.take(order), self.single_root, self.threads, self.dtype)
         other._seen, other._calls = self._seen, self._calls
         return other
 
     def _add_loss(self, scorer: ArcScorer, batch: ArcBatch) -> float:
-        """The loss of a batch; its gradient goes through the scorer."""
+        """The loss of a batch; the scorer adds its gradient."""
         d_scores = ArcGradient()
         try:
             loss = add_loss(self._structure, scorer.scores(batch), batch, d_scores)
@@ -170,7 +170,7 @@ class TreeObjective:
         )
 
     def _rows(self, batch: ArcBatch) -> NDArray[np.int64]:
-        """The rows of weights of all features of all arcs, each once."""
+        """The distinct rows of weights of all features of all arcs."""
         if not len(self._seen):
             self._seen = np.zeros(self.features.rows, np.int32)
         self._calls += 1
@@ -180,7 +180,7 @@ class TreeObjective:
 
 
 def _no_trees(encoded: EncodedArcs, single_root: bool) -> NDArray[np.bool_]:
-    """bool[S]: whether the heads of a sentence are all known and are no projective tree."""
+    """bool[S]: whether the heads of a sentence are all known but not a projective tree."""
     heads, lengths = encoded.token_heads, encoded.lengths
     are_trees = np.empty(len(encoded), np.bool_)
     are_projective_trees(heads, lengths, single_root, are_trees)

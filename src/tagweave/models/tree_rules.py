@@ -1,11 +1,11 @@
-"""What a parser on disk has to be: its description, and its arrays.
+"""Rules for a parser on disk: its description and its arrays.
 
 | array | type | shape | entries |
 |---|---|---|---|
 | `weights` | float | [rows * 8] | finite |
 | `relation_weights` | float | [relation rows, relations] | finite |
 
-Rows are powers of two: a hash is cut to as many bits. The arrays of a guide have `guide.` before their own name.
+The numbers of rows are powers of two, since hashes are cut to bits. The names of a guide's arrays begin with `guide.`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _RELATIONS = {"relations": list_of(name, 1), "relation_rows": _ROWS, "relation_t
 
 
 def check_tree(value: Any, where: str = "") -> None:
-    """Nothing, if a value describes a parser, its guide included.
+    """Raise unless a value describes a parser, its guide included.
 
     Raises:
         ValueError: it does not.
@@ -49,7 +49,7 @@ def check_tree(value: Any, where: str = "") -> None:
         refuse(sorted(found), where, f"{', '.join(_RELATIONS)}, or none of these")
     distinct(value.get("relations", []), "relations")
     if "guide" in value and value["guide"]["guideline"] != value.get("guided_by"):
-        refuse(value["guide"]["guideline"], "guide.guideline", "that which templates look at")
+        refuse(value["guide"]["guideline"], "guide.guideline", "the guideline that templates use")
 
 
 _TREE = record(
@@ -68,7 +68,7 @@ _TREE = record(
 
 
 def check_tree_arrays(description: dict[str, Any], arrays: Arrays) -> None:
-    """Nothing, if these are the arrays of a parser of this description, which was checked, but for those of its guide.
+    """Raise unless these are the arrays of a parser with a checked description; the guide's are not checked.
 
     Raises:
         ValueError: they are not.
