@@ -12,6 +12,7 @@ from pathlib import Path
 from reproductions.lab.corpora import ROOT, corpora_folder
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
+from tagweave.corpus.text_file import written
 from tagweave.evaluation.attachment import attachment
 from tagweave.features.given_columns import without_columns
 from tagweave.learning.run import Run, Schedule
@@ -73,4 +74,6 @@ def main(words: Sequence[str]) -> None:
         for cells in rows(train, dev, options.shares, _PASSES):
             lines.append(f"| {' | '.join(cells)} |")
             print(name, *cells, flush=True)
-    (options.out / "missing-columns.md").write_text("\n".join(lines) + "\n")
+    options.out.mkdir(parents=True, exist_ok=True)
+    with written(str(options.out / "missing-columns.md")) as page:
+        page.write("\n".join(lines) + "\n")

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from reproductions.__main__ import main, names
+from reproductions.missing_columns import study as missing_columns
+from tagweave.corpus.corpus import Corpus
 
 
 @pytest.fixture(autouse=True)
@@ -57,3 +59,12 @@ def test_mistakes(words: list[str], told: str, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit):
         main(words)
     assert told in capsys.readouterr().err
+
+
+def test_missing_columns_writes_its_page_into_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(missing_columns, "parts", lambda name, size: (Corpus(()), Corpus(())))
+    monkeypatch.setattr(
+        missing_columns, "rows", lambda *_: iter([["0.5", "80.0 / 70.0", "60.0 / 50.0", "40.0 / 30.0"]])
+    )
+    missing_columns.main(["--treebanks", "en/ewt", "--out", str(tmp_path / "new")])
+    assert "| 0.5 | 80.0 / 70.0 | 60.0 / 50.0 | 40.0 / 30.0 |" in (tmp_path / "new" / "missing-columns.md").read_text()
