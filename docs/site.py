@@ -16,6 +16,11 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return re.sub(r"^```(\w+) (\S+)$", r'```\1 title="\2"', markdown, flags=re.MULTILINE)
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Show bars in the code of tables as bars: Markdown needs a backslash before them, and this renderer keeps it."""
+    return re.sub(r"<td.*?</td>", lambda cell: cell[0].replace(r"\|", "|"), html, flags=re.DOTALL)
+
+
 def method_tables() -> str:
     """All training methods, and the options of each, as tables in Markdown."""
     from tagweave.training.methods import METHODS

@@ -17,3 +17,4 @@ def test_the_site_is_built(tmp_path: Path) -> None:
     assert built.returncode == 0, built.stderr
     assert 'class="filename"' in (tmp_path / "evidence.html").read_text("utf-8")
     assert "tagweave.front.tagger.Tagger" in (tmp_path / "reference.html").read_text("utf-8")
+    assert "<code>--views both|joint|separate</code>" in (tmp_path / "methods.html").read_text("utf-8")
