@@ -29,7 +29,7 @@ from tagweave.kernels import compiled_code, notice
 settings.register_profile("tagweave", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("tagweave")
 
-notice._said.add(notice.COMPILING)  # outputs are compared, whoever comes first and has to compile
+notice._written.add(notice.COMPILING)  # outputs are compared, whoever comes first and has to compile
 
 _CORPORA = "TAGWEAVE_CORPORA"
 

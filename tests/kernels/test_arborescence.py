@@ -1,4 +1,4 @@
-"""The best trees of all against the enumeration of all of them."""
+"""The best trees, projective or not, against enumeration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def best(forest: Forest) -> list[tuple[int, ...]]:
 
 @settings(max_examples=60)
 @given(st.sampled_from([0.5, 3.0, 300.0]).flatmap(lambda spread: forests(5, spread)))
-def test_the_best_tree_of_all(forest: Forest) -> None:
+def test_the_best_tree(forest: Forest) -> None:
     for s, found in enumerate(best(forest)):
         weights = forest.trees(s, projective=False)
         if weights:
@@ -33,7 +33,7 @@ def test_the_best_tree_of_all(forest: Forest) -> None:
 
 
 @given(forests(5, free=True))
-def test_what_stands_on_the_diagonal_and_in_column_0_is_not_read(forest: Forest) -> None:
+def test_the_diagonal_and_column_0_are_not_read(forest: Forest) -> None:
     expected = best(forest)
     for table in forest.scores:
         np.fill_diagonal(table, np.nan)

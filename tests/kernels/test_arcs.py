@@ -1,4 +1,4 @@
-"""Scores of arcs and their gradient: against the sum over features that is written out, and finite differences."""
+"""Scores of arcs and their gradient, against explicit sums over features and finite differences."""
 
 from __future__ import annotations
 
@@ -120,8 +120,8 @@ def test_touched_rows_are_those_of_the_gradient(lengths: list[int], sizes: tuple
         assert sorted(rows.tolist()) == every
 
 
-def test_rows_are_told_however_many_there_are() -> None:
-    """More features of arcs than the room that is made at first."""
+def test_all_rows_are_returned_however_many_there_are() -> None:
+    """More features of arcs than the first array can hold."""
     case = Case([30], (2, 0, 0, 2, 1), 3, rows=1 << 12)
     case.codes[:] = case.rng.integers(0, WORD, case.codes.shape, np.uint64)
     gradient = np.zeros((case.rows, arcs.BINS), np.float32)

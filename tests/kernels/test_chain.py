@@ -95,7 +95,7 @@ def test_evidence_far_below_the_best_label_is_scaled(case: Case, gap: float, dty
 
 @settings(max_examples=40)
 @given(case=cases(), dense=st.booleans())
-def test_what_the_annotation_allows_is_part_of_everything(case: Case, dense: bool) -> None:
+def test_the_restricted_sum_is_at_most_the_free_sum(case: Case, dense: bool) -> None:
     free, restricted = (run(case, some, np.float64, dense) for some in (False, True))
     assert all(
         b <= a + 1e-9 * max(1, abs(a)) for a, b in zip(free.log_z, restricted.log_z, strict=True) if a > -math.inf
@@ -154,7 +154,7 @@ def test_add_pairs_adds_the_rows_from_the_first_on(sign: int, first: int, dense:
     np.testing.assert_allclose(pairs, 1 + sign * before[first:].T @ beyond[first:], rtol=1e-12)
 
 
-def test_weigh_multiplies_the_rows_of_a_lane() -> None:
+def test_weigh_multiplies_the_rows_of_a_sentence() -> None:
     values, steps = np.ones((6, 2)), np.array([0, 3, 5, 6])
     chain.weigh(values, steps, np.array([2.0, 0.0, -1.5]))
     assert values[:, 0].tolist() == values[:, 1].tolist() == [2, 0, -1.5, 2, 0, 2]
@@ -188,7 +188,7 @@ def test_long_sentences_neither_vanish_nor_overflow(size: int, seed: int) -> Non
     np.testing.assert_allclose(found.gamma[0].sum(axis=1), 1)
 
 
-def test_a_label_that_no_sequence_reaches_has_marginal_0_however_well_it_could_go_on() -> None:
+def test_a_label_that_no_sequence_reaches_has_marginal_0_whatever_follows() -> None:
     ones, end = np.ones((4, 2), np.float32), np.ones(2, np.float32)
     transition = np.array([[1e-29, 0], [1, 1]], np.float32)  # at float32, what follows the second label overflows
     steps, start = np.arange(5), np.array([1, 0], np.float32)

@@ -1,4 +1,4 @@
-"""Compiled kernels are kept on disk, wherever that is possible; what cannot be read there is compiled anew."""
+"""Compiled kernels are kept on disk where possible; files that cannot be read are compiled again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(compiled_code, "_SOURCES", tmp_path / "package")
     monkeypatch.setattr(compiled_code.tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(notice, "_said", set())
+    monkeypatch.setattr(notice, "_written", set())
     return tmp_path
 
 
@@ -60,7 +60,7 @@ def test_it_is_kept_beside_the_kernels(places: Path, capsys: pytest.CaptureFixtu
     run()
     assert compiled(places) == ["package"]
     assert capsys.readouterr().err == f"tagweave: {notice.COMPILING}\n"
-    notice._said.clear()
+    notice._written.clear()
     run()
     assert capsys.readouterr().err == ""  # it was read, not compiled again
 
@@ -79,7 +79,7 @@ def test_else_in_a_private_folder_of_the_temporary_one(places: Path, capsys: pyt
     assert folder.stat().st_mode & 0o777 == 0o700
     told = capsys.readouterr().err.splitlines()
     assert told[1:] == [f"tagweave: no folder for compiled code can be written to: it is kept in {folder}"]
-    notice._said.clear()
+    notice._written.clear()
     run()
     assert capsys.readouterr().err == ""
 
@@ -150,7 +150,7 @@ def test_a_damaged_file_is_compiled_anew(
     (file,) = places.glob(f"**/*._twice-*.{suffix}")
     assert len(file.read_bytes()) == len(whole)
     capsys.readouterr()
-    notice._said.clear()
+    notice._written.clear()
     run()
     assert capsys.readouterr().err == ""
 
@@ -165,7 +165,7 @@ def turn_of_another(places: Path) -> Iterator[None]:
         yield
 
 
-def test_what_another_process_compiles_is_waited_for(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_waits_for_another_that_compiles(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run()
     files = [*places.glob("**/*._twice-*.nb?")]
     for file in files:
@@ -181,7 +181,7 @@ def test_what_another_process_compiles_is_waited_for(places: Path, monkeypatch: 
     waiting.join()
 
 
-def test_it_is_not_waited_for_forever(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_process_waits_forever(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run()
     monkeypatch.setattr(turn, "LIMIT", 0.1)
     for file in places.glob("**/*._twice-*.nb?"):
@@ -217,12 +217,12 @@ def test_an_error_keeps_nobody_waiting(places: Path) -> None:
         pass
 
 
-def test_an_inner_kernel_is_no_function_for_python() -> None:
+def test_python_cannot_call_an_inner_kernel() -> None:
     assert inner(_twice).targetoptions["no_cpython_wrapper"]
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-def test_a_user_without_a_place_to_write_to() -> None:
+def test_a_user_without_a_writable_folder() -> None:
     """The real thing: a process of another user, who may write to the temporary folder alone."""
     code = f"""
 import os, sys

@@ -44,7 +44,7 @@ def sentences(case: Case) -> list[tuple[slice, naive.Chain]]:
 
 
 @given(ANY)
-def test_exclude_leaves_only_what_the_evidence_allows(case: Case) -> None:
+def test_exclude_leaves_only_allowed_labels(case: Case) -> None:
     scores = excluded(case)
     allowed = case.masks[case.allow] == 1
     assert (scores[allowed] == case.scores[allowed]).all()
@@ -95,7 +95,7 @@ def every_source(scores: np.ndarray, transition: np.ndarray) -> np.ndarray:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.1, 1.0, 100.0]))
-def test_labels_that_cannot_be_on_the_best_sequence_change_nothing_to_the_last_bit(seed: int, spread: float) -> None:
+def test_skipping_impossible_labels_is_bit_identical(seed: int, spread: float) -> None:
     """Where labels differ by more than transitions most of them are left out, and where they do not, none."""
     rng = np.random.default_rng(seed)
     labels, length = int(rng.integers(1, 50)), int(rng.integers(1, 12))

@@ -38,7 +38,7 @@ def draw(seed: int, dense: bool, dtype: type) -> dict[str, np.ndarray | int]:
 
 
 def pairs(p: dict, first: int, last: int) -> list[tuple[int, int, int]]:
-    """(weight, token, label) of every weight that speaks of a token of sentences first .. last - 1."""
+    """(weight, token, label) of every weight that scores a token of sentences first .. last - 1."""
     ptr, extra = p["sentence_ptr"], 3
     found = []
     for s in range(first, last):
@@ -73,7 +73,7 @@ def test_scores_and_their_transpose(span: tuple[int, int], dense: bool, dtype: t
         np.testing.assert_allclose(gradient, expected_gradient, rtol=2e-5, atol=1e-6)
 
 
-def test_long_windows_go_by_lanes() -> None:
+def test_long_windows_are_added_as_vectors() -> None:
     for length in range(1, 40):  # every remainder of the lanes
         weights = np.random.default_rng(length).normal(size=length).astype(np.float32)
         scores = np.zeros((1, length), np.float32)

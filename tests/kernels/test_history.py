@@ -1,4 +1,4 @@
-"""The history of L-BFGS: what enters, its products, and their combination, in one range of columns or several."""
+"""The history of L-BFGS: new pairs, products and combinations, in one range of columns or several."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""The k best projective trees against the enumeration of all of them."""
+"""The k best projective trees against enumeration."""
 
 from __future__ import annotations
 

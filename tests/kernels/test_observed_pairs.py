@@ -1,4 +1,4 @@
-"""Licensed pairs against sets: a token has the feature, and its label set the label."""
+"""Observed pairs against sets: a token has the feature, and its label set the label."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_no_more_than_the_depth_is_compared(step):
 
 
 @STEPS
-def test_many_kinds_of_characters(step):
+def test_many_distinct_characters(step):
     rng = np.random.default_rng(1)
     text = laid_out(["".join(map(chr, rng.integers(1, 0x10FFFF, 20))) for _ in range(50)] * 2)
     assert sorted_positions(text, step).tolist() == by_strings(text, step)

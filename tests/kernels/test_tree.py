@@ -1,4 +1,4 @@
-"""The best projective trees against the enumeration of all of them."""
+"""The best projective trees against enumeration."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_best_tree(forest: Forest) -> None:
 
 
 @given(forests(free=True))
-def test_what_stands_on_the_diagonal_and_in_column_0_is_not_read(forest: Forest) -> None:
+def test_the_diagonal_and_column_0_are_not_read(forest: Forest) -> None:
     expected = best(forest)
     for table in forest.scores:
         np.fill_diagonal(table, math.nan)
@@ -63,7 +63,7 @@ def test_a_non_projective_tree_alone_is_no_tree(n: int, single_root: bool, data:
     assert found == [heads if naive_trees.is_projective(heads) else (-1,) * n]
 
 
-def test_equal_trees_are_told_apart_the_same_way_each_time() -> None:
+def test_ties_are_broken_the_same_way_each_time() -> None:
     forest = Forest([np.zeros((6, 6))] * 2, [np.ones((6, 6), np.uint8)] * 2, True)
     one, other = best(forest)
     assert one == other
@@ -72,7 +72,7 @@ def test_equal_trees_are_told_apart_the_same_way_each_time() -> None:
 
 @pytest.mark.parametrize("n", [60, 250])
 @pytest.mark.parametrize("single_root", [True, False])
-def test_long_sentences_get_the_tree_that_scores_were_made_for(n: int, single_root: bool) -> None:
+def test_long_sentences_get_the_tree_behind_the_scores(n: int, single_root: bool) -> None:
     """Its arcs score 1 more than any other."""
     random = np.random.default_rng(n)
     heads = random_projective(random, n)

@@ -1,4 +1,4 @@
-"""Paths through a guide: against the ways that are walked step by step; whatever is given as heads, an end comes."""
+"""Paths through a guide tree against walking step by step; any heads are accepted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def walked(heads: list[int], h: int, m: int) -> int:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(HEADS, min_size=1, max_size=4))
-def test_paths_are_the_ways_that_one_walks(batch: list[list[int]]) -> None:
+def test_paths_agree_with_walking(batch: list[list[int]]) -> None:
     ptr = np.concatenate([[0], np.cumsum([len(heads) + 1 for heads in batch])]).astype(np.int64)
     paths = np.full(sum((len(heads) + 1) ** 2 for heads in batch), 99, np.uint8)
     tree_paths(np.array([head for heads in batch for head in (-7, *heads)], np.int32), ptr, paths)
@@ -56,7 +56,7 @@ def test_what_the_numbers_mean() -> None:
 
 
 @given(st.integers(1, 7), st.integers(0, 2**20))
-def test_trees_have_no_pair_without_a_way(n: int, seed: int) -> None:
+def test_trees_have_a_path_for_every_pair(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     heads = [int(rng.integers(0, m)) for m in range(1, n + 1)]
     paths = np.zeros((n + 1) ** 2, np.uint8)

@@ -1,4 +1,4 @@
-"""Sums over projective trees against the enumeration of all of them."""
+"""Sums over projective trees against enumeration."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_score_of_minus_infinity_is_evidence(forest: Forest) -> None:
 
 
 @given(forests(free=True))
-def test_no_evidence_is_evidence_that_allows_everything(forest: Forest) -> None:
+def test_no_evidence_is_the_same_as_evidence_that_allows_everything(forest: Forest) -> None:
     for mine, others in zip(run(forest), run(forest, free=True), strict=True):
         assert mine.tolist() == others.tolist()
 
@@ -91,7 +91,7 @@ def test_where_every_word_has_one_head_left(forest: Forest, data: st.DataObject)
 
 
 @given(forests(free=True), st.sampled_from([10, 10**4, 10**6]), st.integers(0, 2**32))
-def test_what_is_added_to_all_arcs_into_a_word_changes_log_z_alone(forest: Forest, size: int, seed: int) -> None:
+def test_a_shift_of_all_arcs_into_a_word_changes_log_z_alone(forest: Forest, size: int, seed: int) -> None:
     random = np.random.default_rng(seed)
     for table in forest.scores:
         table[:] = np.round(4 * table) / 4  # float32 has all of the sums

@@ -1,15 +1,15 @@
 """The best dependency tree, projective or not, under evidence: Chu and Liu (1965), Edmonds (1967), Tarjan (1977).
 
-From a word, the best arc into it is followed backwards, then the best one into the word that it comes from, and so on:
+From a word, the best arc into it is followed backwards, then the best arc into the head of that, and so on:
 
-    to the root, or to a word connected to it       the whole path is connected, and the next word begins one
+    to the root, or to a word connected to it       the whole path is connected, and the next word starts a new one
     to a word of the path                           this cycle C becomes one word c, with arcs
                                                     s[h, c] = max_{v in C} s[h, v] - s[best(v), v]    into it, and
                                                     s[c, m] = max_{v in C} s[v, m]                    out of it
 
-Each step reads a row or unites rows, so all of it is O(n^2). In the end an arc into a united word breaks the cycle
-where it enters. If the root may have one child alone, all its arcs are made worse by more than trees can differ, so
-that the best tree has as few children of the root as there can be (Stanojevic and Cohen 2021, "A root of a problem").
+Each step reads a row or unites rows, so the whole is O(n^2). In the end an arc into a united word breaks the cycle
+where it enters. If the root may have only one child, all its arcs are lowered by more than trees can differ, so that
+the best tree has as few children of the root as possible (Stanojevic and Cohen 2021, "A root of a problem").
 """
 
 from __future__ import annotations
@@ -71,9 +71,10 @@ def _transpose(scores, single_root, into, ends):
 
 @inner
 def _connect(into, ends, heads):
-    """Connect all words to the root; whether they can be. A united word has the row and column of its first one."""
+    """Connect all words to the root. Returns whether that is possible. A united word has the row and column of its
+    first one."""
     N = into.shape[0]
-    # nodes: words, then what cycles become. Of each: what it is united in, and the arc that was chosen into it
+    # nodes are words, then united cycles; each has the node that it is united in, and the arc chosen into it
     parent = np.full(2 * N, -1, np.int32)
     chosen = np.full((2 * N, 2), -1, np.int32)
     node = np.arange(N).astype(np.int32)  # of every row
@@ -150,7 +151,7 @@ def _unite(into, ends, cycle, best, active):
 
 @inner
 def _expand(nodes, parent, chosen, heads):
-    """Take cycles apart, the last one first: an arc into a united word replaces the one into that part of it."""
+    """Expand cycles, the last one first: an arc into a united word replaces the arc into the member that it enters."""
     settled = np.zeros(nodes, np.bool_)
     for top in range(nodes - 1, 0, -1):
         if settled[top]:

@@ -11,18 +11,18 @@ from tagweave.kernels import inlined, kernel
 from tagweave.kernels.instructions import prefetch
 
 _U = np.uintp
-_AHEAD, _LINE = np.uintp(6), np.uintp(16)  # rows; float32 numbers in a line of the cache
+_AHEAD, _LINE = np.uintp(6), np.uintp(16)  # rows to prefetch ahead; float32 numbers in a cache line
 _LEFT = np.uint64(0xA0761D6478BD642F)
 _DISTANCE = np.uint64(0xE7037ED1A0B428DB)
 
 
 @kernel
 def tree_places(ptr, heads, places):
-    """places int32[N, 7] = the positions that stand around every token in its tree, -1 where there is none: its head,
-    itself, the modifiers before and after it on the same side of the head, its own first modifier to the left and last
-    one to the right, and the head of its head.
+    """places int32[N, 7] = the positions around every token in its tree, -1 for none: its head, itself, the modifiers
+    before and after it on the same side of the head, its own first modifier to the left and last one to the right, and
+    the head of its head.
 
-    ptr int64[S + 1] are the roots, heads int32[N] by token, 0 the root (as are negative ones).
+    ptr int64[S + 1] are the roots, heads int32[N] by token; 0 and negative heads are the root.
     """
     places[:] = -1
     token = 0
@@ -50,9 +50,9 @@ def tree_places(ptr, heads, places):
 
 @kernel
 def relation_features(codes, ptr, sides, with_distance, places, rows, features):
-    """features int32[N, F] = the rows of every token's arc: sums of codes of the places that a template sees.
+    """features int32[N, F] = the rows of every token's arc: sums of the codes of the sides of a template.
 
-    codes uint64[P, R] by position; ptr int64[F + 1], sides int64[R] and with_distance bool[F] say what a template is.
+    codes uint64[P, R] by position; ptr int64[F + 1], sides int64[R] and with_distance bool[F] describe the templates.
     """
     mask = np.uint64(rows - 1)
     for a in range(places.shape[0]):
@@ -81,7 +81,7 @@ def score_labels(weights, features, scores):
 
 @inlined
 def _score(rows, features, a, scores):
-    """scores[:] = the sum of the rows of an arc's features; rows are anywhere in main memory, so asked for ahead."""
+    """scores[:] = the sum of the rows of an arc's features, prefetched since they are scattered in main memory."""
     count, size = _U(features.shape[1]), _U(scores.shape[0])
     for y in range(size):
         scores[y] = 0
@@ -95,7 +95,7 @@ def _score(rows, features, a, scores):
 
 @inlined
 def _add(rows, features, a, difference):
-    """The difference is added to the rows of an arc's features."""
+    """Add the difference to the rows of an arc's features."""
     count, size = _U(features.shape[1]), _U(difference.shape[0])
     for f in range(count):
         if f + _AHEAD < count:
@@ -114,9 +114,9 @@ def _ask_for(rows, first, size):
 
 @kernel
 def label_sums(scores, allowed, noise, p, log_z):
-    """p float64[A, Y] = the probabilities of what is allowed, log_z float64[A] = log Z less the largest score.
+    """p float64[A, Y] = the probabilities of allowed labels, log_z float64[A] = log Z less the largest score.
 
-    noise float64[A] is the share of its potential that a label keeps which is not allowed.
+    noise float64[A] is the share of its potential that an excluded label keeps.
     """
     Y = _U(scores.shape[1])
     for a in range(_U(scores.shape[0])):
@@ -141,7 +141,7 @@ def add_label_gradient(features, difference, gradient):
 
 @kernel
 def add_label_mistakes(weights, features, allowed, counts, gradient):
-    """Adds features(best) - features(best allowed) of the arcs whose best relation is not allowed; returns how many."""
+    """Add features(best) - features(best allowed) of arcs whose best relation is not allowed. Returns their number."""
     Y = weights.shape[1]
     scores = np.empty(Y, weights.dtype)
     rows, mistakes = weights.reshape(-1), 0

@@ -2,23 +2,22 @@
 
     score(h, m) = sum_t W[row, 0] + W[row, bin(|h - m|)],    row = H_t[h] + M_t[m] + D[direction]   (mod rows)
 
-over the templates t that look at head and modifier: the hash of a feature is a sum, of a code of the head's side and
-one of the modifier's, so each side is hashed once a token and an arc costs an addition. A feature and the same feature
-with the distance of the arc stand in one row of W, inside a line of the cache. Templates that look at one side alone
-are summed up beforehand, for each token, direction and distance. Templates over a token between the two (McDonald et
-al. 2005) count once for each distinct value, and have one weight without distance: W is read as one vector, at
-H + B + M + D.
+over the templates t that look at head and modifier. The hash of a feature is the sum of a code of the head's side and
+one of the modifier's, so each side is hashed once per token and an arc costs an addition. A feature and the same
+feature with the distance of the arc share a row of W, inside a cache line. Templates of one side alone are summed
+beforehand, for each token, direction and distance. Templates over a token between the two (McDonald et al. 2005) count
+once for each distinct value, and have one weight, without distance: W is read as one vector, at H + B + M + D.
 
 A guide, another tree of the sentence, adds G templates, joined to the path from modifier to head through that tree
 (`kernels.tree_paths`; jiang-2015, 4.1); without one G = 0:
 
     score(h, m) += sum_g W[row, 0] + W[row, bin(|h - m|)],    row = H_g[h] + M_g[m] + D[direction] + K[path]
 
-Their sides are those of the T templates, and more: of a template of one side alone the other side is a constant, and
-that of the path alone has two.
+These are the T templates, those of one side alone, whose other side is a constant, and the path alone, both of whose
+sides are.
 
-A sentence of L tokens has L + 1 positions, 0 is the root, and (L + 1)^2 arcs; scores[h, m] row by row, one sentence
-behind the other.
+A sentence of L tokens has L + 1 positions, 0 is the root, and (L + 1)^2 arcs; scores[h, m] are stored row by row,
+sentence by sentence.
 
     columns  uint64[P, C]    the values that templates look at, by position
     codes    uint64[P, R]    by position: A = max(T, G) head sides, A modifier sides, U templates of the head alone, V
@@ -65,8 +64,8 @@ def _bin(distance):
 
 @kernel
 def side_codes(columns, ptr, terms, seeds, codes):
-    """codes[p, r] = the chain from seeds[r] of the values at the offsets from p that terms int64[R, J, 2] = (column,
-    offset) name; column -1 ends the list. Outside the sentence a value tells how far it is from its edge."""
+    """codes[p, r] = the hash chain from seeds[r] over the values that terms int64[R, J, 2] = (column, offset from p)
+    name; column -1 ends the list. Outside the sentence, a value encodes the distance from its edge."""
     for s in range(ptr.shape[0] - 1):
         low, high = ptr[s] - ptr[0], ptr[s + 1] - ptr[0]
         for p in range(low, high):
@@ -129,9 +128,9 @@ def _path_code(paths, cell):
 
 @kernel
 def score_arcs(weights, codes, sizes, ptr, paths, scores):
-    """Set the scores of all arcs of the sentences of `ptr`; what is no arc (a loop, a head of the root) gets 0.
+    """Set the scores of all arcs of the sentences of `ptr`; cells that are no arcs (loops, heads of the root) get 0.
 
-    While an arc is added up, the rows of the next one are on their way from memory.
+    The rows of the next arc are prefetched while an arc is summed.
     """
     T, B, G = sizes[0], sizes[3], sizes[4]
     A = max(T, G)
@@ -189,7 +188,7 @@ def score_arcs(weights, codes, sizes, ptr, paths, scores):
 def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
     """gradient += the features of every arc, times difference[h, m]; differences up to `threshold` are left out.
 
-    Returns int64: the rows that were 0 before, some of them several times.
+    Returns int64: the rows that were 0 before, possibly with repeats.
     """
     T, U, V, B, G = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
     A = max(T, G)
@@ -216,7 +215,7 @@ def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
                 while 0 < m < n:
                     d = gradient.dtype.type(own[m])
                     if abs(d) > threshold:
-                        written = _with_room(written, size + T + G + count.sum())
+                        written = _enlarge(written, size + T + G + count.sum())
                         distance = _U(_bin(abs(h - m)))
                         single[h, 0, left, 0] += d
                         single[h, 0, left, distance] += d
@@ -241,7 +240,7 @@ def add_arc_gradient(gradient, codes, sizes, ptr, paths, difference, threshold):
                                 flat[at] += d
                     _add_between(codes, sizes, low + m, between, count)
                     m += step
-        written = _with_room(written, size + 2 * n * (U + V))
+        written = _enlarge(written, size + 2 * n * (U + V))
         size = _add_single_gradient(gradient, codes, sizes, low, high, single, written, size)
         cell += n * n
     return written[:size]
@@ -269,7 +268,7 @@ def _add_single_gradient(gradient, codes, sizes, low, high, single, written, siz
 
 @inner
 def _note(flat, at, written, size):
-    """Enter the row of a place that is 0. Returns how many there are."""
+    """Enter the row of an entry that is 0. Returns the new number of rows."""
     if flat[at] == 0:
         written[size] = at // _U(BINS)
         return size + 1
@@ -277,8 +276,8 @@ def _note(flat, at, written, size):
 
 
 @inner
-def _with_room(written, size):
-    """The rows, in a space of at least this size."""
+def _enlarge(written, size):
+    """The rows, in an array of at least this size."""
     if size <= written.shape[0]:
         return written
     larger = np.empty(2 * size, np.int64)
@@ -288,9 +287,9 @@ def _with_room(written, size):
 
 @kernel
 def touched_rows(codes, sizes, ptr, paths, seen, stamp):
-    """int64: the rows that `add_arc_gradient` may write to, each once.
+    """int64: the distinct rows that `add_arc_gradient` may write to.
 
-    seen int32[rows] holds for every row the stamp of the last call that met it.
+    seen int32[rows] holds, for every row, the stamp of the last call that met it.
     """
     T, U, V, B, G = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
     A = max(T, G)
@@ -333,7 +332,7 @@ def touched_rows(codes, sizes, ptr, paths, seen, stamp):
 
 @inner
 def _enter(row, seen, stamp, found, size):
-    """Enter a row, unless this call has met it. Returns how many there are."""
+    """Enter a row, unless this call has met it. Returns the new number of rows."""
     if seen[row] == stamp:
         return size
     seen[row] = stamp

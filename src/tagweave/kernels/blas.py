@@ -1,10 +1,9 @@
 """One BLAS thread: kernels are called from several threads already, and OpenBLAS's own would wait for one another.
 
-Numba calls the BLAS that SciPy ships, which is loaded when SciPy's linear algebra is; a limit that is set before has no
+Numba calls the BLAS that SciPy ships, which is loaded with SciPy's linear algebra; a limit set before that has no
 effect. On two busy cores, unlimited OpenBLAS threads make a training pass thirty times slower.
 
-Only sums over sequences multiply matrices. What looks for the best sequence alone does without SciPy, whose import is a
-fifth of a second.
+Only sums over sequences multiply matrices. Decoding alone needs no SciPy, whose import takes a fifth of a second.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ def one_blas_thread() -> AbstractContextManager[object]:
 
 
 def postpone_blas() -> None:
-    """Have Numba load what it compiles from without SciPy's linear algebra, which is half of that.
+    """Let Numba load its compiler without SciPy's linear algebra, which takes half of the time.
 
-    When it loads the sums over arrays, it asks whether there is a BLAS; a product of matrices asks again.
+    Numba checks for a BLAS when it loads sums over arrays; a product of matrices checks again.
     """
     from numba.np import linalg
 

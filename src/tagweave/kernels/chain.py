@@ -1,7 +1,7 @@
 """Sum-product over chains, under evidence, many sentences in lockstep.
 
-Everything is in scaled probabilities: E[r, y] = exp(score - shift[r]) where label y is allowed, exactly 0 where it is
-not, so that there is no -inf anywhere. With Y labels, potentials T = exp(transition), and those of start and end:
+All sums are in scaled probabilities: E[r, y] = exp(score - shift[r]) if label y is allowed, else exactly 0, so -inf
+never occurs. With Y labels and the potentials T = exp(transition), start and end:
 
     alpha[0, j] = start[j] E[0, j]                          alpha[t, j] = E[t, j] sum_i alpha[t-1, i] T[i, j]
     beta[L-1, i] = end[i]                                   beta[t, i] = sum_j T[i, j] E[t+1, j] beta[t+1, j]
@@ -38,7 +38,8 @@ _ONE = np.uintp(1)
 def pack(lengths, order, ptr, rows, steps):
     """Lay sentences out in lockstep.
 
-    lengths int64[B] falling, order int64[B] their places in the batch, ptr int64[B + 1] the first token of each place.
+    lengths int64[B] falling, order int64[B] the indices of these sentences in the batch, ptr int64 the first token of
+    each sentence of the batch.
     Sets rows int32[n] (the row of every token) and steps int64[max length + 1].
     """
     steps[0] = 0
@@ -67,10 +68,10 @@ def shift_scores(scores, rows, shifted, shift):
 
 @kernel
 def restrict(free, free_shift, scores, rows, allow, masks, noise, restricted, shift):
-    """restricted = the potentials of the labels that the evidence allows, 0 for the others. Returns how many it allows.
+    """restricted = the potentials of the labels that the evidence allows, 0 for others. Returns how many it allows.
 
-    allow int32[n] is the label set of each token, masks float[sets, Y] 1 for its labels and 0 for the others. noise
-    float[n] (or empty) is the share of the potential that an excluded label keeps: 0 is full belief, 1 no evidence.
+    allow int32[n] is the label set of each token, masks float[sets, Y] 1 for its labels and 0 for others. noise
+    float[n] (or empty) is the share of its potential that an excluded label keeps: 0 is certain, 1 no evidence.
     """
     Y = _U(free.shape[1])
     allowed = free.dtype.type(0)
@@ -85,7 +86,7 @@ def restrict(free, free_shift, scores, rows, allow, masks, noise, restricted, sh
             restricted[r, y] = value
             top = max(top, value)
         shift[r] = free_shift[r]
-        if top < _TINY:  # all that is allowed is out of range of the best label: scale to the best allowed one
+        if top < _TINY:  # the best label is out of range of all allowed ones: scale to the best allowed one
             best = -np.inf
             for y in range(Y):
                 if max(masks[a, y], kept) > 0:
@@ -118,8 +119,8 @@ def multiply(left, right, out, dense):
 def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
     """Fill alpha float[n, Y] and scale float[n] (alpha rows sum to 1), before[r] = alpha of the position before r.
 
-    log_z float64[B]: log Z of each sentence of the batch; -inf where no sequence is allowed, and where what is allowed
-    has so small a part of what is held that the part of what was lost might be larger.
+    log_z float64[B]: log Z of each sentence of the batch; -inf where no sequence is allowed, or where the allowed ones
+    have so small a share of the sum that the share lost to underflow might be larger.
     """
     Y = _U(E.shape[1])
     product = np.empty(log_z.shape[0])
@@ -154,7 +155,7 @@ def forward(E, shift, steps, T, start, end, dense, alpha, before, scale, log_z):
             mass = np.float64(total)
             if b >= _U(going_on):
                 mass *= _final(alpha, end, r)
-            # a product of sums takes one logarithm instead of many
+            # one logarithm of a product of sums instead of many
             if mass > _TINY:
                 product[b] *= mass
             else:
@@ -200,7 +201,7 @@ def backward(E, steps, transposed, end, dense, alpha, scale, beyond):
             r = _U(low) + b
             factor = scale[r]
             for j in range(Y):
-                # a label that no sequence reaches has no bound on its beta: it may be inf, and inf * 0 nan
+                # beta of a label that no sequence reaches is unbounded: it may be inf, and inf * 0 is nan
                 value = beta[b, j] if alpha[r, j] > least else E.dtype.type(0)
                 alpha[r, j] *= value
                 beyond[r, j] = E[r, j] * value * factor
@@ -250,7 +251,7 @@ def subtract(gamma, rows, difference):
 def follow_paths(scores, labels, ptr, transition, start, end, weights, difference, counts):
     """The restricted sums of sentences that allow one label everywhere: their only sequence has probability 1.
 
-    labels int32[n] are these labels, ptr int64[B + 1] the first token of each sentence. Takes 1 from
+    labels int32[n] are these labels, ptr int64[B + 1] the first token of each sentence. Subtracts 1 from
     difference[t, label], adds the transitions of the path to counts float[Y, Y], both times the weight of the sentence,
     and returns the weighted sum of the path scores.
     """

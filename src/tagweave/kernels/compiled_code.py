@@ -1,16 +1,16 @@
-"""Compiled code on disk: a file for each kernel and the types that it was called with.
+"""Compiled code on disk: a file for each kernel and argument types.
 
-Read from the first folder that has it, written to the first that can be written to:
+It is read from the first folder that has it, and written to the first writable one:
 
-    $NUMBA_CACHE_DIR, where it is set      nothing else then, as for all users of Numba
-    __pycache__ beside the kernels         also where it is read-only: an image that ran `tagweave warm` has it there
+    $NUMBA_CACHE_DIR, if set               the only folder then, as for all users of Numba
+    __pycache__ beside the kernels         even if read-only: an image that ran `tagweave warm` has the code there
     the cache folder of the user
-    a folder of the temporary directory    nobody but this user may have access to it: compiled code is run
+    a folder of the temporary directory    accessible to this user alone, since compiled code is executed
 
-The files are Numba's (`numba.core.caching`). Its own cache knows one folder, raises an error where it cannot write or
-read, and notices an edit of the kernel's own file, but not of a kernel in another one that it calls. So the text of all
-kernels names the folder. A file that cannot be read, such as half a file that a full disk left, is dropped, and the
-kernel compiled anew.
+The files are Numba's (`numba.core.caching`). Its own cache supports one folder, raises an error if it cannot read or
+write, and notices an edit of the kernel's own file, but not of kernels in other files that it calls. So the name of the
+folder is a digest of the text of all kernels. A file that cannot be read, such as half a file left by a full disk, is
+removed, and the kernel compiled again.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _temporary() -> Path:
 
 
 def folders() -> list[Path]:
-    """Where compiled code is looked for; the last resort comes last."""
+    """The folders that may hold compiled code; the last resort comes last."""
     if chosen := getattr(config, "CACHE_DIR", ""):
         usual = [Path(chosen) / _INSTALLATION]
     else:
@@ -68,7 +68,7 @@ def folders() -> list[Path]:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether nobody else can have put anything into a folder of a place where all may write."""
+    """Whether no other user can have written to a folder inside a world-writable one."""
     try:
         found = folder.lstat()
     except FileNotFoundError:
@@ -88,10 +88,10 @@ class CompiledCode(NullCache):
         self._name = f"{module}.{function.__qualname__}-{sys.implementation.cache_tag}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The code for a signature, or `None`: it is compiled then.
+        """The code for a signature, or `None` if it has to be compiled.
 
-        Code runs with Numba's memory alone. Numba's own cache also loads all that it compiles from (`refresh`), SciPy's
-        linear algebra too, which is half of the start of a short run; the compiler does that when it comes to it.
+        Compiled code needs Numba's memory alone. Numba's own cache also loads the whole compiler (`refresh`), including
+        SciPy's linear algebra, which is half of the start of a short run; here the compiler loads it when needed.
         """
         rtsys.initialize(target_context)
         key = _key(sig, target_context.codegen())
@@ -109,7 +109,7 @@ class CompiledCode(NullCache):
         return CompileResult._rebuild(target_context, *code)
 
     def save_overload(self, sig: Any, cres: Any) -> None:
-        """Keep what was compiled for a signature, if there is a place for it."""
+        """Keep the code compiled for a signature, if a folder is writable."""
         end()
         try:
             is_kept = self._keep(_key(sig, cres.codegen), cres._reduce())
@@ -120,14 +120,14 @@ class CompiledCode(NullCache):
             say(f"compiled code cannot be kept ({places}): so at every start")
 
     def _take_turn(self, depth: int) -> None:
-        """Wait where another process is compiling this kernel: it would cost both as much as one."""
+        """Wait if another process is compiling this kernel, instead of compiling it twice."""
         for folder in _writable():
             with suppress(OSError):
                 take(folder / f"{self._name}-turn", depth)
                 return
 
     def _kept(self, key: tuple[Any, ...]) -> Any:
-        """What was kept under a key in the first folder that has it, or `None`."""
+        """The code of a key from the first folder that has it, or `None`."""
         found = (self._read(folder, key) for folder in folders())
         return next((code for code in found if code is not None), None)
 
@@ -142,7 +142,7 @@ class CompiledCode(NullCache):
         return IndexDataCacheFile(str(folder), self._name, llvmlite.__version__)
 
     def _read(self, folder: Path, key: tuple[Any, ...]) -> Any:
-        """What was kept under a key, or `None`; damaged files are removed."""
+        """The code of a key, or `None`; damaged files are removed."""
         try:
             return self._files(folder).load(key)
         except FileNotFoundError:
@@ -159,7 +159,7 @@ def _key(sig: Any, codegen: Any) -> tuple[Any, ...]:
 
 
 def _writable() -> Iterator[Path]:
-    """The folders that can be written to, made if need be."""
+    """The writable folders, created if needed."""
     for folder in folders():
         is_last_resort = folder.parent == _temporary()
         try:

@@ -1,14 +1,14 @@
 """Emission scores: from feature weights to one score per token and label, and back from marginals to gradients.
 
-A feature is a gram, and its weights stand side by side for every position of its window: gram g of family k, anchored
-at position p of a sentence, speaks of the tokens p - high[k] .. p - low[k], so its weights are cells of the score
-matrix of the sentence, seen as one flat row-major array that begins at token p - high[k]:
+A feature is a gram, and its weights for the positions of its window are adjacent: gram g of family k, anchored at
+position p of a sentence, scores the tokens p - high[k] .. p - low[k], so its weights belong to cells of the score
+matrix of the sentence, viewed as one flat row-major array that begins at token p - high[k]:
 
     scores.flat[(p - high[k]) * Y + cell[q]] += weights[q]      for q in ptr[g] .. ptr[g + 1] - 1
 
-`cell` lists the observed (position, label) pairs of the gram, in order; a gram with all window * Y weights needs no
-list, and where every gram has, the layout is dense and `cell` empty. A sentence of L tokens has anchors from -lead to
-L + trail, and grams[row] holds their features.
+`cell` lists the observed (position, label) pairs of the gram, in order; in a dense layout every gram has all window * Y
+weights, and `cell` is empty. A sentence of L tokens has anchors from -lead to L + trail, and grams[row] holds their
+features.
 
 Features of the word alone do not depend on its neighbours. They are scored once per word type, as windows of one.
 
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.kernels import inlined, inner, kernel
-from tagweave.kernels.instructions import add_lanes, flat, prefetch, room
+from tagweave.kernels.instructions import add_lanes, allocate, flat, prefetch
 
 Floats = NDArray[Any]
 
@@ -49,7 +49,7 @@ def _add_run(target, to, source, at, count):
 
 @inlined
 def _add_cells(weights, start, stop, cell, scores, into, backwards):
-    """Weights to the cells that they are for, or backwards."""
+    """Add weights to their cells, or cells to their weights if backwards."""
     if backwards:
         for q in range(start, stop):
             weights[q] += scores[into + _U(cell[q])]
@@ -60,7 +60,7 @@ def _add_cells(weights, start, stop, cell, scores, into, backwards):
 
 @inner
 def _add_cells_inside(weights, start, stop, cell, scores, begin, base, cells, backwards):
-    """As `_add_cells`, without those before and after the sentence."""
+    """As `_add_cells`, without cells before and after the sentence."""
     for q in range(start, stop):
         c = base + _U(cell[q])  # wraps around, and so is too large, before the sentence
         if c < cells:
@@ -208,7 +208,7 @@ def gather(bundled, projection, difference):
 def exclude_outside(scores, ptr, labels):
     """scores[t, y] = -inf for every label y that is not among labels[ptr[t] .. ptr[t + 1] - 1], in place."""
     Y = _U(scores.shape[1])
-    kept = room(scores.shape[1], scores.dtype)
+    kept = allocate(scores.shape[1], scores.dtype)
     for t in range(_U(scores.shape[0])):
         low, high = _U(ptr[t]), _U(ptr[t + _ONE])
         for i in range(low, high):
@@ -221,10 +221,10 @@ def exclude_outside(scores, ptr, labels):
 
 @kernel
 def touched_features(grams, low_row, high_row, type_ptr, features, word_types, seen, now, touched):
-    """Every feature of the grams at anchors low_row .. high_row - 1 and of word types, once. Returns how many.
+    """The distinct features of the grams at anchors low_row .. high_row - 1 and of word types. Returns how many.
 
-    seen int32[F] holds the number of the call that saw a feature last, `now` is that of this one. touched int32 has
-    room for all features with their repetitions.
+    seen int32[F] holds the number of the last call that saw a feature, `now` is that of this one. touched int32 must
+    hold all features with repetitions.
     """
     count = 0
     for row in range(low_row, high_row):

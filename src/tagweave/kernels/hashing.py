@@ -3,10 +3,10 @@
 The feature index is an open-addressing table (linear probing, a power of two of slots, at most half full). Code 0 means
 "absent" everywhere and never enters the table.
 
-A gram code has 44 bits. The highest four are the number of tokens that see the gram, its window: so a gram that the
-index knows has as many weights as its family needs, whatever stands in a file. The others are the lowest five bytes of
-a hash, since codes are a third of a model file: a gram that was never seen is taken for one of a million others of its
-window with probability 1e-6.
+A gram code has 44 bits. The highest four are the number of tokens that see the gram, its window; so a gram in the index
+has as many weights as its family needs, even if the file was tampered with. The others are the lowest five bytes of a
+hash, to save space in model files: an unseen gram is mistaken for one of a million others of its window with
+probability 1e-6.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _ONE = np.uint64(1)
 OUTSIDE = np.uint64(0xD6E8FEB86659FD93)
-_WINDOW = np.uint64(40)  # where the bits of the window begin
+_WINDOW = np.uint64(40)  # the first bit of the window
 _HASH = np.uint64((1 << 40) - 1)
 
 
@@ -37,7 +37,7 @@ def mix(code, value):
 
 @inner
 def of_window(code, window):
-    """A gram code that tells its window, 1 to 15; 0 stays 0."""
+    """A gram code with its window, 1 to 15; 0 stays 0."""
     return (code & _HASH) | (np.uint64(window) << _WINDOW) if code != np.uint64(0) else code
 
 
@@ -66,11 +66,11 @@ def hash_grams(ids, sentence_ptr, table, table_ptr, terms, seeds, reach, edge, g
     """The code of every gram of every sentence.
 
     A gram of family k at anchor p joins the values of its terms[k, j] = (column, source, offset from p, to); column -1
-    ends the list. Column c has the value table[table_ptr[c] + ids[source, t]] at token t. With `to` the value is
-    whether the column is the same `to` tokens further on. A gram with an absent value is absent (0), and so is one
-    that no token of the sentence sees: the gram at p is seen by the tokens p - high .. p - low.
+    ends the list. Column c has the value table[table_ptr[c] + ids[source, t]] at token t. With `to`, the value is
+    whether the column is the same `to` tokens further on. A gram is absent (0) if any value is absent, or if no token
+    of the sentence sees it: the gram at p is seen by the tokens p - high .. p - low.
 
-        ids          int32[sources, N]     which entry of its table a token has, per source of values
+        ids          int32[sources, N]     the table entry of each token, per source of values
         sentence_ptr int64[S + 1]
         terms        int64[K, J, 4]
         reach        int64[K, 2]           low and high of every family
@@ -105,7 +105,7 @@ def hash_grams(ids, sentence_ptr, table, table_ptr, terms, seeds, reach, edge, g
 
 @kernel
 def find(keys, values, codes, out):
-    """out[i] = the id of codes[i], -1 where the table does not have it."""
+    """out[i] = the id of codes[i], -1 if it is not in the table."""
     mask = np.uint64(keys.shape[0] - 1)
     for i in range(codes.shape[0]):
         code = codes[i]
@@ -122,7 +122,7 @@ def find(keys, values, codes, out):
 
 @kernel
 def insert(keys, values, codes, size, out, counts):
-    """As `find`, but a code that is new gets the next id; counts[id] counts occurrences. Returns the new size."""
+    """As `find`, but a new code gets the next id; counts[id] counts occurrences. Returns the new size."""
     mask = np.uint64(keys.shape[0] - 1)
     for i in range(codes.shape[0]):
         code = codes[i]
@@ -143,9 +143,9 @@ def insert(keys, values, codes, size, out, counts):
 
 @kernel
 def place(keys, values, codes, ids, farthest):
-    """Enter codes that are known to be new under the given ids, none more than `farthest` slots from its own.
+    """Enter distinct new codes under the given ids, none more than `farthest` slots from its own.
 
-    Returns how many were entered: it stops at a code that is 0 or there already, or that finds no free slot so near.
+    Returns how many were entered: it stops at a code that is 0, a repeat, or without a free slot so near.
     """
     mask = np.uint64(keys.shape[0] - 1)
     for i in range(codes.shape[0]):
@@ -171,7 +171,7 @@ def renumber(ids, new):
 
 @kernel
 def hash_codes(codes, start, count, seed, window, out):
-    """out[i] = the gram code of codes[start[i]] .. codes[start[i] + count - 1], 0 where one of these is."""
+    """out[i] = the gram code of codes[start[i]] .. codes[start[i] + count - 1], 0 if one of these is."""
     for i in range(start.shape[0]):
         code = seed
         for j in range(start[i], start[i] + count):

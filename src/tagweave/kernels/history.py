@@ -1,8 +1,8 @@
 """The history of L-BFGS: the last steps s = w' - w and gradient changes y = g' - g, as rows of one array.
 
-It is by far the longest thing that an iteration reads, so it is read twice: once for the products of a new pair and of
-the new slope with all rows, once to combine the rows into a direction. Both go block by block through all rows, so
-that the vectors they share stay in the first cache, and take a range of columns each, so that threads can share them.
+It is by far the largest array of an iteration, so it is read only twice: once for the products of a new pair and of the
+new slope with all rows, once to combine the rows into a direction. Both go through all rows block by block, so that the
+vectors they share stay in the first-level cache, and take a range of columns, so that threads can share the work.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _BLOCK = 2048  # columns
 
 @partial(kernel, reassociate=True)
 def enter(history, slot, weights, new_weights, gradient, new_gradient, slope, first, last, products):
-    """Set rows `slot` and `rows / 2 + slot` to s and y, and add to products float64[rows, 3] those of every row with
-    s, y and slope; columns first .. last - 1."""
+    """Set rows `slot` and `rows / 2 + slot` to s and y, and add the products of every row with s, y and slope to
+    products float64[rows, 3]; for columns first .. last - 1."""
     s, y = history[slot], history[history.shape[0] // 2 + slot]
     for low in range(first, last, _BLOCK):
         high = min(low + _BLOCK, last)

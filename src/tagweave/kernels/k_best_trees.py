@@ -6,8 +6,8 @@ The recurrence of `kernels.tree` with the k best of every cell for the best (Hua
     R[i, j] = k best over i < m <= j of S[i, m] + s[i, m] + R[m, j]        R[i, i] = (0)
     L[i, j] = k best over i <= m < j of L[i, m] + S[m, j] + s[j, m]        L[j, j] = (0)
 
-Lists fall, so a pair of ranks (a, b) is among the k best only if (a + 1)(b + 1) <= k. Every tree is built in one way
-alone, so different entries are different trees.
+Lists fall, so a pair of ranks (a, b) is among the k best only if (a + 1)(b + 1) <= k. Every tree has only one
+derivation, so different entries are different trees.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def k_best(scores, single_root, heads, totals):
             for m in range(i if i > 0 else j, j):
                 _combine(L[i, m], S[m, j], scores[j, m], m, L[i, j], source[_LEFT, i, j], ranks[_LEFT, i, j])
     if single_root:
-        # S[0, m] is free: what stands left of the root's child, which R[m, n] completes
+        # S[0, m] is unused: it holds the part left of the root's child, which R[m, n] completes
         for m in range(1, n + 1):
             S[0, m] = L[1, m]
             _combine(S[0, m], R[m, n], scores[0, m], m, R[0, n], source[_RIGHT, 0, n], ranks[_RIGHT, 0, n])
@@ -70,7 +70,7 @@ def _combine(left, right, score, at, values, source, ranks):
         for b in range(k // (a + 1)):
             value = left[a] + right[b] + score
             if not value > values[k - 1]:
-                if b == 0:  # nor will any later a do
+                if b == 0:  # no later a fits either
                     return
                 break
             insert_ranked(values, source, ranks, k, value, at, a * k + b)

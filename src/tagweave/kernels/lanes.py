@@ -1,4 +1,4 @@
-"""Four labels at once: steps over vectors of four float32, for which compiled Python has no word."""
+"""Four labels at once: steps over vectors of four float32, which Numba cannot express."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Arrays:
 
 @intrinsic
 def add_window(_context: Any, score: Any, weights: Any, rows: Any, anchor: Any, window: Any) -> Any:
-    """add_window(score, weights, rows, anchor, window): what the anchors that see a token say of it.
+    """add_window(score, weights, rows, anchor, window): the scores of a token from the anchors in its window.
 
     score[:4] += sum over j < window of weights[rows[anchor - j] + 4 j :][:4], all indices unsigned and of 64 bits.
     """
@@ -68,7 +68,7 @@ def step(_context: Any, delta: Any, score: Any, transition: Any, back: Any, at: 
             alike = builder.shuffle_vector(before, none, ir.Constant(_NUMBERS, [i] * LANES))
             reached = builder.fadd(alike, arrays.floats(2, index(LANES * i)))
             pairs.append((reached, ir.Constant(_NUMBERS, [i] * LANES)))
-        while len(pairs) > 1:  # neighbours against each other: of equal ones the first stays
+        while len(pairs) > 1:  # pairwise comparison of neighbours; the first of equal ones wins
             pairs = [_larger(builder, *pairs[i], *pairs[i + 1]) for i in range(0, len(pairs), 2)]
         best, label = pairs[0]
         builder.store(builder.fadd(best, arrays.floats(1, index(0))), arrays.address(0, index(0), _FLOATS), align=4)

@@ -1,7 +1,7 @@
 """Longest words of a lexicon in a text: a trie of code points, and maximum matching along it.
 
-The nodes of the trie are numbered breadth first, words in sorted order, so the children of a node stand side by side
-and in order: node i has the children child[i] .. child[i + 1] - 1, and node j is reached by the code point label[j].
+The nodes of the trie are numbered breadth first, words in sorted order, so the children of a node are adjacent and in
+order: node i has the children child[i] .. child[i + 1] - 1, and the code point label[j] leads to node j.
 The nodes of depth 1 are found by `root[code point]`, the others by binary search. That is 12 bytes a node: the trie of
 a dictionary of 350,000 words (500,000 nodes) stays near the processor.
 """
@@ -38,8 +38,8 @@ def count_nodes(points, ptr, common, counts):
 def grow(points, ptr, common, following, words, label, child, word, root):
     """The trie of sorted, different, non-empty words.
 
-    following int64[D + 2]   the first node of every depth; it moves on as nodes are made
-    words     int32[W]       what word[node] says where word i ends
+    following int64[D + 2]   the first node of every depth; advances as nodes are made
+    words     int32[W]       the value of word[node] at the end of word i
     label     int32[N]       (out)
     child     int32[N + 1]   (out)
     word      int32[N]       (out) NONE where no word ends
@@ -75,7 +75,7 @@ def _child(label, child, node, point):
 
 @kernel
 def match(points, joined, root, label, child, word, starts, stops, words):
-    """Maximum matching: from left to right, at each place the longest word, then on behind it. Returns how many.
+    """Maximum matching: from left to right, the longest word at each position, then on after it. Returns how many.
 
     No word begins or ends between two points that are both `joined` (letters of one run).
 
@@ -115,7 +115,7 @@ def match(points, joined, root, label, child, word, starts, stops, words):
 def occurrences(points, joined, root, label, child, word, starts, stops, words):
     """Every occurrence of each word by rising start, also inside or across another one; arguments as for `match`.
 
-    Returns how many there are; only as many are written as there is room for.
+    Returns how many there are; only as many are written as the arrays can hold.
     """
     n = points.shape[0]
     found = 0
@@ -138,10 +138,10 @@ def occurrences(points, joined, root, label, child, word, starts, stops, words):
 
 @kernel
 def longest(starts, stops, most, lengths):
-    """The longest word that begins at, is strictly around, and ends at each character; 0 where there is none.
+    """The length of the longest word that begins at, strictly contains, and ends at each character; 0 for none.
 
     starts, stops int64[K]       words, overlapping or not: those of two points and more
-    most                         longer words count as of so many points
+    most                         longer words count as this long
     lengths       int32[3, n]    (out) zeros before
     """
     for k in range(starts.shape[0]):

@@ -1,4 +1,4 @@
-"""What is said on standard error while kernels are compiled, which takes seconds, and happens once on a machine."""
+"""Notices on standard error while kernels are compiled, which takes seconds, once on a machine."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ COMPILING = "compiling, once on this machine"
 
 _CLEARED = "\r\x1b[K"
 
-_said: set[str] = set()
-_begun: list[str] = []
+_written: set[str] = set()
+_compiling: list[str] = []
 _kernels: set[str] = set()
 
 
 def say(line: str) -> None:
-    """A line on standard error, once in a process."""
-    if line not in _said:
-        _said.add(line)
+    """Write a line to standard error, once per process."""
+    if line not in _written:
+        _written.add(line)
         _write(f"{_CLEARED if _is_terminal() else ''}tagweave: {line}\n")
 
 
 def begin(name: str) -> None:
-    """A kernel is being compiled: a line, or on a terminal one that shows how far that has come, and goes."""
-    _begun.append(name)
+    """Announce that a kernel is being compiled: by a line, or on a terminal by a progress line that disappears."""
+    _compiling.append(name)
     _kernels.add(name)
     if _is_terminal():
         _write(f"{_CLEARED}tagweave: {COMPILING}: {name} ({len(_kernels)}, {time.process_time():.0f} s)")
@@ -32,10 +32,10 @@ def begin(name: str) -> None:
 
 
 def end() -> None:
-    """The last kernel that was begun has been compiled."""
-    if _begun:
-        _begun.pop()
-    if _is_terminal() and not _begun:
+    """Note that the innermost kernel has been compiled."""
+    if _compiling:
+        _compiling.pop()
+    if _is_terminal() and not _compiling:
         _write(_CLEARED)
 
 

@@ -1,4 +1,4 @@
-"""Which features stand where which label sets do: a hash set of codes, filled from encoded sentences, and expanded."""
+"""The label sets that occur with each feature: a hash set of codes, filled from encoded sentences, and expanded."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def rehash(old, table):
 
 
 @kernel
-def enter_grams(table, grams, high, low, lead, sentence_ptr, allow, speaks, limit, progress):
+def enter_grams(table, grams, high, low, lead, sentence_ptr, allow, is_evidence, limit, progress):
     """Enter the grams with the label sets of the tokens that see them, from sentence progress[0] on.
 
-    A code is gram * width + position * sets + set. limit int64[2] is how many codes the table may hold and the width.
+    A code is gram * width + position * sets + set. limit int64[2] holds the most codes of the table, and the width.
     Stops before a sentence that might exceed it (progress[1] counts codes) and leaves the number of that sentence in
-    progress[0]. speaks bool[sets]: whether a set excludes anything; the others are not entered.
+    progress[0]. is_evidence bool[sets]: whether a set excludes anything; the others are not entered.
     """
-    sets, width = speaks.shape[0], limit[1]
+    sets, width = is_evidence.shape[0], limit[1]
     extra = (grams.shape[0] - sentence_ptr[-1]) // max(1, sentence_ptr.shape[0] - 1)
     families = grams.shape[1]
     windows = 0
@@ -58,13 +58,13 @@ def enter_grams(table, grams, high, low, lead, sentence_ptr, allow, speaks, limi
                     continue
                 start = first + (row - row0 - lead) - high[k]
                 for t in range(max(first, start), min(last, start + high[k] - low[k] + 1)):
-                    if speaks[allow[t]]:
+                    if is_evidence[allow[t]]:
                         progress[1] += _enter(table, np.int64(g) * width + (t - start) * sets + allow[t])
     progress[0] = sentence_ptr.shape[0] - 1
 
 
 @kernel
-def enter_types(table, type_ptr, features, word_types, sets, speaks, limit, progress):
+def enter_types(table, type_ptr, features, word_types, sets, is_evidence, limit, progress):
     """Enter the features of word_types[i] with the label set sets[i] as `enter_grams`, from i = progress[0] on."""
     width = limit[1]
     for i in range(progress[0], word_types.shape[0]):
@@ -73,7 +73,7 @@ def enter_types(table, type_ptr, features, word_types, sets, speaks, limit, prog
         if progress[1] + high - low > limit[0]:
             return
         for f in range(low, high):
-            if features[f] >= 0 and speaks[sets[i]]:
+            if features[f] >= 0 and is_evidence[sets[i]]:
                 progress[1] += _enter(table, np.int64(features[f]) * width + sets[i])
     progress[0] = word_types.shape[0]
 

@@ -7,8 +7,8 @@ and each sentence with weight c whose best sequence is not allowed moves the wei
     w += c (f(x, target) - f(x, best))      totals += c * step * (f(x, target) - f(x, best))
 
 The mean of the weights after n steps is w - totals / n (Daumé 2006, figure 2.3), so averaging costs nothing where
-nothing moves. The features of a token speak of its own label alone: where both sequences agree they cancel, and are not
-looked up.
+nothing moves. The features of a token depend on its own label alone: where both sequences agree they cancel, and are
+not looked up.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Sentences(NamedTuple):
     """Encoded sentences with evidence: the arrays of `Encoded`, and of their label sets.
 
     `masks` [sets, Y] are 1 where a set allows a label, `only` int32[sets] is the label of a set of one, else -1.
-    `candidate_ptr` is empty where all labels come into question.
+    `candidate_ptr` is empty if all labels are candidates.
     """
 
     ptr: NDArray[Any]
@@ -50,7 +50,7 @@ class Sentences(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The weights of one view, or what is gathered for their average."""
+    """The weights of one view, or the totals for their average."""
 
     emission: NDArray[Any]
     transition: NDArray[Any]
@@ -59,7 +59,7 @@ class Weights(NamedTuple):
 
 
 class ViewWeights(NamedTuple):
-    """The weights of one view, their totals, where they stand (`Layout`), and which labels project to which tag.
+    """The weights of one view, their totals, their layout (`Layout`), and which labels project to which tag.
 
     `whole`: every label is a tag of its own. `pairs` bool[tags, tags]: the transitions that have a weight.
     """
@@ -74,7 +74,7 @@ class ViewWeights(NamedTuple):
 
 
 class Transitions(NamedTuple):
-    """What every transition score begins with: 0, or -inf where it is forbidden; and whether weights are added."""
+    """The initial transition scores: 0, or -inf where forbidden; and whether weights are added."""
 
     score: NDArray[Any]
     start: NDArray[Any]
@@ -84,7 +84,7 @@ class Transitions(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Transition scores [Y, Y], transposed too, their `row_bounds`, and the scores of first and last labels [Y]."""
+    """Transition scores [Y, Y] and their transpose, their `row_bounds`, and the scores of first and last labels [Y]."""
 
     score: NDArray[Any]
     transposed: NDArray[Any]
@@ -94,17 +94,17 @@ class Scores(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """Room for the weights that a sentence moves: where, and by how much."""
+    """Buffers for the updates of a sentence: the indices of weights, and the amounts."""
 
     at: NDArray[Any]
     by: NDArray[Any]
 
 
-class Room(NamedTuple):
-    """What the kernel writes to: made by NumPy, since every array that a kernel makes takes long to compile.
+class Buffers(NamedTuple):
+    """The arrays that the kernel writes, made by NumPy, since every allocation in a kernel takes long to compile.
 
-    `views` is how many of the views that are passed count: there are three at least, whatever the model, so that one
-    compiled kernel serves a model of one guideline and of two.
+    `views` is how many of the views passed count: at least three are passed for every model, so that one compiled
+    kernel serves models of one guideline and of two.
     `scores`, `again` and `of_view` have a cell for every tag, or label, of the longest sentence. `best` and `target`
     int32[n] and `mistaken` bool[S] are those of all tokens and sentences of the call.
     """
@@ -121,14 +121,14 @@ class Room(NamedTuple):
 
 
 @inner
-def _sum_transitions(views, base, room):
+def _sum_transitions(views, base, buffers):
     """Set the transition scores to the sums over all views."""
-    score, transposed, bounds, start, end = room.now
+    score, transposed, bounds, start, end = buffers.now
     for i in range(_U(score.shape[0])):
         start[i], end[i] = base.start[i], base.end[i]
         for j in range(_U(score.shape[1])):
             score[i, j] = base.score[i, j]
-    for v in range(room.views):
+    for v in range(buffers.views):
         view = views[v]
         if base.has_pairs and view.whole:
             for i in range(_U(score.shape[0])):
@@ -147,14 +147,14 @@ def _sum_transitions(views, base, room):
 
 
 @inner
-def _score(views, count, e, s, scores, room):
-    """Set scores [n, Y] to the emission scores of sentence s, -inf where no candidate. room: n cells for every tag."""
+def _score(views, count, e, s, scores, buffer):
+    """Set scores [n, Y] to the emission scores of sentence s, -inf where no candidate. buffer: n cells per tag."""
     word_types = e.word_types[e.ptr[s] : e.ptr[s + 1]]
     first = True
     for v in range(count):
         view = views[v]
         n, tags = scores.shape[0], view.weights.start.shape[0]
-        own = scores if first and view.whole else room[: n * tags].reshape(n, tags)
+        own = scores if first and view.whole else buffer[: n * tags].reshape(n, tags)
         emission.type_scores(
             view.weights.emission, view.ptr, view.cell, e.type_ptr, e.type_features, e.type_values, word_types, own
         )
@@ -183,7 +183,7 @@ def _is_mistaken(labels, allow, masks):
 
 @inlined
 def _is_one_sequence(allow, only):
-    """Whether the sets allow one label a token."""
+    """Whether the sets allow exactly one label for every token."""
     for t in range(_U(allow.shape[0])):  # noqa: SIM110
         if only[_U(allow[t])] < 0:
             return False
@@ -194,7 +194,7 @@ def _is_one_sequence(allow, only):
 def _only_sequence(delta, now, allow, only, labels):
     """Set labels to the one sequence that the sets allow, -1 where it is forbidden.
 
-    delta are the scores that decoding leaves: -inf wherever the label itself is out of the question.
+    delta are the scores after decoding: -inf for labels that are impossible in themselves.
     """
     for t in range(_U(labels.shape[0])):
         labels[t] = only[_U(allow[t])]
@@ -210,7 +210,7 @@ def _only_sequence(delta, now, allow, only, labels):
 
 @inlined
 def _place(ptr, cell, g, at):
-    """Where the weight of feature g for a cell of its window stands; -1: it has none."""
+    """The index of the weight of feature g for a cell of its window; -1 if it has none."""
     start, stop = ptr[_U(g)], ptr[_U(g) + _ONE]
     if cell.shape[0] == 0:  # all cells of every window, or no weight at all
         return np.int64(start + at) if start < stop else np.int64(-1)
@@ -226,7 +226,7 @@ def _place(ptr, cell, g, at):
 
 @inlined
 def _note(view, g, one, other, by, moves, count):
-    """Note that of feature g cell `one` loses and cell `other` gains; and have both loaded. Returns the next place."""
+    """Note that cell `one` of feature g loses and cell `other` gains, and prefetch both. Returns the new count."""
     for at, sign in ((one, -by), (other, by)):
         place = _place(view.ptr, view.cell, g, at)
         if place >= 0:
@@ -273,7 +273,7 @@ def _move_pair(view, before, label, by, step):
 
 @inner
 def _move_sentence(view, base, e, s, best, target, step, moves):
-    """What the mistake of sentence s changes in one view."""
+    """Update one view for the mistake of sentence s."""
     tag, by = view.projection, e.weights[s]
     extra = (e.grams.shape[0] - e.ptr[-1]) // max(1, e.ptr.shape[0] - 1)
     row = e.ptr[s] + s * extra + e.lead
@@ -303,16 +303,16 @@ def _best(scores, now, labels):
 
 
 @inner
-def _decode(views, e, s, room, best, target):
+def _decode(views, e, s, buffers, best, target):
     """Set best and target int32[n] for sentence s. Returns whether it is mistaken; target is set only then."""
-    now, n, labels = room.now, best.shape[0], room.now.start.shape[0]
-    scores, again = room.scores[: n * labels].reshape(n, labels), room.again[: n * labels].reshape(n, labels)
+    now, n, labels = buffers.now, best.shape[0], buffers.now.start.shape[0]
+    scores, again = buffers.scores[: n * labels].reshape(n, labels), buffers.again[: n * labels].reshape(n, labels)
     allow = e.allow[e.ptr[s] : e.ptr[s + 1]]
-    _score(views, room.views, e, s, scores, room.of_view)
+    _score(views, buffers.views, e, s, scores, buffers.of_view)
     is_one = _is_one_sequence(allow, e.only)
     if not is_one:
         for i in range(_U(n * labels)):
-            room.again[i] = room.scores[i]
+            buffers.again[i] = buffers.scores[i]
     _best(scores, now, best)
     if not _is_mistaken(best, allow, e.masks):
         return False
@@ -325,31 +325,33 @@ def _decode(views, e, s, room, best, target):
 
 
 @kernel
-def correct(views, base, e, first, last, batch, step, room):
+def correct(views, base, e, first, last, batch, step, buffers):
     """Steps `step` and on, of `batch` sentences each, over sentences first .. last - 1.
 
     Returns:
-        How many sentences were mistaken, and the number of a sentence whose evidence allows no sequence, else -1.
+        The number of mistakes, and the number of a sentence whose evidence allows no sequence, else -1.
     """
     origin, mistakes, has_moved = e.ptr[first], 0, True
     for low in range(first, last, batch):
         high = min(last, low + batch)
         if has_moved:
-            _sum_transitions(views, base, room)
+            _sum_transitions(views, base, buffers)
         has_moved = False
         for s in range(low, high):
-            room.mistaken[s - first] = False
+            buffers.mistaken[s - first] = False
             if e.ptr[s + 1] > e.ptr[s] and e.weights[s] > 0:
                 here, end = e.ptr[s] - origin, e.ptr[s + 1] - origin
-                best, target = room.best[here:end], room.target[here:end]
-                room.mistaken[s - first] = _decode(views, e, s, room, best, target)
-                if room.mistaken[s - first] and (best[0] < 0 or target[0] < 0):
+                best, target = buffers.best[here:end], buffers.target[here:end]
+                buffers.mistaken[s - first] = _decode(views, e, s, buffers, best, target)
+                if buffers.mistaken[s - first] and (best[0] < 0 or target[0] < 0):
                     return mistakes, s
         for s in range(low, high):
-            if room.mistaken[s - first]:
+            if buffers.mistaken[s - first]:
                 here, end = e.ptr[s] - origin, e.ptr[s + 1] - origin
-                for v in range(room.views):
-                    _move_sentence(views[v], base, e, s, room.best[here:end], room.target[here:end], step, room.moves)
+                for v in range(buffers.views):
+                    _move_sentence(
+                        views[v], base, e, s, buffers.best[here:end], buffers.target[here:end], step, buffers.moves
+                    )
                 mistakes, has_moved = mistakes + 1, True
         step += 1
     return mistakes, -1

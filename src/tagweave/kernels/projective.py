@@ -1,4 +1,4 @@
-"""Projectivity of given trees, and what trees become that are not projective.
+"""Projectivity of given trees, and the projectivisation of others.
 
 Heads are int32, of words 1 .. n in heads[0 .. n-1]: 0 is the root, -1 unknown. An arc is projective if all words
 between its ends are below its head. A tree whose root stands before its first word is projective if, and only if, no
@@ -28,9 +28,9 @@ def is_tree(heads, single_root):
 
 @kernel
 def has_cycle(heads):
-    """Whether a word is above itself."""
+    """Whether a word is its own ancestor."""
     n = heads.shape[0]
-    seen = np.zeros(n, np.int32)  # from which word a word was come upon first
+    seen = np.zeros(n, np.int32)  # the word from which a word was first reached
     for start in range(1, n + 1):
         word = start
         while word > 0 and seen[word - 1] == 0:
@@ -43,7 +43,7 @@ def has_cycle(heads):
 
 @kernel
 def is_projective(heads):
-    """Whether no two known arcs cross; of a tree, whether it is projective."""
+    """Whether no two known arcs cross; for a tree, whether it is projective."""
     m = 1
     while m <= heads.shape[0] and not (heads[m - 1] >= 0 and _is_crossed(heads, m)):
         m += 1
@@ -65,12 +65,12 @@ def _is_crossed(heads, m):
 
 
 @kernel
-def are_projective_trees(heads, lengths, single_root, found):
-    """Set found bool[S]: whether each sentence of a batch, heads int32[sum of lengths], is a whole projective tree."""
+def are_projective_trees(heads, lengths, single_root, are_trees):
+    """Set are_trees bool[S]: whether each sentence, heads int32[sum of lengths], is a whole projective tree."""
     token = 0
     for s in range(lengths.shape[0]):
         own = heads[token : token + lengths[s]]
-        found[s] = is_tree(own, single_root) and is_projective(own)
+        are_trees[s] = is_tree(own, single_root) and is_projective(own)
         token += lengths[s]
 
 
@@ -101,10 +101,10 @@ def _is_lifted(heads, m):
 def projectivise(heads):
     """Lift arcs, in place, until none is crossed. Returns how often; -1 (and changes nothing) if there is a cycle.
 
-    Lifting gives a word the head of its head; the shortest arc that is not projective is lifted first, of equal ones
+    Lifting gives a word the head of its head; the shortest arc that is not projective is lifted first, among equal ones
     the one into the leftmost word (Nivre and Nilsson 2005, "Pseudo-projective dependency parsing", section 2, without
-    their labels). A tree with one child of the root keeps one. Where heads are unknown, what is lifted to an unknown
-    head becomes unknown, and so does the shortest of arcs that still cross: evidence gets weaker, never contradictory.
+    their labels). A tree with one child of the root keeps one. A word lifted to an unknown head becomes unknown, and so
+    does the shortest of arcs that still cross: evidence gets weaker, never contradictory.
     """
     if has_cycle(heads):
         return -1
@@ -127,7 +127,7 @@ def projectivise(heads):
 
 @kernel
 def projectivise_batch(heads, lengths, lifts):
-    """`projectivise` every sentence of a batch; lifts int32[B] are what it returns."""
+    """`projectivise` every sentence of a batch; lifts int32[B] are the results."""
     token = 0
     for s in range(lengths.shape[0]):
         lifts[s] = projectivise(heads[token : token + lengths[s]])

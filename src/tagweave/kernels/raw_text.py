@@ -1,13 +1,14 @@
 """Raw text to segmented text over arrays of code points: scores by window, best labels, UTF-8 with blanks.
 
-A line is a sentence. Its characters become entries (small integers), with pads on both sides that stand for what is
-outside of it. Three slots of grams are anchored at entry p: the character alone, the pair (p, p + 1), and the pair
-(p, p + 2). A slot has one row of weights for all features that are functions of its characters, [window, 4], so the
-score of token t is a sum over slots k and positions j of their windows:
+A line is a sentence. Its characters become entries (small integers), with pads on both sides for positions outside it.
+Three slots of grams are anchored at entry p: the character alone, the pair (p, p + 1), and the pair (p, p + 2). A slot
+has one row of weights, [window, 4], for all features that are functions of its characters, so the score of token t is a
+sum over slots k and positions j of their windows:
 
     s[t, y] = sum_k sum_j rows_k[row_k(t + high_k - j), j, y]
 
-Labels are padded to four, and what a coding forbids is -inf. The recurrence is that of `decode.best_sequence`.
+Labels are padded to four, and transitions that a coding forbids are -inf. The recurrence is that of
+`decode.best_sequence`.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ import numpy as np
 
 from tagweave.kernels import inner, kernel
 from tagweave.kernels.hashing import mix, of_window
-from tagweave.kernels.instructions import prefetch, room
+from tagweave.kernels.instructions import allocate, prefetch
 from tagweave.kernels.lanes import LANES, add_window, step
 
-GROUP = 1 << 9  # characters looked up at a time, whole lines: what is written about them stays in the cache
-BOUNDARY, INSIDE = 1, 2  # what is known of the place before a character, 0 where nothing is
+GROUP = 1 << 9  # characters looked up at a time, in whole lines, so that their data stay in the cache
+BOUNDARY, INSIDE = 1, 2  # the known state of the position before a character; 0 if unknown
 NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
 BLANK = np.uint16(0xFFFF)
 
@@ -53,28 +54,28 @@ class Slot(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """What characters are to the slots.
+    """The entries of characters.
 
-    `number` uint16[0x110000] is the entry of a code point, or BLANK; two of them are the same character where `same`,
-    uint32[0x110000 + pads], is; variants of one have one entry. `classes` uint16 is the class of an entry; entries
-    from `known` on stand for all characters of a class that no weight knows. `pads` uint16: `lead` entries before a
-    line, and those behind it.
+    `number` uint16[0x110000] is the entry of a code point, or BLANK; two code points are the same character if their
+    `same`, uint32[0x110000 + pads], is equal; variants share an entry. `classes` uint16 is the class of an entry, out
+    of `class_count`; entries from `known` on represent all characters of a class without weights. `pads` uint16: `lead`
+    entries before a line, then those after it.
     """
 
     number: Any
     same: Any
     classes: Any
-    kinds: int
+    class_count: int
     known: int
     pads: Any
     lead: int
 
 
 class Labels(NamedTuple):
-    """Scores float32 of transitions [from * 4 + to], of first and last labels, and what known places allow.
+    """Scores float32 of transitions [from * 4 + to], of first and last labels, and of labels at known positions.
 
-    `after` and `before`, [3, 4], are the scores of labels after and before a place of which that is known.
-    `begins` and `ends`, bool[4], tell whether a label is of the first, or of the last character of a word.
+    `after` and `before`, [3, 4], are the scores of labels after and before a position, by its known state.
+    `begins` and `ends`, bool[4], tell whether a label belongs to the first or last character of a word.
     """
 
     transition: Any
@@ -135,8 +136,8 @@ def place_pairs(pairs, shift, table, row):
 def _number(points, joined, start, e, numbers, seen, known, ends):
     """The characters of whole lines from `start`, up to a group, as entries with pads. Returns next start and lines.
 
-    seen[i] is the code point of entry i, known[i] what is known of the place before it: a blank is a boundary, and
-    joined[c] tells that no word begins at character c. The entries of line l, pads and all, are
+    seen[i] is the code point of entry i, known[i] the known state of the position before it: a blank is a boundary, and
+    joined[c] means that no word begins at character c. The entries of line l, pads included, are
     ends[l - 1] .. ends[l] - 1.
     """
     trail, at, lines = e.pads.shape[0] - e.lead, _U(0), 0
@@ -163,7 +164,7 @@ def _number(points, joined, start, e, numbers, seen, known, ends):
 
 @inner
 def _pad(pads, first, count, numbers, seen, at):
-    """Pads first .. first + count - 1 as entries; a pad is like no character and like no other pad."""
+    """Pads first .. first + count - 1 as entries; a pad is distinct from every character and every other pad."""
     for i in range(first, first + count):
         numbers[at], seen[at] = pads[i], np.uint32(0x110000 + i)
         at += _U(1)
@@ -191,7 +192,7 @@ def _look_up(slot, e, numbers, seen, count, rows):
                 row = np.int64(found & np.uint64(0xFFFFFFFF))
         if row < 0:
             same = _U(here == there and e.same[_U(seen[_U(p)])] == e.same[_U(seen[_U(p + reach)])])
-            of_classes = _U(e.classes[_U(here)]) * _U(e.kinds) + _U(e.classes[_U(there)])
+            of_classes = _U(e.classes[_U(here)]) * _U(e.class_count) + _U(e.classes[_U(there)])
             row = np.int64(slot.otherwise[of_classes * _U(2) + same])
         rows[_U(p)] = row * width
         prefetch(slot.weights, _U(row * width))
@@ -214,7 +215,7 @@ def _forward(slots, labels, rows, known, first, last, back):
     Returns the best last label.
     """
     alone, near, far = slots
-    delta, score = room(LANES, np.float32), room(LANES, np.float32)
+    delta, score = allocate(LANES, np.float32), allocate(LANES, np.float32)
     for at in range(_U(first), _U(last)):
         for y in range(_U(LANES)):
             score[y] = 0
@@ -234,7 +235,7 @@ def _forward(slots, labels, rows, known, first, last, back):
 
 @inner
 def _mark_words(labels, label, first, last, back, breaks):
-    """breaks[at] = whether a word begins at entry `at`, but for the first, from the last label on."""
+    """breaks[at] = whether a word begins at entry `at`, except the first, traced back from the last label."""
     for at in range(last - 1, first, -1):
         before = back[_U(LANES * at) + _U(label)]
         breaks[_U(at)] = labels.begins[_U(label)] or labels.ends[_U(before)]
@@ -275,16 +276,16 @@ def _write(seen, breaks, first, last, out, at):
 
 @kernel
 def segment(points, joined, e, slots, labels, out):
-    """Segment lines of code points, uint32, each with its line break, to UTF-8 in `out`, which has room.
+    """Segment lines of code points, uint32, each with its line break, to UTF-8 in `out`, which must be large enough.
 
-    joined, bool, is where no word may begin. Returns how many bytes were written.
+    joined, bool, marks characters at which no word may begin. Returns how many bytes were written.
     """
     size = points.shape[0] + e.pads.shape[0] * (points.shape[0] + 1)
     size = min(size, points.shape[0] + e.pads.shape[0] * (GROUP + 1)) + 1
-    numbers, seen, known = room(size, np.uint16), room(size, np.uint32), room(size, np.uint8)
-    breaks, back = room(size, np.bool_), room(LANES * size, np.uint8)
-    rows = room(size, np.uint32), room(size, np.uint32), room(size, np.uint32)
-    ends = room(GROUP + 1, np.int64)
+    numbers, seen, known = allocate(size, np.uint16), allocate(size, np.uint32), allocate(size, np.uint8)
+    breaks, back = allocate(size, np.bool_), allocate(LANES * size, np.uint8)
+    rows = allocate(size, np.uint32), allocate(size, np.uint32), allocate(size, np.uint32)
+    ends = allocate(GROUP + 1, np.int64)
     for p in range(_U(size)):
         known[p] = 0
     alone, near, far = slots

@@ -1,11 +1,11 @@
-"""Places inside words of letters and inside numbers, from the characters on either side of them.
+"""Positions inside words of letters and inside numbers, from the characters on either side of them.
 
-With L a letter and D a digit, no word begins at the place marked `^`:
+With L a letter and D a digit, no word begins at the position marked `^`:
 
     L^L   L^'^L   L^-^L   L^-^D   D^D   D^.^D   D^%   D^,^DDD   D^:^DD
 
-where exactly three and two digits follow the comma and the colon. `classes` tells which characters are taken for these.
-Where `//`, `w.` or `@` stands there may be an address.
+where exactly three and two digits follow the comma and the colon. `classes` gives the class of every character. At
+`//`, `w.` or `@` there may be an address.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _w, _W, _wide_w, _WIDE_W = (np.uint32(ord(letter)) for letter in "wWｗＷ")
 
 @inner
 def _digits(points, classes, start):
-    """How many digits stand there, four for more."""
+    """How many digits begin at `start`, at most four."""
     count = 0
     while count < 4 and start + count < points.shape[0] and classes[points[start + count]] == DIGIT:
         count += 1
@@ -33,7 +33,7 @@ def _digits(points, classes, start):
 
 @inner
 def _binds(points, classes, at, before):
-    """Whether the sign at `at` stands inside a run."""
+    """Whether the sign at `at` is inside a run."""
     sign = classes[points[at]]
     after = classes[points[at + 1]] if at + 1 < points.shape[0] else np.uint8(0)
     if before == LETTER:
@@ -49,7 +49,7 @@ def _binds(points, classes, at, before):
 
 @inner
 def _is_trace(points, classes, at, before):
-    """Whether an address may stand around the sign at `at`."""
+    """Whether the sign at `at` may be part of an address."""
     sign = classes[points[at]]
     if sign == DOT and at > 0:
         point = points[at - 1]
@@ -61,7 +61,7 @@ def _is_trace(points, classes, at, before):
 def join_runs(points, classes, joined, traces):
     """Set joined[i], bool, where no word begins at points[i], uint32. classes: uint8[0x110000], 0 for most.
 
-    Returns how many traces of addresses there are; their places go to `traces`, int64.
+    Returns how many traces of addresses there are; their positions go to `traces`, int64.
     """
     before, found = np.uint8(0), 0
     for at in range(points.shape[0]):

@@ -1,4 +1,4 @@
-"""Spans of chains: what a model thinks of the labels of tokens in a row, from marginals of tokens and pairs.
+"""Spans of chains: distributions over the labels of consecutive tokens, from marginals of tokens and pairs.
 
 A chain's posterior is a chain, so the probability that the labels of tokens a .. b lie in the sets A_a .. A_b is
 
@@ -14,7 +14,7 @@ from tagweave.kernels import kernel
 from tagweave.kernels.decode import span_entropy
 
 BEFORE, BEGIN, INSIDE, END, SINGLE, AFTER = range(6)
-"""The places of a token in or beside a word, the rows of `sets`."""
+"""The positions of a token in or beside a word, the rows of `sets`."""
 
 
 @kernel
@@ -31,7 +31,7 @@ def span_entropies(gamma, pairs, starts, stops, entropies):
 def word_probabilities(gamma, pairs, sets, starts, stops, lows, highs, probabilities):
     """probabilities[k] = P(tokens starts[k] .. stops[k] - 1 are a word).
 
-    sets bool[6, Y] are the labels that a token may have in each place; lows, highs int64[K] the sentence of the span.
+    sets bool[6, Y] are the labels of a token in each position; lows, highs int64[K] the bounds of the span's sentence.
     """
     Y = gamma.shape[1]
     v, reached = np.empty(Y), np.empty(Y)

@@ -1,9 +1,9 @@
-"""Where the words of a text are: its positions in the order of what follows each, or of what stands before it.
+"""Suffix arrays: the positions of a text, sorted by the text after each, or before it.
 
 The text is uint32[N], sentences of code points with an `END` before, between and after them. From position p it is read
-one way, `step` 1 (what follows) or -1 (what stands before), up to the end of the sentence or `DEPTH` characters;
-positions from which the same is read keep the order of the text. So all occurrences of a word are one run of the
-positions, found by bisection, and the run is in the order of the context.
+in one direction, `step` 1 (forwards) or -1 (backwards), up to the end of the sentence or `DEPTH` characters; positions
+with equal readings keep the order of the text. So all occurrences of a word are one run of positions, found by
+bisection and sorted by context.
 
 Positions are first counted into runs by their own character. A run is then sorted by the next three characters, packed
 into one number (3 x 21 bits), by quicksort in three parts, and so on inside those that are equal (multikey quicksort:
@@ -19,12 +19,12 @@ from tagweave.kernels import inner, kernel
 END = 0
 """Stands where a sentence begins and ends; no character of a text."""
 DEPTH = 100
-"""So many characters are compared at most: a line of a million equal ones costs no more than others."""
+"""The most characters compared: a line of a million equal ones costs no more than others."""
 
 _PACKED, _BITS = 3, np.uint64(21)
 _LAST = np.uint64((1 << 21) - 1)
 _FEW = 16
-_WAITING = 256  # parts that wait: the smallest of three goes first, so there are two for each division of n by 3
+_WAITING = 256  # most parts that wait: the smallest of three goes first, so each division of n by 3 leaves two
 
 
 @kernel
@@ -50,7 +50,7 @@ def sort_run(text, step, order, key):
     """Sort positions that have their own character in common.
 
     order uint32[n]   positions in the order of the text; (out) sorted
-    key   uint64[n]   room
+    key   uint64[n]   a buffer
     """
     parts = np.empty((_WAITING, 3), np.int64)
     parts[0] = (0, order.shape[0], 1)
@@ -165,7 +165,7 @@ def runs(text, step, order, words, ptr, start, stop):
 
 @inner
 def _bisect(text, step, order, word, after):
-    """The first place in `order` that reads more than the word, or, unless `after`, at least as much."""
+    """The first index in `order` whose reading is greater than the word, or, unless `after`, not less."""
     low, high = 0, order.shape[0]
     while low < high:
         middle = (low + high) // 2

@@ -28,7 +28,7 @@ def collect_pairs(pairs, projection, transition):
     """The transpose of `spread_pairs`: add pairs float[Y, Y] to transition float[tags, tags]."""
     tags = transition.shape[0]
     folded = np.zeros(pairs.shape[1], pairs.dtype)
-    for tag in range(tags):  # rows first: whole rows are added fast, and few columns are left to be scattered
+    for tag in range(tags):  # rows first: adding whole rows is fast, and leaves few columns to scatter
         folded[:] = 0
         for i in range(_U(projection.shape[0])):
             if projection[i] == tag:

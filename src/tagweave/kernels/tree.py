@@ -9,13 +9,13 @@ The recurrence of Eisner (1996, "Three new probabilistic models for dependency p
     L[i, j] = max_{i <= m < j} L[i, m] + l[m, j]           head j, and all of it down to i;  L[j, j] = 0
     best    = R[0, n],  or with one child of the root      max_m s[0, m] + L[1, m] + R[m, n]
 
-Only the upper triangles of the charts are filled, in rows from the last word to the first. A finished cell (i, j) is at
-once pushed to all cells (i, x), x > j, that it is a part of: these run along rows of S, R and L at the same time, so
-the inner loop is one pass of vector code without a sum across its lanes. No back pointers: the tree is found again
-from the top by repeating the comparisons of the cells that it uses, which is O(n^2).
+Only the upper triangles of the charts are filled, in rows from the last word to the first. A finished cell (i, j) is
+pushed at once to all cells (i, x), x > j, of which it is a part: these run along rows of S, R and L at the same time,
+so the inner loop is one pass of vector code without a sum across its lanes. There are no back pointers: the tree is
+recovered from the top by repeating the comparisons of the cells that it uses, which is O(n^2).
 
-The scores of a batch stand one sentence behind the other in a flat array: those of sentence s are
-scores[ptr[s] : ptr[s] + (n + 1)^2], row-major [h, m]. What stands in column 0 and on the diagonal is not read.
+The scores of a batch are a flat array, sentence by sentence: those of sentence s are
+scores[ptr[s] : ptr[s] + (n + 1)^2], row-major [h, m]. Column 0 and the diagonal are not read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def best_heads(scores, ptr, lengths, single_root, heads):
     """Set heads int32[sum of lengths] to the best projective trees, -1 for all words of a sentence that allows none.
 
     scores float32 or float64 (flat), ptr int64[B] or [B + 1], lengths int64[B] (words without the root; 0 is allowed).
-    single_root: whether the root has exactly one child. Of equal trees always the same one wins.
+    single_root: whether the root has exactly one child. Ties are broken deterministically.
     """
     longest = 0
     for s in range(lengths.shape[0]):
@@ -63,7 +63,7 @@ def best_heads(scores, ptr, lengths, single_root, heads):
 
 @kernel
 def fill(scores, single_root, charts, rows):
-    """Fill R, L, r, l = charts for one sentence; rows are the cells (i, x) of S, L and R that still grow."""
+    """Fill R, L, r, l = charts for one sentence; rows are the unfinished cells (i, x) of S, L and R."""
     R, L, r, l = charts[0], charts[1], charts[2], charts[3]  # noqa: E741 - the recurrence's name
     split, left, right = rows[0], rows[1], rows[2]
     N = _U(scores.shape[0])
@@ -90,7 +90,7 @@ def fill(scores, single_root, charts, rows):
 
 @inner
 def _push(rightmost, leftmost, outward, L, l, R, first, N, split, left, right):  # noqa: E741
-    """Cells (i, x), x >= first, of which the finished cell (i, j) may be a part."""
+    """Push the finished cell (i, j) to the cells (i, x), x >= first, of which it may be a part."""
     for x in range(first, N):
         a = rightmost + L[x]
         split[x] = a if a > split[x] else split[x]

@@ -5,9 +5,9 @@ With (+) the logarithm of the sum of exponentials, and the names of `kernels.tre
     S[i, j] = (+)_k R[i, k] + L[k+1, j]            r[i, j] = S[i, j] + s[i, j]        l[i, j] = S[i, j] + s[j, i]
     R[i, j] = (+)_m r[i, m] + R[m, j]              L[i, j] = (+)_m L[i, m] + l[m, j]
 
-Downwards, a cell hands its probability on to its parts: to those of R[i, j] by way of m, for one, the share
-exp(r[i, m] + R[m, j] - R[i, j]), which is at most 1. So no difference of two infinities is ever taken, and nothing can
-overflow; probabilities below 1e-30 are taken for 0.
+Downwards, a cell passes its probability to its parts: R[i, j], for example, passes the share
+exp(r[i, m] + R[m, j] - R[i, j]), which is at most 1, to its parts at m. So there are no differences of two infinities,
+and nothing can overflow; probabilities below 1e-30 are treated as 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tagweave.kernels import inner, kernel
 
 _U = np.uintp
 _ONE = np.uintp(1)
-_NO_SUMMAND = -50.0  # of a sum whose largest summand is 0
+_NO_SUMMAND = -50.0  # negligible in a sum whose largest summand is 0
 _NO_PROBABILITY, _NO_SHARE = 1e-30, -70.0
 
 
@@ -59,7 +59,7 @@ def _add(value, tops, totals, x):
 
 @inner
 def _log(tops, totals, x):
-    """The logarithm of such a sum."""
+    """The logarithm of the sum exp(tops[x]) totals[x]."""
     return tops[x] + math.log(totals[x]) if totals[x] > 0 else -np.inf
 
 
@@ -92,7 +92,7 @@ def _inside(n, single_root, charts):
 
 @inner
 def _outside(n, single_root, log_z, charts, marginal):
-    """The probabilities of all cells from those that they are parts of; those of R, L, l go to charts[5:8]."""
+    """The probabilities of all cells from those of which they are parts; those of R, L, l go to charts[5:8]."""
     s, R, L, l, S = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741
     PR, PL, Pl = charts[5], charts[6], charts[7]
     charts[5:8] = 0.0
@@ -123,15 +123,15 @@ def _outside(n, single_root, log_z, charts, marginal):
 
 @inner
 def _share(probability, gap):
-    """The probability times exp(gap); 0 where the probability is, whatever the gap."""
+    """The probability times exp(gap); 0 if the probability is 0, whatever the gap."""
     return probability * math.exp(gap) if probability > _NO_PROBABILITY and gap > _NO_SHARE else 0.0
 
 
 @inner
 def _hand_down(cell, wholes, probabilities, others, probabilities_of_others, first, N):
-    """Hand the probabilities of cells x >= first on to both of their parts: one cell, the same for all, and others[x].
+    """Pass the probabilities of cells x >= first to both of their parts: one cell, shared by all, and others[x].
 
-    Returns what the one cell gets.
+    Returns the probability that the shared cell gets.
     """
     total = 0.0
     for x in range(first, N):

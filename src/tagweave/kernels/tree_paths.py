@@ -1,9 +1,9 @@
-"""The way from a modifier to a head through another tree of the sentence: how far up, then how far down.
+"""The path from a modifier to a head through another tree of the sentence: how far up, then how far down.
 
     up(h, m), down(h, m) = steps from m to the lowest token (or root) above both, and from there to h
 
-Tokens enter one by one, a head before its modifiers. Then the way from m to any h that is there already begins with the
-step to m's head p, and the way back is the same one:
+Tokens enter one by one, a head before its modifiers. Then the path from m to any h entered before begins with the step
+to m's head p, and the path back is its reverse:
 
     up(h, m) = up(h, p) + 1      down(h, m) = down(h, p)      up(m, h) = down(h, m)      down(m, h) = up(h, m)
 
@@ -19,16 +19,16 @@ from tagweave.kernels import inner, kernel
 
 FARTHEST = 3
 PATHS = (FARTHEST + 1) ** 2 + 1
-"""How many paths there are: number 0 where no way leads, else 1 + up * 4 + down."""
+"""How many paths there are: number 0 for no path, else 1 + up * 4 + down."""
 
 
 @kernel
 def tree_paths(heads, ptr, paths):
-    """Set paths uint8[cells] (by head and modifier, as in `kernels.arcs`) to the number of the way through a tree.
+    """Set paths uint8[cells] (by head and modifier, as in `kernels.arcs`) to the number of the path through a tree.
 
-    heads int32[P], by position (those of roots are not looked at), and ptr int64[S + 1] the first position of every
-    sentence. Nothing is asked of heads: a token whose head is unknown (negative) or outside the sentence, or that goes
-    round in a circle, or is below such a one, has no way to any other.
+    heads int32[P] by position (those of roots are ignored), ptr int64[S + 1] the first position of every sentence.
+    Heads may be anything: a token whose head is unknown (negative) or outside the sentence, that is on a cycle, or that
+    is below such a token, has no path to any other.
     """
     cell = 0
     for s in range(ptr.shape[0] - 1):
@@ -54,7 +54,7 @@ def tree_paths(heads, ptr, paths):
 
 @inner
 def _top_down(heads, order):
-    """The root and all tokens below it, every one behind its head. Returns how many they are."""
+    """The root and all tokens below it, every one after its head. Returns how many they are."""
     n = heads.shape[0]
     first, following = np.full(n, -1, np.int64), np.full(n, -1, np.int64)  # modifiers of every position, as a list
     for m in range(1, n):

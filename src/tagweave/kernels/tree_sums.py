@@ -7,15 +7,15 @@ exactly 0 where the evidence excludes an arc:
     R[i, j] = sum_m r[i, m] R[m, j]              L[i, j] = sum_m L[i, m] l[m, j]
     Z       = R[0, n],  or with one child of the root  sum_m p[0, m] L[1, m] R[m, n]
 
-The derivative of log Z in each cell is found by running the pushes backwards; times the cell of an arc it is the arc's
-probability. The evidence is in p alone: one recurrence gives Z of all trees, and Z of those that are allowed.
+The derivative of log Z with respect to each cell comes from running the pushes backwards; times the cell of an arc it
+is the arc's probability. The evidence is in p alone: one recurrence gives Z of all trees, and Z of the allowed ones.
 
-Range. Every tree has one head for every word, so a shift changes Z by a factor, and log Z gets it back: it makes the
-best potential of each word 1. With A[m] = sum_h p[h, m], a cell is at most the product of A over its words, and what
-completes it to trees at most that over all others. So what falls below the smallest number is harmless unless Z is as
-small beside the product of all A; and nothing falls there at all if no cell is very small. Where neither holds, because
-strong scores disagree with every tree, the sentence is done again with shifts that make Z about 1; and where that does
-not help, in logarithms (`kernels.tree_logarithms`).
+Range. Every tree has one head for every word, so a shift changes Z by a factor, which is added back to log Z: it makes
+the best potential of each word 1. With A[m] = sum_h p[h, m], a cell is at most the product of A over its words, and the
+sum of its completions to trees at most that over all others. So underflow is harmless unless Z is as small compared
+with the product of all A; and there is none if no cell is very small. If neither holds, because strong scores disagree
+with every tree, the sentence is summed again with shifts that make Z about 1; and if that does not help, in logarithms
+(`kernels.tree_logarithms`).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from tagweave.kernels.tree_logarithms import log_marginals
 
 _U = np.uintp
 _ONE = np.uintp(1)
-_LOG_TREES = math.log(6.75)  # there are fewer projective trees of n words than exp of n times this
-_LARGEST = 1e200  # of a cell: of its probability no more than 1e-100 is lost where its derivative underflows
-_LEAST = 1e-100  # of a cell that is not 0: products of three of them are not 0 either
-_LOG_SHARE = -575.0  # log 1e-250, of Z in the product of all A
+_LOG_TREES = math.log(6.75)  # n words have fewer projective trees than exp(n times this)
+_LARGEST = 1e200  # largest cell: if its derivative underflows, at most 1e-100 of its probability is lost
+_LEAST = 1e-100  # least nonzero cell: products of three such cells are not 0
+_LOG_SHARE = -575.0  # log 1e-250, the least share of Z in the product of all A
 _CHARTS = 8
 
 
@@ -43,9 +43,9 @@ _CHARTS = 8
 def marginals(scores, allowed, ptr, lengths, single_root, marginal, log_z):
     """Set marginal[arc] = P(arc) and log_z float64[B]; -inf and all 0 where no tree is allowed.
 
-    scores float32 or float64 (flat, as in `kernels.tree`, whose single_root, ptr and lengths these are); a score of
-    -inf excludes an arc, too. allowed uint8 or bool (flat), or empty: everything is. marginal float (flat), 0 in column
-    0 and on the diagonal. The gradient of log Z(all) - log Z(allowed) is the difference of two such marginals.
+    scores float32 or float64 (flat), single_root, ptr and lengths as in `kernels.tree`; a score of -inf excludes an
+    arc, too. allowed uint8 or bool (flat), or empty if all arcs are allowed. marginal float (flat), 0 in column 0 and
+    on the diagonal. The gradient of log Z(all) - log Z(allowed) is the difference of two such marginals.
     """
     longest = 0
     for s in range(lengths.shape[0]):
@@ -101,7 +101,7 @@ def _sentence(scores, allowed, n, single_root, space, rows, marginal):
 
 @inner
 def _sums(n, single_root, gauge, charts, rows):
-    """Z of the scores in charts[0], less the gauge each, in potentials; and whether nothing that counts was lost."""
+    """Z of the scores in charts[0], each less the gauge, in potentials; and whether the result is exact enough."""
     log_product, least, largest = _potentials(n, gauge, charts[0], rows)
     if not largest < _LARGEST:
         return np.inf, False
@@ -142,7 +142,7 @@ def _shifted(scores, allowed, n, p, rows):
 
 @inner
 def _take_only_heads(n, single_root, p, marginal):
-    """Where every word has one head left: set their marginals to 1 if they are a projective tree; whether they are."""
+    """If every word has one head left: set their marginals to 1 if they form a projective tree. Returns whether."""
     heads = np.empty(n, np.int32)
     for h in range(n + 1):
         for m in range(1, n + 1):
@@ -157,7 +157,7 @@ def _take_only_heads(n, single_root, p, marginal):
 
 @inner
 def _gauge(n, single_root, total, charts, rows):
-    """What to take from all scores, now in charts[0], to bring Z near 1: from what it was, and from the best tree."""
+    """The amount to subtract from all scores, in charts[0], to bring Z near 1, from the last Z and the best tree."""
     if not total < np.inf:
         return _LOG_TREES
     fill(charts[0][: n + 1, : n + 1], single_root, charts[1:5], rows)
@@ -190,7 +190,7 @@ def _potentials(n, gauge, p, rows):
 
 @inner
 def _inside(n, single_root, charts, rows, least, largest):
-    """Fill R, L, r, l = charts[1:5]. Returns the least and largest of what is given and of cells that are not 0."""
+    """Fill R, L, r, l = charts[1:5]. Returns the least and largest nonzero cell, given bounds included."""
     p, R, L, r, l = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741 - the recurrence's name
     split, left, right = rows[0], rows[1], rows[2]
     N = _U(n + 1)
@@ -217,7 +217,7 @@ def _inside(n, single_root, charts, rows, least, largest):
 
 @inner
 def _push(rightmost, leftmost, outward, L, l, R, first, N, split, left, right):  # noqa: E741
-    """Cells (i, x), x >= first, of which the finished cell (i, j) is a part."""
+    """Push the finished cell (i, j) to the cells (i, x), x >= first, of which it is a part."""
     for x in range(first, N):
         split[x] += rightmost * L[x]
         left[x] += leftmost * l[x]
@@ -240,7 +240,7 @@ def _total(n, single_root, charts):
 def _outside(n, single_root, total, charts, rows, marginal):
     """From the charts of `_inside`, set marginal float[n + 1, n + 1]. dR, dL, dl = charts[5:8] are derivatives.
 
-    Derivatives of a cell that no tree reaches have no bound: they may be inf, and inf * 0 nan, so they are never used.
+    The derivative of a cell that no tree reaches is unbounded: it may be inf, and inf * 0 is nan, so it is never used.
     """
     p, R, L, r, l = charts[0], charts[1], charts[2], charts[3], charts[4]  # noqa: E741 - the recurrence's name
     dR, dL, dl = charts[5], charts[6], charts[7]

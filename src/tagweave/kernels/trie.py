@@ -1,4 +1,4 @@
-"""Words laid out for matching: the trie of a lexicon as arrays, and the spans of a text where its words are found."""
+"""The trie of a lexicon as arrays, and the spans of a text where its words occur."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ class Spans(NamedTuple):
 
 
 def code_points(text: str) -> NDArray[np.uint32]:
-    """uint32[n], one a character."""
+    """uint32[n], one per character."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 @cache
 def run_characters() -> NDArray[np.bool_]:
-    """bool[code points]: letters that have case, digits, and marks on them, of which several in a row are one run."""
+    """bool[code points]: letters that have case, digits, and marks on them; consecutive ones form a run."""
     category = unicodedata.category
     return np.fromiter((category(chr(point)) in _RUN for point in range(_POINTS)), np.bool_, _POINTS)
 
 
 class Trie:
-    """Words laid out for `tagweave.kernels.matching`.
+    """The trie of words, as arrays for `tagweave.kernels.matching`.
 
     Args:
-        words: different, non-empty.
-        numbers: what a match of each word is called.
+        words: distinct and non-empty.
+        numbers: the number of each word in matches.
     """
 
     def __init__(self, words: Sequence[str], numbers: Sequence[int]) -> None:
@@ -67,15 +67,15 @@ class Trie:
         kernels.grow(points, ptr, common, following, chosen, self.label, self.child, self.word, self.root)
 
     def match(self, points: NDArray[np.uint32]) -> Spans:
-        """The words that maximum matching finds from left to right, none overlapping another."""
+        """The words that maximum matching finds from left to right, without overlaps."""
         return self._spans(kernels.match, points, len(points))
 
     def occurrences(self, points: NDArray[np.uint32]) -> Spans:
         """All occurrences of all words in the text, overlapping others or not."""
         return self._spans(kernels.occurrences, points, len(points))
 
-    def _spans(self, kernel: Callable[..., int], points: NDArray[np.uint32], room: int) -> Spans:
-        """What a kernel of the trie finds, with room for so many spans at first."""
-        spans = Spans(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32))
-        found = kernel(points, run_characters(), self.root, self.label, self.child, self.word, *spans)
-        return spans.only(slice(found)) if found <= room else self._spans(kernel, points, found)
+    def _spans(self, kernel: Callable[..., int], points: NDArray[np.uint32], capacity: int) -> Spans:
+        """The spans that a kernel finds; `capacity` is that of the first attempt."""
+        spans = Spans(np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.int32))
+        count = kernel(points, run_characters(), self.root, self.label, self.child, self.word, *spans)
+        return spans.only(slice(count)) if count <= capacity else self._spans(kernel, points, count)

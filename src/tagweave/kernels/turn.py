@@ -1,7 +1,7 @@
-"""Whose turn it is to compile a kernel: one process of those that need it at one time; the others read what it wrote.
+"""Turns at compiling: of several processes that need a kernel, one compiles it, and the others read its result.
 
-The turn is a lock of the operating system on a file, which goes when its holder does, however that ends. Where there
-are no such locks (Windows, some network folders), or the holder takes longer than compiling ever does, nobody waits.
+A turn is an operating system lock on a file, released however its holder ends. Without such locks (Windows, some
+network folders), or if the holder takes longer than compiling ever does, nobody waits.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 LIMIT = 30.0
-"""Seconds that a process waits for another one at the most: a server that is to end would hang as long."""
+"""The most seconds that a process waits for another: a server that is stopped would hang that long."""
 _PAUSE = 0.02
 
 _held: list[tuple[int, int]] = []  # depths, and the files that this process has locked: the innermost comes last
 
 
 def take(path: Path, depth: int) -> None:
-    """Wait until no other process has the turn, and have it until `give_back`.
+    """Wait until no other process has the turn, and hold it until `give_back`.
 
     Args:
         path: the file of a kernel.
-        depth: how many kernels are being compiled that call this one. They keep their turns.
+        depth: how many callers of this kernel are being compiled. They keep their turns.
 
     Raises:
-        OSError: the file cannot be made, or the folder knows no locks.
+        OSError: the file cannot be created, or the folder does not support locks.
     """
     give_back(depth)  # after an error, or Control-C, there was nothing to keep
     if fcntl is None:
@@ -43,7 +43,7 @@ def take(path: Path, depth: int) -> None:
 
 
 def give_back(depth: int) -> None:
-    """Let another process have the turn, at this depth and at all below."""
+    """Release the turn at this depth and all deeper ones."""
     while _held and _held[-1][0] >= depth:
         os.close(_held.pop()[1])
 

@@ -1,6 +1,6 @@
 """Sparse weight updates: only the weights that a batch touched, given as blocks start[i] .. stop[i] - 1 of one vector.
 
-Blocks may repeat: the first visit takes the gradient and leaves 0, later ones find nothing to do.
+Blocks may repeat: the first visit takes the gradient and leaves 0, so later ones change nothing.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def allocate(
     e: kernels.Sentences,
     first: int,
     last: int,
-) -> kernels.Room:
+) -> kernels.Buffers:
     """Buffers for steps over sentences first .. last - 1, with the first `count` views."""
     labels, dtype, bounds = len(base.start), base.score.dtype, e.ptr[first : last + 1]
     tokens = slice(bounds[0], bounds[-1])
@@ -96,4 +96,4 @@ def allocate(
     moves = kernels.Moves(np.empty(2 * most, np.int64), np.empty(2 * most))
     best, target = np.empty((2, len(e.word_types[tokens])), np.int32)
     scores, again, of_view = np.empty((3, cells), dtype)
-    return kernels.Room(count, now, moves, scores, again, of_view, best, target, np.zeros(last - first, np.bool_))
+    return kernels.Buffers(count, now, moves, scores, again, of_view, best, target, np.zeros(last - first, np.bool_))
