@@ -1,6 +1,6 @@
 """`tagweave annotate`: people answer questions in a browser, and models learn from the answers.
 
-Each command is a file beside this one; it is entered here.
+Each command is a file in this folder and is registered here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`tagweave annotate adduser`: somebody who may sign in."""
+"""`tagweave annotate adduser`: adds a user who may sign in."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ def adduser(
     name: Annotated[str, typer.Option(metavar="N", help="The name to sign in with.")],
     role: Annotated[
         str,
-        typer.Option(metavar="annotator|curator", help="Annotators answer; curators decide, too, and invite others."),
+        typer.Option(metavar="annotator|curator", help="Annotators answer; curators also decide, and invite others."),
     ] = "annotator",
     password: Annotated[
-        str | None, typer.Option(metavar="P", help="Asked for on the terminal when left out, which nobody else sees.")
+        str | None, typer.Option(metavar="P", help="By default, asked for on the terminal, where nobody else sees it.")
     ] = None,
 ) -> None:
-    """Let somebody sign in on the annotation server."""
+    """Add a user to the annotation server."""
     with opened(store) as people:
         from tagweave.annotate.passwords import hashed
 
-        added = people.add_annotator(name, role, hashed(_asked(name) if password is None else password))
+        added = people.add_annotator(name, role, hashed(_prompted(name) if password is None else password))
     say(f"{added.name}: {added.role}")
 
 
-def _asked(name: str) -> str:
+def _prompted(name: str) -> str:
     if not sys.stdin.isatty():
         raise OptionError("found no terminal to ask for a password, expected one, or --password")
     return str(typer.prompt(f"Password of {name}", hide_input=True, confirmation_prompt=True, err=True))

@@ -1,4 +1,4 @@
-"""`tagweave annotate export`: the answers, to train on or to study."""
+"""`tagweave annotate export`: writes the answers, to train on or to study."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def export(
     store: StoreUrl,
     output: options.Output,
     guideline: Annotated[
-        str | None, typer.Option(metavar="G", help="Of the tasks; needed but for judgements, which are of all.")
+        str | None,
+        typer.Option(metavar="G", help="The guideline of the tasks; not needed for judgements, which cover all."),
     ] = None,
     format: Annotated[  # noqa: A002
         str | None,
@@ -28,13 +29,13 @@ def export(
     ] = None,
     ambiguous: Annotated[
         bool,
-        typer.Option("--ambiguous", help="Where annotators differed to the end, allow all labels that they chose."),
+        typer.Option("--ambiguous", help="Where annotators never agreed, allow all labels that they chose."),
     ] = False,
 ) -> None:
-    """Write what was agreed on as a partial corpus, or every judgement as a line of JSON.
+    """Write the agreed answers as a partial corpus, or every judgement as a line of JSON.
 
-    In a partial corpus (CoNLL-U, or KyTea's format for characters) all that nobody was asked for is unknown. Where
-    there are no answers yet, nothing is written.
+    In a partial corpus (CoNLL-U, or KyTea's format for characters) everything that nobody was asked about is unknown.
+    Without answers, nothing is written.
     """
     form = format or _format_of_name(output)
     if form is None:

@@ -1,4 +1,4 @@
-"""`tagweave annotate import`: sentences become questions."""
+"""`tagweave annotate import`: turns sentences into questions."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def import_corpus(
         typer.Option(
             "--as",
             metavar="real|gold|training",
-            help="real: what CORPUS leaves open. gold: what it knows, asked in between to measure annotators. training:"
-            " what it knows, asked before an annotator is admitted.",
+            help="real: tokens that CORPUS leaves open. gold: known tokens, mixed in to measure annotators. training:"
+            " known tokens, asked before an annotator is admitted.",
         ),
     ] = "real",
     share: Share = 0.2,
-    number: Annotated[int, typer.Option(min=1, metavar="N", help="gold, training: so many, drawn among these.")] = 100,
+    number: Annotated[int, typer.Option(min=1, metavar="N", help="gold, training: how many, drawn at random.")] = 100,
     words: Annotated[
         str | None,
         typer.Option(
-            metavar="LIST", help="Ask of occurrences of the words of LIST whether they are words; MODEL segments."
+            metavar="LIST", help="Ask whether occurrences of the words of LIST are words; MODEL must segment."
         ),
     ] = None,
     strategy: Strategy = None,
@@ -48,30 +48,30 @@ def import_corpus(
 ) -> None:
     """Put sentences into the store as questions for annotators.
 
-    With MODEL, the tokens are asked for of which it is least certain; without, those that CORPUS leaves ambiguous.
+    With MODEL, the questions are about its least certain tokens; without, about those that are ambiguous in CORPUS.
     """
     from tagweave.corpus.load import load
     from tagweave.harvest.lexicon import read
 
     _check(purpose, model, words, strategy)
     tagger = open_model(model, guideline, threads) if model else None
-    found = load(corpus, format, tagger.guideline if tagger else guideline)
+    sentences = load(corpus, format, tagger.guideline if tagger else guideline)
     with opened(store) as questions:
         from tagweave.annotate import intake
         from tagweave.annotate.task import Purpose
 
         version = intake.version_of(questions, model) if model else None
         if purpose != "real":
-            added = intake.put_known(questions, found, Purpose(purpose), number, tagger, share, version, seed)
+            added = intake.put_known(questions, sentences, Purpose(purpose), number, tagger, share, version, seed)
         elif tagger is None:
-            added = intake.put_ambiguous(questions, found)
+            added = intake.put_ambiguous(questions, sentences)
         elif words:
             added = intake.put_words(
-                questions, found, tagger, read(words).words, None, version, seed, strategy or "entropy"
+                questions, sentences, tagger, read(words).words, None, version, seed, strategy or "entropy"
             )
         else:
-            added = intake.put_uncertain(questions, found, tagger, share, version, seed, strategy or "marginal")
-    say(f"{added:,} new tasks from {len(found):,} sentences")
+            added = intake.put_uncertain(questions, sentences, tagger, share, version, seed, strategy or "marginal")
+    say(f"{added:,} new tasks from {len(sentences):,} sentences")
 
 
 def _check(purpose: str, model: str | None, words: str | None, strategy: str | None) -> None:

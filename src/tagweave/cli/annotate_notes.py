@@ -1,4 +1,4 @@
-"""`tagweave annotate notes`: the labels of a guideline, and what annotators read about each."""
+"""`tagweave annotate notes`: stores the labels of a guideline with notes for annotators."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tagweave.cli.printing import say
 
 
 def notes(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="One label a line, a tab, and a note for annotators.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A label per line, a tab, and a note for annotators.")],
     store: StoreUrl,
-    guideline: Annotated[str, typer.Option(metavar="G", help="Whose labels they are.")],
+    guideline: Annotated[str, typer.Option(metavar="G", help="The guideline of the labels.")],
 ) -> None:
-    """Put in the labels of a guideline with a note on each, also labels that no model knows yet."""
+    """Store the labels of a guideline with a note on each, including labels that no model knows yet."""
     with opened(store) as labels:
         from tagweave.annotate.notes import put, read
 
-        found = read(file)
-        added = put(labels, guideline, found)
-    say(f"{guideline}: {len(found):,} labels, {added:,} of them new")
+        entries = read(file)
+        added = put(labels, guideline, entries)
+    say(f"{guideline}: {len(entries):,} labels, {added:,} of them new")

@@ -1,4 +1,4 @@
-"""`tagweave annotate serve`: the pages where people answer, and the model that asks again."""
+"""`tagweave annotate serve`: serves the pages where people answer, and trains models on the answers."""
 
 from __future__ import annotations
 
@@ -44,23 +44,26 @@ def serve(
         ),
     ] = "2,2,3",
     planted: Annotated[
-        float, typer.Option(min=0, max=1, metavar="SHARE", help="So many tasks are of gold, while there is some.")
+        float,
+        typer.Option(min=0, max=1, metavar="SHARE", help="The share of tasks from gold data, while there are any."),
     ] = 0.05,
     admit: Annotated[
         float | None,
-        typer.Option(min=0, max=1, metavar="SHARE", help="Annotators are admitted with so much of training right."),
+        typer.Option(min=0, max=1, metavar="SHARE", help="Admit annotators with this share of training tasks right."),
     ] = None,
     train: Annotated[
         list[str] | None,
-        typer.Option(metavar="[G=]TRAIN", help="Train again on this and the answers, in the background; repeatable."),
+        typer.Option(metavar="[G=]TRAIN", help="Train again on this and the answers, in the background (repeatable)."),
     ] = None,
     every: Annotated[int, typer.Option(min=1, metavar="N", help="Train after N new judgements.")] = 100,
     dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Development corpus: accuracy of every model on it is shown.")
+        str | None, typer.Option(metavar="FILE", help="Development corpus: show every model's accuracy on it.")
     ] = None,
-    models: Annotated[str, typer.Option(metavar="FOLDER", help="Where new models go.")] = "models",
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Listen here; others reach no loopback.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="P", help="0: any that is free.")] = 8765,
+    models: Annotated[str, typer.Option(metavar="FOLDER", help="The folder of new models.")] = "models",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Listen here; other machines cannot reach a loopback address.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="P", help="The port; 0 for any free one.")] = 8765,
     public_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="Where people reach the pages, for links. Default: the address above."),
@@ -69,7 +72,7 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="ADDRESS",
-            help="A server in front, or a network of them: its X-Forwarded headers are believed; repeatable.",
+            help="A proxy server or network whose X-Forwarded headers to trust (repeatable).",
         ),
     ] = None,
 ) -> None:
@@ -92,8 +95,8 @@ def serve(
 
         with as_option_error():
             plan = training_plan(store, tagger, train, models)
-        asked = None if words else corpus
-        plan = replace(plan, every=every, dev=dev, corpus=asked, share=share, strategy=uncertain)
+        sentences = None if words else corpus
+        plan = replace(plan, every=every, dev=dev, corpus=sentences, share=share, strategy=uncertain)
     with opened(store, settings) as answers:
         from tagweave.annotate import serving
 
@@ -117,7 +120,7 @@ def _rule(text: str) -> Rule:
 
 
 def _entered(store: Store, path: str, tagger: Tagger, dev: str | None) -> int:
-    """The version of the model that is served, with which its accuracy begins."""
+    """Store the model that is served, with its accuracy, and return its version."""
     from tagweave.annotate.intake import version_of
     from tagweave.annotate.retraining import accuracy
 
@@ -125,13 +128,13 @@ def _entered(store: Store, path: str, tagger: Tagger, dev: str | None) -> int:
 
 
 def _ask(store: Store, corpus: str, tagger: Tagger, share: float, version: int, strategy: str) -> None:
-    """Put in what the model is uncertain of."""
+    """Store questions about the model's least certain tokens."""
     from tagweave.annotate import intake
     from tagweave.corpus.load import load
 
-    found = load(corpus, unnamed=tagger.guideline)
-    added = intake.put_uncertain(store, found, tagger, share, version, strategy=strategy)
-    say(f"{added:,} new tasks from {len(found):,} sentences")
+    sentences = load(corpus, unnamed=tagger.guideline)
+    added = intake.put_uncertain(store, sentences, tagger, share, version, strategy=strategy)
+    say(f"{added:,} new tasks from {len(sentences):,} sentences")
 
 
 def _training(plan: Plan | None) -> AbstractContextManager[None]:
@@ -143,7 +146,7 @@ def _training(plan: Plan | None) -> AbstractContextManager[None]:
 
 
 class _Front(NamedTuple):
-    """The address for links, if not the one where we listen, and who may forward requests."""
+    """The public address for links, if it differs from the one to listen on, and the trusted proxies."""
 
     url: str | None
     proxies: Sequence[str]

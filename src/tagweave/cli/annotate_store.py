@@ -16,25 +16,26 @@ if TYPE_CHECKING:
 
 StoreUrl = Annotated[
     str,
-    typer.Option("--store", metavar="URL", help="sqlite:///FILE or postgresql://..., made where it does not exist."),
+    typer.Option("--store", metavar="URL", help="sqlite:///FILE or postgresql://...; created if it does not exist."),
 ]
 
 Guideline = Annotated[
-    str | None, typer.Option(metavar="G", help="Of the answers, in a model of several. Default: its first.")
+    str | None,
+    typer.Option(metavar="G", help="The guideline of the answers, if the model has several. Default: its first."),
 ]
-Share = Annotated[float, typer.Option(min=0, max=1, help="Ask for so much of the tokens, the least certain.")]
+Share = Annotated[float, typer.Option(min=0, max=1, help="Ask about this share of the tokens, the least certain ones.")]
 Strategy = Annotated[
     str | None,
     typer.Option(
         metavar="marginal|entropy",
-        help="What is uncertain: where the best label has little probability (default for tokens), or where the entropy"
-        " of labels is great (default for words of a list).",
+        help="What counts as uncertain: a low probability of the best label (default for tokens), or a high entropy of"
+        " the labels (default for words of a list).",
     ),
 ]
 
 
 def check_strategy(strategy: str | None) -> None:
-    """Raises OptionError: an unknown strategy."""
+    """Raise OptionError for an unknown strategy."""
     if strategy not in (None, "marginal", "entropy"):
         raise OptionError(f"unknown --strategy {strategy!r}, expected marginal or entropy")
 
@@ -44,7 +45,7 @@ def opened(url: str, settings: Settings | None = None) -> Iterator[Store]:
     """The store of a URL, closed at the end of the block.
 
     Raises:
-        OptionError: not a store, one that cannot be reached, or a value that it does not take.
+        OptionError: the URL is not that of a store, the store cannot be reached, or it refuses a value.
     """
     try:
         from sqlalchemy.exc import SQLAlchemyError
@@ -62,9 +63,9 @@ def opened(url: str, settings: Settings | None = None) -> Iterator[Store]:
         finally:
             store.close()
     except SQLAlchemyError as error:
-        said = str(getattr(error, "orig", None) or error).strip().splitlines()
-        raise OptionError(f"--store: {said[0] if said else error!r}") from error
+        lines = str(getattr(error, "orig", None) or error).strip().splitlines()
+        raise OptionError(f"--store: {lines[0] if lines else error!r}") from error
     except ValueError as error:
-        if type(error) is not ValueError:  # it says already where it comes from
+        if type(error) is not ValueError:  # such an error already names its source
             raise
         raise OptionError(str(error)) from error

@@ -1,4 +1,4 @@
-"""Groups of commands: their list in a help text, and values of options that need no Pydantic."""
+"""Groups of commands: their list in help texts, and option values without Pydantic."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typer.core import TyperGroup
 
 
 class Commands(TyperGroup):
-    """Lists commands with the first sentence of what each tells of itself, on as many lines as that takes.
+    """A group whose help lists each command with the whole first sentence of its help.
 
-    Typer has Pydantic convert every value, whose import takes as long as all else that it does. Text needs none of it.
+    Typer converts every value with Pydantic, whose import takes as long as everything else. Text does not need it.
     """
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A command whose options read text as it stands."""
+        """A command whose options take text unchanged."""
         command = super().get_command(ctx, cmd_name)
         _read_as_text(command.get_params(ctx) if command else ())
         return command
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options of the group, text as it stands."""
+        """Read the options of the group, with text unchanged."""
         _read_as_text(self.get_params(ctx))
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write them as a list of definitions."""
+        """Write the commands as a list of definitions."""
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, _first_sentence(command.help or "")) for name, command in commands if command])
@@ -35,18 +35,18 @@ class Commands(TyperGroup):
 
 def _read_as_text(parameters: Iterable[Any]) -> None:
     for parameter in parameters:
-        if hasattr(parameter, "type_descriptor"):  # of other versions Pydantic is no part
+        if hasattr(parameter, "type_descriptor"):  # other versions of Typer do not use Pydantic
             parameter._runtime_param = _Text(parameter)
 
 
 class _Text:
-    """The values of a parameter: text and lists of text as they are, and all others by Typer's own conversion."""
+    """The values of a parameter: text and lists of text unchanged, all others by Typer's own conversion."""
 
     def __init__(self, parameter: Any) -> None:
         self._other = parameter._runtime_param
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The value as the command gets it."""
+        """The value for the command."""
         annotation = param.type_descriptor.annotation
         is_several = param.multiple or param.nargs == -1
         if value is None:

@@ -13,30 +13,30 @@ from tagweave.cli.outputs import check_outputs
 def compare(
     first: Annotated[str, typer.Argument(metavar="[G=]A[#LAYER]", help="A corpus under one guideline.")],
     second: Annotated[str, typer.Argument(metavar="[G=]B[#LAYER]", help="A corpus under the other.")],
-    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page with more examples, too.")] = None,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Also write a page with more examples.")] = None,
     model: Annotated[
         str | None, typer.Option(metavar="MODEL", help="A model of both guidelines, for corpora of different text.")
     ] = None,
     format: options.InputFormat = None,  # noqa: A002
     threads: options.Threads = 1,
 ) -> None:
-    """Show which tags of two guidelines stand beside each other, how often, and on which words.
+    """Show which tags of two guidelines occur at the same tokens, how often, and on which words.
 
-    Pairs of tags are counted where both corpora have the same sentences. For different text a model of both guidelines
-    (--model) tells how probable each missing tag is, and pairs are counted by their probability.
+    If both corpora have the same sentences, pairs of tags are counted. For different text, a model of both guidelines
+    (--model) gives the probabilities of the missing tags, and pairs are counted by probability.
 
-    Of head layers, as A#head and B#head name them, it is relations, and where the head of a token is in the other tree.
-    Sentences that have other tokens in the other corpus are left out.
+    For head layers, named as A#head and B#head, relations are compared, and the positions of each token's two heads.
+    Sentences with different tokens in the two corpora are left out.
     """
     from tagweave.corpus.load import load
     from tagweave.corpus.text_file import written
     from tagweave.evaluation.console import table_console
     from tagweave.evaluation.divergence_page import page
     from tagweave.evaluation.divergence_tables import tables
-    from tagweave.front.evaluation import compare as counted
+    from tagweave.front.evaluation import compare as divergence_of
 
     check_outputs([html], [first, second, model])
-    divergence = counted(load(first, format), load(second, format), model, threads)
+    divergence = divergence_of(load(first, format), load(second, format), model, threads)
     console = table_console()
     for table in tables(divergence):
         console.print(table)

@@ -1,4 +1,4 @@
-"""`tagweave complete`: what annotation leaves open, filled in by a model."""
+"""`tagweave complete`: fills in missing annotation by a model."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def complete(
     non_projective: options.NonProjective = False,
     threads: options.Threads = 1,
 ) -> None:
-    """Fill in what a corpus leaves unknown or ambiguous, and never change what it says.
+    """Fill in unknown and ambiguous labels of a corpus; known ones never change.
 
-    The labels are those of the most probable sequence that the annotation allows. The format stays; text without labels
-    becomes tagged or segmented text.
+    The new labels are those of the most probable sequence that the annotation allows. The format stays the same, but
+    text without labels becomes tagged or segmented text.
     """
     from tagweave.front.loading import load_model
 

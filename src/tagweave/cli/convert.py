@@ -1,4 +1,4 @@
-"""`tagweave convert`: a corpus of one guideline to another guideline."""
+"""`tagweave convert`: converts a corpus to another guideline."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def convert(
         int, typer.Option(min=0, metavar="N", help="List the N least certain tokens, on standard error.")
     ] = 0,
     review_file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Where the list of --review goes instead.")
+        str | None, typer.Option(metavar="FILE", help="Write the list of --review to this file instead.")
     ] = None,
     retag: Annotated[
-        bool, typer.Option("--retag", help="Put aside what the corpus already has under the new guideline.")
+        bool, typer.Option("--retag", help="Ignore labels that the corpus already has under the new guideline.")
     ] = False,
     threads: options.Threads = 1,
 ) -> None:
     """Convert the labels of a corpus to another guideline.
 
-    A model of both guidelines lets the labels of the corpus constrain those that come out; one with a guide of the
-    corpus's guideline takes them in place of the guide's; a model of one guideline ignores them.
+    With a model of both guidelines, the labels of the corpus constrain the new ones; a model with a guide of the
+    corpus's guideline uses them in place of the guide's; a model of one guideline ignores them.
 
-    Column files get a further column, and CoNLL-U the field of XPOS or UPOS that is empty; formats with one label a
-    word get the new labels. Those that the corpus already has under the new guideline stay, unless
-    --retag replaces them: so a conversion of text that is annotated under both can be evaluated.
+    Column files get another column, and CoNLL-U uses the empty one of XPOS and UPOS; in formats with one label per
+    word the new labels replace the old. Labels that the corpus already has under the new guideline stay, unless
+    --retag replaces them, for example to evaluate a conversion of text annotated under both.
 
     A parser with a guide converts the trees of CoNLL-U.
     """
@@ -59,7 +59,7 @@ def convert(
     if review_file and not review:
         raise OptionError("found --review-file without --review, expected --review N as well")
     check_outputs([output, review_file], [model, input])
-    listed = load_model(model, threads).convert_file(
+    review_list = load_model(model, threads).convert_file(
         input,
         output,
         to,
@@ -72,7 +72,7 @@ def convert(
         progress=partial(counted, what="sentences"),
     )
     if review_file:
-        write_lines(review_file, listed.lines())
+        write_lines(review_file, review_list.lines())
     elif review:
-        for line in listed.lines():
+        for line in review_list.lines():
             say(line)

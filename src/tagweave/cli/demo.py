@@ -1,4 +1,4 @@
-"""`tagweave demo`: what the package does, shown on its sample corpora. Every number comes from the run."""
+"""`tagweave demo`: shows the package on its sample corpora. Every number comes from the run."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def demo() -> None:
     """Train on the sample corpora and show what the package does, in seconds.
 
     Tagging from full, partial and ambiguous annotation and from two guidelines, completion of a partial sentence,
-    segmentation from boundaries that are known here and there, and a saved model used again. The sample is small: the
-    scores show differences, and measure nothing.
+    segmentation from a few known boundaries, and reuse of a saved model. The sample is small: the scores illustrate
+    differences, and measure nothing.
     """
     from tagweave.evaluation.console import table_console
 
@@ -174,8 +174,8 @@ class _Show:
             self.say(f"A file in KyTea's format, {len(corpus)} lines: | is a boundary, - is none, a blank is unknown.")
             self.say(f"  {partial_lines(train)[0]}")
             words = _train(corpus, task="segment").relabelled(test).sentences
-        gold, found = (segmentations(sentences, "pd", "word") for sentences in (test, words))
-        f = word_scores(gold, found).words.f
+        gold, output = (segmentations(sentences, "pd", "word") for sentences in (test, words))
+        f = word_scores(gold, output).words.f
         self.say(f"The segmenter finds the words of {len(test)} other sentences with F {100 * f:.1f}. One of them:")
         self.say(f"  {''.join(words[0].forms)}  ->  {' '.join(words[0].forms)}")
 

@@ -1,4 +1,4 @@
-"""What the command line says where something is wrong: one line, for errors that are the user's to mend."""
+"""Errors of the command line: exit codes, and one line for errors that users can fix."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from tagweave.front.errors import message
 __all__ = ["BROKEN_PIPE", "INTERRUPTED", "USAGE", "OptionError", "as_option_error", "message"]
 
 USAGE = 2
-"""The exit code of a command whose input or options are wrong."""
+"""The exit code for wrong input or options."""
 INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it: 128 + SIGINT."""
+"""The exit code after Ctrl-C, as in shells: 128 + SIGINT."""
 BROKEN_PIPE = 141
-"""The exit code where the reader of the output has gone, as shells have it: 128 + SIGPIPE."""
+"""The exit code if the reader of the output has closed it, as in shells: 128 + SIGPIPE."""
 
 
 class OptionError(ValueError):
-    """An option or an argument that cannot be what it is."""
+    """An option or argument with a wrong value."""
 
 
 @contextmanager
 def as_option_error() -> Iterator[None]:
-    """Where values of options are checked below the command line: a `ValueError` is the user's, and says so."""
+    """Raise a `ValueError` from a check of option values as an `OptionError`."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""`tagweave evaluate`: systems against a gold standard."""
+"""`tagweave evaluate`: compares systems with a gold standard."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 def evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="The gold standard, [G=]FILE[#LAYER].")],
     systems: Annotated[
-        list[str], typer.Argument(metavar="SYSTEM", help="Outputs; the first is the one the others are compared to.")
+        list[str], typer.Argument(metavar="SYSTEM", help="Outputs; the others are compared with the first.")
     ],
     train: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The training corpus, for figures of unknown words.")
+        str | None, typer.Option(metavar="FILE", help="The training corpus, for scores of unknown words.")
     ] = None,
     layer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The layer to compare, in files that have several.")
+        str | None, typer.Option(metavar="NAME", help="The layer to compare, in files with several.")
     ] = None,
-    punctuation: Annotated[bool, typer.Option(help="Whether punctuation counts where trees are compared.")] = True,
+    punctuation: Annotated[bool, typer.Option(help="Whether punctuation counts in trees.")] = True,
     relations: Annotated[
-        str, typer.Option(metavar="universal|full", help="Relations without their subtypes, or as they stand.")
+        str, typer.Option(metavar="universal|full", help="Relations without or with their subtypes.")
     ] = "universal",
     format: options.InputFormat = None,  # noqa: A002
     as_json: options.AsJson = False,
 ) -> None:
-    """Score systems by the metrics that the corpora call for, and test whether they differ.
+    """Score systems by the metrics that suit the corpora, and test whether they differ significantly.
 
     The same words with labels: accuracy. Other words, or characters: precision, recall and F of words. Heads:
-    attachment scores. Of files with several layers each is reported that is not the same in all files; --layer, or
-    #LAYER of a file, names one.
+    attachment scores. For files with several layers, each layer that differs between files is reported; --layer or
+    #LAYER selects one.
     """
     from tagweave.corpus.load import load, parse_argument
     from tagweave.evaluation.segmentation import training_words
-    from tagweave.front.evaluation import evaluate as compared
+    from tagweave.front.evaluation import evaluate as report_of
 
     if repeated := [system for at, system in enumerate(systems) if system in systems[:at]]:
         raise OptionError(f"found the system {repeated[0]} twice, expected each once")
@@ -55,7 +55,7 @@ def evaluate(
     outputs = {system: read(system, gold_corpus.layer) for system in systems}
     words = training_words(load(train, format)) if train else None
     is_named = layer is not None or any(parse_argument(each).layer for each in (gold, *systems))
-    report = compared(
+    report = report_of(
         gold_corpus,
         outputs,
         all_layers=not is_named,

@@ -1,6 +1,6 @@
-"""`tagweave harvest`: partial annotation for free, a command for each source of it.
+"""`tagweave harvest`: partial annotation for free, with a command for each source.
 
-Each command is a file beside this one; it is entered here.
+Each command is a file in this folder and is registered here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`tagweave harvest lexicon`: words of lexicons in raw text, as partial annotation."""
+"""`tagweave harvest lexicon`: marks words of lexicons in raw text, as partial annotation."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from tagweave.cli.printing import say
 
 if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
-    from tagweave.harvest.annotation import Annotated as Found
+    from tagweave.harvest.annotation import Annotated as Match
     from tagweave.harvest.matching import LexiconMatcher
 
 
 def lexicon(
     raw: Annotated[
-        list[str], typer.Argument(metavar="RAW", help="Raw text, one sentence a line; - is standard input.")
+        list[str], typer.Argument(metavar="RAW", help="Raw text, one sentence per line; - is standard input.")
     ],
     lexicons: Annotated[
         list[str],
-        typer.Option("--lexicon", metavar="FILE", help="Words, one a line, perhaps with tags (repeatable)."),
+        typer.Option("--lexicon", metavar="FILE", help="Words, one per line, optionally with tags (repeatable)."),
     ],
     output: options.Output,
     matching: Annotated[
         str,
-        typer.Option(metavar="agreement|forward|backward", help="Which maximum matching has to find a word."),
+        typer.Option(metavar="agreement|forward|backward", help="Which maximum matching must find a word."),
     ] = "agreement",
-    minimum: Annotated[int, typer.Option(min=1, metavar="N", help="Leave out shorter entries.")] = 2,
+    minimum: Annotated[int, typer.Option(min=1, metavar="N", help="Ignore shorter entries.")] = 2,
     phrases: Annotated[
         int | None,
-        typer.Option(min=2, metavar="N", help="Entries of N characters and more may be several words."),
+        typer.Option(min=2, metavar="N", help="Entries of N or more characters may be several words."),
     ] = None,
     agree: Annotated[
-        str, typer.Option(metavar="all|any", help="Whether all lexicons have to find a word, or any.")
+        str, typer.Option(metavar="all|any", help="Whether all lexicons must find a word, or any.")
     ] = "all",
-    every: Annotated[bool, typer.Option("--all", help="Write sentences in which nothing is found, too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also write sentences without a word of the lexicons.")] = False,
     like: Like = None,
     sample: Sample = None,
     seed: options.Seed = 0,
 ) -> None:
-    """Mark the words of lexicons in raw text, and leave open what is between them: partial annotation to train on.
+    """Mark the words of lexicons in raw text, and leave all else unknown: partial annotation to train on.
 
-    A word counts where forward and backward maximum matching both find it, and all lexicons do. The sentences are
-    written in KyTea's format; those without a word are left out, and so are blanks, which are boundaries of words.
+    A word counts where both forward and backward maximum matching find it, in all lexicons. Sentences are written in
+    KyTea's format; sentences without a word are left out, and so are blanks, which are boundaries.
     """
     from tagweave.corpus.formats import kytea
     from tagweave.corpus.text_file import written
@@ -68,7 +68,7 @@ def lexicon(
     say(count.line(output) + selection.line)
 
 
-def _annotated(paths: Iterable[str], matcher: LexiconMatcher) -> Iterator[Found]:
+def _annotated(paths: Iterable[str], matcher: LexiconMatcher) -> Iterator[Match]:
     from tagweave.cli.progress import counted
     from tagweave.corpus.text_file import read_lines
     from tagweave.harvest.annotation import annotated
@@ -78,13 +78,13 @@ def _annotated(paths: Iterable[str], matcher: LexiconMatcher) -> Iterator[Found]
 
 
 class _Count:
-    """What passed, and what of it was kept."""
+    """Counts of sentences read, sentences kept, and words."""
 
     read = kept = words = 0
 
-    def keep(self, found: Iterable[Found], every: bool) -> Iterator[Sentence]:
-        """The sentences with words in them, or every one."""
-        for sentence, words in found:
+    def keep(self, matches: Iterable[Match], every: bool) -> Iterator[Sentence]:
+        """The sentences with words in them, or all."""
+        for sentence, words in matches:
             self.read += 1
             self.words += words
             if words or every:
@@ -92,5 +92,5 @@ class _Count:
                 yield sentence
 
     def line(self, output: str) -> str:
-        """What is said at the end."""
+        """The line to print at the end."""
         return f"{output}: {self.kept:,} of {self.read:,} sentences, {self.words:,} words found"

@@ -1,4 +1,4 @@
-"""`tagweave harvest markup`: the words that the markup of pages sets off, as partial annotation."""
+"""`tagweave harvest markup`: turns the markup of pages into partial annotation."""
 
 from __future__ import annotations
 
@@ -25,23 +25,25 @@ def markup(
     output: options.Output,
     format: Annotated[  # noqa: A002
         str | None,
-        typer.Option(metavar="markdown|html|mediawiki", help="The format of the pages, where their names hide it."),
+        typer.Option(
+            metavar="markdown|html|mediawiki", help="The format of the pages, if their names do not imply it."
+        ),
     ] = None,
     simplified: Annotated[
         bool, typer.Option("--simplified", help="Convert traditional Chinese characters to simplified ones.")
     ] = False,
     free_pairs: Annotated[
-        bool, typer.Option("--free-pairs", help="Two marked Chinese characters are not taken for one word.")
+        bool, typer.Option("--free-pairs", help="Do not treat two marked Chinese characters as one word.")
     ] = False,
-    every: Annotated[bool, typer.Option("--all", help="Write sentences without evidence, too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also write sentences without evidence.")] = False,
     like: Like = None,
     sample: Sample = None,
     seed: options.Seed = 0,
 ) -> None:
     """Turn links, emphasis and headings of pages into boundaries of words: partial annotation to train on.
 
-    The sentences are written in KyTea's format, each once. Two marked Chinese characters are a word; what is marked in
-    other scripts says nothing. Code blocks, tables, templates, references and scripts are dropped.
+    Sentences are written in KyTea's format, without repeats. Two marked Chinese characters are a word; marked text in
+    other scripts is not evidence. Code blocks, tables, templates, references and scripts are dropped.
     """
     from tagweave.corpus.formats import kytea
     from tagweave.corpus.text_file import written

@@ -1,4 +1,4 @@
-"""Options of all harvests: which sentences are kept."""
+"""Options of all harvests: which sentences to keep."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import typer
 Like = Annotated[
     list[str] | None,
     typer.Option(
-        "--like", metavar="RAW", help="Keep the sentences that mark a span which occurs in this raw text (repeatable)."
+        "--like", metavar="RAW", help="Keep sentences that mark a span that occurs in this raw text (repeatable)."
     ),
 ]
 Sample = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Keep so many sentences, drawn at random among those left.")
+    int | None, typer.Option(min=1, metavar="N", help="Keep this many sentences, drawn at random from the rest.")
 ]

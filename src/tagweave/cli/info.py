@@ -1,4 +1,4 @@
-"""`tagweave info`: what a corpus or a model is."""
+"""`tagweave info`: describes corpora and models."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def info(
     format: options.InputFormat = None,  # noqa: A002
     as_json: options.AsJson = False,
 ) -> None:
-    """Tell what files are: corpora (how much of each layer is known, ambiguous, unknown) and models.
+    """Describe files: corpora (how much of each layer is known, ambiguous, unknown) and models.
 
-    With --json one object a line for each file.
+    --json writes one object per line for each file.
     """
     from tagweave.evaluation.console import table_console
     from tagweave.front.description import describe, model_lines
 
     console = table_console()
     for file in files:
-        described = describe(file, format)
+        description = describe(file, format)
         if as_json:
-            typer.echo(json.dumps(described, ensure_ascii=False))
-        elif described["kind"] == "model":
-            for line in model_lines(described):
+            typer.echo(json.dumps(description, ensure_ascii=False))
+        elif description["kind"] == "model":
+            for line in model_lines(description):
                 show(line)
         else:
-            _show_corpus(described, console)
+            _show_corpus(description, console)
 
 
 def _show_corpus(corpus: dict[str, Any], console: Console) -> None:

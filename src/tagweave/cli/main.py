@@ -1,4 +1,4 @@
-"""The command `tagweave`. Each command is a file beside this one, and imports what is heavy only when it runs."""
+"""The command `tagweave`. Each subcommand is a file in this folder and imports heavy modules only when it runs."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ COMMANDS = (
     "harvest",
     "annotate",
 )
-"""The commands in the order of the help: each is a function, or a Typer, of its name in a file of its name."""
+"""The commands in the order of the help: each is a function or a Typer in the file of its name."""
 _WITHOUT_ARGUMENTS = {"demo", "warm"}
 
 
 class _Commands(Commands):
-    """Runs a command and turns the errors that users can mend into one line and an exit code."""
+    """Runs a command, and turns errors that users can fix into one line and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # what is still buffered cannot be written either: let the interpreter flush it into nothing when it ends
+            # buffered output cannot be written either: send what the interpreter flushes at exit to the null device
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BROKEN_PIPE) from None
         except KeyboardInterrupt:
@@ -56,7 +56,7 @@ class _Commands(Commands):
 
 
 def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
-    """The command line with these commands; each of them takes time to build, whichever is run."""
+    """The command line with some commands; each one takes time to build."""
     app = typer.Typer(
         cls=_Commands,
         no_args_is_help=True,
@@ -75,8 +75,8 @@ def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
     return app
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(is_set: bool) -> None:
+    if is_set:
         typer.echo(f"tagweave {__version__}")
         raise typer.Exit
 
@@ -86,14 +86,14 @@ def _tagweave(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Train one tagger or word segmenter from corpora that are incomplete or ambiguous, and use it."""
+    """Train taggers, segmenters and parsers from corpora that are incomplete, ambiguous or disagree, and use them."""
 
 
 def main() -> None:
     """The entry point of the command line.
 
-    SIGTERM is an interrupt, as Ctrl-C is: what is half written goes, and training keeps its best model. Then the
-    process dies of the signal, as whoever sent it expects.
+    SIGTERM acts as an interrupt, like Ctrl-C: half-written files are removed, and training keeps its best model. Then
+    the process dies of the signal, as the sender expects.
     """
     received: list[int] = []
 

@@ -1,4 +1,4 @@
-"""The options of the training methods on the command line: made of their fields, one panel of the help a method."""
+"""Command-line options of the training methods, made from their fields, with a help panel for each method."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class InPanels(TyperCommand):
     """A command whose help lists options under the titles of their panels."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write a section for each panel, in the order in which they come."""
+        """Write a section for each panel, in order."""
         panels: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             usual = "Arguments" if isinstance(param, TyperArgument) else _USUAL
@@ -33,7 +33,7 @@ class InPanels(TyperCommand):
 
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, whose keyword arguments are the options of all methods, with a parameter for each of them."""
+    """Give a command a parameter for every option of every method; they arrive as keyword arguments."""
     signature = inspect.signature(command, eval_str=True)
     own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     about: Any = command
@@ -41,15 +41,15 @@ def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of methods that a user gave, with their values.
+def user_options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of methods that the user set.
 
     Raises:
-        OptionError: a list of numbers that is none.
+        OptionError: a value that should be a list of numbers and is not.
     """
-    named = {name: value for name, value in values.items() if value not in (None, False, [], ())}
+    nonempty = {name: value for name, value in values.items() if value not in (None, False, [], ())}
     return {
-        name: _numbers(name, value) if _KINDS[name] == tuple[float, ...] else value for name, value in named.items()
+        name: _numbers(name, value) if _KINDS[name] == tuple[float, ...] else value for name, value in nonempty.items()
     }
 
 
@@ -100,7 +100,7 @@ def _typed(kind: Any) -> Any:
 
 
 def _help(own: Mapping[str, Field[Any]]) -> str:
-    """What the option is for, and its default; by method, where they differ."""
+    """The help and the default of an option, by method if they differ."""
     texts = {method: _with_default(each) for method, each in own.items()}
     if len(set(texts.values())) == 1:
         return next(iter(texts.values()))

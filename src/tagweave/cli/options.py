@@ -1,4 +1,4 @@
-"""The options of `tagweave train` for all methods, and those that several commands share: names, values and help."""
+"""The options of `tagweave train` for all methods, and those shared by several commands."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Annotated
 import typer
 
 Corpora = Annotated[
-    list[str] | None, typer.Argument(metavar="[G=]TRAIN", help="Training corpora of the guideline G that is wanted.")
+    list[str] | None, typer.Argument(metavar="[G=]TRAIN", help="Training corpora of the target guideline G.")
 ]
-ModelOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="MODEL", help="Where the model goes.")]
+ModelOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="MODEL", help="The file of the model.")]
 TaskName = Annotated[
-    str, typer.Option(metavar="tag|segment|segtag|parse", help="What the model does.", rich_help_panel="Corpora")
+    str, typer.Option(metavar="tag|segment|segtag|parse", help="The task of the model.", rich_help_panel="Corpora")
 ]
 Method = Annotated[
     str | None,
     typer.Option(
         metavar="single|coupled|stacked|merged|subword|transform|iterate",
-        help="How corpora are combined. Default: coupled (parsers: stacked) with a --source of another guideline, else"
-        " ordinary.",
+        help="How to combine corpora. Default: coupled (parsers: stacked) with a --source of another guideline,"
+        " otherwise single.",
         rich_help_panel="Corpora",
     ),
 ]
@@ -31,7 +31,7 @@ Source = Annotated[
     ),
 ]
 Dev = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Development corpus: the iteration that does best is kept.")
+    str | None, typer.Option(metavar="FILE", help="Development corpus: the iteration with the best score is kept.")
 ]
 Weights = Annotated[
     str | None,
@@ -43,8 +43,8 @@ Sample = Annotated[
     str | None,
     typer.Option(
         metavar="N,M,...",
-        help="How many sentences of each corpus an iteration visits, or all. Default: all of TRAIN; coupled and merged"
-        " of each --source so many that they have as many words.",
+        help="How many sentences of each corpus an iteration visits, or all. Default: all of TRAIN and, for coupled and"
+        " merged, as many words of each --source.",
         rich_help_panel="Corpora",
     ),
 ]
@@ -52,7 +52,7 @@ Preset = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Feature templates: words and characters, the defaults, or those of a paper, as li-2015, tsuboi-2008,"
+        help="Feature templates: the defaults, words and characters, or those of a paper: li-2015, tsuboi-2008,"
         " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012 (repeatable).",
         rich_help_panel="Features",
     ),
@@ -60,7 +60,7 @@ Preset = Annotated[
 TemplateText = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="TEXT", help="A feature template, as 'form[-1] form[0]' (repeatable).", rich_help_panel="Features"
+        metavar="TEXT", help="A feature template such as 'form[-1] form[0]' (repeatable).", rich_help_panel="Features"
     ),
 ]
 Lexicons = Annotated[
@@ -68,8 +68,8 @@ Lexicons = Annotated[
     typer.Option(
         "--lexicon",
         metavar="FILE",
-        help="Words, one a line, as features of characters: where words of the lexicon stand (repeatable). Default of"
-        " --preset with it: characters-lexicon.",
+        help="Words, one per line; their occurrences are features of characters (repeatable). Default of --preset with"
+        " it: characters-lexicon.",
         rich_help_panel="Features",
     ),
 ]
@@ -86,8 +86,8 @@ Features = Annotated[
     str | None,
     typer.Option(
         metavar="all|observed",
-        help="Weights of features for all labels, or for those that evidence has seen. Default: by the number of"
-        " labels.",
+        help="Weights of features for all labels, or only for labels observed in the evidence. Default: by the number"
+        " of labels.",
         rich_help_panel="Features",
     ),
 ]
@@ -100,29 +100,31 @@ DropColumns = Annotated[
         min=0,
         max=1,
         metavar="SHARE",
-        help="Parsers: of so many sentences training sees a copy without tags and FEATS, so that text without them is"
-        " parsed, too. Default: 0.5.",
+        help="Parsers: train also on copies of this share of sentences without tags and FEATS, to parse text without"
+        " them. Default: 0.5.",
         rich_help_panel="Features",
     ),
 ]
 Coding = Annotated[
     str,
-    typer.Option(metavar="BMES|BI|boundary", help="How labels of characters code words.", rich_help_panel="Features"),
+    typer.Option(metavar="BMES|BI|boundary", help="How labels of characters encode words.", rich_help_panel="Features"),
 ]
 Iterations = Annotated[
     int | None,
     typer.Option(
-        min=1, metavar="N", help="The largest number of iterations; by default the learner's, or 100 with --dev."
+        min=1, metavar="N", help="The maximum number of iterations; by default the learner's, or 100 with --dev."
     ),
 ]
 Patience = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Stop after so many iterations without a better development score.")
+    int, typer.Option(min=1, metavar="N", help="Stop after this many iterations without a better development score.")
 ]
-Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Of everything random.")]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The seed of everything random.")]
 Precision = Annotated[
-    str, typer.Option(metavar="float32|float64", help="Of weights and sums.", rich_help_panel="Learning")
+    str, typer.Option(metavar="float32|float64", help="The precision of weights and sums.", rich_help_panel="Learning")
 ]
-Resume = Annotated[bool, typer.Option(help="Go on from MODEL.checkpoint if there is one.", rich_help_panel="The run")]
+Resume = Annotated[
+    bool, typer.Option(help="Continue from MODEL.checkpoint if there is one.", rich_help_panel="The run")
+]
 Plan = Annotated[
     str | None,
     typer.Option(
@@ -132,11 +134,11 @@ Plan = Annotated[
 Like = Annotated[
     str | None,
     typer.Option(
-        metavar="MODEL", help="Train as this model was trained, on the corpora that are given.", rich_help_panel="Plans"
+        metavar="MODEL", help="Train as this model was trained, on the given corpora.", rich_help_panel="Plans"
     ),
 ]
 PrintPlan = Annotated[
-    bool, typer.Option("--print-plan", help="Write the plan in JSON, and train nothing.", rich_help_panel="Plans")
+    bool, typer.Option("--print-plan", help="Write the plan in JSON without training.", rich_help_panel="Plans")
 ]
 Log = Annotated[
     str | None, typer.Option(metavar="FILE", help="Write iterations as JSON lines.", rich_help_panel="The run")
@@ -150,16 +152,17 @@ Threads = Annotated[int, typer.Option(min=1, metavar="N", help="How many threads
 SplitRuns = Annotated[
     bool,
     typer.Option(
-        "--split-runs", help="Let the model split Latin words, numbers, URLs and e-mail addresses of raw text."
+        "--split-runs", help="Let the model split Latin words, numbers, URLs and e-mail addresses in raw text."
     ),
 ]
 NonProjective = Annotated[
-    bool, typer.Option("--non-projective", help="Parsers: choose among all trees, also those whose arcs cross.")
+    bool, typer.Option("--non-projective", help="Parsers: choose among all trees, including those with crossing arcs.")
 ]
 InputFormat = Annotated[
-    str | None, typer.Option("--format", metavar="FORMAT", help="The format of the input, where its name hides it.")
+    str | None,
+    typer.Option("--format", metavar="FORMAT", help="The format of the input, if its name does not imply it."),
 ]
 OutputFormat = Annotated[
-    str | None, typer.Option(metavar="FORMAT", help="The format of the output; default: by its name, or the input's.")
+    str | None, typer.Option(metavar="FORMAT", help="The format of the output. Default: by its name, or the input's.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of tables.")]

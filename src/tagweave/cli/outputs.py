@@ -1,4 +1,4 @@
-"""Outputs that would replace an input: refused before anything is read."""
+"""Refuses outputs that would replace an input, before anything is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From options of the command line to parts of a training plan."""
+"""Converts command-line options to parts of a training plan."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def setting_values(texts: Sequence[str]) -> dict[str, str]:
 
 
 def corpus_weights(text: str | None, corpora: int) -> list[float]:
-    """The weights `1,0.5,...` of so many corpora; 1 each where none are given.
+    """The weights of corpora from a text like `1,0.5`; by default 1 each.
 
     Raises:
-        OptionError: another number of weights, or one that is no positive number.
+        OptionError: the wrong number of weights, or one that is not a positive number.
     """
     if text is None:
         return [1.0] * corpora
@@ -40,10 +40,10 @@ def corpus_weights(text: str | None, corpora: int) -> list[float]:
 
 
 def sample_sizes(text: str | None, corpora: int) -> list[int | Literal["all"] | None]:
-    """How many sentences of each of so many corpora an iteration visits, from `5000,all`.
+    """How many sentences of each corpus an iteration visits, from a text like `5000,all`.
 
     Raises:
-        OptionError: another number of numbers, or something else than whole numbers from 1.
+        OptionError: the wrong number of values, or one that is neither `all` nor a positive whole number.
     """
     if text is None:
         return [None] * corpora
@@ -67,8 +67,8 @@ def references(
 
     count = len(corpora) + len(sources)
     numbers, sizes = corpus_weights(weights, count), sample_sizes(sample, count)
-    given = zip([*corpora, *sources], numbers, sizes, strict=True)
-    corpus_references = [replace(CorpusReference.of(each, format, weight), sample=size) for each, weight, size in given]
+    rows = zip([*corpora, *sources], numbers, sizes, strict=True)
+    corpus_references = [replace(CorpusReference.of(each, format, weight), sample=size) for each, weight, size in rows]
     return {
         "target": tuple(corpus_references[: len(corpora)]),
         "sources": tuple(corpus_references[len(corpora) :]),

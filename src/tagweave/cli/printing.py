@@ -1,4 +1,4 @@
-"""Lines of the command line, which may quote files: nothing in them moves the cursor of a terminal."""
+"""Prints lines that may quote files, with control characters escaped."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ __all__ = ["say", "show"]
 
 
 def show(line: str) -> None:
-    """A line on standard output."""
+    """Print a line on standard output."""
     typer.echo(printable(line))

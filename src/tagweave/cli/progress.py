@@ -1,4 +1,4 @@
-"""What is seen of work that takes its time: a line that counts what passes, and the iterations of training."""
+"""Progress of long work: a line that counts items, and the iterations of training."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 def counted(items: Iterable[Item], what: str, console: Console | None = None) -> Iterator[Item]:
-    """The items, counted on standard error while they pass, if that is a terminal; the line goes at the end."""
+    """Pass items on, and count them on standard error if that is a terminal; the line disappears at the end."""
     from rich.console import Console as StandardConsole
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -34,13 +34,13 @@ def counted(items: Iterable[Item], what: str, console: Console | None = None) ->
 
 
 @contextmanager
-def watched(log: str | None, goes_on: bool) -> Iterator[Callback]:
-    """What shows the iterations of training, on standard error and in a log, which goes on if the run does."""
+def training_callback(log: str | None, resume: bool) -> Iterator[Callback]:
+    """A callback that reports iterations on standard error and in a log, which a resumed run continues."""
     from rich.console import Console as StandardConsole
 
     from tagweave.learning.progress import Callbacks, console_callback, log_callback
 
     with ExitStack() as stack:
-        callbacks = [stack.enter_context(log_callback(Path(log), goes_on))] if log else []
+        callbacks = [stack.enter_context(log_callback(Path(log), resume))] if log else []
         callbacks.append(stack.enter_context(console_callback(StandardConsole(stderr=True))))
         yield Callbacks(callbacks)

@@ -1,4 +1,4 @@
-"""`tagweave simulate`: what annotating uncertain words would bring, with gold text as the annotator."""
+"""`tagweave simulate`: measures what annotating uncertain words would gain, with gold text as the annotator."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from tagweave.cli.printing import say
 
 def simulate(
     model: options.Model,
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Segmented text of the target domain, to be annotated.")],
-    words: Annotated[str, typer.Option(metavar="LIST", help="The words to ask for, one a line.")],
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Segmented text of the target domain to annotate.")],
+    words: Annotated[str, typer.Option(metavar="LIST", help="The words to ask about, one per line.")],
     train: Annotated[str, typer.Option(metavar="SOURCE", help="The corpus of the source domain.")],
-    test: Annotated[str, typer.Option(metavar="TEST", help="Segmented text of the target domain, to be tested on.")],
+    test: Annotated[str, typer.Option(metavar="TEST", help="Segmented text of the target domain to test on.")],
     dev: options.Dev = None,
     numbers: Annotated[
-        str, typer.Option(metavar="N,N,...", help="How many words are marked.")
+        str, typer.Option(metavar="N,N,...", help="How many words to mark.")
     ] = "100,200,300,400,500,600,700,800,900,1000",
     strategy: Annotated[
-        str, typer.Option(metavar="entropy,marginal,random", help="Which occurrences come first (several: compared).")
+        str,
+        typer.Option(metavar="entropy,marginal,random", help="Which occurrences come first (several are compared)."),
     ] = "entropy",
     treatment: Annotated[
-        str, typer.Option(metavar="marginal,argmax,pointwise", help="What becomes of the rest of their sentences.")
+        str, typer.Option(metavar="marginal,argmax,pointwise", help="How to treat the rest of their sentences.")
     ] = "marginal",
     context: Annotated[
-        int, typer.Option(min=0, metavar="K", help="Ask once where K characters on both sides are the same.")
+        int, typer.Option(min=0, metavar="K", help="Ask only once if K characters on both sides are the same.")
     ] = 2,
     iterations: options.Iterations = None,
     patience: options.Patience = 5,
@@ -40,11 +41,11 @@ def simulate(
     format: options.InputFormat = None,  # noqa: A002
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines as they come, instead of a table.")] = False,
 ) -> None:
-    """Annotate words in context as the gold standard would, train again, and see what it brought (Tsuboi et al. 2008).
+    """Annotate words in context from a gold standard, train again, and measure the gain (Tsuboi et al. 2008).
 
-    Occurrences of the words of LIST in GOLD are ranked by how uncertain MODEL, a segmenter trained on SOURCE, is. The
-    annotator says of one after the other whether it is a word there, until N are marked; nothing else of GOLD is used.
-    Then a model is trained on SOURCE and the marked sentences by the recipe of MODEL, and tested.
+    Occurrences of the words of LIST in GOLD are ranked by the uncertainty of MODEL, a segmenter trained on SOURCE. The
+    annotator decides for one after another whether it is a word there, until N are marked; nothing else of GOLD is
+    used. Then a model is trained on SOURCE and the marked sentences by the recipe of MODEL, and tested.
     """
     from tagweave.active.retrain import TREATMENTS
     from tagweave.active.scores import Scorer, score_rows
@@ -91,7 +92,7 @@ def _names(text: str, known: Sequence[str], what: str) -> list[str]:
 
 
 def _with_bar(rows: Iterable[dict[str, Any]], trainings: int) -> Iterator[dict[str, Any]]:
-    """The rows, and a bar on a terminal: the first one, of the model itself, takes no training."""
+    """The rows, with a progress bar on a terminal; the first row, of the model itself, needs no training."""
     from rich.console import Console
     from rich.progress import Progress
 

@@ -1,4 +1,4 @@
-"""`tagweave tag`: text to labelled text, by a model."""
+"""`tagweave tag`: labels text by a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def tag(
     to: options.Guidelines = None,
     format: options.InputFormat = None,  # noqa: A002
     output_format: options.OutputFormat = None,
-    retag: Annotated[bool, typer.Option("--retag", help="Put aside the labels that the input already has.")] = False,
+    retag: Annotated[bool, typer.Option("--retag", help="Ignore the labels in the input.")] = False,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Rows of token, label and its marginal probability instead of text.")
     ] = False,
@@ -27,20 +27,20 @@ def tag(
     ] = None,
     then: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODEL", help="A tagger of words or a parser that goes on from there (repeatable)."),
+        typer.Option(metavar="MODEL", help="A tagger of words or a parser to apply next (repeatable)."),
     ] = None,
     non_projective: options.NonProjective = False,
     threads: options.Threads = 1,
 ) -> None:
-    """Label text, a stream of any length in constant memory.
+    """Label text: a stream of any length in constant memory.
 
-    A model of words reads words in any format; a token that has a label keeps it, one with several gets one of them. A
-    model that segments reads raw text, one sentence a line, and writes words. Blanks in raw text are boundaries; Latin
-    words, numbers, URLs and e-mail addresses stay whole. Labels of several --to belong together; columns and CoNLL-U
-    have a place for them. A parser writes CoNLL-U, and so do several models in turn: `tag TAGGER TEXT --then PARSER`.
+    A model of words reads words in any format; a token with a label keeps it, and one with several gets one of them. A
+    segmenter reads raw text, one sentence per line, and writes words. Blanks in raw text are boundaries; Latin words,
+    numbers, URLs and e-mail addresses stay whole. Labels of several --to are predicted together; columns and CoNLL-U
+    can hold them. A parser writes CoNLL-U, and so does a chain of models: `tag TAGGER TEXT --then PARSER`.
 
     --probabilities writes rows `token TAB label TAB probability` and an empty line after each sentence. Tokens of a
-    segmenter are characters, or the pieces of words that its taggers cut. --best writes a JSON object a sequence:
+    segmenter are characters, or the pieces of words that its taggers cut. --best writes a JSON object per sequence:
     sentence, rank, probability, tokens, labels.
     """
     from tagweave.front.loading import load_model

@@ -1,4 +1,4 @@
-"""`tagweave train`: corpora to a model."""
+"""`tagweave train`: trains a model on corpora."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import INTERRUPTED, OptionError
-from tagweave.cli.method_options import given, with_method_options
+from tagweave.cli.method_options import user_options, with_method_options
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.plan_options import references, setting_values
 from tagweave.cli.printing import say
-from tagweave.cli.progress import watched
+from tagweave.cli.progress import training_callback
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,17 +54,17 @@ def train(
     print_plan: options.PrintPlan = False,
     **of_methods: Any,
 ) -> None:
-    """Train a model from corpora of one guideline or several; what they leave open stays open.
+    """Train a model on corpora of one guideline or several; missing annotation stays open.
 
-    A corpus argument is [GUIDELINE=]PATH[#LAYER]. The model labels under the guideline of TRAIN. What a --source of
-    another guideline tells is used by one of six methods: coupled (one model of both guidelines), stacked (the labels
-    of a model of the source are features), merged (as if they were one guideline), subword (taggers of both cut a
-    text into pieces, which a model joins to words), transform (the source is relabelled) or iterate (so are both, in
-    rounds). Without such a source the method is single. The task parse learns trees from CoNLL-U; its methods are
-    single, merged, stacked (the usual one for several guidelines), transform and iterate.
+    A corpus argument is [GUIDELINE=]PATH[#LAYER]. The model labels under the guideline of TRAIN. A --source of another
+    guideline is used by one of six methods: coupled (one model of both guidelines), stacked (the labels of a model of
+    the source are features), merged (as if both were one guideline), subword (taggers of both cut a text into pieces,
+    which a model joins into words), transform (the source is relabelled) or iterate (both are relabelled, in rounds).
+    Without such a source the method is single. The task parse learns trees from CoNLL-U; its methods are single,
+    merged, stacked (the default for several guidelines), transform and iterate.
 
-    Ctrl-C keeps the best model so far. After every iteration the state is in MODEL.checkpoint, from which --resume goes
-    on; it is removed at the end.
+    Ctrl-C keeps the best model so far. After every iteration the state is saved in MODEL.checkpoint, from which
+    --resume continues; it is removed at the end.
     """
     from tagweave.front.plans import resolve, train_plan
     from tagweave.training.again import on_corpora, plan_in, plan_of_file
@@ -89,7 +89,7 @@ def train(
             settings=learner_settings(learner, setting_values(settings or ())),
             precision=precision,
             method=method,
-            options=given(of_methods),
+            options=user_options(of_methods),
             iterations=iterations,
             patience=patience,
             seed=seed,
@@ -105,7 +105,7 @@ def train(
     inputs = [each.argument for each in (*chosen.corpora, chosen.dev) if each]
     mapping = of_methods.get("mapping") or ()
     _check_writable(model, log, [*inputs, *(each.path for each in chosen.lexicons), *mapping])
-    if not train_plan(chosen, model, resume, watched(log, resume), say):
+    if not train_plan(chosen, model, resume, training_callback(log, resume), say):
         raise typer.Exit(INTERRUPTED)
 
 
@@ -114,7 +114,7 @@ _CORPORA = ("corpora", "source", "dev", "format")
 
 
 def _check_alone(values: Mapping[str, Any], of_methods: Mapping[str, Any], name: str) -> None:
-    """Raise where options are given that belong in the plan."""
+    """Raise if an option is set that belongs in the plan."""
     free = (*_BESIDE, "plan", "like", *(_CORPORA if name == "like" else ()))
     usual = {each.name: each.default for each in inspect.signature(train).parameters.values()}
     for option, value in {**values, **of_methods}.items():
@@ -123,7 +123,7 @@ def _check_alone(values: Mapping[str, Any], of_methods: Mapping[str, Any], name:
 
 
 def _check_writable(model: str, log: str | None, inputs: Sequence[str | None]) -> None:
-    """Refuse before training what could not be saved after it, or would be saved over a corpus."""
+    """Refuse before training a path that cannot be written, or that would overwrite an input."""
     folder = Path(model).parent
     if not folder.is_dir():
         raise OptionError(f"{model}: found no folder {folder}, expected one to write the model to")

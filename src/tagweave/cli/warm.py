@@ -1,4 +1,4 @@
-"""`tagweave warm`: everything compiled before somebody waits for it."""
+"""`tagweave warm`: compiles kernels ahead of time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _SENTENCES = 20
 
 
 def warm() -> None:
-    """Compile once, for images and CI, what training, tagging, segmenting and parsing need by default.
+    """Compile the code that training, tagging, segmenting and parsing use by default, for images and CI.
 
-    Compiled code is kept beside the package, where other users find it, or else in a folder of the user.
+    Compiled code is stored beside the package, where other users find it, or else in a folder of the user.
     """
     from tagweave.corpus.sample import path
 
@@ -35,7 +35,7 @@ def warm() -> None:
 
 
 def _tree(sentence: list[list[str]], every: int) -> str:
-    """A tree in which every word but the last has the next one as its head; of every so many words, heads are known."""
+    """A tree in which each word's head is the next word; only every `every`-th head is known."""
     rows = []
     for at, (word, tag) in enumerate(sentence, 1):
         head, relation = (at + 1, "dep") if at < len(sentence) else (0, "root")

@@ -1,1 +1,1 @@
-"""Files of any length through a model, block by block: labels, words and trees that are filled in, or converted."""
+"""Takes files of any length through a model in blocks, to fill in or convert labels, words and trees."""

@@ -1,4 +1,4 @@
-"""Sentences in blocks: as many as memory should hold, or as a pipe has ready."""
+"""Groups sentences into blocks: as many as memory should hold, or as a pipe has ready."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BLOCK = 2000  # items at a time
 
 
 def ready_blocks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """The items in blocks: many, or what a pipe has ready."""
+    """The items in blocks of a fixed size, or smaller ones when a pipe has no more ready."""
     block: list[Item] = []
     for item in items:
         block.append(item)
@@ -25,9 +25,9 @@ def ready_blocks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def flushing(items: Iterable[Item], stream: IO[str]) -> Iterator[Item]:
-    """The items for a writer, whose stream is flushed whenever the input has nothing more for now.
+    """Pass the items to a writer, and flush its stream whenever the input has nothing more for now.
 
-    Whoever reads the output of a pipe may have the next line of its input.
+    The reader of the output may be the one who writes the next line of the input.
     """
     for item in items:
         yield item

@@ -1,7 +1,7 @@
-"""Raw text, partial annotation or words through a model of characters (tasks `segment` and `segtag`).
+"""Labels raw text, partial annotation or words by a model of characters (tasks `segment` and `segtag`).
 
-Blanks in raw text are boundaries of words and no part of any; no word begins inside a run of it, that is a Latin word,
-a number, a URL or an e-mail address.
+Blanks in raw text are boundaries and not part of words; no word begins inside a run: a Latin word, a number, a URL or
+an e-mail address.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CharacterLabelling(Labelling):
-    """Text and the model that segments it, and perhaps tags the words: `Labelling`.
+    """A `Labelling` by a model that segments text and may tag the words.
 
     Args:
-        whole_runs: whether runs of raw text are kept whole.
+        whole_runs: whether to keep runs of raw text whole.
     """
 
     whole_runs: bool = True
 
     @property
     def chosen_format(self) -> Format:
-        """The format that the input has by option or by its name, else raw text."""
+        """The format of the input by option or name, by default raw text."""
         return super().chosen_format or raw.FORMAT
 
     @cached_property
@@ -53,7 +53,7 @@ class CharacterLabelling(Labelling):
         return Input(self.argument, self.chosen_format.name)
 
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
-        """The sentences in characters, with what is known of their words."""
+        """The sentences in characters, with the known boundaries and tags of their words."""
         layer, form = self.input_layer, self.input_format
         if not form.tells_words:
             return raw_evidence(self.tagger, given, self.whole_runs)
@@ -64,14 +64,15 @@ class CharacterLabelling(Labelling):
 
     @property
     def default_format(self) -> Format:
-        """That of the input, where it can hold words; else tagged text, of words without tags segmented text."""
+        """The format of the input if it can hold words; otherwise tagged or, without tags, segmented text."""
         form = self.input_format
         if form.labels == "word" or (form.labels == "character" and self.completes):
             return form
         return segmented.FORMAT if self.tagger.model.task == "segment" else tagged.SLASH
 
     def check_format(self, form: Format) -> None:
-        """Raise StreamError for a format of characters without words, and for several guidelines: words may differ."""
+        """Raise StreamError for a format of characters without words, and for several guidelines, whose words may
+        differ."""
         if form.unit == "character" and not form.tells_words:
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words")
         if len(self.tagger.guidelines) > 1:
@@ -84,7 +85,7 @@ class CharacterLabelling(Labelling):
         return self.tagger.guideline if self.input_format.unit == "character" else self.input_layer
 
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
-        """The words that were found, or given, with their tags if there are any."""
+        """The predicted or known words, with their tags if there are any."""
         words = self.tagger.words(labelled)
         tags = words.layers.get(self.tagger.guideline)
         if form.labels == "character":
@@ -98,7 +99,7 @@ class CharacterLabelling(Labelling):
         return to_words(forms, labels)
 
     def write(self, output: str, format: str | None = None, progress: Progress = iter) -> None:  # noqa: A002
-        """See `Stream.write`; raw text by tables, where the model has any."""
+        """See `Stream.write`; raw text goes through the fast path if the model has one."""
         if not self._is_raw_to_segmented(output, format) or not raw_text.write_segmented(
             self.tagger, self.input.path, output, self.whole_runs
         ):
@@ -115,7 +116,7 @@ class CharacterLabelling(Labelling):
 
 
 def in_characters(tagger: Tagger, corpus: Corpus) -> Corpus:
-    """A corpus in characters, with its own annotation under the name of the model's guideline.
+    """A corpus in characters, with its annotation in the layer of the model's guideline.
 
     Raises:
         CorpusError: as `Task.prepare`.
@@ -126,7 +127,7 @@ def in_characters(tagger: Tagger, corpus: Corpus) -> Corpus:
 
 
 def raw_evidence(tagger: Tagger, lines: Iterable[Sentence], whole_runs: bool = True) -> Corpus:
-    """Raw text, a character a token, as evidence: what its blanks and runs tell."""
+    """Raw text, with a character per token, as evidence: its blanks and runs determine some boundaries."""
     given = tuple(without_blanks(line, whole_runs) for line in lines)
     return in_characters(tagger, Corpus(given, SEGMENTATION, "character"))
 
@@ -136,13 +137,13 @@ def _without_evidence(evidence: Corpus) -> Corpus:
 
 
 def partial_sentence(words: Sentence, tags: tuple[Candidates, ...] | None, given: Sentence) -> Sentence:
-    """Words as a sentence of KyTea's format, with the model's tags, or those that stand at the ends of given words."""
+    """Words as a sentence for KyTea's format, with the model's tags or those of the input."""
     characters = to_characters(replace(words, layers={}), SEGMENTATION)
     ends = [end - 1 for end in accumulate(map(len, words.forms))]
     layers = dict(characters.layers)
     if tags is not None:
         layers[TAG] = _spread(tags, words)
-    if len(given) == len(characters):  # the input was of characters, too: keep the tags that are not the model's
+    if len(given) == len(characters):  # the input has characters too: keep the tags that are not the model's
         for name, layer in given.layers.items():
             if name not in layers and name.startswith(TAG):
                 layers[name] = _spread([layer[end] for end in ends], words)

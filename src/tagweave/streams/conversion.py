@@ -1,4 +1,4 @@
-"""A stream of annotated sentences on its way to another guideline."""
+"""A stream that converts annotated sentences to another guideline."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Conversion(Stream):
-    """One input and the model that converts it.
+    """An input and the model that converts it.
 
     Args:
         input: the corpus.
-        input_layer: the layer of the corpus that is converted, under the name that it has in the file.
-        source: the guideline of this layer, under the name that it has in the model.
+        input_layer: the layer to convert, by its name in the file.
+        source: the guideline of this layer, by its name in the model.
         threads: how many threads share the work.
-        confidence: whether the probability of every label is written.
-        review: the least certain tokens, which grow as sentences pass.
+        confidence: whether to write the probability of every label.
+        review: collects the least certain tokens as sentences pass.
     """
 
     input: Input
@@ -41,7 +41,7 @@ class Conversion(Stream):
 
     @abstractmethod
     def blocks(self) -> Iterator[Block]:
-        """The input, block by block, as it was read and as evidence.
+        """The input in blocks, as read and as evidence.
 
         Raises:
             CorpusError, OSError: the input cannot be read.
@@ -53,19 +53,19 @@ class Conversion(Stream):
 
     @abstractmethod
     def least_certain(self, evidence: Corpus, converted: Corpus) -> list[UncertainToken]:
-        """The least certain tokens of a block, as many as the review lists."""
+        """The least certain tokens of a block, at most as many as the review lists."""
 
     @abstractmethod
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
-        """A sentence as it was read, with what it becomes, as the format holds it."""
+        """The sentence as read with its converted annotation, in the form that the format holds."""
 
     def notes(self) -> Iterator[str]:
-        """What is to be said when all sentences have passed."""
+        """Notes after all sentences have passed."""
         return iter(())
 
     @property
     def default_format(self) -> Format:
-        """That of the input; nothing looks like raw text."""
+        """The format of the input; tagged text for an empty input, which looks like raw text."""
         return self.input.format if self.input.first else tagged.SLASH
 
     def sentences(self, form: Format) -> Iterator[Sentence]:

@@ -1,7 +1,7 @@
-"""The error of a stream that cannot be."""
+"""The error for a stream that cannot be opened or written."""
 
 from __future__ import annotations
 
 
 class StreamError(ValueError):
-    """A model, an input, an output and options that do not go together; options are named as on the command line."""
+    """Model, input, output and options do not go together; options are named as on the command line."""

@@ -1,4 +1,4 @@
-"""Which guidelines of a model an input has, and which is asked for."""
+"""Finds the guideline of an input and the requested guideline among those of a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
     """Raise unless the model knows the guideline.
 
     Raises:
-        StreamError: it does not; `name` is that of the model.
+        StreamError: it does not; `name` is the name of the model.
     """
     known = model.space.guidelines
     if guideline not in known:
@@ -23,10 +23,10 @@ def check_guideline(model: ChainModel, guideline: str, name: str) -> None:
 
 
 def other_side(model: ChainModel, guideline: str, name: str) -> str:
-    """The one guideline of a model beside that of a corpus.
+    """The only other guideline of a model beside that of a corpus.
 
     Raises:
-        StreamError: there is none, or several; `name` is that of the model.
+        StreamError: there is none, or there are several; `name` is the name of the model.
     """
     others = [view.guideline for view in model.space.sides if view.guideline != guideline]
     if len(others) != 1:
@@ -38,15 +38,15 @@ def other_side(model: ChainModel, guideline: str, name: str) -> str:
 def source_name(
     helpful: tuple[str, ...], guideline: str, to: str, name: str, is_named: bool, what: str = "labels"
 ) -> tuple[str, str]:
-    """The name of a guideline in the model, and a note where it does not go without saying, else "".
+    """The name of a corpus's guideline in the model, and a note if that is an assumption, otherwise "".
 
     Args:
-        helpful: the guidelines that help the model to convert.
-        guideline: that of the corpus.
-        to: the one that is asked for.
-        name: of the model, for messages.
-        is_named: whether somebody named the guideline of the corpus.
-        what: is converted.
+        helpful: the guidelines whose annotation helps the model to convert.
+        guideline: the guideline of the corpus.
+        to: the guideline to convert to.
+        name: the name of the model, for messages.
+        is_named: whether the user or the file named the guideline of the corpus.
+        what: what is converted, for messages.
 
     Raises:
         StreamError: guidelines that do not fit.
@@ -58,8 +58,8 @@ def source_name(
     if not helpful:
         return guideline, f"{name} knows the guideline {to} only: the {what} of {guideline!r} do not guide it"
     if is_named or len(helpful) > 1:
-        found = f"found a corpus of the guideline {guideline!r}"
-        raise StreamError(f"{found}, expected {_one_of(helpful)}, guidelines of {name} (named GUIDELINE=FILE)")
+        problem = f"found a corpus of the guideline {guideline!r}"
+        raise StreamError(f"{problem}, expected {_one_of(helpful)}, guidelines of {name} (named GUIDELINE=FILE)")
     return helpful[0], f"the {what} of {guideline!r} are taken as {helpful[0]}"
 
 

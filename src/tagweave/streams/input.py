@@ -1,4 +1,4 @@
-"""An input whose sentences are read as they come: a stream of any length needs the memory of one block."""
+"""Reads an input sentence by sentence, so that a stream of any length needs the memory of one block."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _USUAL = ("upos", "tag")
 
 @dataclass(frozen=True)
 class Input:
-    """A file, or standard input, that is read once.
+    """A file or standard input, which is read once.
 
     Args:
         argument: `[GUIDELINE=]PATH[#LAYER]`.
-        format_name: of the format; `None`: the extension or the first lines tell it.
-        labels: of the model of words that labels it, by which a format is told that nobody named.
+        format_name: the name of the format; `None`: recognised by the extension or the first lines.
+        labels: the labels of the model of words, which help to recognise the format.
     """
 
     argument: str
@@ -41,7 +41,7 @@ class Input:
 
     @cached_property
     def _opened(self) -> tuple[Format, Sentence | None, Iterator[Sentence], str]:
-        """The format, the first sentence, all sentences, and what was assumed of them."""
+        """The format, the first sentence, all sentences, and a note on the assumed format."""
         form, sentences, note = stream(self.argument, self.format_name, self.labels)
         first = next(sentences, None)
         return form, first, sentences if first is None else chain([first], sentences), note
@@ -57,12 +57,12 @@ class Input:
 
     @property
     def first(self) -> Sentence | None:
-        """The first sentence, if there is any. Raises as `format`."""
+        """The first sentence, if there is one. Raises as `format`."""
         return self._opened[1]
 
     @property
     def note(self) -> str:
-        """What is told of a format that is not sure, or nothing. Raises as `format`."""
+        """A note on an uncertain format, or "". Raises as `format`."""
         name = "standard input" if self.path == STANDARD_STREAM else self.path
         return self._opened[3] and f"{name} is {self._opened[3]}"
 
@@ -72,7 +72,7 @@ class Input:
         return self.format.unit == "character"
 
     def check_words(self) -> None:
-        """Raise unless the tokens are words, or there are none.
+        """Raise unless the tokens are words or there are none.
 
         Raises:
             CorpusError, OSError: the input cannot be read, or has characters.
@@ -82,17 +82,17 @@ class Input:
             raise CorpusError(f"{self.format.name} text, characters", expected, self.path)
 
     def layer(self, preferred: Sequence[str]) -> str:
-        """The layer that LAYER names, else one of the `preferred` ones, else the usual one of the format.
+        """The layer LAYER, or one of the `preferred` layers, or the default of the format.
 
         Raises:
             CorpusError, OSError: the input cannot be read or has no layer LAYER.
         """
-        asked, layers = parse_argument(self.argument).layer, self.layers
-        if asked is not None:
-            if asked not in layers:
-                found = f"the layers {', '.join(layers)}" if layers else "no layers"
-                raise CorpusError(found, f"a layer {asked!r}", self.path)
-            return asked
+        layer, layers = parse_argument(self.argument).layer, self.layers
+        if layer is not None:
+            if layer not in layers:
+                content = f"the layers {', '.join(layers)}" if layers else "no layers"
+                raise CorpusError(content, f"a layer {layer!r}", self.path)
+            return layer
         if self.of_characters and self.format.layer:
             return self.format.layer
         usual = [layer for layer in (*preferred, *_USUAL) if layer in layers]
@@ -105,18 +105,15 @@ class Input:
 
     @property
     def guideline(self) -> str | None:
-        """The name of the guideline, as the argument or a comment of the first sentence tells. Raises as `format`."""
+        """The name of the guideline in the argument or a comment of the first sentence. Raises as `format`."""
         named = parse_argument(self.argument).guideline
         return named or (guideline_comment([self.first]) if self.first else None)
 
     @property
     def covered(self) -> tuple[str, ...] | None:
-        """The labels that the annotators looked for, as the comments of the first sentence tell. Raises as `format`."""
+        """The labels that the annotation covers, from the comments of the first sentence. Raises as `format`."""
         return covered_labels([self.first]) if self.first else None
 
     def blocks(self) -> Iterator[list[Sentence]]:
-        """The sentences, as they stand in the file: many, or what a pipe has ready.
-
-        Raises as `format`, when the place is reached.
-        """
+        """The sentences of the file in blocks (`ready_blocks`). Iteration raises as `format`."""
         yield from ready_blocks(self._opened[2])

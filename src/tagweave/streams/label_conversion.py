@@ -1,4 +1,4 @@
-"""A stream of labelled words on its way to another guideline: what it says under its own is evidence."""
+"""A stream that converts labelled words to another guideline; the labels of the input are evidence."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelConversion(Conversion):
-    """One input and the model of words that converts it.
+    """An input and the model of words that converts it.
 
     Args:
         model: the model.
-        to: the guideline that is asked for.
-        retag: whether what the corpus gives under that guideline is put aside.
-        overruled: how many labels were, by those that the corpus has under that guideline, which the model never has
-            together with them; it grows as sentences pass.
+        to: the guideline to convert to.
+        retag: whether to ignore labels that the corpus has under that guideline.
+        overruled: how many labels contradicted, under the model, those that the corpus has under that guideline; grows
+            as sentences pass.
     """
 
     model: ChainModel
@@ -46,7 +46,7 @@ class LabelConversion(Conversion):
 
     @cached_property
     def tagger(self) -> Tagger:
-        """The model as a tagger of the guideline that is asked for."""
+        """The model as a tagger of the guideline to convert to."""
         return Tagger(self.model, self.threads, self.to)
 
     def blocks(self) -> Iterator[Block]:
@@ -54,12 +54,12 @@ class LabelConversion(Conversion):
         for given in self.input.blocks():
             sentences = tuple(self._evidence(sentence) for sentence in given)
             evidence = Corpus(sentences, self.source, "word", self.input.covered, self.input.path)
-            heeded = without_contradictions(self.model, evidence, self.to)
-            self.overruled[self.source] += _known(evidence) - _known(heeded)
-            yield Block(given, heeded)
+            consistent = without_contradictions(self.model, evidence, self.to)
+            self.overruled[self.source] += _known(evidence) - _known(consistent)
+            yield Block(given, consistent)
 
     def notes(self) -> Iterator[str]:
-        """How many labels were overruled."""
+        """A note on the number of overruled labels."""
         for source, count in self.overruled.items():
             if count:
                 yield (
@@ -78,36 +78,35 @@ class LabelConversion(Conversion):
     def check_format(self, form: Format) -> None:
         """Raise StreamError unless the format can hold the labels, and their probabilities."""
         if form.labels != "word":
-            found = f"found {form.name} as the format of the output"
-            raise StreamError(f"{found}, expected a format of words with labels")
+            raise StreamError(f"found {form.name} as the format of the output, expected a format of words with labels")
         if self.confidence:
             check_can_hold(form, "--confidence", lambda each: each.confidence is not None)
 
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
-        """The sentence as it was read, with the new labels where the format has a place for them."""
-        if form.names_layers:  # the last one is the new one, which such a comment would name
+        """The sentence as read, with the new labels where the format can hold them."""
+        if form.names_layers:  # such a comment would name the last layer, now the new one
             given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
         replaced = self.input_layer if self.retag else None
         return form.with_labels(given, self.to, converted.layers[self.to], replaced)
 
     def layer(self, form: Format) -> str:
-        """The layer that a format writes as the corpus's own: the new one, if it has a name there."""
+        """The layer that a format writes as the corpus's own: the new one if the format can name it."""
         return self.to if form.names_layers or not form.holds_several else self.input_layer
 
     def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The words and labels themselves."""
+        """The words and labels, unchanged."""
         return forms, labels
 
     @cached_property
-    def _heeded(self) -> frozenset[str]:
-        """The guidelines that the model heeds."""
+    def _relevant(self) -> frozenset[str]:
+        """The guidelines whose labels the model uses."""
         known = {*self.model.space.guidelines, *sources(self.model, self.to)}
         return frozenset(known - {self.to} if self.retag else known)
 
     def _evidence(self, sentence: Sentence) -> Sentence:
-        """The layer under the name of its guideline, beside other layers that the model heeds."""
-        heeded = self._heeded - {self.input_layer}
-        layers = {name: layer for name, layer in sentence.layers.items() if name in heeded}
+        """The layer under the name of its guideline, with the other layers that the model uses."""
+        relevant = self._relevant - {self.input_layer}
+        layers = {name: layer for name, layer in sentence.layers.items() if name in relevant}
         layers[self.source] = sentence.layers.get(self.input_layer, (None,) * len(sentence))
         return replace(sentence, layers=layers)
 
@@ -115,13 +114,13 @@ class LabelConversion(Conversion):
 def label_conversion(
     model: ChainModel, name: str, given: Input, to: str | None, **options: Any
 ) -> tuple[LabelConversion, str]:
-    """What an input becomes under a model, and a note that says so where it does not go without saying, else "".
+    """The conversion of an input by a model, and a note if the guideline of the input is an assumption, otherwise "".
 
-    Without `to` it is the one other side of the model. A layer whose guideline nobody names, or whose name the model
-    does not know, is taken as the one other side. The options are further fields of `LabelConversion`.
+    The default of `to` is the only other side of the model. A layer whose guideline is not named, or is unknown to the
+    model, is taken as the only other side. The options are further fields of `LabelConversion`.
 
     Raises:
-        StreamError: a model of characters, or guidelines that do not fit it; `name` is that of the model.
+        StreamError: a model of characters, or guidelines that do not fit it; `name` is the name of the model.
         CorpusError: an input of characters, or without labels.
     """
     if model.coding:
@@ -140,5 +139,5 @@ def label_conversion(
 
 
 def _known(corpus: Corpus) -> int:
-    """How many positions of the corpus's own layer tell something."""
+    """The number of known positions of the corpus's own layer."""
     return sum(each is not None for sentence in corpus for each in sentence.layers.get(corpus.guideline, ()))

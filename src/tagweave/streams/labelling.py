@@ -1,4 +1,4 @@
-"""Labels for an input: what it says is evidence, what it leaves open is filled in by a model of labels."""
+"""Labels an input by a model of labels: known labels are evidence, unknown ones are filled in."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _COVERED = "labels_covered"
 
 @dataclass(frozen=True)
 class Labelling(Stream):
-    """One input and the model that labels it.
+    """An input and the model that labels it.
 
     Args:
         tagger: the model.
-        argument: `PATH[#LAYER]` of the input; LAYER is the layer that is evidence and is filled in.
-        format: of the input; `None`: by its name or its first lines.
-        retag: whether what the layer says is put aside.
-        completes: whether what comes out is the annotation that went in, completed: KyTea's format stays then.
-        tell: takes what is assumed of the format.
+        argument: `PATH[#LAYER]` of the input; LAYER is evidence and is filled in.
+        format: the format of the input; `None`: recognised by its name or its first lines.
+        retag: whether to ignore the labels of the layer.
+        completes: whether the output is the completed annotation of the input, also in KyTea's format.
+        tell: receives notes on the assumed format.
     """
 
     tagger: Tagger
@@ -47,7 +47,7 @@ class Labelling(Stream):
 
     @property
     def chosen_format(self) -> Format | None:
-        """The format that the input has by option or by its name.
+        """The format of the input by option or name.
 
         Raises:
             CorpusError: there is no such format.
@@ -70,20 +70,20 @@ class Labelling(Stream):
 
     @cached_property
     def input_layer(self) -> str:
-        """The layer of the input that is evidence, under the name that it has in the file.
+        """The layer of the input that is evidence, by its name in the file.
 
         Raises:
-            CorpusError, OSError: as `input_format`; or the input does not have the layer that is asked for.
+            CorpusError, OSError: as `input_format`; or the input does not have the requested layer.
         """
         return self.input.layer((self.tagger.guideline,))
 
     @cached_property
     def covered(self) -> tuple[str, ...] | None:
-        """The labels that the annotators looked for, as the comments of the first sentence tell."""
+        """The labels that the annotation covers, from the comments of the first sentence; `None` for all."""
         return self.input.covered
 
     def blocks(self) -> Iterator[Block]:
-        """The input, block by block. Raises as `input_layer`."""
+        """The input in blocks. Raises as `input_layer`."""
         _ = self.input_format
         if self.input.note:
             self.tell(self.input.note)
@@ -91,7 +91,7 @@ class Labelling(Stream):
             yield Block(given, self.evidence(given))
 
     def labelled(self) -> Iterator[tuple[Sentence, Sentence]]:
-        """Every sentence as it was read, and with the best labels under its evidence, as the model sees it.
+        """Every sentence as read, and in the model's tokens with the best labels under its evidence.
 
         Raises:
             CorpusError: as `Tagger.complete`.
@@ -101,18 +101,18 @@ class Labelling(Stream):
 
     @abstractmethod
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
-        """Sentences of the input in tokens of the model, with what they say under the name of its guideline."""
+        """Sentences of the input in tokens of the model, with their labels in the layer of its guideline."""
 
     @abstractmethod
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
-        """A sentence of the input with its labels, as the format holds it."""
+        """A sentence of the input with its labels, in the form that the format holds."""
 
     def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The words and their labels, "" where they have none, of a sequence of the model's tokens and labels."""
+        """The words, and their labels or "", of a sequence of the model's tokens and labels."""
         return forms, labels
 
     def check_format(self, form: Format) -> None:
-        """Raise unless the format can hold what comes out. Raises StreamError as `Stream.check_format`."""
+        """See `Stream.check_format`."""
         if len(self.tagger.guidelines) > 1:
             check_can_hold(form, "several --to", lambda each: each.holds_several)
 
@@ -123,7 +123,7 @@ class Labelling(Stream):
             yield sentence if number else self._without_covered(sentence)
 
     def as_conllu(self) -> Iterator[Sentence]:
-        """The sentences as the next model reads them, with labels under the name of their guideline.
+        """The sentences as input of the next model, with labels in the layer of their guideline.
 
         Raises:
             CorpusError: as `labelled`.
@@ -136,7 +136,7 @@ class Labelling(Stream):
             yield words if labels is None else with_layers(words, {own: labels}, conllu.FORMAT)
 
     def _without_covered(self, sentence: Sentence) -> Sentence:
-        """Nothing is left open: the comment that says which labels were not looked for is not true any more."""
+        """The sentence without the comment on covered labels, which is wrong for complete annotation."""
         if self.covered is None:
             return sentence
         comments = (each for each in sentence.comments if each.lstrip("# ").partition("=")[0].strip() != _COVERED)

@@ -1,4 +1,4 @@
-"""Notes of a stream: lines that say what was assumed, or left out."""
+"""Notes of a stream: lines about assumptions and omissions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable
 from tagweave.corpus.printable import printable
 
 Tell = Callable[[str], None]
-"""Takes a note."""
+"""Receives a note."""
 
 
 def say(line: str) -> None:
-    """A line on standard error, which may quote files: nothing in it moves the cursor of a terminal."""
+    """Print a line on standard error. It may quote files, so control characters are escaped."""
     print(printable(line), file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What a format of output can hold."""
+"""Checks what an output format can hold."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def check_can_hold(form: Format, what: str, can_hold: Callable[[Format], bool]) -> None:
-    """Raise unless the format can hold what is asked for.
+    """Raise unless the format can hold what an option asks for.
 
     Raises:
-        StreamError: it cannot; `what` says what was asked for.
+        StreamError: it cannot; `what` names the option.
     """
     if not can_hold(form):
         expected = _names_of_those(can_hold)
@@ -31,22 +31,21 @@ def check_holds_heads(form: Format) -> None:
     """
     if form.heads is None:
         expected = _names_of_those(lambda each: each.heads is not None)
-        found = f"found {form.name} as the format of the output"
-        raise StreamError(f"{found}, expected {expected}: it has a place for heads")
+        raise StreamError(f"found {form.name} as the format of the output, expected {expected}: it can hold heads")
 
 
 def _names_of_those(can_hold: Callable[[Format], bool]) -> str:
-    """The names of the formats that can hold something, for messages."""
+    """The names of the formats that pass a test, for messages."""
     from tagweave.corpus.formats.registry import FORMATS
 
     return " or ".join(sorted(name for name, form in FORMATS.items() if can_hold(form)))
 
 
 def with_layers(sentence: Sentence, layers: Mapping[str, Layer], form: Format) -> Sentence:
-    """The sentence with further layers, where the format can hold them.
+    """The sentence with further layers as the format holds them.
 
     Raises:
-        CorpusError: there is no room for one more.
+        CorpusError: the format cannot hold another layer.
     """
     for name, layer in layers.items():
         sentence = form.with_labels(sentence, name, layer)

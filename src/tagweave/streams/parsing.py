@@ -1,4 +1,4 @@
-"""Words of any format through a parser."""
+"""Parses words of any format."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class ParsingStage:
 
     Attributes:
         parser: the model.
-        name: of the model, for notes.
+        name: the name of the model, for notes.
         layer: the head layer of the sentences that is evidence.
-        retag: whether it is put aside.
-        tell: takes what the sentences lack.
+        retag: whether to ignore that layer.
+        tell: receives notes on missing layers and columns.
     """
 
     parser: Parser
@@ -41,9 +41,9 @@ class ParsingStage:
     tell: Tell = say
 
     def filled(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with their trees in the layer `head`, block by block.
+        """The sentences with their trees in the layer `head`, in blocks.
 
-        Of layers and columns that the first block lacks, and the parser looks at, a note tells.
+        A note names layers and columns that the parser uses and the first block lacks.
 
         Raises:
             CorpusError: as `Parser.complete`.
@@ -58,7 +58,8 @@ class ParsingStage:
                 yield replace(sentence, heads={HEAD: sentence.heads[self.parser.model.guideline]})
 
     def _evidence(self, sentence: Sentence) -> Sentence:
-        """Heads under the name of the model's guideline, and no layer of the file that might bear that of its guide."""
+        """The sentence with its heads in the layer of the model's guideline, without other head layers, one of which
+        might have the name of the guide's."""
         unknown: HeadLayer = (None,) * len(sentence)
         heads = unknown if self.retag else sentence.heads.get(self.layer, unknown)
         return replace(sentence, heads={self.parser.model.guideline: heads})
@@ -66,15 +67,15 @@ class ParsingStage:
 
 @dataclass(frozen=True)
 class Parsing(TreeStream):
-    """One input and the parser that fills in its heads.
+    """An input and the parser that fills in its heads.
 
     Args:
         parser: the model.
-        name: of the model, for notes.
+        name: the name of the model, for notes.
         argument: `PATH[#LAYER]` of the input; LAYER is the head layer that is evidence.
-        format: of the input; `None`: by its name or its first lines.
-        retag: whether the heads of the input are put aside.
-        tell: takes what is assumed of the format, and what the input lacks.
+        format: the format of the input; `None`: recognised by its name or its first lines.
+        retag: whether to ignore the heads of the input.
+        tell: receives notes on the assumed format, and on missing layers and columns.
     """
 
     parser: Parser
@@ -86,7 +87,7 @@ class Parsing(TreeStream):
 
     @cached_property
     def input(self) -> Input:
-        """The input; no label of words stands in text: it is words between blanks."""
+        """The input; in text, everything between blanks is a word without a label."""
         return Input(self.argument, self.format, Labels(lambda _: False))
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
@@ -103,5 +104,5 @@ class Parsing(TreeStream):
         yield from ParsingStage(self.parser, self.name, layer, self.retag, self.tell).filled(given)
 
     def as_conllu(self) -> Iterator[Sentence]:
-        """The sentences as the next model reads them."""
+        """The sentences as input of the next model."""
         return self.sentences(conllu.FORMAT)

@@ -1,4 +1,4 @@
-"""Models in turn: a parser sees the tags that taggers wrote, these the words that a segmenter cut."""
+"""Chains models: a tagger reads the words of a segmenter, and a parser reads the tags of taggers."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
 
 
 class First(Protocol):
-    """A stream whose sentences other models go on from."""
+    """A stream that other models can follow."""
 
     def as_conllu(self) -> Iterator[Sentence]:
-        """The sentences as the next model reads them, with what CoNLL-U can hold."""
+        """The sentences as input of the next model, with everything that CoNLL-U can hold."""
         ...
 
 
 class Stage(Protocol):
-    """A model that fills in something of sentences of words."""
+    """A model that adds annotation to sentences of words."""
 
     def filled(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences, in order, block by block."""
+        """The sentences with the model's annotation, in order."""
         ...
 
 
 class Successor(Protocol):
-    """A model that can go on where another one stops."""
+    """A model that can follow another one."""
 
     def stage(self, retag: bool = False, non_projective: bool = False) -> Stage:
-        """The model as a stage. Raises StreamError: a model that cannot be one."""
+        """The model as a stage. Raises StreamError if the model cannot be one."""
         ...
 
 
 @dataclass(frozen=True)
 class Pipeline(TreeStream):
-    """An input through one model after the other.
+    """An input that passes through several models.
 
     Attributes:
         first: the input and the model that reads it.
@@ -50,7 +50,7 @@ class Pipeline(TreeStream):
     stages: Sequence[Stage]
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
-        """The sentences, filled in by all. Raises CorpusError as the models, when the place is reached."""
+        """The sentences, filled in by all models. Iteration raises CorpusError as the models do."""
         sentences = self.first.as_conllu()
         for stage in self.stages:
             sentences = stage.filled(sentences)

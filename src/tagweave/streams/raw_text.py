@@ -1,4 +1,4 @@
-"""Raw text through a model that segments: by blocks of lines, where tables of its weights can do it."""
+"""Segments raw text in blocks of lines, if tables can replace the weights of the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def by_tables(tagger: Tagger, whole_runs: bool = True) -> Segmenter | None:
-    """The fast path from raw text to words, where the model has one."""
+    """The fast path from raw text to words; `None` if the model has none."""
     from tagweave.models.characters import UnfitModelError
     from tagweave.models.segmenter import Segmenter
 
@@ -24,7 +24,7 @@ def by_tables(tagger: Tagger, whole_runs: bool = True) -> Segmenter | None:
 
 
 def write_segmented(tagger: Tagger, path: str, output: str, whole_runs: bool = True) -> bool:
-    """Segment a file of raw text, or do nothing and return false where the model has no fast path.
+    """Segment a file of raw text, or return false if the model has no fast path.
 
     Raises:
         CorpusError, OSError: as `Stream.write`.
@@ -37,5 +37,5 @@ def write_segmented(tagger: Tagger, path: str, output: str, whole_runs: bool = T
         for block in segmenter.blocks(read_blocks(path)):
             binary.write(block)
             if output == STANDARD_STREAM:
-                binary.flush()  # whoever reads a pipe need not wait for more
+                binary.flush()  # the reader of a pipe should not wait for more
     return True

@@ -1,4 +1,4 @@
-"""The tokens of a converted stream that a person should look at."""
+"""The tokens of a conversion that a person should review."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class ReviewList:
     """The least certain tokens of the sentences that have passed.
 
     Attributes:
-        size: how many are kept.
-        tokens: these, the least certain first.
+        size: the maximum number of tokens.
+        tokens: the tokens, the least certain first.
     """
 
     size: int = 0
     tokens: list[UncertainToken] = field(default_factory=list)
 
     def add(self, tokens: Iterable[UncertainToken]) -> None:
-        """Keep those of further tokens that are among the least certain."""
+        """Add tokens, and keep the least certain."""
         self.tokens = nsmallest(self.size, [*self.tokens, *tokens], key=lambda each: each.probability)
 
     def lines(self) -> Iterator[str]:
-        """A header and a row of fields separated by tabs for each token."""
+        """A header and a row for each token, with fields separated by tabs."""
         yield "\t".join(_COLUMNS)
         for each in self.tokens:
             others = " ".join(f"{tag} {probability:.4f}" for tag, probability in each.alternatives)

@@ -1,4 +1,4 @@
-"""Labels with their probabilities, as lines: of every token, or of the best sequences."""
+"""Labels with their probabilities as lines, for every token or for the best sequences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def probability_rows(labelling: Labelling) -> Iterator[str]:
-    """A row a token with the label of the best sequence and its marginal probability, and "" after each sentence."""
+    """A row per token with the label of the best sequence and its marginal probability, and "" after each sentence."""
     tagger = labelling.tagger
     column = {name: at for at, name in enumerate(tagger.labels)}
     for block in labelling.blocks():
@@ -26,7 +26,7 @@ def probability_rows(labelling: Labelling) -> Iterator[str]:
 
 
 def best_lines(labelling: Labelling | LabelConversion, k: int) -> Iterator[str]:
-    """The k best sequences of every sentence that its evidence allows, with their probabilities under it, in JSON."""
+    """The k best sequences of every sentence under its evidence, with their probabilities, in JSON."""
     tagger, number = labelling.tagger, 0
     for block in labelling.blocks():
         for sentence in tagger.tokens(block.evidence.sentences, tagger.guideline):

@@ -1,4 +1,4 @@
-"""A stream: sentences of an input on their way through a model to an output."""
+"""Streams: they take the sentences of an input through a model to an output."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ Progress = Callable[[Iterable[Sentence]], Iterable[Sentence]]
 
 
 class Block(NamedTuple):
-    """Sentences as they were read, and as a model sees them, with what they say as the corpus's own annotation."""
+    """Sentences as read, and as a corpus of evidence in the model's terms."""
 
     given: list[Sentence]
     evidence: Corpus
 
 
 class Stream(ABC):
-    """Sentences of an input on their way through a model to an output, in the memory of one block."""
+    """Takes the sentences of an input through a model to an output, in the memory of one block."""
 
     @property
     @abstractmethod
     def default_format(self) -> Format:
-        """The format of the output where nobody names one.
+        """The default format of the output.
 
         Raises:
-            CorpusError, OSError: the input cannot be read, or is nothing for the model.
+            CorpusError, OSError: the input cannot be read, or does not suit the model.
         """
 
     @abstractmethod
     def check_format(self, form: Format) -> None:
-        """Raise unless the format can hold what comes out.
+        """Raise unless the format can hold the output.
 
         Raises:
             StreamError: it cannot.
@@ -48,10 +48,10 @@ class Stream(ABC):
 
     @abstractmethod
     def sentences(self, form: Format) -> Iterator[Sentence]:
-        """What comes out, as the format holds it.
+        """The output sentences, in the form that the format holds.
 
         Raises:
-            CorpusError, OSError: as the input and the model, when the place is reached.
+            CorpusError, OSError: during iteration, as the input and the model.
         """
 
     @abstractmethod
@@ -59,15 +59,15 @@ class Stream(ABC):
         """The layer that the format writes as the output's own annotation."""
 
     def write(self, output: str, format: str | None = None, progress: Progress = iter) -> None:  # noqa: A002
-        """Write what comes out, as a whole file or not at all; `-` is standard output.
+        """Write the output, as a whole file or not at all; `-` is standard output.
 
         Args:
-            output: the file.
-            format: its format; `None`: by its name, else the default.
-            progress: shows what has passed.
+            output: the path of the file.
+            format: its format; `None`: the one its name implies, or the default.
+            progress: shows how many sentences have passed.
 
         Raises:
-            StreamError: a format that cannot hold it.
+            StreamError: the format cannot hold the output.
             CorpusError, OSError: an unknown format, or as `sentences`.
         """
         form = chosen_format(format, output) or self.default_format

@@ -1,4 +1,4 @@
-"""A stream of trees on its way to another guideline: those that it has guide the parser."""
+"""A stream that converts trees to another guideline; the trees of the input guide the parser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TreeConversion(Conversion):
-    """One treebank and the parser that converts it.
+    """A treebank and the parser that converts it.
 
     Args:
         model: the parser.
@@ -54,7 +54,7 @@ class TreeConversion(Conversion):
         check_holds_heads(form)
 
     def in_format(self, given: Sentence, converted: Sentence, form: Format) -> Sentence:
-        """The sentence as it was read, with the new heads; a comment that names the guideline is dropped."""
+        """The sentence as read, with the new heads and without a comment that names the guideline."""
         comments = tuple(comment for comment in given.comments if not names_guideline(comment))
         return replace(given, heads={HEAD: converted.heads[self.model.guideline]}, comments=comments)
 
@@ -70,13 +70,13 @@ class TreeConversion(Conversion):
 def tree_conversion(
     model: TreeModel, name: str, given: Input, to: str | None, **options: Any
 ) -> tuple[TreeConversion, str]:
-    """What a treebank becomes under a parser, and a note that says so where it does not go without saying, else "".
+    """The conversion of a treebank by a parser, and a note if its guideline is an assumption, or "".
 
-    Heads whose guideline nobody names are taken as those of the model's guide. The options are further fields of
+    Heads whose guideline is not named are taken as those of the model's guide. The options are further fields of
     `TreeConversion`.
 
     Raises:
-        StreamError: guidelines that do not fit the model; `name` is that of the model.
+        StreamError: guidelines that do not fit the model; `name` is the name of the model.
         CorpusError: an input without heads.
     """
     if to not in (None, model.guideline):

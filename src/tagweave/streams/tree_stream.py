@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class TreeStream(Stream):
-    """Sentences that come out with trees, in CoNLL-U unless another format is named."""
+    """A stream whose output has trees, by default in CoNLL-U."""
 
     @property
     def default_format(self) -> Format:

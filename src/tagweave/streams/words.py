@@ -1,4 +1,4 @@
-"""Words of any format through a model of words (task `tag`)."""
+"""Labels words of any format by a model of words (task `tag`)."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
     from tagweave.models.tagger import Tagger
 
-_MOST = 0.5  # share of words with labels from which text is taken for labelled, where these are put aside
+_MOST = 0.5  # share of words with labels from which text counts as labelled, if labels are ignored
 
 
 @dataclass(frozen=True)
 class WordLabelling(Labelling):
-    """Words and the model that labels them: `Labelling`."""
+    """A `Labelling` of words by a model of words."""
 
     @cached_property
     def input(self) -> Input:
         """The input.
 
-        In text what looks like a label is one if the model knows it; where labels are put aside, most words must have
-        one, since it is lost then.
+        In text, what looks like a label is one if the model knows it. If labels are ignored, and so lost, most words
+        must have one.
         """
         name = self.chosen_format.name if self.chosen_format else None
         labels = Labels(self.tagger.knows, _MOST) if self.retag else Labels(self.tagger.knows)
@@ -46,7 +46,7 @@ class WordLabelling(Labelling):
         return self.input.format
 
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
-        """Evidence under the name of the model's guideline, and no layer of the file that might bear it."""
+        """Evidence in the layer of the model's guideline, without other layers of the file."""
         sentences = tuple(self._with_evidence(sentence, sentence.layers.get(self.input_layer)) for sentence in given)
         return Corpus(sentences, self.tagger.guideline, "word", self.covered)
 
@@ -56,12 +56,12 @@ class WordLabelling(Labelling):
 
     @property
     def default_format(self) -> Format:
-        """That of the input, where it can hold labels, else tagged text."""
+        """The format of the input if it can hold labels, otherwise tagged text."""
         form = self.input_format
         return form if form.labels == "word" else tagged.SLASH
 
     def check_format(self, form: Format) -> None:
-        """See `Labelling.check_format`; characters are no output of a model of words."""
+        """See `Labelling.check_format`; a model of words does not output characters."""
         if form.unit == "character":
             raise StreamError(f"found {form.name} as the format of the output, expected a format of words")
         super().check_format(form)
@@ -71,7 +71,7 @@ class WordLabelling(Labelling):
         return self.input_layer
 
     def filled(self, given: Sentence, labelled: Sentence, form: Format) -> Sentence:
-        """The sentence with labels in its layer, and those of further guidelines beside it."""
+        """The sentence with labels in its layer, and those of further guidelines in layers of their own."""
         own, *others = self.tagger.guidelines
         with_labels = given.with_layer(self.input_layer, labelled.layers[own])
         return with_layers(with_labels, {name: labelled.layers[name] for name in others}, form)
@@ -79,7 +79,7 @@ class WordLabelling(Labelling):
 
 @dataclass(frozen=True)
 class TaggingStage:
-    """A tagger of words as a stage; with `retag`, what the layer of its guideline says is put aside."""
+    """A tagger of words as a stage; with `retag`, the layer of its guideline is ignored."""
 
     tagger: Tagger
     retag: bool = False

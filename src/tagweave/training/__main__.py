@@ -1,9 +1,8 @@
-"""`python -m tagweave.training PLAN MODEL`: carry a plan out, as programs do that train beside their own work.
+"""`python -m tagweave.training PLAN MODEL [ANNOTATED]`: carry out a plan, for programs that train in a process.
 
-    PLAN    a JSON file
-    MODEL   the file of the model
-
-With a third argument, that is the path of the last corpus of the target: what was annotated since the plan was made.
+PLAN       a JSON file
+MODEL      the file of the model
+ANNOTATED  replaces the path of the last target corpus: what was annotated since the plan was made
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""Structure stacking: taggers of characters of several guidelines, and a model of the pieces that they cut.
+"""Structure stacking: character taggers of several guidelines, and a model of the pieces that they cut.
 
-sun-wan-2012, sections 4.4 and 5. The steps, each a function, so that an experiment can put them together otherwise:
+sun-wan-2012, sections 4.4 and 5. Each step is a function, so that experiments can combine them differently:
 
 | step | function |
 |---|---|
-| a tagger of the characters of every source guideline | `fit_source_taggers` |
-| what taggers that have not seen a training text say of it | `answered` |
+| a character tagger for every source guideline | `fit_source_taggers` |
+| labels of training text by taggers that have not seen it | `answered` |
 | a model of the pieces of such a text, given all taggers | `fit_pieces` |
 | source corpora relabelled by a guided model (D' of section 5) | `guided_conversion` |
-| source corpora relabelled by any model, as by one of pieces (D'') | `relabelled` |
-| all of it; the rows of Table 5 by its `Stacking` | `fit_stack` |
+| source corpora relabelled by any model, such as one of pieces (D'') | `relabelled` |
+| everything; `Stacking` selects the rows of Table 5 | `fit_stack` |
 
-The first row of Table 5 is an ordinary `fit` of the target corpora and what `guided_conversion` gives.
+The first row of Table 5 is an ordinary `fit` on the target corpora and the result of `guided_conversion`.
 """
 
 from __future__ import annotations
@@ -40,23 +40,22 @@ from tagweave.training.recipe import Recipe, in_batches
 from tagweave.training.sample import by_words
 
 FOLDS = 10
-"""Of the jackknife, in sun-wan-2012."""
+"""The number of folds of the jackknife in sun-wan-2012."""
 
 
 @dataclass(frozen=True)
 class Stacking:
-    """How the levels are stacked.
+    """How to stack the levels.
 
     Attributes:
-        folds: of the jackknife.
-        characters: whether the tagger of the target guideline is trained on the source corpora too, as a guided model
-            relabels them (D').
-        pieces: whether the model of pieces is trained again, on the source corpora too, as it relabels them itself
-            (D'').
-        times: an iteration visits of relabelled corpora so many times as many words as of the target's own, which else
-            would drown; 0, or a learner that sees all at once: all of them, as the paper. Where the source is fifteen
-            times as large, that is better, and takes less time (docs/results/sun-wan-2012-retraining.md).
-        seed: which sentences are of one fold.
+        folds: the number of folds of the jackknife.
+        characters: whether to train the tagger of the target guideline also on the source corpora, relabelled by a
+            guided model (D').
+        pieces: whether to train the model of pieces again, also on the source corpora, relabelled by itself (D'').
+        times: an iteration visits this many times as many words of relabelled corpora as of the target's own; 0, or a
+            learner without batches: all of them, as in the paper. With a source fifteen times as large, sampling is
+            better and faster (docs/results/sun-wan-2012-retraining.md).
+        seed: decides which sentences form a fold.
     """
 
     folds: int = FOLDS
@@ -66,12 +65,12 @@ class Stacking:
     seed: int = 0
 
     def sampling(self, recipe: Recipe, own: Sequence[Corpus], relabelled: Sequence[Corpus]) -> Recipe:
-        """The recipe for a fit of corpora of the target guideline and of relabelled ones."""
+        """The recipe for a fit on corpora of the target guideline and relabelled ones."""
         sampled = self.times and relabelled and in_batches(recipe.learner)
         return replace(recipe, sample=by_words(own, relabelled, self.times) if sampled else ())
 
     def about(self) -> dict[str, Any]:
-        """What a model keeps of it."""
+        """The settings as plain data, for the model."""
         return asdict(self)
 
 
@@ -83,19 +82,19 @@ def fit_stack(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> Fitted:
-    """The whole cascade: a model of pieces of the target guideline, its taggers inside it.
+    """Fit the whole cascade: a model of pieces of the target guideline, which contains its taggers.
 
     Args:
-        target_corpora: of the guideline that is wanted.
-        source_corpora: of other ones, each corpus of one.
-        recipe: how taggers are fitted, and in all but templates the model of pieces. Its task is of characters.
-        stacking: how levels are stacked, and which of them see relabelled source corpora.
+        target_corpora: corpora of the target guideline.
+        source_corpora: corpora that each follow another guideline.
+        recipe: how to fit taggers and, except for templates, the model of pieces. Its task is one of characters.
+        stacking: how to stack the levels, and which of them see relabelled source corpora.
         dev: development data of the target guideline: every model of that guideline keeps its best iteration.
-        run: when each fit stops. The checkpoint is that of the last one; what leads to it is fitted again. The callback
-            is told of the iterations of all fits but the jackknife's.
+        run: the run. Only the last fit has a checkpoint; a resumed run repeats the fits before it. The callback gets
+            the iterations of all fits except the jackknife's.
 
     Raises:
-        CorpusError: as `fit`; a task of words; no source, or one of the target guideline; fewer folds than 2, or more
+        CorpusError: as `fit`; a task of words; no source, or one of the target guideline; fewer than 2 folds, or more
             than sentences.
         KeyboardInterrupt: the user stopped a fit before the last.
     """
@@ -117,8 +116,8 @@ def fit_stack(
         pieces = _finished(fit_pieces(known, taggers, recipe, dev, first))
         converted = relabelled(pieces, source_corpora, recipe)
         noisy = _by_guideline(source_corpora, lambda own: answered(own, recipe, stacking, first))
-        told = zip(prepare_corpora(converted, recipe), noisy, of_sources or noisy, strict=True)
-        known += [_with_columns(corpus, *columns) for corpus, *columns in told]
+        rows = zip(prepare_corpora(converted, recipe), noisy, of_sources or noisy, strict=True)
+        known += [_with_columns(corpus, *columns) for corpus, *columns in rows]
         recipe = stacking.sampling(recipe, target_corpora, converted)
     run.tell(f"the model of pieces of {target}")
     return fit_pieces(known, taggers, recipe, dev, run)
@@ -129,7 +128,7 @@ def fit_source_taggers(
     recipe: Recipe,
     run: Run = SILENT,
 ) -> list[ChainModel]:
-    """A tagger of characters of every guideline of the corpora, in their order. Raises as `fit_stack`."""
+    """Fit a character tagger for every guideline of the corpora, in their order. Raises as `fit_stack`."""
     taggers = []
     for guideline in guidelines_of(corpora):
         run.tell(f"a tagger of {guideline}")
@@ -144,7 +143,7 @@ def answered(
     stacking: Stacking = Stacking(),
     run: Run = SILENT,
 ) -> list[Corpus]:
-    """Corpora of one guideline in labels of characters, with the column of what taggers of the other folds say.
+    """Corpora of one guideline in labels of characters, with a column of the labels of taggers of the other folds.
 
     Raises as `jackknifed`.
     """
@@ -158,7 +157,7 @@ def fit_pieces(
     dev: Corpus | None = None,
     run: Run = SILENT,
 ) -> Fitted:
-    """A model of pieces. Arguments are those of `prepare_pieces` and `fit_stack`.
+    """Fit a model of pieces. Arguments are those of `prepare_pieces` and `fit_stack`.
 
     Raises:
         CorpusError: as `prepare_pieces`.
@@ -168,17 +167,17 @@ def fit_pieces(
 
 
 def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], recipe: Recipe) -> Problem:
-    """Cut corpora into pieces, encode them and lay the weights of their model out.
+    """Cut corpora into pieces, encode them and lay out the weights of their model.
 
-    The taggers must not have seen the corpora, or their answers must be columns of these (`answered`): a text that a
-    tagger was trained on would be cut almost without mistakes. Where the annotation ends a word within a piece,
-    nothing is known of the pieces of such words. To cut the piece there instead, as in use nobody does, measured 0.2
-    points of F worse on the development data of ZX, 0.2 better on its test data.
+    The taggers must not have seen the corpora, or their labels must be in columns (`answered`): a tagger cuts its own
+    training text almost without mistakes. If the annotation ends a word inside a piece, the pieces of such words are
+    unknown. Cutting the piece there instead, which is impossible in use, measured 0.2 points of F worse on the
+    development data of ZX and 0.2 better on its test data.
 
     Args:
-        corpora: what `answered` gave, of the guideline of the first tagger.
-        taggers: what is asked where there is no column; they become part of the model.
-        recipe: how; the templates are those of pieces.
+        corpora: the result of `answered`, of the guideline of the first tagger.
+        taggers: they label sentences without a column and become part of the model.
+        recipe: how to fit; its templates are replaced by those of pieces.
 
     Raises:
         CorpusError: as `fit`.
@@ -221,9 +220,9 @@ def guided_conversion(
     """The source corpora under the target guideline: D' of section 5, by a guided model for each source guideline.
 
     Args:
-        target_corpora: they train the guided models.
-        source_corpora: what is relabelled.
-        taggers: of the source guidelines, the guides.
+        target_corpora: the training data of the guided models.
+        source_corpora: the corpora to relabel.
+        taggers: taggers of the source guidelines, the guides.
         recipe, dev, run: as in `fit_stack`.
 
     Raises:
@@ -239,12 +238,12 @@ def guided_conversion(
 
 
 def relabelled(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe) -> list[Corpus]:
-    """Corpora of another guideline as corpora of words of the model's own, which heeds what their layer says.
+    """Convert corpora of other guidelines to corpora of words of the model's, which uses their annotation.
 
     Args:
-        model: with a guide or taggers of the guidelines of the corpora (`GuidedEncoder`, `PieceEncoder`).
-        corpora: of these guidelines.
-        recipe: that of the model; its task says what layers become.
+        model: a model with a guide or taggers of the guidelines of the corpora (`GuidedEncoder`, `PieceEncoder`).
+        corpora: the corpora to convert.
+        recipe: the recipe of the model, for its task.
 
     Raises:
         CorpusError: as `Tagger.tag`.
@@ -259,12 +258,12 @@ def relabelled(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe) -> 
 
 
 def _by_guideline(corpora: Sequence[Corpus], step: Callable[[Sequence[Corpus]], Sequence[Corpus]]) -> list[Corpus]:
-    """What a step makes of the corpora of each guideline, in the order of the corpora."""
-    done: dict[int, Corpus] = {}
+    """The results of a step on the corpora of each guideline, in the order of the corpora."""
+    results: dict[int, Corpus] = {}
     for guideline in guidelines_of(corpora):
         own = [at for at, corpus in enumerate(corpora) if corpus.guideline == guideline]
-        done.update(zip(own, step([corpora[at] for at in own]), strict=True))
-    return [done[at] for at in range(len(corpora))]
+        results.update(zip(own, step([corpora[at] for at in own]), strict=True))
+    return [results[at] for at in range(len(corpora))]
 
 
 def _with_columns(corpus: Corpus, *others: Corpus) -> Corpus:
@@ -276,7 +275,7 @@ def _with_columns(corpus: Corpus, *others: Corpus) -> Corpus:
 
 
 def _finished(fitted: Fitted) -> ChainModel:
-    """The model, unless the user stopped its training: what the user wanted to stop is the whole cascade."""
+    """The model. Raises KeyboardInterrupt if the user stopped its training, to stop the whole cascade."""
     if fitted.outcome.interrupted:
         raise KeyboardInterrupt
     return fitted.model
@@ -285,7 +284,7 @@ def _finished(fitted: Fitted) -> ChainModel:
 def _check(
     target_corpora: Sequence[Corpus], source_corpora: Sequence[Corpus], recipe: Recipe, stacking: Stacking
 ) -> None:
-    """Refuse at once what would fail after the first models are trained."""
+    """Refuse before any training what would fail after the first models."""
     if not recipe.task.of_characters:
         raise CorpusError(f"the task {recipe.task.name}", "segment or segtag, for a model of pieces")
     if not target_corpora or not source_corpora:

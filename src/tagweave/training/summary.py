@@ -1,4 +1,4 @@
-"""What a training run is made of, told before it begins."""
+"""Lines that summarise a training run before it begins."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from tagweave.training.problem import Problem
     from tagweave.training.recipe import Recipe
 
-_SQUARES = 6  # tables of labels x labels that all threads share; each has two of its own
+_SQUARES = 6  # tables of labels x labels shared by all threads; each thread has two more
 _BUFFERS = 8  # tables of tokens x labels
-_TOGETHER = 64  # sentences that a thread takes at once where a learner sees them all
+_TOGETHER = 64  # sentences per thread at a time for learners without batches
 
 
 def summary(problem: Problem, recipe: Recipe) -> list[str]:
@@ -35,7 +35,7 @@ def summary(problem: Problem, recipe: Recipe) -> list[str]:
 
 
 def weights_by_view(parameters: ChainParameters) -> dict[str, int]:
-    """How many weights each view of the labels has, those of transitions included; a view without any is left out."""
+    """The number of weights of each view that has any, including transitions."""
     bounds = zip(parameters.weighted, parameters.offsets, parameters.offsets[1:], strict=False)
     return {view.guideline: end - start for (view, _), start, end in bounds}
 
@@ -55,7 +55,7 @@ def _by_view(parameters: ChainParameters) -> str:
 
 
 def mapping_lines(problem: Problem, mappings: Sequence[TagMapping]) -> Iterator[str]:
-    """What mappings leave open: the tags that they do not name, which are possible with every tag."""
+    """Lines about the tags that mappings do not name, which are possible with every tag."""
     from tagweave.labels.mapping import over_labels
     from tagweave.labels.transition_scheme import split_label
 
@@ -68,9 +68,9 @@ def mapping_lines(problem: Problem, mappings: Sequence[TagMapping]) -> Iterator[
         if len(lacking[0]) == len(sides[mapping.first]):
             yield f"warning: the mapping of {' and '.join(names)} names no tag of these corpora: every pair is possible"
             continue
-        for name, other, found in zip(names, reversed(names), lacking, strict=True):
-            if found:
-                tags = found if is_tag else dict.fromkeys(split_label(label)[1] for label in found)
+        for name, other, missing in zip(names, reversed(names), lacking, strict=True):
+            if missing:
+                tags = missing if is_tag else dict.fromkeys(split_label(label)[1] for label in missing)
                 yield f"not in the mapping, so possible with every tag of {other}: {' '.join(tags)} of {name}"
 
 
@@ -82,11 +82,11 @@ def sample_line(corpora: Sequence[Corpus], sample: Sequence[int]) -> str:
 
 
 def estimated_bytes(problem: Problem, recipe: Recipe) -> int:
-    """What training adds to the memory of the program and its corpora, at most, in bytes.
+    """An upper bound on the memory that training adds to the program and its corpora, in bytes.
 
-    That is the learner's vectors, as long as there are weights; the scores of transitions, labels x labels, with their
-    potentials and counts; the buffers of the largest batch of sentences, tokens x labels; and the encoded sentences,
-    of which a learner has a shuffled copy.
+    It consists of the learner's vectors, each as long as the weights; the scores, potentials and counts of transitions,
+    labels x labels; the buffers of the largest batch of sentences, tokens x labels; and the encoded sentences, of which
+    a learner has a shuffled copy.
     """
     objective, Y = problem.objective, len(problem.model.space)
     itemsize = np.dtype(objective.dtype).itemsize
@@ -100,7 +100,7 @@ def estimated_bytes(problem: Problem, recipe: Recipe) -> int:
 
 
 def peak_bytes() -> int:
-    """The most memory that this process has had so far, in bytes; 0 where the system does not tell."""
+    """The peak memory of this process so far, in bytes; 0 if the system does not report it."""
     try:
         import resource
     except ImportError:  # Windows
@@ -110,7 +110,7 @@ def peak_bytes() -> int:
 
 
 def _longest(problem: Problem, recipe: Recipe) -> int:
-    """The tokens of the longest sentences, of as many as all threads may hold at once."""
+    """The number of tokens of the longest sentences, as many as all threads may hold at once."""
     lengths = np.sort(problem.objective.encoded.lengths)[::-1]
     together = getattr(recipe.trainer(), "batch", _TOGETHER * recipe.threads)
     return int(lengths[:together].sum())

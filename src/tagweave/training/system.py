@@ -1,6 +1,6 @@
-"""What a kind of structure has to offer so that its annotation can be adapted (jiang-2015, 4): trees, say, or chains.
+"""The interface that annotation adaptation (jiang-2015, 4) needs of a kind of structure, such as chains or trees.
 
-The steps of `training/transform.py` are written over this alone.
+The steps of `training/transform.py` use only this interface.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Floats = NDArray[np.float64]
 
 
 class Step(NamedTuple):
-    """A training in the cascade.
+    """One fit of a cascade.
 
     Attributes:
-        number: from 1.
-        of: how many there are at most.
-        what: what is trained.
-        last: whether it comes to the model that is wanted.
+        number: its number, from 1.
+        of: the maximum number of steps.
+        what: what it trains.
+        last: whether it trains the final model.
     """
 
     number: int
@@ -38,63 +38,63 @@ class Step(NamedTuple):
 
 
 class Parallel(NamedTuple, Generic[Annotation]):
-    """Text with its own annotation, to be learned or predicted, and one annotation of every sentence as a guide."""
+    """Text with its own annotation, to learn or predict, and a guiding annotation of every sentence."""
 
     corpus: Corpus
     guides: Sequence[Annotation]
 
 
 class KBest(NamedTuple, Generic[Annotation]):
-    """Annotations of one sentence, the best first, and their scores, float64[n]."""
+    """The best annotations of one sentence, the best first, with their scores, float64[n]."""
 
     annotations: Sequence[Annotation]
     scores: Floats
 
 
 class System(Protocol[Model, Annotation]):
-    """What a kind of structure offers. An annotation is that of one sentence, complete, and comparable by ==."""
+    """The operations of a kind of structure. An annotation is for one sentence, complete, and comparable with ==."""
 
     @property
     def run(self) -> Run:
-        """Of all steps; each fit has a part of it."""
+        """The run of all steps; each fit is a part of it."""
         ...
 
     def train(self, corpora: Sequence[Corpus], dev: Corpus | None, step: Step) -> Model:
-        """An ordinary model of corpora of one guideline, best on `dev`."""
+        """Fit an ordinary model to corpora of one guideline; `dev` selects the best iteration."""
         ...
 
     def train_transfer(
         self, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: Step
     ) -> Model:
-        """A transfer model: the corpora's annotation is to be learned, that of another guideline guides."""
+        """Fit a transfer model: it learns the corpora's annotation, guided by that of another guideline."""
         ...
 
     def annotate(self, model: Model, corpus: Corpus) -> list[Annotation]:
-        """What an ordinary model says of the text; the corpus's own annotation is not looked at."""
+        """The annotations of an ordinary model; the corpus's own annotation is ignored."""
         ...
 
     def given(self, model: Model, corpus: Corpus) -> list[Annotation]:
-        """The corpus's own annotation; what it leaves open is filled in by an ordinary model of its guideline."""
+        """The corpus's own annotation, completed by an ordinary model of its guideline."""
         ...
 
     def transform(self, transfer: Model, text: Parallel[Annotation]) -> list[Annotation]:
-        """The best annotations of a transfer model; the corpus's own annotation is not looked at."""
+        """The best annotations of a transfer model; the corpus's own annotation is ignored."""
         ...
 
     def candidates(self, transfer: Model, text: Parallel[Annotation], k: int) -> list[KBest[Annotation]]:
-        """The k best of every sentence; fewer where there are fewer."""
+        """The k best annotations of every sentence, or all if there are fewer."""
         ...
 
     def scores(self, transfer: Model, corpus: Corpus, guides: Sequence[Sequence[Annotation]]) -> list[Floats]:
         """For every sentence and each of several guides, the score of the corpus's own annotation.
 
-        It must be on one scale with the scores of `candidates`: log probabilities, or for a model without
-        probabilities how much less than the best annotation's the score is.
+        Scores are on the scale of `candidates`: log probabilities, or for a model without probabilities the difference
+        from the score of the best annotation.
         """
         ...
 
     def annotated(self, corpus: Corpus, annotations: Sequence[Annotation], guideline: str) -> Corpus:
-        """The text as training data of a guideline; what the corpus's own annotation leaves unknown stays unknown."""
+        """The text as training data of a guideline; positions unknown in the corpus's own annotation stay unknown."""
         ...
 
     def score(self, model: Model, dev: Corpus) -> float:
@@ -103,38 +103,38 @@ class System(Protocol[Model, Annotation]):
 
 
 class GuidingSystem(System[Model, Annotation], Protocol[Model, Annotation]):
-    """A system whose models may have another one in them, which guides them."""
+    """A system whose models may contain another model that guides them."""
 
     def train_guided(
         self, guide: Model, parallel: Sequence[Parallel[Annotation]], dev: Parallel[Annotation] | None, step: Step
     ) -> Model:
-        """A guided model; in training alone the annotation of the parallel text takes the place of its guide's."""
+        """Fit a guided model; only in training, the annotation of the parallel text replaces its guide's."""
         ...
 
 
 @dataclass
 class Steps:
-    """Counts the steps of a cascade, and tells of each, with the time that has passed.
+    """Counts the steps of a cascade and reports each with the elapsed time.
 
     Attributes:
-        of: how many there are at most.
-        run: is told, and may be cancelled between steps.
-        done: how many were begun.
-        begin: when the first was.
+        of: the maximum number of steps.
+        run: gets the reports, and may be cancelled between steps.
+        count: how many steps have begun.
+        begin: when the first one began.
     """
 
     of: int
     run: Run
-    done: int = 0
+    count: int = 0
     begin: float = field(default_factory=time.perf_counter)
 
     def next(self, what: str, last: bool = False) -> Step:
-        """The step that begins.
+        """Begin the next step.
 
         Raises:
             KeyboardInterrupt: the run is cancelled.
         """
         self.run.stop_if_cancelled()
-        self.done += 1
-        self.run.tell(f"{self.done}/{self.of} {what} (after {time.perf_counter() - self.begin:.0f} s)")
-        return Step(self.done, self.of, what, last)
+        self.count += 1
+        self.run.tell(f"{self.count}/{self.of} {what} (after {time.perf_counter() - self.begin:.0f} s)")
+        return Step(self.count, self.of, what, last)

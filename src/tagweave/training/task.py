@@ -1,4 +1,4 @@
-"""Tasks: what the tokens and the labels of a corpus are for a model.
+"""Tasks: the tokens and labels that a model makes of a corpus.
 
 | task | tokens | labels |
 |---|---|---|
@@ -21,9 +21,9 @@ from tagweave.labels.transition_scheme import split_label
 
 TASKS = ("tag", "segment", "segtag")
 _ENDS = {"BMES": {"B": "E", "M": "BE", "E": "B"}, "BI": {"I": "B"}, "boundary": {"-": "|"}}
-"""Per coding, the letters that the words have in which a letter stands."""
+"""Per coding and letter, the letters at the ends of words that contain it."""
 TAGS = "tag"
-"""The layer of a corpus of characters that gives the tags of its words."""
+"""The layer of a corpus of characters with the tags of its words."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class Task:
         return self.name != "tag"
 
     def labels(self, names: Sequence[str]) -> tuple[str, ...]:
-        """`names`, those that corpora name, and the labels that a model needs beside them: for `tag` none.
+        """`names`, the labels in the corpora, and the other labels that a model needs; for `tag` there are none.
 
-        A coding has all its letters, also one that the training data happens to lack: without S no sentence of one
-        character could be labelled, and without labels of type S the wildcard `S-*` would mean nothing. And where a
-        tag may stand in a word, it may stand at both its ends.
+        A coding has all its letters, even if the training data lack one: without S no sentence of one character could
+        be labelled, and without labels of type S the wildcard `S-*` would mean nothing. A tag that occurs inside a word
+        may also occur at both its ends.
         """
         if not self.of_characters:
             return tuple(names)
@@ -69,8 +69,8 @@ class Task:
         Each character has the confidence of its word.
 
         Raises:
-            CorpusError: a corpus of characters where words are needed, words without tags, or a segmentation in other
-                letters than B, M, E, S.
+            CorpusError: a corpus of characters for a task of words, words without tags, or a segmentation in letters
+                other than B, M, E, S.
         """
         if not self.of_characters:
             if corpus.unit == "character":
@@ -95,21 +95,21 @@ class Task:
         segmentation = segmentation_name(sentence, guideline)
         letters = sentence.layers.get(segmentation, (None,) * len(sentence))
         if strange := sorted({letter for each in set(letters) for letter in each or ()} - set("BMES")):
-            found = f"the labels {', '.join(strange)} in layer {segmentation!r}"
-            raise CorpusError(found, "a segmentation in the letters B, M, E, S", *sentence.location)
+            problem = f"the labels {', '.join(strange)} in layer {segmentation!r}"
+            raise CorpusError(problem, "a segmentation in the letters B, M, E, S", *sentence.location)
         source = sentence.with_layer(SEGMENTATION, letters)
         coded = recode(source, guideline, self.coding, TAGS if self.name == "segtag" else None)
         return replace(sentence, layers={guideline: coded.layers[guideline]}, heads={}, comments=(), extra_rows=())
 
 
 def segmentation_name(sentence: Sentence, guideline: str) -> str:
-    """The layer that segments a sentence of characters: the guideline's, or the format's usual one."""
+    """The layer that segments a sentence of characters: the guideline's, or the default of the format."""
     is_own = guideline in sentence.layers and not (guideline == TAGS and SEGMENTATION in sentence.layers)
     return guideline if is_own else SEGMENTATION
 
 
 def _without_outside(sentence: Sentence, layer: str, covered: Sequence[str] | None) -> Sentence:
-    """Where only some labels were looked for, `O` is not known to be the tag of a word: its tag is unknown."""
+    """The sentence with `O` replaced by unknown if the corpus covers only some labels."""
     if covered is None or layer not in sentence.layers:
         return sentence
     known: list[Candidates] = [None if OUTSIDE in (each or ()) else each for each in sentence.layers[layer]]

@@ -1,4 +1,4 @@
-"""From a plan to a model, which knows how it was made."""
+"""From a job to a model that records how it was made."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Training:
-    """What a job came to.
+    """The result of a job.
 
     Attributes:
-        kept: the model that is handed over, and what else was tried.
-        seconds: how long it took.
+        kept: the selected model and the scores of its alternatives.
+        seconds: how long training took.
     """
 
     kept: Kept
@@ -30,16 +30,16 @@ class Training:
 
     @property
     def outcome(self) -> Any:
-        """How the training of the model went."""
+        """The outcome of the training of the model."""
         return self.kept.fitted.outcome
 
     @property
     def model(self) -> Any:
-        """The model, without what it tells of its making."""
+        """The model, without the record of its making."""
         return self.kept.fitted.model
 
     def about(self) -> dict[str, Any]:
-        """What the model tells of its making."""
+        """The record of how the model was made: recipe, plan, scores, time and date."""
         job, fitted = self.kept.job, self.kept.fitted
         return {
             **fitted.model.about,
@@ -51,7 +51,7 @@ class Training:
         }
 
     def save(self, path: Path) -> None:
-        """Write the model, with what it tells of its making, and tell what it came to.
+        """Write the model with the record of its making, and report its score.
 
         Raises:
             OSError: it cannot be written.
@@ -60,11 +60,11 @@ class Training:
 
 
 def train(job: Job[Any]) -> Training:
-    """Carry a job out.
+    """Carry out a job.
 
     Raises:
         CorpusError, TrainingError, MappingError, PlanError: as its method.
-        KeyboardInterrupt: the user stopped it before the model itself was begun.
+        KeyboardInterrupt: the user stopped training before the model itself was begun.
     """
     begin = time.perf_counter()
     kept = better(job)

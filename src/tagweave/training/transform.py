@@ -1,15 +1,15 @@
 """Annotation adaptation: corpora of other guidelines become training data of the target guideline (jiang-2015, 4).
 
-A transfer model reads a text whose annotation under one guideline is given, and annotates it under another. It learns
-from parallel text: annotation of the target guideline, and of the source guideline as its guide. Parallel text is made
-by a model of the one guideline on a corpus of the other, whose own annotation never changes.
+A transfer model annotates a text under one guideline, given its annotation under another. It learns from parallel text:
+annotation of the target guideline, guided by that of the source guideline. To make parallel text, a model of one
+guideline annotates a corpus of the other, whose own annotation never changes.
 
     Model 2 (Algorithm 3)  source model ──annotates──> target corpus ──> transfer model ──relabels──> source corpus
                            target corpus + relabelled source corpus ──> final model, an ordinary one
-    Model 3 (Algorithm 4)  both directions in rounds: what a round relabels is the guide of the next one's training;
-                           of the best candidates those are taken that lead back to the given annotation (predict-self)
+    Model 3 (Algorithm 4)  both directions in rounds: the relabelled text of a round guides the training of the next;
+                           candidates that lead back to the original annotation are preferred (predict-self)
 
-Model 1, a model that is guided for good, is `training/guided.py`. What a model and an annotation are is the `System`'s.
+Model 1, a permanently guided model, is in `training/guided.py`. The `System` defines models and annotations.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tagweave.training.predict_self import PredictSelf, Ranking, rankings
 from tagweave.training.system import Annotation, Model, Parallel, Step, Steps, System
 
 ROUNDS = 5
-"""How many rounds at most: word segmentation is best at the fourth (5.3, Figure 11)."""
+"""The maximum number of rounds: word segmentation is best at the fourth (5.3, Figure 11)."""
 
 
 def fit_transformed(
@@ -37,9 +37,9 @@ def fit_transformed(
     """Model 2 (section 4.3, Algorithm 3): an ordinary model of the target corpora and the relabelled source corpora.
 
     Args:
-        system: the kind of structure, and the run.
-        targets: corpora of the guideline that is wanted.
-        sources: of one other guideline or several; each has a source model and a transfer model of its own.
+        system: the system, with its run.
+        targets: corpora of the target guideline.
+        sources: corpora of one or several others; each guideline has its own source model and transfer model.
         dev: development data of the target guideline.
         source_devs: development data of source guidelines.
 
@@ -62,7 +62,7 @@ def fit_transformed(
 
 
 class Round(NamedTuple):
-    """What the final model of a round came to: the share of the way back, and the score on development data."""
+    """The final model of a round: its share of the way back, and its score on development data."""
 
     number: int
     share: float
@@ -76,8 +76,8 @@ class Iterated(Generic[Model]):
     Attributes:
         model: the model.
         best: its round.
-        rounds: all that were tried, in order.
-        interrupted: whether the user stopped it; there may have been better ones to come.
+        rounds: all rounds, in order.
+        interrupted: whether the user stopped the rounds early.
     """
 
     model: Model
@@ -95,14 +95,14 @@ def fit_iterated(
     rounds: int = ROUNDS,
     source_devs: Sequence[Corpus] = (),
 ) -> Iterated[Model]:
-    """Model 3 (section 4.4, Algorithm 4): transformation both ways, round after round, until `dev` is no better.
+    """Model 3 (section 4.4, Algorithm 4): transformation both ways in rounds until the score on `dev` does not improve.
 
-    Arguments and errors are those of `fit_transformed`. Development data of the source guidelines serves the models
-    that transform to them. One round with the share 0 alone comes to Model 2.
+    Arguments and errors are those of `fit_transformed`. Development data of the source guidelines are for the models
+    that transform to them. One round with only the share 0 is Model 2.
 
     Raises:
-        ValueError: no round.
-        KeyboardInterrupt: the user stopped it before a first final model.
+        ValueError: no rounds.
+        KeyboardInterrupt: the user stopped training before the first final model.
     """
     if rounds < 1:
         raise ValueError(f"found {rounds} rounds, expected 1 or more")
@@ -117,9 +117,9 @@ def fit_iterated(
     tried: list[Round] = []
     try:
         for number in range(1, rounds + 1):
-            found = _round(system, number, pairs, dev, predict_self, steps)
-            tried += [each for each, _ in found]
-            top = max(found, key=lambda each: each[0].score)
+            results = _round(system, number, pairs, dev, predict_self, steps)
+            tried += [each for each, _ in results]
+            top = max(results, key=lambda each: each[0].score)
             if best and top[0].score <= best[0].score:
                 break
             best = top
@@ -127,15 +127,15 @@ def fit_iterated(
         if not best:
             raise
         return Iterated(best[1], best[0], tuple(tried), interrupted=True)
-    assert best is not None  # noqa: S101 - there is a round
+    assert best is not None  # noqa: S101 - there is at least one round
     return Iterated(best[1], best[0], tuple(tried))
 
 
 @dataclass
 class _Text(Generic[Annotation]):
-    """A corpus with its own annotation, which stays, and one of the other guideline, which every round betters.
+    """A corpus with its own annotation, which stays, and one of the other guideline, which every round improves.
 
-    A guide is `None` where the way back did not lead to the own annotation.
+    A guide is `None` if the way back did not lead to the corpus's own annotation.
     """
 
     corpus: Corpus
@@ -170,7 +170,7 @@ def _begin(
     source: tuple[str, Sequence[Corpus], Corpus | None],
     steps: Steps,
 ) -> _Pair[Annotation]:
-    """The first parallel text: each side's is annotated by the other's model (Algorithm 4, lines 2 to 5)."""
+    """The first parallel text: each side is annotated by the other's model (Algorithm 4, lines 2 to 5)."""
     guideline, corpora, source_dev = source
     model = system.train(corpora, source_dev, steps.next(f"source model of {guideline}"))
     own, targets, dev = target
@@ -202,7 +202,7 @@ def _round(
             for to, guide in ((pair.target, pair.source), (pair.source, pair.target))
         ]
         relabellings.append(_Relabelling(system, pair, models[0], models[1], predict_self))
-    found: list[tuple[Round, Model]] = []
+    results: list[tuple[Round, Model]] = []
     merged_before: list[Corpus] = []
     for share in predict_self.choices:
         way = f", way back {share:g}" if len(predict_self.choices) > 1 else ""
@@ -211,13 +211,13 @@ def _round(
         for relabelling in relabellings:
             merged += relabelling.training_data(share)
         is_new = merged != merged_before  # another share may choose the same candidates
-        model = system.train(merged, dev, step) if is_new else found[-1][1]
+        model = system.train(merged, dev, step) if is_new else results[-1][1]
         merged_before = merged
-        found.append((Round(number, share, system.score(model, dev)), model))
-    share = max(found, key=lambda each: each[0].score)[0].share
+        results.append((Round(number, share, system.score(model, dev)), model))
+    share = max(results, key=lambda each: each[0].score)[0].share
     for relabelling in relabellings:
         relabelling.guide_next(share)
-    return found
+    return results
 
 
 def _learn(system: System[Model, Annotation], to: _Side[Annotation], step: Step) -> Model:
@@ -227,15 +227,15 @@ def _learn(system: System[Model, Annotation], to: _Side[Annotation], step: Step)
 
 @dataclass
 class _Relabelling(Generic[Model, Annotation]):
-    """All text of two guidelines under the other one, by the transfer models of a round, as shares ask for it.
+    """Relabels all text of two guidelines under the other one, by the transfer models of a round.
 
     Attributes:
-        system: the kind of structure.
+        system: the system.
         pair: the text.
-        forward: to the target guideline.
-        backward: to the source guideline.
+        forward: the transfer model to the target guideline.
+        backward: the transfer model to the source guideline.
         predict_self: how the way back chooses.
-        ranked: of every text (by its identity) the candidates that some share may take; each side's are found once.
+        ranked: by the identity of a text, the candidates that some share may take, computed once.
     """
 
     system: System[Model, Annotation]
@@ -247,15 +247,15 @@ class _Relabelling(Generic[Model, Annotation]):
 
     def training_data(self, share: float) -> list[Corpus]:
         """The source corpora under the target guideline."""
-        found = []
+        corpora = []
         for text in self.pair.source.texts:
             chosen = self._chosen(text, self.forward, self.backward, share)
             relabelled = _Text(text.corpus, text.given, chosen).parallel()
-            found.append(self.system.annotated(relabelled.corpus, relabelled.guides, self.pair.target.guideline))
-        return found
+            corpora.append(self.system.annotated(relabelled.corpus, relabelled.guides, self.pair.target.guideline))
+        return corpora
 
     def guide_next(self, share: float) -> None:
-        """What was transformed guides the next round (Algorithm 4, lines 9 and 10); of `dev` the best is taken."""
+        """Use the transformed text to guide the next round (Algorithm 4, lines 9 and 10); for `dev` the best of it."""
         for side, there, back in (
             (self.pair.source, self.forward, self.backward),
             (self.pair.target, self.backward, self.forward),

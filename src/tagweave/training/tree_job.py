@@ -1,4 +1,4 @@
-"""Jobs of tree models: parsers."""
+"""Jobs that train tree models: parsers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, us
 from tagweave.training.tree_system import TreeSystem
 
 DROP_COLUMNS = 0.5
-"""Chosen on dev sets of four languages: see the page on parsing."""
+"""Chosen on development sets of four languages: see docs/parsing.md."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class TreeJob(Job[FittedParser]):
 
     @cached_property
     def recipe(self) -> ParserRecipe:
-        """How every parser is fitted.
+        """The recipe of every parser.
 
         Raises:
-            PlanError: values that do not exist.
+            PlanError: unknown values.
         """
         plan, dropped = self.plan, self.plan.drop_columns
         with as_plan_error():
@@ -46,7 +46,7 @@ class TreeJob(Job[FittedParser]):
 
     @cached_property
     def shared_recipe(self) -> ParserRecipe:
-        """The recipe with templates that look at nothing which any of the corpora lacks."""
+        """The recipe with templates that use only layers and columns of all corpora."""
         templates = self.recipe.templates or usual_templates(*(corpus.sentences for corpus in self.data.corpora))
         return replace(self.recipe, templates=templates)
 
@@ -65,8 +65,8 @@ class TreeJob(Job[FittedParser]):
         return fit_parser(corpora, recipe, self.dev, self.run)
 
     def fit_guided(self) -> FittedParser:
-        """See `Job.fit_guided`. The checkpoint of the guide stays until the end, so that a run that goes on has the
-        same guide."""
+        """See `Job.fit_guided`. The checkpoint of the guide stays until the end, so that a resumed run has the same
+        guide."""
         data, recipe, run = self.data, self.shared_recipe, self.run
         run.tell(f"first a parser of {data.guidelines[1]}, then one of {data.target} that looks at its trees")
         guide = fit_parser(data.sources, recipe, None, run.part("source"))

@@ -1,8 +1,8 @@
-"""Parsers as a system whose annotation can be adapted: see `training/system.py`.
+"""The system of parsers for annotation adaptation: see `training/system.py`.
 
 A model is a `FittedParser`; the annotation of a sentence is its tree, an arc for every token. A transfer model is a
-parser whose features include the path through another tree, which every sentence has: gold, or another model's. Scores
-are those of heads, by which trees are found; relations follow from them.
+parser whose features include the path through another tree, which is gold or another model's. Scores are those of
+heads, which determine the trees; relations are added afterwards.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Tree = tuple[Arc, ...]
 Floats = NDArray[np.float64]
 
 _GUIDE = "other"
-"""What the guideline of the trees that guide a transfer model is called: it is a model of passage."""
+"""The name of the guideline of guiding trees in transfer models, which are temporary."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class TreeSystem:
     """The system of parsers.
 
     Attributes:
-        recipe: how every model is fitted. Its templates must look at nothing that any of the corpora lacks:
-            `usual_templates` of all of them, if no others are asked for.
-        run: when each fit stops, and who is told; each fit is a part of it, `step-NUMBER`.
+        recipe: the recipe of every model. Its templates must use only layers and columns of all corpora, such as the
+            `usual_templates` of all of them.
+        run: the run; each fit is the part `step-NUMBER` of it.
 
     Raises:
         ValueError: a recipe without templates.
@@ -68,8 +68,8 @@ class TreeSystem:
     def train_guided(
         self, guide: FittedParser, parallel: Sequence[Parallel[Tree]], dev: Parallel[Tree] | None, step: Step
     ) -> FittedParser:
-        """A guided parser (`fit_guided_parser`): these trees take the place of its guide's, in training alone. Raises
-        as `train`."""
+        """A guided parser (`fit_guided_parser`); in training, these trees replace those of its guide. Raises as
+        `train`."""
         layer = guide_layer(guide.model.guideline)
         shown, shown_dev = [_shown(each, layer) for each in parallel], dev and _shown(dev, layer)
         return fit_guided_parser(shown, guide.model, self.recipe, shown_dev, self._part(step))
@@ -79,7 +79,7 @@ class TreeSystem:
         return _trees(self._parser(model).parse(corpus), model.model.guideline)
 
     def given(self, model: FittedParser, corpus: Corpus) -> list[Tree]:
-        """The trees that the corpus gives; where it leaves several, the best among them. Raises as `complete`."""
+        """The trees of the corpus; if they are ambiguous, the best that they allow. Raises as `complete`."""
         return _trees(self._parser(model).complete(corpus, corpus.guideline), corpus.guideline)
 
     def transform(self, transfer: FittedParser, text: Parallel[Tree]) -> list[Tree]:
@@ -87,7 +87,7 @@ class TreeSystem:
         return self.annotate(transfer, _shown(text))
 
     def candidates(self, transfer: FittedParser, text: Parallel[Tree], k: int) -> list[KBest[Tree]]:
-        """The k best trees; scores are log probabilities, of the perceptron distances from the best one."""
+        """The k best trees; scores are log probabilities, or for a perceptron distances from the best."""
         parser, shown = self._parser(transfer), _shown(text).sentences
         encoded = parser.encode(shown)
         best = list(transfer.model.k_best(encoded, k))
@@ -103,8 +103,8 @@ class TreeSystem:
         ]
 
     def scores(self, transfer: FittedParser, corpus: Corpus, guides: Sequence[Sequence[Tree]]) -> list[Floats]:
-        """log Z(x; trees that the corpus allows) - log Z(x), with each guide; of the perceptron, the same of the best
-        scores in place of log Z. Trees are made projective, as in training; what allows nothing has -inf."""
+        """log Z(x; trees that the corpus allows) - log Z(x) under each guide; for a perceptron with the best score in
+        place of log Z. Trees are made projective, as in training; evidence that allows nothing has -inf."""
         own, _ = projectivised(corpus.sentences, corpus.guideline)
         shown = [_guided(s, guide) for s, each in zip(own, guides, strict=True) for guide in each]
         encoded = self._parser(transfer).encode(shown, corpus.guideline)
@@ -112,14 +112,13 @@ class TreeSystem:
         return [scores[first:last] for first, last in pairwise(np.cumsum([0, *map(len, guides)]).tolist())]
 
     def annotated(self, corpus: Corpus, annotations: Sequence[Tree], guideline: str) -> Corpus:
-        """The text with these trees for its only head layer; the arcs of tokens of which nothing was known are
-        unknown."""
+        """The text with these trees as its only head layer; unknown heads stay unknown."""
         pairs = zip(corpus, annotations, strict=True)
         sentences = (replace(s, heads={guideline: _where_known(s.heads.get(corpus.guideline), t)}) for s, t in pairs)
         return replace(corpus, sentences=tuple(sentences), guideline=guideline)
 
     def score(self, model: FittedParser, dev: Corpus) -> float:
-        """UAS, all tokens with one known head."""
+        """UAS over all tokens with one known head."""
         return DevScore(model.model, dev, self.recipe.threads)(model.model.weights)
 
     def _parser(self, fitted: FittedParser) -> Parser:
@@ -135,7 +134,7 @@ class TreeSystem:
         return fitted
 
     def _totals(self, model: TreeModel, encoded: EncodedArcs, evidence: bool = False) -> Floats:
-        """float64[S]: log Z of every sentence, or for a perceptron the score of its best tree."""
+        """float64[S]: log Z of every sentence, or for a perceptron the score of the best tree."""
         threads = self.recipe.threads
         if self.recipe.learner != "perceptron":
             return model.marginals(encoded, evidence, threads)[1]
@@ -143,7 +142,7 @@ class TreeSystem:
 
 
 def _shown(text: Parallel[Tree], layer: str = guide_layer(_GUIDE)) -> Corpus:
-    """The corpus with the trees that guide."""
+    """The corpus with the guiding trees."""
     return text.corpus.with_sentences(map(partial(_guided, layer=layer), text.corpus, text.guides))
 
 
