@@ -1,4 +1,4 @@
-"""Model files taken apart and put together again, with what no command would write."""
+"""Model files taken apart and reassembled with parts that no command would write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def parts(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def rewrite(path: Path, description: dict[str, Any], arrays: dict[str, Any]) -> None:
     """The file with other content and a digest that fits it."""
-    told = {key: value for key, value in description.items() if key != "digest"}
-    told[FORMS], packed = pack(arrays)
-    told["digest"] = digest_of(json.loads(json.dumps(told)), packed)
-    save_file(packed, path, {"tagweave": json.dumps(told)})
+    header = {key: value for key, value in description.items() if key != "digest"}
+    header[FORMS], packed = pack(arrays)
+    header["digest"] = digest_of(json.loads(json.dumps(header)), packed)
+    save_file(packed, path, {"tagweave": json.dumps(header)})

@@ -1,4 +1,4 @@
-"""What can be asked of a chain model, through encoder, emission and recurrence, against enumeration."""
+"""Inference of a chain model, through encoder, emission and recurrence, against enumeration."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_span_entropy(text: list[str], space: Any, seed: int, data: Any) -> None
 
 
 @pytest.mark.parametrize("span", [(0, 0), (2, 1), (-1, 1), (0, 4)])
-def test_a_span_that_is_none(span: tuple[int, int]) -> None:
+def test_an_invalid_span(span: tuple[int, int]) -> None:
     problem = Problem([["a", "B", "a"]], plain(), 0)
     with pytest.raises(ValueError, match="expected a span of tokens 0 to 3"):
         model_of(problem).span_entropy(problem.encoded, 0, *span)
@@ -186,7 +186,7 @@ def test_threads_and_batches_change_nothing(dtype: Any, monkeypatch: pytest.Monk
         np.testing.assert_allclose(log_z, whole[2], rtol=tolerance, atol=tolerance)
 
 
-def test_no_sentences_at_all() -> None:
+def test_no_sentences() -> None:
     problem = Problem([["a"]], plain(), 0)
     model, nothing = model_of(problem), problem.encoder.encode([])
     assert model.best(nothing).shape == (0,)

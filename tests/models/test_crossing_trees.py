@@ -105,7 +105,7 @@ def test_given_arcs_may_cross_only_where_trees_may() -> None:
     assert heads_of(done)[:3] == (3, 4, 0)
 
 
-def test_what_no_tree_allows_is_named() -> None:
+def test_evidence_that_allows_no_tree_is_named() -> None:
     circle = replace(with_evidence(CROSSED, (Arc(2, None),), (Arc(1, None),), None, None), location=Location("file", 7))
     with pytest.raises(CorpusError, match="file:7: found heads that exclude one another, expected a tree"):
         list(Parser(random_model(0), projective=False).complete([circle]))

@@ -84,7 +84,7 @@ SETTINGS = st.builds(
 
 @settings(max_examples=60)
 @given(SETTINGS, st.booleans())
-def test_scores_are_the_sums_of_the_twin(setting: Setting, with_table: bool) -> None:
+def test_scores_are_the_sums_of_the_naive_twin(setting: Setting, with_table: bool) -> None:
     found = setting.scores(0, len(setting.encoded), with_table)
     np.testing.assert_allclose(found, setting.naive_scores(), rtol=1e-10, atol=1e-12)
 

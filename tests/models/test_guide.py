@@ -1,4 +1,4 @@
-"""Guides: the column that another model fills, from whom it has each label, and model files that hold guides."""
+"""Guides: the column that another model fills, the source of each label, and model files with guides."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def encoder_of(kind: str = "plain", seed: int = 1) -> GuidedEncoder:
 # Templates
 
 
-def test_templates_look_at_the_column_alone_and_beside_the_form() -> None:
+def test_templates_use_the_column_alone_and_with_the_form() -> None:
     templates = Templates(guide_templates("pd"))
     assert templates.user_columns == ("guide:pd",)
     assert [str(template) for template in templates.parsed] == list(guide_templates("pd"))
@@ -114,34 +114,34 @@ def test_a_label_is_joined_to_every_template_of_one_value(preset: str) -> None:
 
 @pytest.mark.parametrize("kind", SPACES)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_the_guide_labels_what_nobody_else_has(kind: str, threads: int) -> None:
+def test_the_guide_labels_sentences_without_labels(kind: str, threads: int) -> None:
     encoder = encoder_of(kind)
     found = columns(encoder, *SENTENCES, Sentence(()), Sentence(("new", "a")), threads=threads)
     alone = [columns(encoder, sentence)[0] for sentence in (*SENTENCES, Sentence(()), Sentence(("new", "a")))]
     assert found == alone == tags(encoder.guide, *SENTENCES, Sentence(()), Sentence(("new", "a")))
 
 
-def test_a_column_that_is_there_stays() -> None:
+def test_an_existing_column_is_kept() -> None:
     encoder = encoder_of()
     given = Sentence(("a", "B"), {"tag": (("W",), ("X",))}, {"guide:tag": ("any", "thing")})
     assert columns(encoder, given) == [("any", "thing")]
 
 
-def test_a_string_column_of_the_guideline_is_not_looked_at() -> None:
+def test_a_string_column_of_the_guideline_is_ignored() -> None:
     """Column files give every layer a string column of its name: in training it would tell the gold labels."""
     encoder = encoder_of()
-    told = Sentence(("a", "B", "Aa"), columns={"tag": ("Z", "Z", "Z")})
-    assert columns(encoder, told) == columns(encoder, SENTENCES[0])
+    with_column = Sentence(("a", "B", "Aa"), columns={"tag": ("Z", "Z", "Z")})
+    assert columns(encoder, with_column) == columns(encoder, SENTENCES[0])
 
 
-def test_a_layer_with_one_label_everywhere_takes_the_place_of_the_guide() -> None:
+def test_a_layer_with_one_label_everywhere_replaces_the_guide() -> None:
     encoder = encoder_of()
     layer: Layer = (("Z",), ("unheard-of",), ("Z",))
     assert columns(encoder, Sentence(("a", "B", "Aa"), {"tag": layer})) == [("Z", "unheard-of", "Z")]
 
 
 @pytest.mark.parametrize("layer", [(("Z",), None), (("Z",), ("W", "X")), (("Z",), ("!W",)), (("Z",), ("!X",))])
-def test_a_layer_that_leaves_something_open_is_completed(layer: Layer) -> None:
+def test_a_partial_layer_is_completed(layer: Layer) -> None:
     encoder = encoder_of()
     sentence = Sentence(("a", "B"), {"tag": layer})
     assert one_label_each(layer, encoder.guide.space.names) is None
@@ -178,27 +178,27 @@ def test_the_column_is_the_best_sequence_that_the_layer_allows(seed: int, layer:
     assert found == [tuple(names[y] for y in best)]
 
 
-def test_no_other_layer_is_shown_to_the_guide() -> None:
-    """A guide of bundles would heed the layers of all its views, and so be told the answer."""
+def test_the_guide_sees_no_other_layer() -> None:
+    """A guide of bundles would use the layers of all its views, and so see the answer."""
     encoder = encoder_of("bundles")
     (best,) = columns(encoder, SENTENCES[0])
     heeded = set()
     for name in ("ctb", "pd"):
         for tag in encoder.guide.space.view(name).names:
-            told = replace(SENTENCES[0], layers={name: ((tag,),) * 3})
-            assert columns(encoder, told) == [best]
-            (completed,) = Tagger(encoder.guide).complete(Corpus((told,), "joint"))
+            given = replace(SENTENCES[0], layers={name: ((tag,),) * 3})
+            assert columns(encoder, given) == [best]
+            (completed,) = Tagger(encoder.guide).complete(Corpus((given,), "joint"))
             heeded.add(completed.layers["joint"])
     assert len(heeded) == 6  # what a guide that saw these layers would have said
 
 
-def test_the_guide_of_a_guide_is_not_told_either() -> None:
+def test_the_guide_of_a_guide_sees_no_other_layer_either() -> None:
     inner, _ = source(seed=3)
     outer = guided_by(guided_by(inner, "middle"), "target")
     assert isinstance(outer.encoder, GuidedEncoder)
-    told = replace(SENTENCES[0], layers={"tag": (("W",), ("W",), ("Z",)), "target": (("P",),) * 3})
+    given = replace(SENTENCES[0], layers={"tag": (("W",), ("W",), ("Z",)), "target": (("P",),) * 3})
     assert (
-        columns(outer.encoder, told) == columns(outer.encoder, SENTENCES[0]) == tags(outer.encoder.guide, SENTENCES[0])
+        columns(outer.encoder, given) == columns(outer.encoder, SENTENCES[0]) == tags(outer.encoder.guide, SENTENCES[0])
     )
 
 
@@ -269,7 +269,7 @@ def test_evidence_under_another_name_leaves_the_guides_layer_alone() -> None:
     assert len(found) > 1
 
 
-def test_what_the_layer_says_changes_what_the_model_says() -> None:
+def test_the_layer_changes_the_output_of_the_model() -> None:
     model = guided_by(source()[0], seed=5)
     found = {
         tags(model, replace(SENTENCES[0], layers={"tag": ((a,), (b,), ("W",))}))[0] for a in "WXYZ" for b in "WXYZ"
@@ -306,7 +306,7 @@ def test_a_guided_model_is_one_file(depth: int, tmp_path: Path) -> None:
     assert described["guide"]["space"] == plain().to_json()
 
 
-def test_a_guide_keeps_what_is_known_about_it(tmp_path: Path) -> None:
+def test_a_guide_keeps_its_description(tmp_path: Path) -> None:
     guide = replace(source("segments")[0], task="segment", coding="BMES", about={"dev_score": 0.5})
     save_model(guided_by(guide), tmp_path / "m")
     loaded = load_model(tmp_path / "m").encoder
@@ -389,7 +389,7 @@ def few_calls(depth: int) -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
-def test_guides_without_end_are_refused(tmp_path: Path) -> None:
+def test_endlessly_nested_guides_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "m"
     endless = '{"format": 1, "encoder": ' + '{"guide": ' * 100_000 + "{}" + "}" * 100_001
     save_file({"weights": np.zeros(3)}, path, {"tagweave": endless})

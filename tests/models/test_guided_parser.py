@@ -1,4 +1,4 @@
-"""Parsers with a guide: which tree takes the guide's place, what features see of it, models on disk."""
+"""Parsers with a guide: trees that replace the guide's, features of guide trees, models on disk."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def with_heads(given: Sentence, **layers: Any) -> Sentence:
 # The tree that guides
 
 
-def test_the_guide_parses_what_has_no_tree() -> None:
+def test_the_guide_parses_sentences_without_a_tree() -> None:
     sentences = [with_heads(each) for each in treebank(6)]
     parsed = [each.heads["ud"] for each in Parser(GUIDE).parse(sentences)]
     assert [ud_of(each) for each in guided(sentences, GUIDE)] == parsed
 
 
-def test_a_given_tree_takes_the_guides_place_and_a_part_of_one_is_completed() -> None:
+def test_a_given_tree_replaces_the_guides_and_a_partial_one_is_completed() -> None:
     whole = tuple((Arc(head, "strange"),) for head in (2, 0, 2))
     crossing = tuple((Arc(head, None),) for head in (3, 4, 0, 3))
     part = (None, (Arc(0, None),), None)
@@ -80,7 +80,7 @@ def test_the_answer_does_not_guide() -> None:
     assert ud_of(guided([one], GUIDE)[0]) == ud_of(guided([other], GUIDE)[0])
 
 
-def test_the_guides_tree_changes_the_parse_and_does_not_stay() -> None:
+def test_the_guide_tree_changes_the_parse_and_is_not_kept() -> None:
     trees = naive_trees.trees(4, True, True)
     sentences = [
         with_heads(sentence("NVNP", [2, 0, 2, 2]), ud=tuple((Arc(head, "det"),) for head in heads)) for heads in trees
@@ -110,7 +110,7 @@ def test_without_a_guide_there_must_be_a_tree() -> None:
 # Scores
 
 
-def test_features_of_paths_tell_guides_apart_by_their_arcs_alone() -> None:
+def test_features_of_paths_distinguish_guides_by_their_arcs_alone() -> None:
     """Of the same words with two guides, an arc has another score exactly if its path, or a relation, is another."""
     templates = ArcTemplates(PLAIN.texts, "ud")
     model = model_of(templates, "sud")
@@ -146,7 +146,7 @@ def test_the_best_trees_are_those_of_all(seed: int) -> None:
 # On disk
 
 
-def test_a_guided_model_comes_back_in_one_file(tmp_path: Path) -> None:
+def test_a_guided_model_is_stored_in_one_file(tmp_path: Path) -> None:
     save_model(MODEL, tmp_path / "p.model")
     back = load_model(tmp_path / "p.model")
     assert back.guide is not None

@@ -1,4 +1,4 @@
-"""A model put to use: labels, completions, probabilities and rankings, by enumeration and by hand."""
+"""Taggers: labels, completions, probabilities and rankings, by enumeration and by hand."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_completing_changes_no_other_layer_and_no_other_field() -> None:
     assert gold(done[0])[0] == "W"
 
 
-def test_a_corpus_of_another_name_is_heeded_under_its_own() -> None:
+def test_a_corpus_of_another_name_is_evidence_under_its_own() -> None:
     """What counts is the layer that was asked for, in every sentence, whatever else the sentences carry."""
     problem = Problem([["a", "B"], ["Aa"], ["a"]], plain(), 3)
     tagger = tagger_of(problem)

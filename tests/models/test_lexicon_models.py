@@ -71,7 +71,7 @@ def test_order_and_repeats_of_the_words_change_nothing(
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_a_word_that_the_model_is_told_of_is_found() -> None:
+def test_a_word_of_the_lexicon_is_found() -> None:
     """No character occurs twice, so nothing but the lexicon tells where the words of the last sentence are."""
     fresh = map(chr, range(0x4E00, 0x9FFF))
     sentences = [
@@ -122,7 +122,7 @@ def _json(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("damage", [_no_words, _no_list, _no_strings, _no_json], ids=lambda each: each.__name__)
-def test_words_that_are_none_are_refused(fitted: Fitted, damage: Any, tmp_path: Path) -> None:
+def test_invalid_words_are_refused(fitted: Fitted, damage: Any, tmp_path: Path) -> None:
     path = tmp_path / "m"
     save_model(fitted.model, path)
     description, arrays = parts(path)

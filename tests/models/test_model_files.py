@@ -1,4 +1,4 @@
-"""Models on disk: what is written is read, and everything else is a `ModelFileError`."""
+"""Model files: round trips, and `ModelFileError` for everything else."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_arrays_that_do_not_fit(name: str, arrays: dict[str, Any], tmp_path: Pat
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -1e30])
-def test_weights_that_are_no_numbers(number: float, tmp_path: Path) -> None:
+def test_weights_that_are_not_finite(number: float, tmp_path: Path) -> None:
     weights = of_templates().weights.copy()
     weights[7] = number
     rewritten(tmp_path / "model", of_templates(), {}, {"weights": weights})

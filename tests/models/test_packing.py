@@ -75,14 +75,14 @@ def test_weights_of_any_spread_can_be_rounded() -> None:
         np.testing.assert_array_equal(rounded(kept), kept)
 
 
-def test_what_is_zero_or_follows_takes_no_room() -> None:
+def test_zeros_and_constant_differences_take_no_space() -> None:
     assert written({"weights": np.zeros(10**6, np.float32), "more": np.zeros((10, 10**5))}) == 0
     assert written({"layout.0.ptr": np.arange(0, 4 * 10**6, 4, dtype=np.int32)}) < 5000
     weights = rounded(np.random.default_rng(0).normal(size=10**5).astype(np.float32))
     assert written({"weights": weights}) < weights.nbytes / 4
 
 
-def test_weights_begin_with_a_line_of_the_cache() -> None:
+def test_weights_start_at_a_cache_line() -> None:
     for size in (1, 7, 1000):
         zeros = aligned_zeros(size, np.float32)
         assert is_aligned(zeros)
@@ -141,7 +141,7 @@ def test_other_bytes_are_refused(change: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.float32])
-def test_what_is_no_bytes_is_refused(dtype: Any) -> None:
+def test_arrays_other_than_bytes_are_refused(dtype: Any) -> None:
     with pytest.raises(ValueError, match="bytes"):
         unpack(FORMS, PACKED | {"weights": PACKED["weights"].astype(dtype)})
 
@@ -167,7 +167,7 @@ def unpacked_bytes(piece: bytes, size: int = 300) -> Any:
     return unpack({"a": form}, {"a": np.frombuffer(piece, np.uint8)})["a"]
 
 
-def test_a_piece_is_one_frame_that_tells_its_size() -> None:
+def test_a_piece_is_one_frame_that_states_its_size() -> None:
     content = bytes(range(10)) * 30
     whole = frame(content)
     assert unpacked_bytes(whole).tobytes() == content
@@ -211,7 +211,7 @@ def parser() -> TreeModel:
     return TreeModel(features, rounded(weights.astype(np.float32)), labels)
 
 
-def test_a_parser_takes_the_room_of_what_it_knows(tmp_path: Path) -> None:
+def test_the_size_of_a_parser_depends_on_its_nonzero_weights(tmp_path: Path) -> None:
     model = parser()
     save_model(model, tmp_path / "m")
     assert (tmp_path / "m").stat().st_size < 0.07 * model.weights.nbytes

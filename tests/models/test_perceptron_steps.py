@@ -115,20 +115,20 @@ def check(problem: Problem, batch: int, step: int = 5) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(TEXTS, SPACES, SEED, SWITCHES, st.integers(1, 3))
-def test_a_pass(texts: list[list[str]], space: LabelSpace, seed: int, switches: dict[str, bool], batch: int) -> None:
+def test_an_epoch(texts: list[list[str]], space: LabelSpace, seed: int, switches: dict[str, bool], batch: int) -> None:
     check(Problem(texts, space, seed, **switches), batch)
 
 
 @settings(max_examples=40, deadline=None)
 @given(TEXTS, SEED, st.booleans())
-def test_what_a_scheme_forbids_is_neither_best_nor_a_target(texts: list[list[str]], seed: int, observed: bool) -> None:
+def test_forbidden_sequences_are_neither_best_nor_targets(texts: list[list[str]], seed: int, observed: bool) -> None:
     scheme = TransitionScheme.of("BMES", tuple("BMES"))
     check(Problem(texts, LabelSpace.plain("seg", "BMES"), seed, observed, scheme=scheme), 1)
 
 
 @settings(max_examples=25, deadline=None)
 @given(TEXTS, SEED, st.sampled_from([plain(), bundles()]))
-def test_views_in_another_order_say_the_same(texts: list[list[str]], seed: int, space: LabelSpace) -> None:
+def test_the_order_of_views_does_not_matter(texts: list[list[str]], seed: int, space: LabelSpace) -> None:
     turned = LabelSpace(space.names, space.views[::-1])
     problem = Problem(texts, turned, seed)
     assert views(problem.parameters, problem.weights, problem.weights)[0].whole
@@ -137,7 +137,7 @@ def test_views_in_another_order_say_the_same(texts: list[list[str]], seed: int, 
 
 @settings(max_examples=25, deadline=None)
 @given(TEXTS, SEED, st.integers(1, 4), st.integers(1, 4))
-def test_a_pass_in_parts_is_the_same_pass(texts: list[list[str]], seed: int, batch: int, cut: int) -> None:
+def test_an_epoch_in_parts_is_the_same(texts: list[list[str]], seed: int, batch: int, cut: int) -> None:
     problem = Problem([*texts, ["a", "B"], ["Aa"]], plain(), seed)
     found = []
     for parts in (1, 2):

@@ -1,4 +1,4 @@
-"""Models of pieces: where taggers cut a text, what evidence becomes, and files that hold taggers."""
+"""Models of pieces: cutting by taggers, evidence of pieces, and model files with taggers."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_piece_may_be_part_of_the_word_of_one_tagger_and_all_of_that_of_the_ot
     assert cut.columns == {"piece:ctb": ("B", "E", "S", "S"), "piece:pd": ("S", "S", "B", "E")}
 
 
-def test_what_is_cut_stays_as_it_is() -> None:
+def test_pieces_are_not_cut_again() -> None:
     encoder = encoder_of(stacked())
     once = encoder.tokens([LONG, Sentence(())])
     assert encoder.tokens(once) == once
@@ -120,7 +120,7 @@ def test_what_is_cut_stays_as_it_is() -> None:
     assert (encoder.encode(once).grams == encoder.encode([LONG, Sentence(())]).grams).all()
 
 
-def test_a_layer_of_another_guideline_takes_the_place_of_its_tagger() -> None:
+def test_a_layer_of_another_guideline_replaces_its_tagger() -> None:
     of = stacked()
     gold = tuple((label,) for label in ("B-x", "M-x", "E-x", "S-q", "B-y", "E-y", "S-z", "B-x", "M-x", "E-x"))
     (cut,) = encoder_of(of).tokens([LONG.with_layer("pd", gold)])
@@ -129,14 +129,14 @@ def test_a_layer_of_another_guideline_takes_the_place_of_its_tagger() -> None:
     assert to_words(cut.forms, cut.columns["piece:pd"])[1] == ("x", "q", "y", "z", "x")
 
 
-def test_the_answer_is_not_looked_at() -> None:
+def test_taggers_do_not_see_the_answer() -> None:
     of = stacked()
     gold = tuple((label,) for label in ("B-N", *["M-N"] * 8, "E-N"))
     assert encoder_of(of).tokens([LONG.with_layer("ctb", gold)]) == encoder_of(of).tokens([LONG])
     assert told(of, LONG) == told(of, LONG.with_layer("ctb", gold))
 
 
-def test_weight_place_and_the_least_confidence_stay() -> None:
+def test_weight_location_and_the_least_confidence_are_kept() -> None:
     given = replace(LONG, weight=0.5, confidence=tuple(i / 10 for i in range(10)), columns={"lemma": LONG.forms})
     (cut,) = encoder_of(stacked()).tokens([given])
     at = [0, *np.cumsum([len(form) for form in cut.forms]).tolist()[:-1]]
@@ -222,7 +222,7 @@ def test_full_annotation_comes_out_as_it_went_in(data: st.DataObject, coding: st
     assert of.words(done[0]).layers["ctb"] == tuple((tag,) for tag in to_words(sentence.forms, labels)[1])
 
 
-def test_evidence_without_a_place_in_the_text_is_an_error_with_one() -> None:
+def test_evidence_that_fits_no_text_is_an_error_with_a_location() -> None:
     impossible = LONG.with_layer("ctb", [("B-N",), ("B-V",), *[None] * 8])
     with pytest.raises(CorpusError, match=r"text:7.*labels that exclude one another"):
         Tagger(stacked()).complete(Corpus((impossible,), "ctb", "character"))

@@ -130,7 +130,7 @@ def test_an_empty_sentence_and_a_number_too_small(guideline: str) -> None:
         ranked(model_of(problem), *one(problem), view, 0)
 
 
-def test_equal_scores_come_in_the_same_order_every_time() -> None:
+def test_ties_are_broken_the_same_way_every_time() -> None:
     problem = Problem([["a", "B"]], MANY, 1)
     problem.weights[:] = 0
     view = problem.parameters.space.view("ctb")

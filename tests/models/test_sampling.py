@@ -1,4 +1,4 @@
-"""Which sentences an iteration visits: Algorithm 1 of li-2015, and batches of sentences of like length."""
+"""The sentences of an iteration: Algorithm 1 of li-2015, and batches of sentences of similar length."""
 
 import numpy as np
 import pytest
@@ -24,13 +24,13 @@ def test_orders_differ_by_seed_and_by_iteration() -> None:
 
 
 @given(SEED, ITERATION, st.integers(0, 9), st.integers(0, 9))
-def test_so_many_sentences_of_each_corpus(seed: int, iteration: int, first: int, second: int) -> None:
+def test_the_number_of_sentences_of_each_corpus(seed: int, iteration: int, first: int, second: int) -> None:
     order = drawn(MEMBERS, (first, second), seed, iteration)
     assert [int(np.isin(order, members).sum()) for members in MEMBERS] == [first, second]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 9])
-def test_a_corpus_is_used_up_before_a_sentence_comes_again(size: int) -> None:
+def test_all_sentences_of_a_corpus_are_used_before_any_is_repeated(size: int) -> None:
     visits: list[int] = []
     for iteration in range(12):
         visits += drawn(MEMBERS, (0, size), 3, iteration).tolist()
@@ -48,13 +48,13 @@ def test_a_corpus_without_evidence_gives_no_sentence() -> None:
 
 
 @given(st.integers(0, 200), st.integers(1, 7), SEED)
-def test_like_lengths_are_the_same_sentences(count: int, batch: int, seed: int) -> None:
+def test_sorting_by_length_keeps_the_sentences(count: int, batch: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     lengths, order = rng.integers(0, 40, count), rng.permutation(count)
     assert sorted(of_like_length(order, lengths, batch, seed, 1).tolist()) == list(range(count))
 
 
-def test_like_lengths_meet_in_a_batch() -> None:
+def test_sentences_of_a_batch_have_similar_lengths() -> None:
     rng = np.random.default_rng(0)
     lengths = rng.integers(1, 100, 640)
     order = rng.permutation(640)

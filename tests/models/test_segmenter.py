@@ -213,7 +213,7 @@ def test_few_texts_are_held_at_a_time() -> None:
     assert len(list(blocks)) == 49
 
 
-def test_what_is_no_line_is_an_error() -> None:
+def test_text_that_is_not_a_line_is_an_error() -> None:
     tool = segmenter("one character", "BMES")
     with pytest.raises(ValueError, match="a line break in 'a"):
         list(tool.segment(["今", "a\nb"]))

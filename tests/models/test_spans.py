@@ -110,14 +110,14 @@ def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(ask(model, problem.encoded, start, stop), values, rtol=1e-9, atol=1e-12)
 
 
-def test_no_spans_are_no_answers() -> None:
+def test_no_spans() -> None:
     problem, model = segmenting([["a"], []], "BI", 0)
     none = np.zeros(0, np.int64)
     assert len(span_entropies(model, problem.encoded, none, none)) == 0
     assert len(word_probabilities(model, problem.encoded, none, none)) == 0
 
 
-def test_the_places_of_a_word() -> None:
+def test_the_positions_in_a_word() -> None:
     _, model = segmenting([["a"]], "tagged", 0)
     names = np.array(model.space.names)
     places = [{name[0] for name in names[row]} for row in word_sets(model)]

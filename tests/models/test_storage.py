@@ -1,4 +1,4 @@
-"""Models on disk: what is loaded is what was saved, and what does not fit is refused before a kernel sees it."""
+"""Model files: loaded models equal saved ones, and parts that do not fit are refused before a kernel sees them."""
 
 from __future__ import annotations
 

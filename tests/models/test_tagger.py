@@ -1,4 +1,4 @@
-"""A model put to use on sentences: tagging, completing, probabilities, ranking, words."""
+"""Taggers: tagging, completing, probabilities, ranking, words."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_tagging_gives_the_best_sequence(kind: str, threads: int) -> None:
         assert tagged[number].layers[tool.guideline] == tuple((names[y],) for y in best)
 
 
-def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     tool, problem = tagger("bundles")
     whole = list(tool.tag(problem.sentences * 3))
     monkeypatch.setattr(tagger_module, "_BLOCK", 2)
@@ -72,7 +72,7 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @settings(max_examples=40)
 @given(st.sampled_from(["joint", "ctb", "pd"]), LAYERS, st.integers(0, 20))
-def test_completing_heeds_what_is_given(guideline: str, picks: list[list[int] | None], seed: int) -> None:
+def test_completing_keeps_given_labels(guideline: str, picks: list[list[int] | None], seed: int) -> None:
     tool, problem = tagger("bundles", seed)
     view = problem.parameters.space.view(guideline)
     layer = tuple(pick and tuple(dict.fromkeys(view.names[i % len(view.names)] for i in pick)) for pick in picks)
@@ -83,7 +83,7 @@ def test_completing_heeds_what_is_given(guideline: str, picks: list[list[int] | 
     assert done.layers[guideline] == tuple((view.names[view.projection[y]],) for y in best)
 
 
-def test_completing_a_contradiction_is_an_error_with_a_place() -> None:
+def test_completing_a_contradiction_is_an_error_with_a_location() -> None:
     tool, _ = tagger("segments")
     sentence = Sentence(("a", "B"), {"seg": (("B",), ("B",))}, location=Location("x.txt", 4))
     with pytest.raises(CorpusError, match=r"x\.txt:4: found labels that exclude one another"):

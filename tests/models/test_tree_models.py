@@ -1,4 +1,4 @@
-"""Parsers: sentences in, trees with relations out; what is given stays; models on disk."""
+"""Parsers: trees with relations, given arcs, models on disk."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_what_is_given_stays(seed: int) -> None:
+def test_given_arcs_are_kept(seed: int) -> None:
     given = with_evidence(
         sentence("DNVN", [2, 3, 0, 3]), (Arc(3, None),), None, (Arc(4, "obj"), Arc(0, "det")), (Arc(None, "punct"),)
     )
@@ -144,7 +144,7 @@ def test_the_objective_of_relations_adds_up() -> None:
 # On disk
 
 
-def test_a_model_comes_back(tmp_path: Path) -> None:
+def test_round_trip(tmp_path: Path) -> None:
     model, sentences = random_model(), treebank(10)
     save_model(model, tmp_path / "p.model")
     back = load_model(tmp_path / "p.model")
@@ -186,7 +186,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_does_not_fit_is_refused(tmp_path: Path, change: str) -> None:
+def test_parts_that_do_not_fit_are_refused(tmp_path: Path, change: str) -> None:
     save_model(random_model(), tmp_path / "p.model")
     rewritten(tmp_path / "p.model", CHANGES[change])
     with pytest.raises(ModelFileError, match="parts do not fit"):

@@ -112,9 +112,9 @@ def shares(given: Sentence) -> Any:
 
 @settings(max_examples=40, deadline=None)
 @given(SEED, EVIDENCE, st.booleans(), st.booleans())
-def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bool, is_noiseed: bool) -> None:
+def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bool, is_noisy: bool) -> None:
     sentences, weights = problem(seed, evidence, single_root), random_weights(seed)
-    if is_noiseed:
+    if is_noisy:
         sentences = uncertain(sentences, seed)
     own = objective(sentences, single_root=single_root)
     loss = own.loss_and_gradient(weights)[0] if len(own) else 0.0
@@ -123,9 +123,9 @@ def test_the_loss_is_that_of_all_trees(seed: int, evidence: str, single_root: bo
 
 @settings(max_examples=15, deadline=None)
 @given(SEED, st.sampled_from(["full", "partial", "ambiguous", "mixed"]), st.integers(1, 3), st.booleans())
-def test_the_gradient_is_that_of_all_trees(seed: int, evidence: str, size: int, is_noiseed: bool) -> None:
+def test_the_gradient_is_that_of_all_trees(seed: int, evidence: str, size: int, is_noisy: bool) -> None:
     sentences, weights = problem(seed, evidence), random_weights(seed)
-    sentences = uncertain(sentences, seed) if is_noiseed else sentences
+    sentences = uncertain(sentences, seed) if is_noisy else sentences
     own = objective(sentences)
     own._threshold = 0.0  # arcs of small probability count, too
     loss, gradient = own.loss_and_gradient(weights)
@@ -153,7 +153,7 @@ def test_unknown_heads_teach_nothing(learner: Any) -> None:
 
 
 @pytest.mark.parametrize("evidence", ["full", "mixed"])
-def test_belief_goes_from_evidence_to_none(evidence: str) -> None:
+def test_noise_ranges_from_hard_evidence_to_none(evidence: str) -> None:
     sentences, weights = problem(7, evidence), random_weights(7)
     losses = []
     for confidence in (1.0, 0.999999, 0.5, 1e-9):
@@ -164,12 +164,12 @@ def test_belief_goes_from_evidence_to_none(evidence: str) -> None:
     assert losses[0] > losses[2] > losses[3] == pytest.approx(0, abs=1e-6)
 
 
-def test_where_all_is_believed_there_is_no_noise() -> None:
+def test_certain_evidence_has_no_noise() -> None:
     given = [replace(each, confidence=(1.0,) * len(each)) for each in treebank(3)]
     assert not len(encoded_evidence(given).noise)
 
 
-def test_noiseed_evidence_of_trees_that_cross_contradicts_nothing() -> None:
+def test_noisy_evidence_of_trees_that_cross_contradicts_nothing() -> None:
     crossing = replace(sentence("NNNN", [3, 4, 0, 3]), confidence=(1.0, 0.9, 1.0, 1.0))
     assert 0 < objective([crossing]).loss_and_gradient(random_weights())[0] < np.inf
 
