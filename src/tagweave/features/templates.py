@@ -133,7 +133,7 @@ class Family:
 
     @property
     def seed(self) -> int:
-        """The hash seed: of the terms, so that the order of templates does not matter; two runs of one shape differ."""
+        """The hash seed, a function of terms and `low`: whatever the order of templates, distinct per family."""
         return seed_of(f"{self.terms}{self.low}")
 
 
@@ -150,20 +150,20 @@ def near(offset: str, text: str) -> int:
 
 
 def check_terms(text: str) -> None:
-    """Nothing, if a template has not more than `MOST_TERMS`.
+    """Raise unless a template has at most `MOST_TERMS` terms.
 
     Raises:
-        TemplateError: it has.
+        TemplateError: it has more.
     """
     if (count := len(text.split())) > MOST_TERMS:
         raise TemplateError(f"found {count:,} terms in {text[:80]!r}, expected {MOST_TERMS} at most")
 
 
 def check_count(texts: tuple[str, ...]) -> None:
-    """Nothing, if there are not more than `MOST_TEMPLATES`.
+    """Raise unless there are at most `MOST_TEMPLATES`.
 
     Raises:
-        TemplateError: there are.
+        TemplateError: there are more.
     """
     if len(texts) > MOST_TEMPLATES:
         raise TemplateError(f"found {len(texts):,} templates, expected {MOST_TEMPLATES:,} at most")
@@ -215,23 +215,26 @@ class Templates:
 
     @cached_property
     def _beside(self) -> frozenset[tuple[tuple[Term, ...], int]]:
-        """The shapes of all templates, and where each stands."""
+        """The shapes and shifts of all templates."""
         return frozenset((template.shape, template.shift) for template in self.parsed)
 
     @cached_property
     def user_columns(self) -> tuple[str, ...]:
-        """The names of the corpus columns that templates ask for, sorted."""
+        """The names of the corpus columns in the templates, sorted."""
         names = {term.column for template in self.parsed for term in template.terms}
         return tuple(sorted(name.removeprefix("user:") for name in names if name.startswith("user:")))
 
     @cached_property
     def lexicon_columns(self) -> tuple[str, ...]:
-        """The columns of a lexicon that templates ask for, in the order of `LEXICON_COLUMNS`."""
+        """The columns of a lexicon in the templates, in the order of `LEXICON_COLUMNS`."""
         names = {term.column for template in self.parsed for term in template.terms}
         return tuple(name for name in LEXICON_COLUMNS if name in names)
 
     def check_lexicon(self, given: bool) -> None:
-        """Nothing, if there is a lexicon, that is words of two characters or more, where templates look at one.
+        """Raise unless a lexicon is given exactly if templates look at one.
+
+        Args:
+            given: whether there are words of two characters or more.
 
         Raises:
             TemplateError: templates without words, or words without templates.
@@ -246,7 +249,7 @@ class Templates:
 
 
 def _runs(offsets: list[int]) -> list[list[int]]:
-    """Rising offsets, cut where one is missing, and where a gram would be seen by too many tokens."""
+    """Rising offsets, split at gaps and where too many tokens would see a gram."""
     runs = [[offsets[0]]]
     for offset in offsets[1:]:
         if offset == runs[-1][-1] + 1 and len(runs[-1]) < WIDEST:
