@@ -77,8 +77,8 @@ class LabelModel(Model):
 
     def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
         if options.non_projective and not options.then:
-            found = "found a model of labels and --non-projective"
-            raise StreamError(f"{self.name}: {found}, expected a parser, or it without")
+            problem = "found a model of labels and --non-projective"
+            raise StreamError(f"{self.name}: {problem}, expected a parser, or it without")
         labelling = self._labelling(input, options)
         with nullcontext() if options.completes else _retag_suggested():
             if options.then:
