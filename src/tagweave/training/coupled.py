@@ -78,8 +78,8 @@ def prepare_coupled(
     """
     prepared = prepare_corpora(corpora, recipe)
     if len(guidelines_of(prepared)) == 1:
-        found = f"one guideline, {prepared[0].guideline!r}"
-        raise CorpusError(found, "corpora of two or more, to be coupled", corpora[0].path)
+        problem = f"one guideline, {prepared[0].guideline!r}"
+        raise CorpusError(problem, "corpora of two or more, to be coupled", corpora[0].path)
     space = bundles_of(prepared, recipe, coupling.mappings)
     weighted = [coupling.separate] * len(space.sides) + [coupling.joint]
     return prepare_in(space, prepared, recipe, weighted, pruning.encoder(recipe, space) if pruning else None)
