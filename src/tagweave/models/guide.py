@@ -19,7 +19,6 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
@@ -29,6 +28,7 @@ from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
 from tagweave.labels.space import is_wildcard
+from tagweave.models.cascade_encoder import CascadeEncoder
 from tagweave.models.chain import ChainModel
 from tagweave.models.parts import nested
 from tagweave.models.tagger import Tagger
@@ -61,7 +61,7 @@ def guide_templates(guideline: str, base: Templates | None = None) -> tuple[str,
     return (*labels, *(f"form[{offset}] {here}" for offset in (-1, 0, 1)))
 
 
-class GuidedEncoder:
+class GuidedEncoder(CascadeEncoder):
     """Templates over tokens and over the labels that another model gives them.
 
     A sentence without the column gets it from its own layer of the guide's guideline if every position of the layer has
@@ -76,18 +76,10 @@ class GuidedEncoder:
     kind = "guided"
 
     def __init__(self, encoder: TemplateEncoder, guide: ChainModel) -> None:
-        self.encoder, self.guide = encoder, guide
+        super().__init__(encoder)
+        self.guide = guide
         self.guideline = guide.space.views[0].guideline
         self.column = guide_column(self.guideline)
-
-    @property
-    def windows(self) -> NDArray[np.int64]:
-        """int64[F], how many tokens see each feature."""
-        return self.encoder.windows
-
-    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """The sentences whose tokens are labelled: `sentences` themselves."""
-        return sentences
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         """The features of sentences, without evidence.
@@ -126,10 +118,6 @@ class GuidedEncoder:
     def _with_own_layer(self, sentence: Sentence) -> Sentence:
         layer = sentence.layers.get(self.guideline, (None,) * len(sentence))
         return replace(sentence, layers={self.guideline: layer})
-
-    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        """Stop growing; see `TemplateEncoder.freeze`."""
-        self.encoder.freeze(encoded, minimum_count)
 
     def to_json(self) -> dict[str, Any]:
         """The templates, and the description of the guide."""

@@ -23,6 +23,7 @@ from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.labels.pieces import certain_starts, joined, label_of, spans, starts
+from tagweave.models.cascade_encoder import CascadeEncoder
 from tagweave.models.chain import ChainModel
 from tagweave.models.guide import GuidedEncoder
 from tagweave.models.parts import nested
@@ -42,7 +43,7 @@ def piece_templates(guideline: str) -> tuple[str, ...]:
     return (before, here, after, f"{before} {here}", f"{here} {after}", f"{before} {after}")
 
 
-class PieceEncoder:
+class PieceEncoder(CascadeEncoder):
     """Templates over pieces, and the taggers that cut them.
 
     Args:
@@ -57,7 +58,8 @@ class PieceEncoder:
     kind = "pieces"
 
     def __init__(self, encoder: TemplateEncoder, taggers: Sequence[ChainModel]) -> None:
-        self.encoder, self.taggers = encoder, tuple(taggers)
+        super().__init__(encoder)
+        self.taggers = tuple(taggers)
         self._guides = [GuidedEncoder(encoder, tagger) for tagger in self.taggers]
         self.guidelines = tuple(guide.guideline for guide in self._guides)
         self.columns = tuple(map(piece_column, self.guidelines))
@@ -70,11 +72,6 @@ class PieceEncoder:
         codings = {tagger.coding for tagger in self.taggers}
         if codings != {self.coding} or not self.coding or any(map(of_pieces, self.taggers)):
             raise ValueError("found taggers of words, of pieces or of several codings, expected of characters and one")
-
-    @property
-    def windows(self) -> NDArray[np.int64]:
-        """int64[F], how many tokens see each feature."""
-        return self.encoder.windows
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> list[Sentence]:
         """Cut sentences of characters into pieces with the columns of all taggers; sentences of pieces stay the same.
@@ -155,10 +152,6 @@ class PieceEncoder:
             CorpusError: as `tokens`; or a sentence lacks a column that a template uses.
         """
         return self.encoder.encode(self.tokens(sentences, threads))
-
-    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        """Stop growing; see `TemplateEncoder.freeze`."""
-        self.encoder.freeze(encoded, minimum_count)
 
     def to_json(self) -> dict[str, Any]:
         """The templates, and the descriptions of the taggers."""

@@ -20,6 +20,7 @@ from tagweave.features.candidate_labels import CandidateLabels
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.labels.space import LabelSpace, View
+from tagweave.models.cascade_encoder import CascadeEncoder
 from tagweave.models.chain import ChainModel
 from tagweave.models.parts import nested
 from tagweave.models.tagger import Tagger
@@ -49,7 +50,7 @@ def _likely(table: NDArray[Any], names: Sequence[str], threshold: float) -> tupl
     return tuple(" ".join(names[tag] for tag in np.flatnonzero(row).tolist()) for row in chosen)
 
 
-class ProposingEncoder:
+class ProposingEncoder(CascadeEncoder):
     """Templates, and candidate labels for every token.
 
     A sentence keeps the columns `proposed:GUIDELINE` that it has; the models propose the others.
@@ -66,16 +67,8 @@ class ProposingEncoder:
     def __init__(
         self, encoder: TemplateEncoder, space: LabelSpace, models: Sequence[ChainModel], threshold: float
     ) -> None:
-        self.encoder, self.space, self.models, self.threshold = encoder, space, tuple(models), threshold
-
-    @property
-    def windows(self) -> NDArray[np.int64]:
-        """int64[F], how many tokens see each feature."""
-        return self.encoder.windows
-
-    def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> Sequence[Sentence]:
-        """The sentences whose tokens are labelled: `sentences` themselves."""
-        return sentences
+        super().__init__(encoder)
+        self.space, self.models, self.threshold = space, tuple(models), threshold
 
     def encode(self, sentences: Sequence[Sentence], threads: int = 1) -> Encoded:
         """The features of sentences and their candidate labels, without evidence."""
@@ -104,10 +97,6 @@ class ProposingEncoder:
         unknown = [sentence for sentence, own in zip(sentences, known, strict=True) if own is None]
         of_model = iter(proposals(model, unknown, self.threshold, threads))
         return [next(of_model) if own is None else own for own in known]
-
-    def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
-        """Stop growing; see `TemplateEncoder.freeze`."""
-        self.encoder.freeze(encoded, minimum_count)
 
     def to_json(self) -> dict[str, Any]:
         """The templates, the threshold and the descriptions of the models."""
