@@ -90,7 +90,7 @@ def test_conllu_gets_the_field_that_is_empty(run, coupled, corpora, tmp_path):
 def test_other_formats_of_output(run, coupled, columns, tmp_path):
     run("convert", coupled, columns, "-o", tmp_path / "o.conllu")
     (first, _) = iterate(str(tmp_path / "o.conllu"))
-    assert first.layers["upos"][:2] == (("r",), ("t",)) and first.layers["xpos"][0] == ("PN",)
+    assert first.layers["upos"][0] == ("PN",) and first.layers["xpos"][:2] == (("r",), ("t",))
     tagged = run("convert", coupled, columns, "--output-format", "tagged-underscore").stdout
     assert tagged.startswith("他_PN 昨天_NT ") and len(tagged.splitlines()) == 2
     attributes = run("convert", coupled, columns, "--output-format", "attributes").stdout

@@ -191,6 +191,7 @@ def test_lines_are_cut_as_they_come(segtagger: Any, monkeypatch: pytest.MonkeyPa
         (lambda t, s, c: s.cut(["他"]), TypeError, "found list, expected a text"),
         (lambda t, s, c: t.parse(c), TypeError, r"found parse\(\) with a tagger"),
         (lambda t, s, c: t.tag(3), TypeError, "found int, expected words, a text"),
+        (lambda t, s, c: tw.save(t, "x.model"), TypeError, r"found Tagger, expected a corpus; a model is saved by"),
         (lambda t, s, c: t.convert(c), ValueError, "found 0 other guidelines"),
         (lambda t, s, c: t.label_file("-", "-", to="pd"), StreamError, "found --to pd, expected ctb, the guideline of"),
         (lambda t, s, c: t.label_file("-", "-", colour=1), TypeError, "unexpected keyword argument 'colour'"),

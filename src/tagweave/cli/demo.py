@@ -22,7 +22,7 @@ _ITERATIONS = 10
 
 
 def demo() -> None:
-    """Train on the sample corpora and show what the package does, in seconds.
+    """Train on the sample corpora and show what the package does, in a minute or two.
 
     Tagging from full, partial and ambiguous annotation and from two guidelines, completion of a partial sentence,
     segmentation from a few known boundaries, and reuse of a saved model. The sample is small: the scores illustrate

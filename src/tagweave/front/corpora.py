@@ -41,9 +41,12 @@ def save(corpus: Corpus, path: str | PathLike[str], format: str | None = None) -
         format: the format, if the extension does not determine it.
 
     Raises:
+        TypeError: `corpus` is not a corpus.
         CorpusError: an unknown format, or one that cannot hold the corpus.
         OSError: the file cannot be written.
     """
+    if not isinstance(corpus, Corpus):
+        raise TypeError(f"found {type(corpus).__name__}, expected a corpus; a model is saved by model.save(path)")
     files.save(corpus, fspath(path), format)
 
 

@@ -86,12 +86,20 @@ class LabelConversion(Conversion):
         """The sentence as read, with the new labels where the format can hold them."""
         if form.names_layers:  # such a comment would name the last layer, now the new one
             given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
+        if self._leads(form):
+            own = replace(given, layers={self.to: converted.layers[self.to]})
+            return form.with_labels(own, self.source, given.layers[self.input_layer])
         replaced = self.input_layer if self.retag else None
         return form.with_labels(given, self.to, converted.layers[self.to], replaced)
 
     def layer(self, form: Format) -> str:
-        """The layer that a format writes as the corpus's own: the new one if the format can name it."""
-        return self.to if form.names_layers or not form.holds_several else self.input_layer
+        """The layer that a format writes as the corpus's own: the new one, unless the input has a field of its own."""
+        is_new = form.names_layers or not form.holds_several or self._leads(form)
+        return self.to if is_new else self.input_layer
+
+    def _leads(self, form: Format) -> bool:
+        """Whether the new labels take the first field of a format with fixed fields, none of which the input has."""
+        return form.holds_several and not form.names_layers and self.input_layer not in form.layers
 
     def words(self, forms: tuple[str, ...], labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The words and labels, unchanged."""
