@@ -47,7 +47,8 @@ def convert(
     corpus's guideline uses them in place of the guide's; a model of one guideline ignores them.
 
     Column files get another column, and CoNLL-U uses the empty one of XPOS and UPOS; in formats with one label per
-    word the new labels replace the old. Labels that the corpus already has under the new guideline stay, unless
+    word the new labels replace the old. Text of another format becomes CoNLL-U with the new labels in UPOS and the old
+    ones in XPOS. Labels that the corpus already has under the new guideline stay, unless
     --retag replaces them, for example to evaluate a conversion of text annotated under both.
 
     A parser with a guide converts the trees of CoNLL-U.

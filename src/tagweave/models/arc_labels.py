@@ -55,8 +55,7 @@ class ArcLabels:
     ) -> NDArray[np.int32]:
         """int32[N]: the best relation of every token to its head, among those that `allowed`, bool[N, Y], permits."""
         features = arc_rows(self.templates, encoded, heads, len(self.weights))
-        scores = np.empty((len(heads), len(self.names)), self.weights.dtype)
-        arc_labels.score_labels(self.weights, features, scores)
+        scores = relation_scores(self.weights, features)
         if allowed is not None:
             scores[~allowed] = -np.inf
         return np.asarray(scores.argmax(axis=1), np.int32)
@@ -77,6 +76,13 @@ def arc_rows(
     return features
 
 
+def relation_scores(weights: Floats, features: NDArray[np.int32]) -> Floats:
+    """float[A, Y]: the scores of all relations of arcs, from weights float[rows, Y] and their rows int32[A, F]."""
+    scores = np.empty((len(features), weights.shape[1]), weights.dtype)
+    arc_labels.score_labels(weights, features, scores)
+    return scores
+
+
 class RelationScorer:
     """The scores of relations under weights float[rows, Y], and their gradient: a `Scorer`."""
 
@@ -85,9 +91,7 @@ class RelationScorer:
 
     def scores(self, batch: Positions) -> Floats:
         """See `Scorer.scores`: [A, Y]."""
-        scores = np.empty((len(batch.features), self._weights.shape[1]), self._weights.dtype)
-        arc_labels.score_labels(self._weights, batch.features, scores)
-        return scores
+        return relation_scores(self._weights, batch.features)
 
     def add_gradient(self, batch: Positions, d_scores: NDArray[np.float64]) -> None:
         """See `Scorer.add_gradient`."""

@@ -12,7 +12,7 @@ from tagweave.conversion.labels import convert, review, sources, without_contrad
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import names_guideline
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.models.tagger import Tagger
 from tagweave.streams.conversion import Conversion
 from tagweave.streams.errors import StreamError
@@ -88,7 +88,7 @@ class LabelConversion(Conversion):
             given = replace(given, comments=tuple(c for c in given.comments if not names_guideline(c)))
         if self._leads(form):
             own = replace(given, layers={self.to: converted.layers[self.to]})
-            return form.with_labels(own, self.source, given.layers[self.input_layer])
+            return form.with_labels(own, self.source, self._given_labels(given))
         replaced = self.input_layer if self.retag else None
         return form.with_labels(given, self.to, converted.layers[self.to], replaced)
 
@@ -111,11 +111,15 @@ class LabelConversion(Conversion):
         known = {*self.model.space.guidelines, *sources(self.model, self.to)}
         return frozenset(known - {self.to} if self.retag else known)
 
+    def _given_labels(self, sentence: Sentence) -> Layer:
+        """The labels to convert, unknown where the sentence has none."""
+        return sentence.layers.get(self.input_layer, (None,) * len(sentence))
+
     def _evidence(self, sentence: Sentence) -> Sentence:
         """The layer under the name of its guideline, with the other layers that the model uses."""
         relevant = self._relevant - {self.input_layer}
         layers = {name: layer for name, layer in sentence.layers.items() if name in relevant}
-        layers[self.source] = sentence.layers.get(self.input_layer, (None,) * len(sentence))
+        layers[self.source] = self._given_labels(sentence)
         return replace(sentence, layers=layers)
 
 
