@@ -17,7 +17,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.text_file import read_lines
-from tagweave.harvest.markup import Harvest
+from tagweave.harvest.markup import MarkupHarvest
 from tagweave.harvest.page import find, read
 
 TABLE = Path(__file__).with_suffix(".tsv")
@@ -90,7 +90,7 @@ def texts(corpus: Corpus) -> frozenset[str]:
 
 def _texts_of(path: str) -> Iterator[str]:
     for file, name in find(path):
-        for sentence in Harvest(everything=True).of(read(file, name)):
+        for sentence in MarkupHarvest(everything=True).of(read(file, name)):
             yield "".join(sentence.forms)
 
 

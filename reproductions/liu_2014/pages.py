@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.kytea import SEGMENTATION
-from tagweave.harvest.markup import Harvest
+from tagweave.harvest.markup import MarkupHarvest
 from tagweave.harvest.page import find, read
 
 NOTHING = Corpus((), SEGMENTATION, "character")
@@ -39,7 +39,7 @@ def harvested(folder: Path, kept_out: Collection[str] = ()) -> Pages:
         CorpusError: no pages, or one that cannot be read.
         OSError: a file cannot be read.
     """
-    harvest, sentences, spans = Harvest(), [], {}
+    harvest, sentences, spans = MarkupHarvest(), [], {}
     for path, name in find(str(folder)):
         before = harvest.spans
         for sentence in harvest.of(read(path, name), path):
@@ -58,5 +58,5 @@ def raw_text(folder: Path, kept_out: Collection[str] = ()) -> tuple[str, ...]:
 
 def _texts(files: Iterable[tuple[str, str]]) -> Iterable[str]:
     for path, name in files:
-        for sentence in Harvest(everything=True).of(read(path, name), path):
+        for sentence in MarkupHarvest(everything=True).of(read(path, name), path):
             yield "".join(sentence.forms)

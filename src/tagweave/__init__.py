@@ -16,10 +16,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Sentence
-    from tagweave.front.corpora import harvest_lexicon, load, save
+    from tagweave.front.corpora import load, save
     from tagweave.front.evaluation import compare, evaluate
+    from tagweave.front.harvest import (
+        harvest_lexicon,
+        harvest_lexicon_files,
+        harvest_markup,
+        harvest_markup_files,
+    )
     from tagweave.front.loading import load_model
     from tagweave.front.model import Model
+    from tagweave.front.simulation import simulate
     from tagweave.front.training import train
     from tagweave.training.plan import TrainingPlan
 
@@ -32,10 +39,14 @@ _HOMES = {
     "TrainingPlan": "tagweave.training.plan",
     "compare": "tagweave.front.evaluation",
     "evaluate": "tagweave.front.evaluation",
-    "harvest_lexicon": "tagweave.front.corpora",
+    "harvest_lexicon": "tagweave.front.harvest",
+    "harvest_lexicon_files": "tagweave.front.harvest",
+    "harvest_markup": "tagweave.front.harvest",
+    "harvest_markup_files": "tagweave.front.harvest",
     "load": "tagweave.front.corpora",
     "load_model": "tagweave.front.loading",
     "save": "tagweave.front.corpora",
+    "simulate": "tagweave.front.simulation",
     "train": "tagweave.front.training",
 }
 """The module of each name."""
@@ -49,9 +60,13 @@ __all__ = [
     "compare",
     "evaluate",
     "harvest_lexicon",
+    "harvest_lexicon_files",
+    "harvest_markup",
+    "harvest_markup_files",
     "load",
     "load_model",
     "save",
+    "simulate",
     "train",
 ]
 

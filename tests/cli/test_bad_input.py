@@ -13,7 +13,7 @@ from model_files import write
 
 from tagweave.corpus.load import load
 from tagweave.front import loading
-from tagweave.harvest.page import FORMATS
+from tagweave.harvest.options import MARKUP_FORMATS
 from tagweave.models import segmenter as segmenter_module
 from tagweave.streams import raw_text
 
@@ -257,7 +257,7 @@ def test_unbalanced_markup_is_text_or_dropped_and_takes_no_other_block_with_it(r
     assert not re.search("[\ud800-\udfff]", result.stdout)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", MARKUP_FORMATS)
 @pytest.mark.parametrize(
     "text", ["[" * 10_000 + "甲" + "]" * 10_000, "[" * 10_000 + "甲" + "](x)" * 10_000, "{{[[" * 5_000, "*" * 10_000]
 )
@@ -274,14 +274,14 @@ def test_brackets_ten_thousand_deep(run, tmp_path, form, text):
         assert (tmp_path / "out").read_text("utf-8").count("甲") == text.count("甲")
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", MARKUP_FORMATS)
 @pytest.mark.parametrize("name", ["empty", "blank lines", "blanks only", "nothing but a byte order mark"])
 def test_pages_of_nothing(run, form, name):
     result = run("harvest", "markup", "-", "--format", form, "--all", "-o", "-", stdin=ODD_TEXT[name].encode())
     assert result.stdout == "" and "1 pages, 0 sentences" in result.stderr
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", MARKUP_FORMATS)
 @pytest.mark.parametrize("name", BAD_BYTES)
 def test_pages_of_bad_bytes(run, tmp_path, form, name):
     data, message = BAD_BYTES[name]

@@ -138,7 +138,7 @@ def test_what_all_have_and_what_any_has():
 
 
 def test_unknown_names():
-    for names in ({"scheme": "both"}, {"agree": "most"}):
+    for names in ({"matching": "both"}, {"agree": "most"}):
         with pytest.raises(ValueError, match="unknown"):
             LexiconMatcher((), **names)
 

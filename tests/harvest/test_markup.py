@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tagweave.corpus.formats import kytea
 from tagweave.harvest.block import Block, Mark, blocks, is_chinese
-from tagweave.harvest.markup import Harvest, boundaries
+from tagweave.harvest.markup import MarkupHarvest, boundaries
 from tagweave.harvest.sentences import sentences
 
 OPEN, CLOSE, END = Mark.OPEN, Mark.CLOSE, Mark.END
@@ -24,7 +24,7 @@ def written(found):
 
 
 def harvested(*found, **options):
-    return written(Harvest(**options).of(found))
+    return written(MarkupHarvest(**options).of(found))
 
 
 # Blocks
@@ -177,7 +177,7 @@ def test_boundaries_against_a_plain_reading_of_the_rules(text, data):
 
 
 def test_sentences_of_characters_with_partial_evidence():
-    (sentence,) = Harvest().of([Block("主要是旅游和", ((3, 5),))], "page.md")
+    (sentence,) = MarkupHarvest().of([Block("主要是旅游和", ((3, 5),))], "page.md")
     assert sentence.forms == tuple("主要是旅游和")
     layer = [None if c is None else set(c) for c in sentence.layers["segmentation"]]
     assert layer == [{"B", "S"}, None, {"E", "S"}, {"B"}, {"E"}, {"S"}]
@@ -219,7 +219,7 @@ def test_runs_alone_are_no_evidence():
 
 
 def test_counts():
-    harvest = Harvest()
+    harvest = MarkupHarvest()
     found = [
         Block("在北京住。他是好人。", ((1, 3), (6, 7), (7, 9))),
         Block("用Vue", ((1, 4),)),
@@ -236,7 +236,7 @@ def test_what_is_written_is_read_again():
         text = "".join(random_numbers.choices("一二三四a|-/ \\&?。", k=12))
         spans = {tuple(sorted(random_numbers.sample(range(13), 2))) for _ in range(3)}
         found.append(Block(text.replace(" ", "一"), tuple(sorted(spans))))
-    made = list(Harvest().of(found))
+    made = list(MarkupHarvest().of(found))
     read = list(kytea.read(written(made)))
     assert len(made) > 100
     assert [(s.forms, s.layers["segmentation"]) for s in read] == [(s.forms, s.layers["segmentation"]) for s in made]

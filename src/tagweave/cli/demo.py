@@ -160,22 +160,19 @@ class _Show:
 
     def segmentation(self) -> None:
         """A segmenter from KyTea's partial annotation, written to a file as annotators would."""
-        from tagweave.corpus.load import load
         from tagweave.corpus.sample.variants import partial_lines, sample
-        from tagweave.evaluation.segmentation import segmentations
-        from tagweave.evaluation.words import word_scores
+        from tagweave.front.corpora import load
 
         self.title("5  Words from boundaries that are known here and there")
         train, test = sample("pd.txt"), sample("both.tsv#pd")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "pd.kytea")
             path.write_text("".join(f"{line}\n" for line in partial_lines(train)), encoding="utf-8")
-            corpus = load(str(path))
+            corpus = load(path)
             self.say(f"A file in KyTea's format, {len(corpus)} lines: | is a boundary, - is none, a blank is unknown.")
             self.say(f"  {partial_lines(train)[0]}")
-            words = _train(corpus, task="segment").relabelled(test).sentences
-        gold, output = (segmentations(sentences, "pd", "word") for sentences in (test, words))
-        f = word_scores(gold, output).words.f
+            words = _train(corpus, task="segment").relabelled(test)
+        f = _scores(test, words).words.f
         self.say(f"The segmenter finds the words of {len(test)} other sentences with F {100 * f:.1f}. One of them:")
         self.say(f"  {''.join(words[0].forms)}  ->  {' '.join(words[0].forms)}")
 
@@ -213,9 +210,15 @@ def _accuracy(model: Model, test: Corpus) -> str:
 
 
 def _percent(test: Corpus, system: Corpus) -> str:
-    from tagweave.evaluation.accuracy import accuracy
+    return f"{100 * _scores(test, system).tokens.value:.1f} %"
 
-    return f"{100 * accuracy(test, system).tokens.value:.1f} %"
+
+def _scores(test: Corpus, system: Corpus) -> Any:
+    """The scores by the metric that suits the corpora."""
+    from tagweave.front.evaluation import evaluate
+
+    report: Any = evaluate(test, {"": system})
+    return report.systems[""]
 
 
 def _shown(candidates: Candidates) -> str:

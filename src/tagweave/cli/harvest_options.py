@@ -1,4 +1,4 @@
-"""Options of all harvests: which sentences to keep."""
+"""What all harvests have in common: options on which sentences to keep, and how many were kept."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ Like = Annotated[
 Sample = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Keep this many sentences, drawn at random from the rest.")
 ]
+
+
+def selected(like: list[str] | None, sample: int | None, count: int) -> str:
+    """How many sentences were kept, to be added to the last line, if these options left out any."""
+    return "" if not like and sample is None else f"; {count:,} sentences kept"

@@ -11,7 +11,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.errors import OptionError, as_option_error
-from tagweave.cli.printing import say
+from tagweave.front.simulation import SimulationOptions
 
 
 def simulate(
@@ -21,23 +21,23 @@ def simulate(
     train: Annotated[str, typer.Option(metavar="SOURCE", help="The corpus of the source domain.")],
     test: Annotated[str, typer.Option(metavar="TEST", help="Segmented text of the target domain to test on.")],
     dev: options.Dev = None,
-    numbers: Annotated[
-        str, typer.Option(metavar="N,N,...", help="How many words to mark.")
-    ] = "100,200,300,400,500,600,700,800,900,1000",
+    numbers: Annotated[str, typer.Option(metavar="N,N,...", help="How many words to mark.")] = ",".join(
+        map(str, SimulationOptions.numbers)
+    ),
     strategy: Annotated[
         str,
         typer.Option(metavar="entropy,marginal,random", help="Which occurrences come first (several are compared)."),
-    ] = "entropy",
+    ] = ",".join(SimulationOptions.strategies),
     treatment: Annotated[
         str, typer.Option(metavar="marginal,argmax,pointwise", help="How to treat the rest of their sentences.")
-    ] = "marginal",
+    ] = ",".join(SimulationOptions.treatments),
     context: Annotated[
         int, typer.Option(min=0, metavar="K", help="Ask only once if K characters on both sides are the same.")
-    ] = 2,
-    iterations: options.Iterations = None,
-    patience: options.Patience = 5,
-    seed: options.Seed = 0,
-    threads: options.Threads = 1,
+    ] = SimulationOptions.context,
+    iterations: options.Iterations = SimulationOptions.iterations,
+    patience: options.Patience = SimulationOptions.patience,
+    seed: options.Seed = SimulationOptions.seed,
+    threads: options.Threads = SimulationOptions.threads,
     format: options.InputFormat = None,  # noqa: A002
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines as they come, instead of a table.")] = False,
 ) -> None:
@@ -47,29 +47,22 @@ def simulate(
     annotator decides for one after another whether it is a word there, until N are marked; nothing else of GOLD is
     used. Then a model is trained on SOURCE and the marked sentences by the recipe of MODEL, and tested.
     """
-    from tagweave.active.retrain import TREATMENTS
-    from tagweave.active.scores import Scorer, score_rows
-    from tagweave.active.setting import rounds_of_files
-    from tagweave.active.strategies import STRATEGIES
-    from tagweave.corpus.load import load
-    from tagweave.evaluation.segmentation import training_words
-    from tagweave.front.loading import load_model
-    from tagweave.learning.run import Run, Schedule
+    from tagweave.front.simulation import simulate as rows_of
 
-    sizes = _sizes(numbers)
-    strategies, treatments = _names(strategy, STRATEGIES, "strategy"), _names(treatment, TREATMENTS, "treatment")
-    base = load_model(model).chain
-    if base.task != "segment":
-        raise OptionError(f"{model}: found a model of the task {base.task}, expected segment")
-    run = Run(Schedule(iterations, patience))
+    settings = SimulationOptions(
+        numbers=_sizes(numbers),
+        strategies=tuple(strategy.split(",")),
+        treatments=tuple(treatment.split(",")),
+        context=context,
+        iterations=iterations,
+        patience=patience,
+        seed=seed,
+        threads=threads,
+        format=format,
+    )
     with as_option_error():
-        rounds = rounds_of_files(base, train, gold, words, dev, format, run, context, seed, threads)
-    if few := [c for c in strategies if rounds.questions(c, sizes[-1])[1] < sizes[-1]]:
-        marked = rounds.questions(few[0], sizes[-1])[1]
-        say(f"--numbers {sizes[-1]}: only {marked} words of the list can be marked in {gold}")
-    cells = [(c, t, n) for c in strategies for n in sizes for t in treatments]
-    scorer = Scorer(load(test, format), training_words(load(train, format)), threads)
-    rows = _with_bar(score_rows(rounds, cells, scorer), len(cells))
+        rows = rows_of(model, gold, words, train, test, dev, **vars(settings))
+    rows = _with_bar(rows, len(settings.cells))
     if as_json:
         for row in rows:
             typer.echo(json.dumps(row, ensure_ascii=False))
@@ -81,14 +74,7 @@ def _sizes(text: str) -> list[int]:
     parts = text.split(",")
     if not all(part.isdecimal() and len(part) < 10 for part in parts):
         raise OptionError(f"found --numbers {text}, expected whole numbers separated by commas")
-    return sorted({int(part) for part in parts})
-
-
-def _names(text: str, known: Sequence[str], what: str) -> list[str]:
-    names = list(dict.fromkeys(text.split(",")))
-    if unknown := [name for name in names if name not in known]:
-        raise OptionError(f"unknown {what} {unknown[0]!r}, expected some of {', '.join(known)}")
-    return names
+    return [int(part) for part in parts]
 
 
 def _with_bar(rows: Iterable[dict[str, Any]], trainings: int) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,7 @@ an entry that may be several words, only the ends are known, as of a marked span
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from tagweave.corpus.formats.kytea import SEGMENTATION, TAG, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Location, Sentence
 from tagweave.corpus.text_blocks import line_blocks
 from tagweave.harvest.matching import LexiconMatcher
+from tagweave.harvest.options import HarvestOptions
 from tagweave.kernels.trie import Spans, code_points
 
 _UNKNOWN, _BOUNDARY, _INSIDE = (ord(mark) for mark in " |-")
@@ -54,10 +56,39 @@ def annotated(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> 
             begin, first, number = end, until, number + 1
 
 
+@dataclass
+class LexiconHarvest:
+    """The sentences with words of lexicons in raw text, and their statistics.
+
+    Args:
+        matcher: finds the words.
+        everything: whether to keep sentences without words.
+
+    Attributes:
+        sentences: the number of sentences read.
+        kept: the number of sentences produced.
+        words: the number of words found.
+    """
+
+    matcher: LexiconMatcher
+    everything: bool = HarvestOptions.every
+    sentences: int = field(default=0, init=False)
+    kept: int = field(default=0, init=False)
+    words: int = field(default=0, init=False)
+
+    def of(self, lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
+        """The sentences of characters, in order: see `annotated`."""
+        for sentence, words in annotated(lines, self.matcher, path):
+            self.sentences += 1
+            self.words += words
+            if words or self.everything:
+                self.kept += 1
+                yield sentence
+
+
 def annotated_corpus(lines: Iterable[str], matcher: LexiconMatcher, path: str = "") -> Corpus:
     """The lines in which a word is found, as a corpus of characters."""
-    sentences = (each.sentence for each in annotated(lines, matcher, path) if each.words)
-    return Corpus(tuple(sentences), SEGMENTATION, "character", None, path)
+    return Corpus(tuple(LexiconHarvest(matcher).of(lines, path)), SEGMENTATION, "character", None, path)
 
 
 def word_marks(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.harvest.block import Block, is_chinese
+from tagweave.harvest.options import MarkupOptions
 from tagweave.harvest.sentences import sentences
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _without_blanks(text: str, marks: list[str]) -> tuple[str, list[str]]:
 
 
 @dataclass
-class Harvest:
+class MarkupHarvest:
     """Partially annotated sentences from blocks, and their statistics.
 
     Args:
@@ -85,8 +86,8 @@ class Harvest:
         spans_of_two: the number of spans of two Chinese characters.
     """
 
-    words_of_two: bool = True
-    everything: bool = False
+    words_of_two: bool = not MarkupOptions.free_pairs
+    everything: bool = MarkupOptions.every
     sentences: int = field(default=0, init=False)
     known: int = field(default=0, init=False)
     spans: int = field(default=0, init=False)

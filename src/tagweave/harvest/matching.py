@@ -16,12 +16,8 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.sentence import Candidates
 from tagweave.harvest.lexicon import Lexicon
+from tagweave.harvest.options import LexiconOptions, check_matching
 from tagweave.kernels.trie import Spans, Trie
-
-SCHEMES = ("agreement", "forward", "backward")
-"""Which maximum matching must find a word; `agreement`: both."""
-AGREES = ("all", "any")
-"""How many of the lexicons must find a word."""
 
 
 @dataclass(frozen=True)
@@ -33,27 +29,22 @@ class LexiconMatcher:
 
     Args:
         lexicons: one or more lexicons.
-        scheme: one of `SCHEMES`.
-        minimum: entries of fewer characters are ignored.
-        agree: one of `AGREES`. With `any`, overlapping words of different lexicons are left out.
+        matching, minimum, agree: as in `LexiconOptions`.
         phrases: entries of at least so many characters may be several words: a word begins and ends where they do, but
             their inside and their tags are unknown. `None`: every entry is one word.
 
     Raises:
-        ValueError: an unknown scheme or agreement.
+        HarvestError: an unknown matching or agreement.
     """
 
     lexicons: tuple[Lexicon, ...]
-    scheme: str = "agreement"
-    minimum: int = 2
-    agree: str = "all"
-    phrases: int | None = None
+    matching: str = LexiconOptions.matching
+    minimum: int = LexiconOptions.minimum
+    agree: str = LexiconOptions.agree
+    phrases: int | None = LexiconOptions.phrases
 
     def __post_init__(self) -> None:
-        if self.scheme not in SCHEMES:
-            raise ValueError(f"unknown matching {self.scheme!r}, expected one of {', '.join(SCHEMES)}")
-        if self.agree not in AGREES:
-            raise ValueError(f"unknown agreement {self.agree!r}, expected one of {', '.join(AGREES)}")
+        check_matching(self.matching, self.agree)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -98,8 +89,8 @@ class LexiconMatcher:
         for lexicon in self.lexicons:
             words = [word for word in lexicon.words if len(word) >= self.minimum]
             numbers = [number[word] for word in words]
-            forward = Trie(words, numbers) if self.scheme != "backward" else None
-            backward = Trie([word[::-1] for word in words], numbers) if self.scheme != "forward" else None
+            forward = Trie(words, numbers) if self.matching != "backward" else None
+            backward = Trie([word[::-1] for word in words], numbers) if self.matching != "forward" else None
             tries.append((forward, backward))
         return tuple(tries)
 

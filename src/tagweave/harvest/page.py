@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from tagweave.harvest.block import Block
 
-FORMATS = ("markdown", "html", "mediawiki")
-"""The names of the markup formats."""
-
 _SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -63,7 +60,7 @@ def _format_of_name(name: str) -> str | None:
 
 
 def read(path: str, format: str) -> Iterator[Block]:  # noqa: A002
-    """The blocks of a page in one of the `FORMATS`.
+    """The blocks of a page in one of the `MARKUP_FORMATS`.
 
     Raises:
         CorpusError: text that is not UTF-8, too long or nested too deeply, or a parser that is not installed.

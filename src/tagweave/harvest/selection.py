@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.kytea import SEGMENTATION
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, read_lines
+from tagweave.harvest.options import HarvestError
 from tagweave.harvest.select import sampled, selected
 
 
-@dataclass
+@dataclass(frozen=True)
 class Selection:
     """What is kept of a harvest. Without a choice sentences pass one by one, else all are held.
 
@@ -23,11 +24,8 @@ class Selection:
         seed: of the sample.
         inputs: what the sentences are harvested from.
 
-    Attributes:
-        kept: how many sentences were kept.
-
     Raises:
-        ValueError: standard input is to be read twice.
+        HarvestError: standard input is to be read twice.
         OSError: raw text that cannot be opened; it is read only when all sentences have come.
     """
 
@@ -35,20 +33,17 @@ class Selection:
     size: int | None
     seed: int
     inputs: tuple[str, ...]
-    kept: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         if (*self.like, *self.inputs).count(STANDARD_STREAM) > 1:
-            raise ValueError("found - several times, expected it once: standard input is read once")
+            raise HarvestError("found - several times, expected it once: standard input is read once")
         for path in self.like:
             if path != STANDARD_STREAM:
                 Path(path).open("rb").close()
 
     def of(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Those that are kept, in their order. Raises CorpusError, OSError as `read_lines` of the raw text."""
-        for sentence in self._selected(sentences) if self._chooses else sentences:
-            self.kept += 1
-            yield sentence
+        yield from self._selected(sentences) if self._chooses else sentences
 
     @property
     def _chooses(self) -> bool:
@@ -59,8 +54,3 @@ class Selection:
         if self.like:
             corpus = selected(corpus, (line for path in self.like for line in read_lines(path)))
         return corpus if self.size is None else sampled(corpus, self.size, self.seed)
-
-    @property
-    def line(self) -> str:
-        """What is said at the end, after what was found."""
-        return f"; {self.kept:,} sentences kept" if self._chooses else ""

@@ -1,0 +1,89 @@
+"""Options of harvests, named as on the command line: what a harvest keeps, and how evidence is found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+File = str | PathLike[str]
+
+MATCHINGS = ("agreement", "forward", "backward")
+"""Which maximum matching must find a word; `agreement`: both."""
+AGREEMENTS = ("all", "any")
+"""How many of the lexicons must find a word."""
+MARKUP_FORMATS = ("markdown", "html", "mediawiki")
+
+
+class HarvestError(ValueError):
+    """An option of a harvest with a wrong value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarvestOptions:
+    """Which sentences a harvest keeps.
+
+    Attributes:
+        every: also keep sentences without evidence.
+        like: raw text, one or several files; of the sentences, keep those that mark a span which occurs in it.
+        sample: how many of these to draw at random; by default all are kept.
+        seed: the seed of the sample.
+    """
+
+    every: bool = False
+    like: File | Sequence[File] = ()
+    sample: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LexiconOptions(HarvestOptions):
+    """How words of lexicons are found.
+
+    Attributes:
+        matching: one of `MATCHINGS`.
+        minimum: entries of fewer characters are ignored.
+        phrases: entries of at least so many characters may be several words; by default every entry is one word.
+        agree: one of `AGREEMENTS`. With `any`, overlapping words of different lexicons are left out.
+
+    Raises:
+        HarvestError: an unknown matching or agreement.
+    """
+
+    matching: str = "agreement"
+    minimum: int = 2
+    phrases: int | None = None
+    agree: str = "all"
+
+    def __post_init__(self) -> None:
+        check_matching(self.matching, self.agree)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkupOptions(HarvestOptions):
+    """How the markup of pages is read.
+
+    Attributes:
+        format: one of `MARKUP_FORMATS`; by default the names of the files imply it.
+        simplified: convert traditional Chinese characters to simplified ones.
+        free_pairs: do not treat two marked Chinese characters as one word.
+
+    Raises:
+        HarvestError: an unknown format.
+    """
+
+    format: str | None = None
+    simplified: bool = False
+    free_pairs: bool = False
+
+    def __post_init__(self) -> None:
+        if self.format not in (None, *MARKUP_FORMATS):
+            raise HarvestError(f"found --format {self.format}, expected one of {', '.join(MARKUP_FORMATS)}")
+
+
+def check_matching(matching: str, agree: str) -> None:
+    """Raise HarvestError for a matching or an agreement that does not exist."""
+    if matching not in MATCHINGS:
+        raise HarvestError(f"unknown matching {matching!r}, expected one of {', '.join(MATCHINGS)}")
+    if agree not in AGREEMENTS:
+        raise HarvestError(f"unknown agreement {agree!r}, expected one of {', '.join(AGREEMENTS)}")
