@@ -24,11 +24,11 @@ from tagweave.front.description import describe_model, model_lines
 from tagweave.learning.loop import train
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.characters import UnfitModelError
-from tagweave.models.parser import Parser
-from tagweave.models.segmenter import Segmenter
 from tagweave.models.storage import load_model, save_model
-from tagweave.models.tagger import Tagger
+from tagweave.models.table_segmenter import TableSegmenter
+from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training.coupled import Coupling, fit_coupled
 from tagweave.training.fit import fit, prepare
 from tagweave.training.guided import fit_guided
@@ -161,7 +161,7 @@ def _use_chain(path: Path, number: int) -> None:
     _tell(path)
     model = load_model(path)
     first, *others = model.space.guidelines
-    tagger, given = Tagger(model, 1 + number % 2, others=others), text(bool(model.coding))
+    tagger, given = ChainPredictor(model, 1 + number % 2, others=others), text(bool(model.coding))
     tagged = list(tagger.tag(given, whole_runs=bool(model.coding)))
     if model.coding:
         tagged = [tagger.words(each) for each in tagged]
@@ -172,8 +172,8 @@ def _use_chain(path: Path, number: int) -> None:
     layer = (known, *[None] * (len(given[0]) - 1))
     tagger.complete(Corpus((given[0].with_layer(first, layer),), first))
     if model.task == "segment" and number % _TABLES == 0:
-        with suppress(UnfitModelError):  # `Tagger` segments with such a model, as above
-            list(Segmenter(model).segment("".join(each.forms) for each in given))
+        with suppress(UnfitModelError):  # `ChainPredictor` segments with such a model, as above
+            list(TableSegmenter(model).segment("".join(each.forms) for each in given))
 
 
 def _use_crf(path: Path, _number: int) -> None:
@@ -186,9 +186,9 @@ def _use_crf(path: Path, _number: int) -> None:
 def _use_parser(path: Path, _number: int) -> None:
     _tell(path)
     given = corpus("other", heads=True, seed=4).sentences[:4]
-    parser = Parser(load_model(path))
+    parser = TreePredictor(load_model(path))
     conllu.write(parser.parse(given), io.TextIOWrapper(io.BytesIO(), "utf-8"), head=parser.model.guideline)
-    list(Parser(parser.model, projective=False).parse(given))
+    list(TreePredictor(parser.model, projective=False).parse(given))
 
 
 def _tell(path: Path) -> None:

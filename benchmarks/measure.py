@@ -140,11 +140,11 @@ def tag(work: Workload, threads: int) -> dict[str, Any]:
     from dataclasses import replace
 
     from tagweave.learning.run import Run, Schedule
-    from tagweave.models.tagger import Tagger
+    from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.training.fit import fit
 
     model = fit([work.train], replace(work.recipe, threads=threads), None, Run(Schedule(1))).model
-    tagger = Tagger(model, threads)
+    tagger = ChainPredictor(model, threads)
     times = []
     for _ in range(5):
         begin = time.perf_counter()

@@ -19,10 +19,10 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arcs import encode_arcs
 from tagweave.models.arc_features import ArcBatch, batch_bounds
-from tagweave.models.parser import Parser
 from tagweave.models.storage import load_model
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
+from tagweave.models.tree_predictor import TreePredictor
 from tagweave.structures.tree import Tree
 from tagweave.training.parsing import ParserRecipe
 
@@ -55,7 +55,7 @@ def _common(sentences: Sequence[Sentence], what: str) -> list[str]:
 
 def parsing(model: TreeModel, sentences: Sequence[Sentence]) -> dict[str, float]:
     """Seconds of parsing, from sentences to sentences, of Eisner's algorithm in it, and the memory."""
-    parser = Parser(model)
+    parser = TreePredictor(model)
     whole = seconds(lambda: list(parser.parse(sentences)))
     peak = peak_megabytes()
     best = over_arcs(model, sentences, lambda scores, batch: Tree(model.single_root).best(scores, batch))
@@ -67,7 +67,7 @@ def training(model: TreeModel, sentences: Sequence[Sentence]) -> dict[str, float
 
     The trees to learn are those that the model finds: which ones they are does not matter to the time.
     """
-    trees = list(Parser(model).parse(sentences))
+    trees = list(TreePredictor(model).parse(sentences))
     objective = TreeObjective(model.features, encode_arcs(trees, model.features.templates, model.guideline))
     trainer = ParserRecipe().trainer()
     state = trainer.start(objective, model.weights)

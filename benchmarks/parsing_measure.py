@@ -27,8 +27,8 @@ def tagweave(folder: Path, learner: str, passes: int) -> dict[str, Any]:
     """tagweave's parser with one of its learners; the weights are those of the pass best on the development data."""
     from tagweave.corpus.load import load
     from tagweave.learning.run import Run, Schedule
-    from tagweave.models.parser import Parser
     from tagweave.models.storage import save_model
+    from tagweave.models.tree_predictor import TreePredictor
     from tagweave.training.parsing import ParserRecipe, fit_parser
 
     train, dev = (load(f"{folder / name}#head") for name in (TRAIN, DEV))
@@ -37,7 +37,7 @@ def tagweave(folder: Path, learner: str, passes: int) -> dict[str, Any]:
     model = fit_parser([train], ParserRecipe(learner=learner), dev, Run(Schedule(passes))).model
     trained = time.process_time() - begin
     save_model(model, path)
-    parser = Parser(model)
+    parser = TreePredictor(model)
     parsing = seconds(lambda: list(parser.parse(given.sentences)))
     peak = peak_megabytes()
     return {**_told(path, trained, given.tokens() / parsing, peak), **scores(folder, list(parser.parse(given)))}

@@ -167,9 +167,9 @@ def pointwise(folder: Path) -> dict[str, Any]:
 def by_model(model: ChainModel) -> Callable[[str], list[str]]:
     """A function from characters to letters."""
     from tagweave.corpus.sentence import Sentence
-    from tagweave.models.tagger import Tagger
+    from tagweave.models.chain_predictor import ChainPredictor
 
-    tagger = Tagger(model)
+    tagger = ChainPredictor(model)
 
     def label(characters: str) -> list[str]:
         (sentence,) = tagger.tag([Sentence(tuple(characters))])

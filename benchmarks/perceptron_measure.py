@@ -54,7 +54,7 @@ def tagweave(work: Workload, passes: int, features: str | None) -> dict[str, Any
     """tagweave's perceptron, with its usual weights or only those of observed pairs of feature and label."""
     from tagweave.learning.callback import Iteration
     from tagweave.learning.run import Run, Schedule
-    from tagweave.models.tagger import Tagger
+    from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.training.fit import fit_problem, prepare
 
     recipe, ends = work.recipe(features), []
@@ -68,7 +68,7 @@ def tagweave(work: Workload, passes: int, features: str | None) -> dict[str, Any
     encoded = time.process_time()
     fitted = fit_problem(problem, recipe, None, Run(Schedule(passes), Watch()))
     trained = time.process_time()
-    tagger = Tagger(fitted.model)
+    tagger = ChainPredictor(fitted.model)
     found = [
         [candidates[0] for candidates in sentence.layers[tagger.guideline] if candidates]
         for sentence in tagger.tag(work.dev.sentences)

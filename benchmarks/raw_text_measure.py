@@ -43,10 +43,10 @@ def write_text(path: str, megabytes: float) -> None:
 def by_tagger(model: str) -> Lines:
     """tagweave without tables."""
     from tagweave.corpus.sentence import Sentence
+    from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.models.storage import load_model
-    from tagweave.models.tagger import Tagger
 
-    tagger = Tagger(load_model(model))
+    tagger = ChainPredictor(load_model(model))
     return lambda lines: (" ".join(tagger.words(s).forms) for s in tagger.tag(Sentence(tuple(line)) for line in lines))
 
 
@@ -120,10 +120,10 @@ def plain(program: str, line: str) -> str:
 def segmented(text: str, model: str, threads: int) -> dict[str, Any]:
     """The same for tagweave by tables: from the file to UTF-8."""
     from tagweave.corpus.text_blocks import read_blocks
-    from tagweave.models.segmenter import Segmenter
     from tagweave.models.storage import load_model
+    from tagweave.models.table_segmenter import TableSegmenter
 
-    segmenter = Segmenter(load_model(model), threads)
+    segmenter = TableSegmenter(load_model(model), threads)
     next(segmenter.segment(["好"]))
     begin, characters = time.perf_counter(), 0
 

@@ -30,8 +30,8 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.objective import ChainObjective
-from tagweave.models.tagger import Tagger
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.coupled import Coupling, prepare_coupled
 from tagweave.training.fit import Fitted, fit, learn, prepare
@@ -230,7 +230,7 @@ def test_decoding_stays_within_the_evidence(task: str, kind: str, learner: str) 
     fitted = fit(corpora, recipe, run=Run(SHORT))
     rng = np.random.default_rng(0)
     for weights in (fitted.model.weights, rng.normal(scale=3, size=len(fitted.model.weights)).astype(np.float32)):
-        tagger = Tagger(replace(fitted.model, weights=weights))
+        tagger = ChainPredictor(replace(fitted.model, weights=weights))
         for corpus in corpora:
             prepared = recipe.task.prepare(corpus)
             done = tagger.complete(prepared)
@@ -463,7 +463,7 @@ def test_another_guideline_is_evidence_too(features: str, learner: str) -> None:
         problem, recipe = coupled(corpora, features, learner)
         fits.append(learn(problem, recipe.trainer(), {}, Run(SHORT)))
     assert_same(*fits)
-    tagger = Tagger(fits[0].model)
+    tagger = ChainPredictor(fits[0].model)
     for corpus in known:
         done = tagger.complete(corpus)
         for before, after in zip(corpus, done, strict=True):
@@ -526,7 +526,7 @@ def test_words_of_pieces_stay_within_the_evidence_of_their_characters(task: str,
     fitted = fit_pieces(corpora, taggers(task), recipe_of(task), run=Run(SHORT))
     rng = np.random.default_rng(0)
     for weights in (fitted.model.weights, rng.normal(scale=3, size=len(fitted.model.weights)).astype(np.float32)):
-        tagger = Tagger(replace(fitted.model, weights=weights))
+        tagger = ChainPredictor(replace(fitted.model, weights=weights))
         for corpus in corpora:
             sets = LabelSets(fitted.model.space)
             before = allowed_sets(corpus.sentences, sets, fitted.model.parameters.scheme)

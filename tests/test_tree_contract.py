@@ -24,9 +24,9 @@ from tagweave.features.arcs import encode_arcs
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import LabelObjective
-from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
+from tagweave.models.tree_predictor import TreePredictor
 from tagweave.structures.tree import allowed_cells
 from tagweave.training.guided import merged
 from tagweave.training.guided_parsing import fit_guided_parser
@@ -162,7 +162,7 @@ def test_parses_stay_within_the_evidence(kind: str, learner: str) -> None:
     model = fitted(kind, learner).model
     wild = replace(model, weights=rng.normal(scale=3, size=len(model.weights)).astype(np.float32))
     for each, projective in product((model, wild), (True, False)):
-        for given, done in zip(corpus, Parser(each, projective=projective).complete(corpus), strict=True):
+        for given, done in zip(corpus, TreePredictor(each, projective=projective).complete(corpus), strict=True):
             tree = []
             for candidates, chosen in zip(given.heads["head"], done.heads["head"], strict=True):
                 (arc,) = chosen or ()

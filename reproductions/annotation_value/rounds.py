@@ -21,7 +21,7 @@ from tagweave.features.presets import PRESETS
 from tagweave.labels.mapping import SHIPPED, TagMapping, count_pairs, read_mapping
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.coupled import Coupling, fit_coupled
 from tagweave.training.fit import fit
 from tagweave.training.guided import fit_guided
@@ -73,7 +73,7 @@ class Pool:
         recipe = Recipe(templates=PRESETS["li-2015"], settings={"seed": seed, "batch": 16, "initial": 1e-8})
         guide = fit([data.source], recipe, run=Run(Schedule(data.budget))).model
         bare = (Sentence(sentence.forms, location=sentence.location) for sentence in data.target)
-        return cls(data, guide, tuple(Tagger(guide).tag(bare)))
+        return cls(data, guide, tuple(ChainPredictor(guide).tag(bare)))
 
     @property
     def begins(self) -> NDArray[np.int64]:
@@ -94,9 +94,9 @@ class Pool:
         """The unknown tokens, those first of which a model is least certain; without one, the tagger of the source."""
         bare = [replace(sentence, layers={}) for sentence in self.raw]
         if model is None:
-            return least_certain(Tagger(self.guide), bare, 1.0)
+            return least_certain(ChainPredictor(self.guide), bare, 1.0)
         guideline = self.data.target.guideline
-        return least_certain(Tagger(model, guideline=guideline), self.told(known, bare), 1.0, guideline)
+        return least_certain(ChainPredictor(model, guideline=guideline), self.told(known, bare), 1.0, guideline)
 
     def asked(
         self,
@@ -158,7 +158,7 @@ def rounds(pool: Pool, method: str, choice: str, sizes: Sequence[int], seed: int
 
 def right(model: ChainModel, test: Corpus) -> list[int]:
     """Of every sentence, how many labels are right."""
-    tagger = Tagger(model, guideline=test.guideline)
+    tagger = ChainPredictor(model, guideline=test.guideline)
     tagged = tagger.tag(Sentence(sentence.forms) for sentence in test)
     return [
         sum(a == b for a, b in zip(gold.layers[test.guideline], found.layers[test.guideline], strict=True))

@@ -37,7 +37,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.features.presets import PRESETS
 from tagweave.learning.run import SILENT, Run, Schedule
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
 
@@ -67,7 +67,7 @@ def read_data(quick: bool) -> tuple[Corpus, Corpus, Corpus]:
 
 def hardest(train: Corpus, dev: Corpus, text: Corpus, number: int, run: Run) -> tuple[Known, float]:
     """The least certain fifth of as much text as makes so many tasks, what is right, and how often the tagger is."""
-    tagger = Tagger(
+    tagger = ChainPredictor(
         fit([train], Recipe(templates=PRESETS["li-2015"], settings={"batch": 16, "initial": 1e-8}), dev, run).model
     )
     sentences = random.Random(0).sample(text.sentences, len(text.sentences))

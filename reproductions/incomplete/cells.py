@@ -17,7 +17,7 @@ from reproductions.incomplete.settings import Method, Setting
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.presets import PRESETS
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.dev_score import dev_score
 from tagweave.training.fit import Fitted, learn, prepare
 from tagweave.training.incomplete import discard, fit_incomplete
@@ -123,7 +123,7 @@ class Cell:
             corpus = by_name(corpus)
         if method.by_itself:
             first = fit_marginal(corpus, recipe, data.dev, Run(data.schedule))
-            corpus = Tagger(first.model, threads).complete(task.prepare(corpus))
+            corpus = ChainPredictor(first.model, threads).complete(task.prepare(corpus))
         if method.strategy == "marginal":
             return fit_marginal(corpus, recipe, data.dev, Run(data.schedule), method.warm)
         return fit_incomplete(method.strategy, [corpus], recipe, data.dev, Run(data.schedule), seed=self.seed)
@@ -162,7 +162,7 @@ def fit_marginal(corpus: Corpus, recipe: Recipe, dev: Corpus, run: Run, warm: bo
 
 def label(fitted: Fitted, test: Corpus, threads: int = 1) -> list[str]:
     """What the model says of the test set, a string a sentence: tags, or lengths of words."""
-    tagger = Tagger(fitted.model, threads)
+    tagger = ChainPredictor(fitted.model, threads)
     if not fitted.model.coding:
         labelled = tagger.tag(test.sentences)
         return [" ".join(c[0] for c in sentence.layers[tagger.guideline] if c) for sentence in labelled]

@@ -17,9 +17,9 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import share_of_counts
 from tagweave.learning.run import SILENT, Run
-from tagweave.models.parser import Parser
 from tagweave.models.storage import load_model, save_model
 from tagweave.models.tree import TreeModel
+from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training import tree_system as systems
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, tag_layers
@@ -86,12 +86,12 @@ class Trees:
 
     def found(self, model: TreeModel, corpus: Corpus, threads: int = 1) -> list[str]:
         """The trees of the text."""
-        parsed = Parser(model, threads).parse(_raw(corpus))
+        parsed = TreePredictor(model, threads).parse(_raw(corpus))
         return tree_lines.of_corpus(Corpus(tuple(parsed), model.guideline))
 
     def decoder(self, model: TreeModel, corpus: Corpus) -> Callable[[], None]:
         """From tagged sentences to trees."""
-        raw, parser = _raw(corpus), Parser(model)
+        raw, parser = _raw(corpus), TreePredictor(model)
 
         def decode() -> None:
             for _ in parser.parse(raw):

@@ -19,8 +19,8 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.score import f_of_counts
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
-from tagweave.models.tagger import Tagger
 from tagweave.training.chain_system import ChainSystem, Labels
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided
@@ -84,7 +84,7 @@ class Words:
 
     def decoder(self, model: ChainModel, corpus: Corpus) -> Callable[[], None]:
         """From the characters of the sentences to labels."""
-        raw, tagger = [Sentence(tuple("".join(sentence.forms))) for sentence in corpus], Tagger(model)
+        raw, tagger = [Sentence(tuple("".join(sentence.forms))) for sentence in corpus], ChainPredictor(model)
 
         def decode() -> None:
             for _ in tagger.tag(raw):

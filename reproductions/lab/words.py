@@ -14,16 +14,16 @@ from tagweave.evaluation.score import Counts
 from tagweave.evaluation.segmentation import Segmentation
 from tagweave.evaluation.words import word_scores
 from tagweave.models.chain import ChainModel
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.task import Task
 
 
 def segmented(model: ChainModel, gold: Corpus, threads: int = 1, whole_runs: bool = False) -> list[str]:
     """The words that a model finds in the text of a corpus of words: of every sentence their lengths, as one string.
 
-    With `whole_runs` none begins inside a Latin word or a number, as in `Tagger.tag`.
+    With `whole_runs` none begins inside a Latin word or a number, as in `ChainPredictor.tag`.
     """
-    tagger, coded = Tagger(model, threads), Task("segment").prepare(gold)
+    tagger, coded = ChainPredictor(model, threads), Task("segment").prepare(gold)
     found = tagger.tag([Sentence(sentence.forms) for sentence in coded], whole_runs)
     return [" ".join(str(len(form)) for form in tagger.words(sentence).forms) for sentence in found]
 

@@ -24,8 +24,8 @@ from tagweave.labels.coding import as_layer
 from tagweave.labels.mapping import TagMapping
 from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import labels_of
-from tagweave.models.tagger import Tagger
 from tagweave.training.coupled import Coupling, automatic_mapping, fit_coupled
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_stages, merged
@@ -166,7 +166,7 @@ def certainties(model: ChainModel, corpus: Corpus, threads: int = 1) -> list[lis
     The other layers of the corpus are not shown to the model.
     """
     bare = with_layers(corpus).sentences
-    tables: Sequence[Any] = Tagger(model, threads, corpus.guideline).probabilities(bare)
+    tables: Sequence[Any] = ChainPredictor(model, threads, corpus.guideline).probabilities(bare)
     return [np.round(table.max(axis=1), 6).tolist() for table in tables]
 
 

@@ -16,13 +16,13 @@ from reproductions.lab.tagged_words import answer
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
-from tagweave.models.tagger import Tagger
 
 RUNS = 3
 
 
-def label(tagger: Tagger, sentences: Sequence[Sentence]) -> list[Sentence]:
+def label(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> list[Sentence]:
     """The tagged words of sentences of characters."""
     return [tagger.words(sentence) for sentence in tagger.tag(sentences)]
 
@@ -33,7 +33,7 @@ def told(path: str, dev: str, test: str) -> dict[str, Any]:
     All methods are timed on the same sentences, those of test. Both texts are labelled before, so that code is compiled
     and memory is warm. Processor time, unlike that on the clock, hardly depends on what else a machine does.
     """
-    tagger = Tagger(load_model(path, ChainModel), threads=1)
+    tagger = ChainPredictor(load_model(path, ChainModel), threads=1)
     texts = {name: _characters(text) for name, text in (("dev", dev), ("test", test))}
     found = {name: [answer(words, tagger.guideline) for words in label(tagger, text)] for name, text in texts.items()}
     times = [_seconds(tagger, texts["test"]) for _ in range(RUNS)]
@@ -45,7 +45,7 @@ def _characters(path: str) -> list[Sentence]:
     return [Sentence(tuple("".join(sentence.forms))) for sentence in load(path)]
 
 
-def _seconds(tagger: Tagger, sentences: Sequence[Sentence]) -> float:
+def _seconds(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> float:
     begin = time.process_time()
     label(tagger, sentences)
     return time.process_time() - begin

@@ -16,7 +16,7 @@ from tagweave.corpus.text_file import written
 from tagweave.evaluation.attachment import attachment
 from tagweave.features.given_columns import without_columns
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.parser import Parser
+from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training.parsing import ParserRecipe, fit_parser
 
 TREEBANKS = {"en/ewt": 2000, "zh/udc": 2000, "fr/gsd-ud": 1100, "ja/gsd-suw": 380}
@@ -43,7 +43,7 @@ def parts(name: str, size: int) -> tuple[Corpus, Corpus]:
 def rows(train: Corpus, dev: Corpus, shares: Sequence[float], passes: int) -> Iterator[list[str]]:
     """A row a share: UAS and LAS by what is given."""
     for share in shares:
-        parser = Parser(fit_parser([train], ParserRecipe(drop_columns=share), None, Run(Schedule(passes))).model)
+        parser = TreePredictor(fit_parser([train], ParserRecipe(drop_columns=share), None, Run(Schedule(passes))).model)
         cells = [f"{share:g}"]
         for missing in INPUTS.values():
             parsed = parser.parse([without_columns(sentence, missing) for sentence in dev])

@@ -27,7 +27,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.score import ratio
 from tagweave.learning.callback import SILENCE, Callback
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.parser import Parser
+from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser
 
 
@@ -117,7 +117,7 @@ class Cells:
         known, before = sum(head >= 0 for heads in heads_of(corpus) for head in heads), 0.0
         if method.first is not None:
             first = self.trained(given, method.first, seed)
-            corpus = corpus.with_sentences(Parser(first.fitted.model, self.threads).complete(corpus))
+            corpus = corpus.with_sentences(TreePredictor(first.fitted.model, self.threads).complete(corpus))
             before = first.seconds
         self._warm_up(given, method, corpus)
         begin = time.process_time()
@@ -138,7 +138,7 @@ class Cells:
         return fit_local(corpus, recipe, dev, run) if method.local else fit_parser([corpus], recipe, dev, run)
 
     def _heads(self, fitted: FittedParser, gold: Corpus) -> list[str]:
-        parsed = gold.with_sentences(Parser(fitted.model, self.threads).parse(gold))
+        parsed = gold.with_sentences(TreePredictor(fitted.model, self.threads).parse(gold))
         return [" ".join(map(str, heads)) for heads in heads_of(parsed)]
 
     def _filled(self, given: Partial, completed: Corpus, seed: int) -> float:

@@ -25,8 +25,8 @@ from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
-from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.resolve import job_of
@@ -130,7 +130,7 @@ def _ask(store: Store, plan: retraining.Plan) -> None:
     model = load_model(path, ChainModel)
     accuracy = dev_score(model, Task(model.task).prepare(load(str(plan.dev))))(model.weights)
     version = store.add_model(str(path), 0, 0.0, float(accuracy))
-    tagger = Tagger(model)
+    tagger = ChainPredictor(model)
     raw = load(str(folder / "raw.conllu"), unnamed=GUIDELINE).map(
         lambda each: Sentence(each.forms, location=each.location)
     )
@@ -141,7 +141,7 @@ def _ask(store: Store, plan: retraining.Plan) -> None:
 
 def _ask_for_words(store: Store, plan: retraining.Plan) -> None:
     """The occurrences of words that a segmenter doubts."""
-    tagger = Tagger(load_model(_trained(plan, "segmenter", "segment"), ChainModel))
+    tagger = ChainPredictor(load_model(_trained(plan, "segmenter", "segment"), ChainModel))
     raw = load(f"{GUIDELINE}={Path(plan.folder) / 'raw.conllu'}")
     intake.put_words(store, raw, tagger, WORDS, most=12)
 

@@ -17,8 +17,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column
-from tagweave.models.tagger import Tagger
 from tagweave.training.fit import Fitted, fit, prepare, prepare_corpora
 from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import in_characters
@@ -96,6 +96,6 @@ def with_columns(words: Corpus, columns: Columns) -> Corpus:
 
 def answers(model: ChainModel, text: Corpus, columns: Columns, threads: int = 1) -> list[str]:
     """The words and tags that a model finds in the text of a corpus of words, given the columns alone."""
-    tagger = Tagger(model, threads)
+    tagger = ChainPredictor(model, threads)
     shown = [Sentence(each.forms, columns=each.columns) for each in with_columns(text, columns)]
     return [answer(tagger.words(sentence), tagger.guideline) for sentence in tagger.tag(shown)]

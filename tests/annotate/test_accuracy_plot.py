@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagweave.annotate.accuracy_plot import HEIGHT, WIDTH, plot
-from tagweave.annotate.questions import Model
+from tagweave.annotate.questions import ModelVersion
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def models(*pairs: tuple[float, float | None]) -> list[Model]:
+def models(*pairs: tuple[float, float | None]) -> list[ModelVersion]:
     """Models of so many minutes and of this accuracy."""
-    return [Model(n, "m", 0.0, 0, minutes, accuracy) for n, (minutes, accuracy) in enumerate(pairs, 1)]
+    return [ModelVersion(n, "m", 0.0, 0, minutes, accuracy) for n, (minutes, accuracy) in enumerate(pairs, 1)]
 
 
 def test_points_stand_where_their_numbers_are() -> None:

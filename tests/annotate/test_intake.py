@@ -15,7 +15,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
@@ -26,8 +26,8 @@ RAW = GOLD.map(lambda sentence: Sentence(sentence.forms, location=sentence.locat
 
 
 @pytest.fixture(scope="module")
-def tagger() -> Tagger:
-    return Tagger(fit([CTB.with_sentences(CTB.sentences[:80])], Recipe(), run=Run(Schedule(2))).model)
+def tagger() -> ChainPredictor:
+    return ChainPredictor(fit([CTB.with_sentences(CTB.sentences[:80])], Recipe(), run=Run(Schedule(2))).model)
 
 
 def asked(store: Store, purpose: Purpose = Purpose.REAL) -> list[AnnotationTask]:
@@ -42,7 +42,7 @@ def gold(task: AnnotationTask) -> str | None:
 
 
 class TestUncertain:
-    def test_the_least_certain_fifth_is_asked(self, open_store: OpenStore, tagger: Tagger) -> None:
+    def test_the_least_certain_fifth_is_asked(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
         store = open_store()
         version = store.add_model("m", 0, 0)
         assert put_uncertain(store, RAW, tagger, model=version) == round(0.2 * RAW.tokens())
@@ -52,13 +52,13 @@ class TestUncertain:
         assert {task.model for task in asked(store)} == {version}
         assert store.labels("ctb") == dict.fromkeys(tagger.labels, "")
 
-    def test_nothing_is_asked_twice(self, open_store: OpenStore, tagger: Tagger) -> None:
+    def test_nothing_is_asked_twice(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
         store = open_store()
         first = put_uncertain(store, RAW, tagger, 0.1)
         assert put_uncertain(store, RAW, tagger, 0.1) == 0
         assert put_uncertain(store, RAW, tagger, 0.3) == round(0.3 * RAW.tokens()) - first
 
-    def test_what_is_known_is_not_asked(self, open_store: OpenStore, tagger: Tagger) -> None:
+    def test_what_is_known_is_not_asked(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
         assert put_uncertain(open_store(), GOLD, tagger, 1.0) == 0
 
 
@@ -74,14 +74,14 @@ class TestAmbiguous:
 
 class TestKnown:
     @pytest.mark.parametrize("purpose", [Purpose.GOLD, Purpose.TRAINING])
-    def test_gold_is_planted_and_hidden(self, open_store: OpenStore, tagger: Tagger, purpose: Purpose) -> None:
+    def test_gold_is_planted_and_hidden(self, open_store: OpenStore, tagger: ChainPredictor, purpose: Purpose) -> None:
         store = open_store()
         assert put_known(store, GOLD, purpose, 30, tagger) == 30
         tasks = asked(store, purpose)
         assert [task.gold for task in tasks] == [label(str(gold(task))) for task in tasks]
         assert all("ctb" not in task.sentence.layers and len(task.candidates) > 1 for task in tasks)
 
-    def test_drawn_among_the_least_certain(self, open_store: OpenStore, tagger: Tagger) -> None:
+    def test_drawn_among_the_least_certain(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
         store = open_store()
         put_known(store, GOLD, Purpose.GOLD, 20, tagger, share=0.2)
         found = least_certain(tagger, RAW.sentences, 0.2)
@@ -111,7 +111,7 @@ class TestKnown:
         assert put_known(store, Corpus((sentence,), "ctb"), Purpose.GOLD, 10) == 1
         assert [task.gold for task in asked(store, Purpose.GOLD)] == [label("P")]
 
-    def test_of_a_part_that_is_known_with_a_model(self, open_store: OpenStore, tagger: Tagger) -> None:
+    def test_of_a_part_that_is_known_with_a_model(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
         store = open_store()
         part = GOLD.map(lambda s: s.with_layer("ctb", [c if t % 3 else None for t, c in enumerate(s.layers["ctb"])]))
         put_known(store, part, Purpose.GOLD, 40, tagger)
@@ -124,5 +124,5 @@ class TestKnown:
 def test_words_of_a_list_become_a_concordance(open_store: OpenStore) -> None:
     store = open_store()
     model = fit([CTB.with_sentences(CTB.sentences[:60])], Recipe(Task("segment")), run=Run(Schedule(2))).model
-    assert put_words(store, GOLD, Tagger(model), ["的", "一"], most=5) == 5
+    assert put_words(store, GOLD, ChainPredictor(model), ["的", "一"], most=5) == 5
     assert {task.focus for task in asked(store, Purpose.CONCORDANCE)} <= {"的", "一"}

@@ -20,8 +20,8 @@ from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model, save_model
-from tagweave.models.tagger import Tagger
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
 
@@ -45,7 +45,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 def store(tmp_path: Path, models: tuple[str, str]) -> Store:
     """Ten questions, one answered."""
     store = Store.open(f"sqlite:///{tmp_path}/answers.db", ALONE, seed=1)
-    put_uncertain(store, RAW, Tagger(load_model(models[0])), 0.1, store.add_model(models[0], 0, 0))
+    put_uncertain(store, RAW, ChainPredictor(load_model(models[0])), 0.1, store.add_model(models[0], 0, 0))
     answer(store, store.add_annotator("a").id)
     return store
 
@@ -80,7 +80,7 @@ def test_tasks_are_ranked_by_the_new_model(store: Store, plan: Plan, models: tup
     assert after.keys() == before.keys()
     assert {task.model for task in after.values()} == {2}
     assert any(before[number].uncertainty != after[number].uncertainty for number in after)
-    tagger = Tagger(load_model(models[1]))
+    tagger = ChainPredictor(load_model(models[1]))
     for task in after.values():
         best = tagger.probabilities([task.sentence])[0][task.start].max()
         assert task.candidates[0].probability == pytest.approx(best, abs=1e-4)
@@ -106,7 +106,7 @@ def test_accuracy_and_minutes_go_with_the_model(
     assert model is not None
     assert model.accuracy is not None
     gold = load(str(dev))
-    tagged = Tagger(load_model(models[1])).tag(Sentence(each.forms) for each in gold)
+    tagged = ChainPredictor(load_model(models[1])).tag(Sentence(each.forms) for each in gold)
     right = [a == b for s, t in zip(gold, tagged, strict=True)
              for a, b in zip(s.layers["tag"], t.layers["ctb"], strict=True)]  # fmt: skip
     assert model.accuracy == pytest.approx(sum(right) / len(right))

@@ -25,7 +25,7 @@ from tagweave.corpus import sample
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
@@ -35,13 +35,13 @@ CTB = load(str(sample.path("ctb.txt")), unnamed="ctb")
 
 @pytest.fixture(scope="module")
 def tagger():
-    return Tagger(fit([CTB.with_sentences(CTB.sentences[:80])], Recipe(), run=Run(Schedule(2))).model)
+    return ChainPredictor(fit([CTB.with_sentences(CTB.sentences[:80])], Recipe(), run=Run(Schedule(2))).model)
 
 
 @pytest.fixture(scope="module")
 def segmenter():
     train = CTB.with_sentences(CTB.sentences[:60])
-    return Tagger(fit([train], Recipe(Task("segment")), run=Run(Schedule(2))).model)
+    return ChainPredictor(fit([train], Recipe(Task("segment")), run=Run(Schedule(2))).model)
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_a_newer_model_ranks_the_same_tasks(tagger, raw):
     found = least_certain(tagger, raw, 0.3)
     copies = [replace(each, sentence=replace(each.sentence)) for each in tasks(found, raw, tagger)]
     asked = [Asked(n, each, Status.OPEN, None, None) for n, each in enumerate(copies, 7)]
-    other = Tagger(fit([CTB], Recipe(), run=Run(Schedule(1))).model)
+    other = ChainPredictor(fit([CTB], Recipe(), run=Run(Schedule(1))).model)
     known = by_hand(other, raw)
     ranked = rankings(other, asked[::-1])
     assert [each.id for each in ranked] == [each.id for each in asked][::-1]

@@ -12,8 +12,8 @@ import pytest
 from model_files import corpora_of
 
 from tagweave.active.retrain import recipe_of
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
-from tagweave.models.tagger import Tagger
 from tagweave.training.__main__ import main
 from tagweave.training.again import again, exported
 from tagweave.training.errors import PlanError
@@ -37,13 +37,13 @@ def annotated(tmp_path: Path, corpora: Path) -> Path:
 def trained_again(run: Run, model: Path, train: list[object], annotated: Path, guideline: str | None = None) -> Any:
     """The model of the plan, as a description of itself."""
     made, plan_file = annotated.with_name("again.model"), annotated.with_name("plan.json")
-    plan = plan_again(Tagger(load_model(model), guideline=guideline), train)
+    plan = plan_again(ChainPredictor(load_model(model), guideline=guideline), train)
     plan_file.write_text(json.dumps(plan.to_json()), "utf-8")
     main([str(plan_file), str(made), str(annotated)])
     return load_model(made)
 
 
-def plan_again(tagger: Tagger, train: Sequence[object]) -> TrainingPlan:
+def plan_again(tagger: ChainPredictor, train: Sequence[object]) -> TrainingPlan:
     annotated = exported(tagger.guideline, bool(tagger.model.coding), "")
     return again(tagger.model.about, tagger.guideline, list(map(str, train)), annotated)
 
@@ -73,7 +73,7 @@ def test_every_part_of_the_recipe(run: Run, tmp_path: Path, corpora: Path, annot
 def test_weights_and_samples_of_corpora_stay(run: Run, tmp_path: Path, corpora: Path, annotated: Path) -> None:
     both = f"ctb={corpora / 'train.txt'}", f"ctb={corpora / 'dev.txt'}"
     model = trained(run, tmp_path, *both, "--weights", "2,0.5", "--sample", "30,all", "--iterations", 1)
-    plan = plan_again(Tagger(load_model(model)), [both[0]])
+    plan = plan_again(ChainPredictor(load_model(model)), [both[0]])
     assert [(each.weight, each.sample) for each in plan.target] == [(2.0, 30), (0.5, "all")]
 
 
@@ -81,7 +81,7 @@ def test_a_guided_model_of_two_rounds(run: Run, tmp_path: Path, corpora: Path) -
     both = f"ctb={corpora / 'train.txt'}", f"pd={corpora / 'words.txt'}"
     options = ("--method", "stacked", "--rounds", 2, "--iterations", 1)
     model = trained(run, tmp_path, both[0], "--source", both[1], *options)
-    plan = plan_again(Tagger(load_model(model)), both)
+    plan = plan_again(ChainPredictor(load_model(model)), both)
     assert (plan.method, plan.options) == ("stacked", StackedOptions(rounds=2))
 
 
@@ -98,13 +98,13 @@ def test_as_many_iterations_as_a_model_with_development_data_made(
 def test_files_with_both_fields_of_conllu_are_read_in_that_of_the_guideline(tagger: Path, annotated: Path) -> None:
     """UPOS stands beside what was annotated, and is not taken for it."""
     model = load_model(tagger)
-    [own] = plan_again(Tagger(model), []).target
+    [own] = plan_again(ChainPredictor(model), []).target
     assert (own.guideline, own.layer) == ("ctb", "xpos")
     view = replace(model.space.views[0], guideline="xpos")
     parameters = replace(model.parameters, space=replace(model.space, views=(view,)))
     both = annotated.with_name("both.conllu")
     both.write_text("1\tx\t_\tNOUN\tNN" + "\t_" * 5 + "\n\n", "utf-8")
-    first, last = plan_again(Tagger(replace(model, parameters=parameters)), [both]).target
+    first, last = plan_again(ChainPredictor(replace(model, parameters=parameters)), [both]).target
     assert first.argument == f"{both}#xpos" and last.argument == "xpos=#xpos"
 
 
@@ -141,10 +141,10 @@ def test_a_segmenter_with_its_lexicon(run: Run, tmp_path: Path, corpora: Path) -
 def test_what_cannot_be_trained_again(tagger: Path, corpora: Path) -> None:
     model = load_model(tagger)
     with pytest.raises(PlanError, match="found a model that does not tell its plan"):
-        plan_again(Tagger(replace(model, about={})), [corpora / "train.txt"])
+        plan_again(ChainPredictor(replace(model, about={})), [corpora / "train.txt"])
     plan = {**model.about["plan"], "method": "coupled", "options": {}}
     with pytest.raises(PlanError, match="found a model of the method coupled, and --train of ctb alone"):
-        plan_again(Tagger(replace(model, about={"plan": plan})), [corpora / "train.txt"])
+        plan_again(ChainPredictor(replace(model, about={"plan": plan})), [corpora / "train.txt"])
 
 
 def test_a_corpus_that_is_not_there_is_told_before_anything_is_served(

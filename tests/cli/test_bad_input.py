@@ -14,7 +14,7 @@ from model_files import write
 from tagweave.corpus.load import load
 from tagweave.front import loading
 from tagweave.harvest.options import MARKUP_FORMATS
-from tagweave.models import segmenter as segmenter_module
+from tagweave.models import table_segmenter
 from tagweave.streams import raw_text
 
 BLANKS = str.maketrans("", "", " \t\u3000")
@@ -63,14 +63,14 @@ def lines_of(data: bytes) -> list[str]:
 def models_are_opened_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loading, "load_model", cache(loading.load_model))
-        derive, derived = segmenter_module.PairTables, {}
+        derive, derived = table_segmenter.PairTables, {}
 
         def tables(model):
             if id(model) not in derived:
                 derived[id(model)] = derive(model)
             return derived[id(model)]
 
-        patch.setattr(segmenter_module, "PairTables", tables)
+        patch.setattr(table_segmenter, "PairTables", tables)
         yield
 
 

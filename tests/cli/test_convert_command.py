@@ -16,8 +16,8 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import iterate, load
 from tagweave.corpus.sentence import Sentence
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
-from tagweave.models.tagger import Tagger
 from tagweave.streams import blocks
 
 ROWS = ["# columns = form pd", "他\tr", "昨天\tt", "借\tv", "了\tu", "书\tn|vn", "。\tw", "", "下雨\tv", "了\t_", ""]
@@ -345,7 +345,7 @@ def test_tags_of_both_guidelines_belong_together(run, coupled, corpora, tmp_path
 
 def test_one_guideline_of_a_model_of_two(run, coupled, corpora):
     text = run("tag", coupled, corpora / "dev.seg", "--to", "pd", "--output-format", "tagged").stdout
-    expected = Tagger(load_model(coupled), guideline="pd").tag(iterate(str(corpora / "dev.seg")))
+    expected = ChainPredictor(load_model(coupled), guideline="pd").tag(iterate(str(corpora / "dev.seg")))
     assert text.split() == [f"{f}/{c[0]}" for s in expected for f, c in zip(s.forms, s.layers["pd"], strict=True)]
     default = run("tag", coupled, corpora / "dev.seg").stdout
     assert default == run("tag", coupled, corpora / "dev.seg", "--to", "ctb").stdout

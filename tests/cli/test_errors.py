@@ -13,9 +13,9 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.features.presets import PRESETS
 from tagweave.learning.checkpoint import CheckpointError
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.objective import ContradictionError
 from tagweave.models.storage import load_model
-from tagweave.models.tagger import Tagger
 
 TRAIN = ("train", "{c}/train.txt", "-o", "{t}/m")
 OPTIONS = [
@@ -176,7 +176,7 @@ def test_labels_of_another_guideline_can_be_put_aside(run, tagger, corpora):
 
 def test_evidence_that_nothing_satisfies_is_told_with_its_line(segmenter):
     """No file of a format with boundaries can say it, but sentences can."""
-    tagger = Tagger(load_model(segmenter))
+    tagger = ChainPredictor(load_model(segmenter))
     fine = Sentence(("a", "b"), {"s": (("B",), ("E",))}, location=Location("file", 1))
     wrong = Sentence(("a", "b", "c"), {"s": (("B",), ("B", "S"), None)}, location=Location("file", 7))
     told = "file:7: found labels that exclude one another, expected a sequence that they allow"

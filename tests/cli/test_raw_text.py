@@ -8,7 +8,7 @@ import pytest
 from model_files import write
 
 from tagweave.corpus import text_file
-from tagweave.models import segmenter as segmenter_module
+from tagweave.models import table_segmenter
 from tagweave.models.characters import UnfitModelError
 from tagweave.streams import labelling, raw_text
 
@@ -31,7 +31,7 @@ def without_tables(monkeypatch):
         def refuse(*_):
             raise UnfitModelError("found nothing, expected nothing")
 
-        monkeypatch.setattr(segmenter_module, "PairTables", refuse)
+        monkeypatch.setattr(table_segmenter, "PairTables", refuse)
 
     return off
 

@@ -14,8 +14,8 @@ from tagweave.corpus.formats import segmented
 from tagweave.corpus.load import Stream, iterate, load
 from tagweave.corpus.sentence import Sentence
 from tagweave.harvest import runs
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
-from tagweave.models.tagger import Tagger
 from tagweave.streams import blocks
 from tagweave.streams import input as input_module
 from tagweave.streams.words import WordLabelling
@@ -28,7 +28,7 @@ def test_words_of_any_format_become_tagged_text(run, tagger, corpora):
     from_tagged = run("tag", tagger, corpora / "dev.txt", "--retag", "--output-format", "tagged").stdout
     assert from_segmented == from_tagged
     assert len(from_segmented.splitlines()) == 20
-    expected = list(Tagger(load_model(tagger)).tag(load(str(corpora / "dev.seg"))))
+    expected = list(ChainPredictor(load_model(tagger)).tag(load(str(corpora / "dev.seg"))))
     lines = [" ".join(f"{f}/{c[0]}" for f, c in zip(s.forms, s.layers["ctb"], strict=True)) for s in expected]
     assert from_segmented.splitlines() == lines
 
@@ -212,7 +212,7 @@ def test_partial_annotation_becomes_words(run, segmenter, tmp_path):
 def test_probabilities_are_marginals_of_the_best_labels(run, tagger, segtagger):
     rows = run("tag", tagger, "--probabilities", stdin=f"{TEXT}\n\n{TEXT}\n").stdout.split("\n")
     assert rows[7:9] == ["", ""] and rows[:7] == rows[9:16] and rows[16:] == ["", ""]
-    model = Tagger(load_model(tagger))
+    model = ChainPredictor(load_model(tagger))
     sentence = Sentence(tuple(TEXT.split()))
     (table,), (labelled,) = model.probabilities([sentence]), list(model.tag([sentence]))
     for row, form, candidates, values in zip(rows[:7], sentence.forms, labelled.layers["ctb"], table, strict=True):
@@ -265,9 +265,11 @@ def test_the_best_segmentations(run, segmenter, segtagger):
 def test_a_long_stream_is_taken_in_blocks(run, tagger, corpora, monkeypatch):
     expected = run("tag", tagger, corpora / "dev.seg").stdout
     taken = []
-    complete = Tagger.complete
+    complete = ChainPredictor.complete
     monkeypatch.setattr(blocks, "_BLOCK", 7)
-    monkeypatch.setattr(Tagger, "complete", lambda self, corpus: taken.append(len(corpus)) or complete(self, corpus))
+    monkeypatch.setattr(
+        ChainPredictor, "complete", lambda self, corpus: taken.append(len(corpus)) or complete(self, corpus)
+    )
     assert run("tag", tagger, corpora / "dev.seg").stdout == expected
     assert taken == [7, 7, 6]
 
@@ -285,7 +287,7 @@ def test_lines_come_before_the_end_of_the_input(tagger, monkeypatch):
         return Stream(segmented.FORMAT, sentences())
 
     monkeypatch.setattr(input_module, "stream", stream)
-    labelled = WordLabelling(Tagger(load_model(tagger)), "-").labelled()
+    labelled = WordLabelling(ChainPredictor(load_model(tagger)), "-").labelled()
     next(labelled)
     assert len(read) == 2
 

@@ -11,8 +11,8 @@ from tagweave.corpus.describe import digest
 from tagweave.corpus.load import load
 from tagweave.features.presets import PRESETS
 from tagweave.learning.run import Run, Schedule
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import describe_model, load_model
-from tagweave.models.tagger import Tagger
 from tagweave.training.fit import fit
 from tagweave.training.incomplete import fit_incomplete
 from tagweave.training.recipe import Recipe
@@ -66,7 +66,7 @@ def test_tagging_needs_no_lexicon(run, model, corpora, tmp_path):
     lines = (corpora / "dev.raw").read_text("utf-8").splitlines()
     moved = tmp_path / "elsewhere.model"
     moved.write_bytes(model.read_bytes())
-    tagger = Tagger(load_model(model))
+    tagger = ChainPredictor(load_model(model))
     sentences = load(str(corpora / "dev.seg"), None, "segmentation")
     tagged = tagger.tag(Task("segment").prepare(sentences).map(lambda s: type(s)(s.forms)))
     expected = [" ".join(tagger.words(sentence).forms) for sentence in tagged]

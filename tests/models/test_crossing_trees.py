@@ -18,8 +18,8 @@ from tagweave.features import sentence_length
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.sentence_length import LONGEST, check_lengths, of_fit_length
 from tagweave.models.arc_features import ArcFeatures
-from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
+from tagweave.models.tree_predictor import TreePredictor
 from treebank import sentence, treebank, with_evidence
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.form[0] m.form[0]", "m.form[0] m.upos[-1]"))
@@ -60,7 +60,7 @@ def test_the_best_of_all_trees_that_the_evidence_allows(
             for heads in naive_trees.trees(n, projective, single_root)
             if all(c is None or h in c for h, c in zip(heads, allowed, strict=True))
         }
-        parser = Parser(model, projective=projective)
+        parser = TreePredictor(model, projective=projective)
         if not weights:
             if all(c is not None and len(c) == 1 for c in layer):
                 continue  # a whole tree that is given stays, whatever it is
@@ -75,7 +75,7 @@ def test_no_tree_is_better_than_the_best_of_all() -> None:
     model, crossing = random_model(5), 0
     for text in treebank(40):
         scores = scores_of(model, text)
-        (one,), (other,) = (Parser(model, projective=p).parse([text]) for p in (True, False))
+        (one,), (other,) = (TreePredictor(model, projective=p).parse([text]) for p in (True, False))
         assert naive_trees.is_projective(heads_of(one))
         assert naive_trees.is_tree(heads_of(other))
         assert heads_of(other).count(0) == 1
@@ -88,9 +88,9 @@ def test_no_tree_is_better_than_the_best_of_all() -> None:
 
 def test_threads_and_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences, model = treebank(50), random_model(3)
-    one = list(Parser(model, projective=False).parse(sentences))
+    one = list(TreePredictor(model, projective=False).parse(sentences))
     monkeypatch.setattr("tagweave.models.arc_features._BATCH_CELLS", 100)
-    assert list(Parser(model, threads=2, projective=False).parse(sentences)) == one
+    assert list(TreePredictor(model, threads=2, projective=False).parse(sentences)) == one
 
 
 # Arcs that cross where no projective tree could be
@@ -100,15 +100,15 @@ CROSSED = with_evidence(sentence("NNVN", [0] * 4), (Arc(3, None),), (Arc(4, None
 
 def test_given_arcs_may_cross_only_where_trees_may() -> None:
     with pytest.raises(CorpusError, match="expected a projective tree that they allow"):
-        list(Parser(random_model(0)).complete([CROSSED]))
-    (done,) = Parser(random_model(0), projective=False).complete([CROSSED])
+        list(TreePredictor(random_model(0)).complete([CROSSED]))
+    (done,) = TreePredictor(random_model(0), projective=False).complete([CROSSED])
     assert heads_of(done)[:3] == (3, 4, 0)
 
 
 def test_evidence_that_allows_no_tree_is_named() -> None:
     circle = replace(with_evidence(CROSSED, (Arc(2, None),), (Arc(1, None),), None, None), location=Location("file", 7))
     with pytest.raises(CorpusError, match="file:7: found heads that exclude one another, expected a tree"):
-        list(Parser(random_model(0), projective=False).complete([circle]))
+        list(TreePredictor(random_model(0), projective=False).complete([circle]))
 
 
 # Sentences that are too long
@@ -121,14 +121,14 @@ def long_sentence(tokens: int) -> Sentence:
 def test_a_sentence_that_is_too_long_is_named() -> None:
     expected = r"long.conllu:12: found 1,001 tokens, expected at most 1,000 in a sentence that is parsed"
     assert LONGEST == 1000
-    for work in (Parser(random_model(0)).parse, Parser(random_model(0)).complete):
+    for work in (TreePredictor(random_model(0)).parse, TreePredictor(random_model(0)).complete):
         with pytest.raises(CorpusError, match=expected):
             list(work([long_sentence(LONGEST + 1)]))
 
 
 def test_the_longest_sentence_is_parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sentence_length, "LONGEST", 30)
-    (done,) = Parser(random_model(0)).parse([long_sentence(30)])
+    (done,) = TreePredictor(random_model(0)).parse([long_sentence(30)])
     assert naive_trees.is_tree(heads_of(done))
     check_lengths([long_sentence(30), long_sentence(1)])
     with pytest.raises(CorpusError, match="found 31 tokens"):

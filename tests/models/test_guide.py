@@ -31,11 +31,11 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models import guide as guide_module
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import GuidedEncoder, guide_column, guide_templates, one_label_each
 from tagweave.models.layout import Layout
 from tagweave.models.parameters import ChainParameters
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
-from tagweave.models.tagger import Tagger
 
 TEXTS = [["a", "B", "Aa"], ["abbc"], ["a", "a"]]
 SENTENCES = [Sentence(tuple(text)) for text in TEXTS]
@@ -64,7 +64,7 @@ def columns(encoder: GuidedEncoder, *sentences: Sentence, threads: int = 1) -> l
 
 
 def tags(model: ChainModel, *sentences: Sentence) -> list[tuple[str, ...]]:
-    tagger = Tagger(model)
+    tagger = ChainPredictor(model)
     return [tuple(str(c[0]) for c in each.layers[tagger.guideline] if c) for each in tagger.tag(sentences)]
 
 
@@ -145,7 +145,7 @@ def test_a_partial_layer_is_completed(layer: Layer) -> None:
     encoder = encoder_of()
     sentence = Sentence(("a", "B"), {"tag": layer})
     assert one_label_each(layer, encoder.guide.space.names) is None
-    (completed,) = Tagger(encoder.guide).complete(Corpus((sentence,), "tag"))
+    (completed,) = ChainPredictor(encoder.guide).complete(Corpus((sentence,), "tag"))
     expected = tuple(str(candidates[0]) for candidates in completed.layers["tag"] if candidates)
     assert columns(encoder, sentence) == [expected]
     assert expected[0] == "Z"
@@ -187,7 +187,7 @@ def test_the_guide_sees_no_other_layer() -> None:
         for tag in encoder.guide.space.view(name).names:
             given = replace(SENTENCES[0], layers={name: ((tag,),) * 3})
             assert columns(encoder, given) == [best]
-            (completed,) = Tagger(encoder.guide).complete(Corpus((given,), "joint"))
+            (completed,) = ChainPredictor(encoder.guide).complete(Corpus((given,), "joint"))
             heeded.add(completed.layers["joint"])
     assert len(heeded) == 6  # what a guide that saw these layers would have said
 
@@ -220,16 +220,16 @@ def test_labels_that_exclude_one_another() -> None:
 def test_all_sentences_are_labelled_together_on_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[int, int]] = []
 
-    class Counted(Tagger):
+    class Counted(ChainPredictor):
         def complete(self, corpus: Corpus) -> Corpus:
             calls.append((len(corpus), self.threads))
             return super().complete(corpus)
 
-    monkeypatch.setattr(guide_module, "Tagger", Counted)
+    monkeypatch.setattr(guide_module, "ChainPredictor", Counted)
     model = guided_by(source()[0])
     known = replace(SENTENCES[1], layers={"tag": (("W",),)})
     calls.clear()
-    assert len(list(Tagger(model, 2).tag([*SENTENCES, known, *SENTENCES]))) == 7
+    assert len(list(ChainPredictor(model, 2).tag([*SENTENCES, known, *SENTENCES]))) == 7
     assert calls == [(6, 2)]
 
 
@@ -262,8 +262,8 @@ def test_evidence_under_another_name_leaves_the_guides_layer_alone() -> None:
     model, found = guided_by(source()[0], seed=5), set()
     for a, b in product("WXYZ", repeat=2):
         gold = replace(SENTENCES[0], layers={"tag": ((a,), (b,), ("W",)), "mine": (None, None, None)})
-        (completed,) = Tagger(model).complete(Corpus((gold,), "mine"))
-        (tagged,) = Tagger(model).tag([gold])
+        (completed,) = ChainPredictor(model).complete(Corpus((gold,), "mine"))
+        (tagged,) = ChainPredictor(model).tag([gold])
         assert completed.layers["mine"] == tagged.layers["target"]
         found.add(completed.layers["mine"])
     assert len(found) > 1

@@ -17,9 +17,9 @@ from tagweave.features.arcs import encode_arcs
 from tagweave.features.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
-from tagweave.models.parser import Parser, guided
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model, write_parts
 from tagweave.models.tree import TreeModel
+from tagweave.models.tree_predictor import TreePredictor, guided
 from treebank import sentence, treebank
 
 PLAIN = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0]", "m.form[0]", "h.upos[0] b.upos[0] m.upos[0]"))
@@ -53,7 +53,7 @@ def with_heads(given: Sentence, **layers: Any) -> Sentence:
 
 def test_the_guide_parses_sentences_without_a_tree() -> None:
     sentences = [with_heads(each) for each in treebank(6)]
-    parsed = [each.heads["ud"] for each in Parser(GUIDE).parse(sentences)]
+    parsed = [each.heads["ud"] for each in TreePredictor(GUIDE).parse(sentences)]
     assert [ud_of(each) for each in guided(sentences, GUIDE)] == parsed
 
 
@@ -85,26 +85,26 @@ def test_the_guide_tree_changes_the_parse_and_is_not_kept() -> None:
     sentences = [
         with_heads(sentence("NVNP", [2, 0, 2, 2]), ud=tuple((Arc(head, "det"),) for head in heads)) for heads in trees
     ]
-    parsed = list(Parser(MODEL).parse(sentences))
+    parsed = list(TreePredictor(MODEL).parse(sentences))
     assert len({each.heads["sud"] for each in parsed}) > 1
     assert {tuple(each.heads) for each in parsed} == {("ud", "sud")}
-    again = list(Parser(MODEL).complete(sentences))
+    again = list(TreePredictor(MODEL).complete(sentences))
     assert again == parsed
 
 
 def test_a_guide_has_a_guide() -> None:
     third = replace(model_of(PLAIN.with_guide("sud"), "third", 3), guide=MODEL)
-    (own,) = Parser(third).parse([sentence("NVNP", [2, 0, 2, 2])])
+    (own,) = TreePredictor(third).parse([sentence("NVNP", [2, 0, 2, 2])])
     assert set(own.heads) == {"head", "third"}
 
 
 def test_without_a_guide_there_must_be_a_tree() -> None:
     alone = replace(MODEL, guide=None)
     with pytest.raises(CorpusError, match="found no tree that guides, expected a head layer 'guide:ud'"):
-        list(Parser(alone).parse(treebank(1)))
+        list(TreePredictor(alone).parse(treebank(1)))
     sentences = guided(treebank(5), GUIDE)
-    own = [each.heads["sud"] for each in Parser(alone).parse(sentences)]
-    assert own == [each.heads["sud"] for each in Parser(MODEL).parse(treebank(5))]
+    own = [each.heads["sud"] for each in TreePredictor(alone).parse(sentences)]
+    assert own == [each.heads["sud"] for each in TreePredictor(MODEL).parse(treebank(5))]
 
 
 # Scores
@@ -152,7 +152,7 @@ def test_a_guided_model_is_stored_in_one_file(tmp_path: Path) -> None:
     assert back.guide is not None
     assert (back.guideline, back.guide.guideline, back.features.templates.guide) == ("sud", "ud", "ud")
     sentences = treebank(10)
-    assert list(Parser(back).parse(sentences)) == list(Parser(MODEL).parse(sentences))
+    assert list(TreePredictor(back).parse(sentences)) == list(TreePredictor(MODEL).parse(sentences))
     save_model(replace(MODEL, guide=None), tmp_path / "alone.model")
     assert load_model(tmp_path / "alone.model").guide is None
 

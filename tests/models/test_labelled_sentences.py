@@ -18,16 +18,16 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models import tagger as tagger_module
+from tagweave.models import chain_predictor
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.ranking import Ranked
-from tagweave.models.tagger import Tagger
 
 SEED = st.integers(0, 10_000)
 
 
-def tagger_of(problem: Problem, threads: int = 1, coding: str = "") -> Tagger:
-    return Tagger(ChainModel(problem.parameters, problem.encoder, problem.weights, coding=coding), threads)
+def tagger_of(problem: Problem, threads: int = 1, coding: str = "") -> ChainPredictor:
+    return ChainPredictor(ChainModel(problem.parameters, problem.encoder, problem.weights, coding=coding), threads)
 
 
 def with_candidates(problem: Problem, seed: int, guideline: str = "tag") -> list[Sentence]:
@@ -128,7 +128,7 @@ def test_nothing_to_tag() -> None:
 
 
 def test_a_stream_is_tagged_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tagger_module, "_BLOCK", 3)
+    monkeypatch.setattr(chain_predictor, "_BLOCK", 3)
     problem = Problem([["a", "B"], ["Aa"], [], ["abbc", "a", "a"]], plain(), 2)
     tagger, read = tagger_of(problem), 0
 
@@ -150,7 +150,7 @@ def test_completing_block_by_block_changes_nothing(block: int, monkeypatch: pyte
     problem = Problem([["a", "B"], ["Aa"], [], ["abbc", "a", "a"]] * 3, plain(), 2)
     corpus = Corpus(tuple(with_candidates(problem, 1)), "tag")
     whole = tagger_of(problem).complete(corpus)
-    monkeypatch.setattr(tagger_module, "_BLOCK", block)
+    monkeypatch.setattr(chain_predictor, "_BLOCK", block)
     assert tagger_of(problem, threads=2).complete(corpus) == whole
 
 
@@ -218,7 +218,7 @@ def test_a_label_that_the_model_does_not_know() -> None:
 # Codings
 
 
-def segmenter(letters: str = "BMES", seed: int = 0) -> Tagger:
+def segmenter(letters: str = "BMES", seed: int = 0) -> ChainPredictor:
     space = LabelSpace.plain("seg", letters)
     problem = Problem([["a", "B", "a"], ["a"]], space, seed, scheme=TransitionScheme.of("BMES", letters))
     return tagger_of(problem, coding="BMES")
@@ -280,7 +280,7 @@ def test_bundles_are_projected_to_a_side(guideline: str, seed: int) -> None:
     problem = Problem([["a", "B", "Aa"], ["abbc"]], bundles(), seed)
     view: View = problem.parameters.space.view(guideline)
     joint = tagger_of(problem)
-    side = Tagger(joint.model, guideline=guideline)
+    side = ChainPredictor(joint.model, guideline=guideline)
     assert (side.guideline, side.labels) == (guideline, view.names)
     number = problem.parameters.space.names.index
     for bundled, projected in zip(joint.tag(problem.sentences), side.tag(problem.sentences), strict=True):

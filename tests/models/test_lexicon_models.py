@@ -19,10 +19,10 @@ from tagweave.features.presets import PRESETS
 from tagweave.features.templates import TemplateError
 from tagweave.harvest.lexicon import frequent_words
 from tagweave.learning.run import Run, Schedule
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.characters import UnfitModelError
-from tagweave.models.segmenter import Segmenter
 from tagweave.models.storage import ModelFileError, load_model, save_model
-from tagweave.models.tagger import Tagger
+from tagweave.models.table_segmenter import TableSegmenter
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
@@ -57,7 +57,7 @@ def test_a_saved_model_needs_no_lexicon(fitted: Fitted, raw: list[Sentence], tmp
     save_model(fitted.model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     assert loaded.encoder.lexicon.words == fitted.model.encoder.lexicon.words
-    assert list(Tagger(loaded).tag(raw)) == list(Tagger(fitted.model).tag(raw))
+    assert list(ChainPredictor(loaded).tag(raw)) == list(ChainPredictor(fitted.model).tag(raw))
     save_model(loaded, tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
 
@@ -81,7 +81,7 @@ def test_a_word_of_the_lexicon_is_found() -> None:
     words = [form for sentence in sentences for form in sentence.forms]
     model = fit([Corpus(tuple(sentences[:-1]), "g")], RECIPE, run=Run(Schedule(5)), lexicon=words).model
     asked = Sentence(tuple("".join(sentences[-1].forms)))
-    tagger = Tagger(model)
+    tagger = ChainPredictor(model)
     assert tagger.words(next(tagger.tag([asked]))).forms == sentences[-1].forms
 
 
@@ -89,7 +89,7 @@ def test_tables_refuse_such_a_model(fitted: Fitted) -> None:
     with pytest.raises(
         UnfitModelError, match="found a template over 'lexicon_begins', expected columns of single char"
     ):
-        Segmenter(fitted.model)
+        TableSegmenter(fitted.model)
 
 
 def test_words_and_templates_belong_together(corpus: Corpus) -> None:
@@ -140,4 +140,4 @@ def test_hostile_words_reach_no_kernel(fitted: Fitted, raw: list[Sentence], tmp_
     arrays["lexicon.words"] = _json(["", "乙甲", "甲乙", "甲乙", "\ud800\udc00", "甲", "\U0010ffff\U0010ffff"])
     rewrite(path, description, arrays)
     strange = Sentence(("\U0010ffff", "\U0010ffff", "\ud800"))
-    assert len(list(Tagger(load_model(path)).tag([*raw, strange]))) == len(raw) + 1
+    assert len(list(ChainPredictor(load_model(path)).tag([*raw, strange]))) == len(raw) + 1

@@ -23,12 +23,12 @@ from tagweave.labels.coding import CODINGS, LETTERS, to_words
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column
 from tagweave.models.layout import Layout
 from tagweave.models.parameters import ChainParameters
 from tagweave.models.pieces import PieceEncoder, of_pieces, piece_column, piece_lengths, piece_templates
 from tagweave.models.storage import ModelFileError, describe_model, load_model, save_model
-from tagweave.models.tagger import Tagger
 
 TEXTS = st.lists(st.text("abcd", max_size=7), min_size=1, max_size=4)
 LONG = Sentence(tuple("abcdabdcba"), location=Location("text", 7))
@@ -71,8 +71,8 @@ def ends(words: tuple[str, ...]) -> set[int]:
 
 
 def told(of: ChainModel, sentence: Sentence) -> tuple[str, ...]:
-    (tagged,) = Tagger(of).tag([sentence])
-    return tuple(each[0] for each in tagged.layers[Tagger(of).guideline] if each)
+    (tagged,) = ChainPredictor(of).tag([sentence])
+    return tuple(each[0] for each in tagged.layers[ChainPredictor(of).guideline] if each)
 
 
 # Where a text is cut
@@ -216,7 +216,7 @@ def test_full_annotation_comes_out_as_it_went_in(data: st.DataObject, coding: st
     sentence, layer = data.draw(evidence(coding))
     labels = sorted(sequences(layer, coding))[0]
     full = sentence.with_layer("ctb", [(label,) for label in labels])
-    of = Tagger(stacked(coding, seed))
+    of = ChainPredictor(stacked(coding, seed))
     done = of.complete(Corpus((full,), "ctb", "character"))
     assert of.words(done[0]).forms == to_words(sentence.forms, labels)[0]
     assert of.words(done[0]).layers["ctb"] == tuple((tag,) for tag in to_words(sentence.forms, labels)[1])
@@ -225,11 +225,11 @@ def test_full_annotation_comes_out_as_it_went_in(data: st.DataObject, coding: st
 def test_evidence_that_fits_no_text_is_an_error_with_a_location() -> None:
     impossible = LONG.with_layer("ctb", [("B-N",), ("B-V",), *[None] * 8])
     with pytest.raises(CorpusError, match=r"text:7.*labels that exclude one another"):
-        Tagger(stacked()).complete(Corpus((impossible,), "ctb", "character"))
+        ChainPredictor(stacked()).complete(Corpus((impossible,), "ctb", "character"))
 
 
 def test_probabilities_and_the_best_sequences_are_those_of_the_pieces() -> None:
-    of = Tagger(stacked())
+    of = ChainPredictor(stacked())
     layer = (None, ("E-N", "E-V"), *[None] * 8)
     given = LONG.with_layer("ctb", layer)
     (cut,) = of.tokens([given], "ctb")
@@ -243,7 +243,7 @@ def test_probabilities_and_the_best_sequences_are_those_of_the_pieces() -> None:
 
 
 def test_another_name_of_the_evidence_changes_nothing() -> None:
-    of = Tagger(stacked())
+    of = ChainPredictor(stacked())
     layer = (None, ("E-N",), *[None] * 8)
     mine = of.complete(Corpus((LONG.with_layer("mine", layer),), "mine", "character"))
     own = of.complete(Corpus((LONG.with_layer("ctb", layer),), "ctb", "character"))

@@ -20,9 +20,9 @@ from tagweave.features.relation_templates import RelationTemplates
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels, LabelObjective
 from tagweave.models.chain import ChainModel
-from tagweave.models.parser import Parser
 from tagweave.models.storage import ModelFileError, load_model, save_model
 from tagweave.models.tree import TreeModel
+from tagweave.models.tree_predictor import TreePredictor
 from treebank import sentence, treebank, with_evidence
 
 TEMPLATES = ArcTemplates(("h.upos[0] m.upos[0]", "h.upos[0]", "m.form[0]"))
@@ -43,7 +43,7 @@ def arcs_of(given: Sentence) -> list[Arc]:
 
 def test_every_token_gets_one_arc() -> None:
     sentences = [*treebank(5), Sentence((), {"upos": ()})]
-    parsed = list(Parser(random_model()).parse(sentences))
+    parsed = list(TreePredictor(random_model()).parse(sentences))
     for given, out in zip(sentences, parsed, strict=True):
         found = arcs_of(out)
         assert len(found) == len(given)
@@ -54,10 +54,10 @@ def test_every_token_gets_one_arc() -> None:
 
 def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences, model = treebank(50), random_model()
-    one = list(Parser(model).parse(sentences))
-    monkeypatch.setattr("tagweave.models.parser._BLOCK", 7)
+    one = list(TreePredictor(model).parse(sentences))
+    monkeypatch.setattr("tagweave.models.tree_predictor._BLOCK", 7)
     monkeypatch.setattr("tagweave.models.arc_features._BATCH_CELLS", 100)
-    assert list(Parser(model, threads=2).parse(sentences)) == one
+    assert list(TreePredictor(model, threads=2).parse(sentences)) == one
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -65,7 +65,7 @@ def test_given_arcs_are_kept(seed: int) -> None:
     given = with_evidence(
         sentence("DNVN", [2, 3, 0, 3]), (Arc(3, None),), None, (Arc(4, "obj"), Arc(0, "det")), (Arc(None, "punct"),)
     )
-    (out,) = Parser(random_model(seed)).complete([given])
+    (out,) = TreePredictor(random_model(seed)).complete([given])
     found = arcs_of(out)
     assert found[0].head == 3
     assert found[2] in (Arc(4, "obj"), Arc(0, "det"))
@@ -75,7 +75,7 @@ def test_given_arcs_are_kept(seed: int) -> None:
 
 def test_a_whole_tree_stays_even_if_it_crosses() -> None:
     crossing = sentence("NNNN", [3, 4, 0, 3])
-    (out,) = Parser(random_model()).complete([crossing])
+    (out,) = TreePredictor(random_model()).complete([crossing])
     assert out.heads["head"] == crossing.heads["head"]
 
 
@@ -101,7 +101,7 @@ def test_whole_trees_are_not_scored(single_root: bool, projective: bool, monkeyp
 
 def test_relations_that_the_model_does_not_know_stay() -> None:
     given = with_evidence(sentence("NV", [2, 0]), (Arc(2, "strange"),), (Arc(0, None),))
-    (out,) = Parser(random_model()).complete([given])
+    (out,) = TreePredictor(random_model()).complete([given])
     assert arcs_of(out)[0] == Arc(2, "strange")
     assert arcs_of(out)[1].relation in NAMES
 
@@ -110,11 +110,11 @@ def test_contradictions_name_the_sentence() -> None:
     crossing = sentence("NNNN", [3, 4, 0, 3])
     bad = with_evidence(crossing, *crossing.heads["head"][:2], None, None)
     with pytest.raises(CorpusError, match="a projective tree that they allow"):
-        list(Parser(random_model()).complete([sentence("NV", [2, 0]), bad]))
+        list(TreePredictor(random_model()).complete([sentence("NV", [2, 0]), bad]))
 
 
 def test_without_relations_arcs_have_none() -> None:
-    (out,) = Parser(random_model(labels=False)).parse(treebank(1))
+    (out,) = TreePredictor(random_model(labels=False)).parse(treebank(1))
     assert all(arc.relation is None for arc in arcs_of(out))
 
 
@@ -148,7 +148,7 @@ def test_round_trip(tmp_path: Path) -> None:
     model, sentences = random_model(), treebank(10)
     save_model(model, tmp_path / "p.model")
     back = load_model(tmp_path / "p.model")
-    assert list(Parser(back).parse(sentences)) == list(Parser(model).parse(sentences))
+    assert list(TreePredictor(back).parse(sentences)) == list(TreePredictor(model).parse(sentences))
     assert (back.about, back.single_root, back.guideline) == (model.about, True, "head")
     bare = replace(random_model(labels=False), single_root=False)
     save_model(bare, tmp_path / "bare.model")

@@ -10,7 +10,7 @@ import pytest
 from reproductions.annotation_value import study
 from reproductions.annotation_value.rounds import CHOICES, METHODS, Pool, right, rounds
 from reproductions.annotation_value.study import lines, main, read_data, summarise
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_answers_are_gold_and_all_else_is_unknown(pool):
 
 
 def test_the_first_questions_are_those_that_the_source_tagger_doubts(pool):
-    tables = np.concatenate([t.max(1) for t in Tagger(pool.guide).probabilities([*pool.raw])])
+    tables = np.concatenate([t.max(1) for t in ChainPredictor(pool.guide).probabilities([*pool.raw])])
     chosen = ask(pool, "least certain", None, known_of(pool), 20)
     assert len({*chosen.tolist()}) == 20
     np.testing.assert_allclose(tables[chosen], np.sort(tables)[:20], atol=1e-6)

@@ -16,8 +16,8 @@ from reproductions.methods.page import CHOICE, counts, lines, summary
 from reproductions.methods.study import METHODS, corpora, main, results
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model
-from tagweave.models.tagger import Tagger
 from tagweave.training.methods import METHODS as ALL
 
 
@@ -209,7 +209,7 @@ def test_labels_are_those_of_the_tagger(files, tmp_path):
     model = tmp_path / "model"
     _timed(_train(_plan({}, files, 2), model))
     found = told(str(model), str(files.dev), str(files.test))
-    tagger = Tagger(load_model(model))
+    tagger = ChainPredictor(load_model(model))
     texts = ["".join(word.split("_")[0] for word in line.split()) for line in files.test.read_text().splitlines()]
     assert found["characters"] == sum(map(len, texts))
     for text, line in zip(texts, found["test"], strict=True):

@@ -48,7 +48,7 @@ from tagweave.labels.coding import as_layer
 from tagweave.learning.callback import SILENCE
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import Fitted
 from tagweave.training.guided import fit_stages
 from tagweave.training.recipe import Recipe
@@ -135,7 +135,7 @@ def test_counts_are_those_of_sets_of_spans(sentences: list[Sentence], others: li
 
 
 def found_by(model: ChainModel, gold: Corpus) -> list[str]:
-    tagger = Tagger(model)
+    tagger = ChainPredictor(model)
     text = [Sentence(tuple("".join(sentence.forms))) for sentence in gold]
     return [answer(tagger.words(sentence), gold.guideline) for sentence in tagger.tag(text)]
 

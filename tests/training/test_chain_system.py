@@ -19,8 +19,8 @@ from tagweave.features.templates import Templates
 from tagweave.labels.sets import LabelSets
 from tagweave.learning.callback import SILENCE, Callback
 from tagweave.learning.run import Run, Schedule
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import load_model, save_model
-from tagweave.models.tagger import Tagger
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import merged
@@ -310,7 +310,7 @@ def test_the_model_is_an_ordinary_one(tmp_path: Path) -> None:
     loaded = load_model(tmp_path / "m")
     assert loaded.about["recipe"]["templates"] == [*PRESETS["words"].texts]
     bare = [Sentence(("ab", "f"))]
-    assert [*Tagger(loaded).tag(bare)] == [*Tagger(fitted.model).tag(bare)]
+    assert [*ChainPredictor(loaded).tag(bare)] == [*ChainPredictor(fitted.model).tag(bare)]
 
 
 # What it is good for

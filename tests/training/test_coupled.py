@@ -15,7 +15,7 @@ from tagweave.labels.mapping import TagMapping, over_labels
 from tagweave.labels.transition_scheme import split_label
 from tagweave.learning.callback import Iteration
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.coupled import (
     Coupling,
     automatic_mapping,
@@ -195,7 +195,7 @@ def test_the_automatic_mapping_counts_what_meets() -> None:
     often = automatic_mapping(model, [pd], minimum=5)
     assert often == mapping.at_least(5)
     assert len(often.counts) < len(mapping.counts)
-    (tagged, *_) = Tagger(model).tag(pd.sentences[:1])
+    (tagged, *_) = ChainPredictor(model).tag(pd.sentences[:1])
     assert all(mapping.counts[pair] for pair in zip(*(_tags(tagged, name) for name in ("ctb", "pd")), strict=True))
 
 

@@ -16,7 +16,7 @@ from tagweave.learning.callback import Iteration
 from tagweave.learning.loop import TrainingError
 from tagweave.learning.online import AdaGrad
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.dev_score import dev_score
 from tagweave.training.fit import fit, fit_problem, label_space, learn, prepare
 from tagweave.training.recipe import LEARNERS, Recipe
@@ -74,15 +74,15 @@ def test_nothing_to_learn_from(corpora: list[Corpus], found: str) -> None:
 def test_a_space_of_characters_can_label_every_sentence() -> None:
     words = Corpus((Sentence(("ab", "cde")), Sentence(("ab",))), "g")
     fitted = fit([words], Recipe(Task("segment")), run=Run(SHORT))
-    assert Tagger(fitted.model).labels == ("B", "E", "M", "S")
-    (tagged,) = Tagger(fitted.model).tag([Sentence(("a",))])
+    assert ChainPredictor(fitted.model).labels == ("B", "E", "M", "S")
+    (tagged,) = ChainPredictor(fitted.model).tag([Sentence(("a",))])
     assert tagged.layers["g"] == (("S",),)
 
 
 def test_a_word_of_one_character_without_a_tag_among_longer_ones() -> None:
     words = corpus("ab/N cde/V", "f/? ab/V")
     fitted = fit([words], Recipe(Task("segtag")), run=Run(SHORT))
-    assert Tagger(fitted.model).labels == ("B-N", "B-V", "E-N", "E-V", "M-V", "S-N", "S-V")
+    assert ChainPredictor(fitted.model).labels == ("B-N", "B-V", "E-N", "E-V", "M-V", "S-N", "S-V")
 
 
 # Weights

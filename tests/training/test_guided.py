@@ -23,9 +23,9 @@ from tagweave.features.presets import PRESETS
 from tagweave.learning.callback import Iteration
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import GuidedEncoder, guide_templates
 from tagweave.models.storage import ModelFileError, load_model, save_model
-from tagweave.models.tagger import Tagger
 from tagweave.training.fit import Fitted, fit, fit_problem
 from tagweave.training.guided import fit_guided, fit_stages, merged, prepare_guided, with_guide
 from tagweave.training.recipe import Recipe
@@ -67,7 +67,7 @@ def two_stages() -> ChainModel:
 def layer_of(model: ChainModel, corpus: Corpus, keep: Sequence[str] = ()) -> list[Any]:
     """The tags of all tokens, by a model that sees only the layers `keep`."""
     shown = [replace(s, layers={name: s.layers[name] for name in keep}) for s in corpus]
-    tagger = Tagger(model)
+    tagger = ChainPredictor(model)
     return list(chain(*(sentence.layers[tagger.guideline] for sentence in tagger.tag(shown))))
 
 
@@ -232,7 +232,7 @@ def test_characters(task: str, guides: str, tmp_path: Path) -> None:
     assert known <= set(guide.space.names)
     assert len(known) >= 4
     save_model(fitted.model, tmp_path / "model")
-    tagger = Tagger(load_model(tmp_path / "model"))
+    tagger = ChainPredictor(load_model(tmp_path / "model"))
     words = [tagger.words(sentence) for sentence in tagger.tag(text)]
     assert ["".join(s.forms) for s in words] == ["".join(s.forms) for s in text]
     shared = sum(len(set(a.forms) & set(b.forms)) for a, b in zip(words, of_sample("both"), strict=True))

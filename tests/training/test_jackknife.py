@@ -15,7 +15,7 @@ from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Layer, Sentence
 from tagweave.labels.coding import CODINGS
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training import jackknife
 from tagweave.training.fit import fit
 from tagweave.training.guided import fit_guided
@@ -81,7 +81,7 @@ def test_each_fold_is_labelled_by_a_model_of_the_others() -> None:
             each.with_sentences(sentence for s, sentence in enumerate(each) if Member(c, s) not in held_out)
             for c, each in enumerate(corpora)
         ]
-        tagger = Tagger(fit(others, SMALL, run=Run(SHORT)).model)
+        tagger = ChainPredictor(fit(others, SMALL, run=Run(SHORT)).model)
         for at in held_out:
             (tagged,) = tagger.tag([corpora[at.corpus][at.sentence]])
             expected = tuple(candidates[0] for candidates in tagged.layers["g"] if candidates)
@@ -152,7 +152,7 @@ def test_labels_of_text_that_a_model_knows_are_too_good() -> None:
     """Why there is jackknifing at all: how much of its training text a model gets right."""
     gold, schedule = load(str(sample.path("ctb.txt"))), Schedule(iterations=8)
     (honest,) = jackknifed([gold], SMALL, 4, run=Run(schedule))
-    known = Tagger(fit([gold], SMALL, run=Run(schedule)).model).tag(gold)
+    known = ChainPredictor(fit([gold], SMALL, run=Run(schedule)).model).tag(gold)
 
     def share(told: list[Layer]) -> float:
         pairs = zip(chain(*told), chain(*(sentence.layers["tag"] for sentence in gold)), strict=True)

@@ -16,7 +16,7 @@ from tagweave.features.arcs import encode_arcs
 from tagweave.features.given_columns import without_columns
 from tagweave.features.relation_templates import RelationTemplates
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.parser import Parser
+from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training.parsing import ParserRecipe, fit_labels, fit_parser, usual_templates
 from treebank import sentence, treebank, with_evidence
 
@@ -34,7 +34,7 @@ def scores(fitted: Any, gold: list[Sentence]) -> tuple[float, float]:
     """UAS and LAS."""
     pairs = [
         (one, other)
-        for given, out in zip(gold, Parser(fitted.model).parse(gold), strict=True)
+        for given, out in zip(gold, TreePredictor(fitted.model).parse(gold), strict=True)
         for one, other in zip(given.heads["head"], out.heads["head"], strict=True)
     ]
     heads = np.mean([one[0].head == other[0].head for one, other in pairs])
@@ -208,5 +208,5 @@ def test_belief_weighs_relations() -> None:
     uncertain = replace(wrong, confidence=(0.2, 1.0))
     for others, relation in ((wrong, "nsubj"), (uncertain, "obj")):
         model = fit_parser([corpus([right, others, others])], RECIPE, run=Run(SHORT)).model
-        [parsed] = Parser(model).parse([right])
+        [parsed] = TreePredictor(model).parse([right])
         assert [arcs[0].relation for arcs in parsed.heads["head"]] == [relation, "root"]

@@ -12,9 +12,9 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.learning.run import Run, Schedule
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.proposal import ProposingEncoder, proposal_column, proposals
 from tagweave.models.storage import load_model, save_model
-from tagweave.models.tagger import Tagger
 from tagweave.training.coupled import Coupling, fit_coupled, prepare_coupled
 from tagweave.training.pruning import Pruning, fit_pruning, with_proposals
 from tagweave.training.recipe import Recipe
@@ -44,15 +44,15 @@ def proposed(corpora: list[Corpus], pruning: Pruning) -> list[Corpus]:
 
 
 def test_a_tagger_for_every_guideline(pruning: Pruning) -> None:
-    assert [Tagger(model).guideline for model in pruning.models] == ["ctb", "pd"]
+    assert [ChainPredictor(model).guideline for model in pruning.models] == ["ctb", "pd"]
 
 
 def test_proposals_are_the_likely_tags_and_the_best(pruning: Pruning, corpora: list[Corpus]) -> None:
     model, sentences = pruning.models[0], corpora[1].sentences[:5]
-    names = Tagger(model).labels
+    names = ChainPredictor(model).labels
     for threshold in (0.05, 0.9, 1.0):
         told = proposals(model, sentences, threshold)
-        for fields, table in zip(told, Tagger(model).probabilities(sentences), strict=True):
+        for fields, table in zip(told, ChainPredictor(model).probabilities(sentences), strict=True):
             for field, row in zip(fields, table, strict=True):
                 expected = {names[i] for i, p in enumerate(row) if p >= threshold} | {names[int(row.argmax())]}
                 assert set(field.split(" ")) == expected
@@ -104,7 +104,10 @@ def test_the_scope_is_the_bundles_of_proposed_tags_and_has_what_the_evidence_all
 
 
 def test_where_every_tag_is_proposed_nothing_is_pruned(corpora: list[Corpus], pruning: Pruning) -> None:
-    every = {proposal_column(Tagger(model).guideline): " ".join(Tagger(model).labels) for model in pruning.models}
+    every = {
+        proposal_column(ChainPredictor(model).guideline): " ".join(ChainPredictor(model).labels)
+        for model in pruning.models
+    }
     with_all = [
         corpus.map(lambda s: replace(s, columns={name: (tags,) * len(s) for name, tags in every.items()}))
         for corpus in corpora
@@ -124,12 +127,12 @@ def test_a_pruned_model_tags_saves_and_comes_back(
     loaded = load_model(tmp_path / "pruned.model")
     assert isinstance(loaded.encoder, ProposingEncoder)
     new = [replace(sentence, layers={}) for sentence in part("ctb", 60).sentences[40:]]
-    both = [list(Tagger(model, others=["pd"]).tag(new)) for model in (fitted.model, loaded)]
+    both = [list(ChainPredictor(model, others=["pd"]).tag(new)) for model in (fitted.model, loaded)]
     assert both[0] == both[1]
     proposals_of_new = proposals(pruning.models[0], new, 0.05)
     for sentence, fields in zip(both[0], proposals_of_new, strict=True):
         assert all(c and c[0] in field.split(" ") for c, field in zip(sentence.layers["ctb"], fields, strict=True))
-    for table in Tagger(loaded).probabilities(new):
+    for table in ChainPredictor(loaded).probabilities(new):
         np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-6)
 
 
@@ -137,7 +140,7 @@ def test_what_is_given_is_kept_though_nobody_proposed_it(
     proposed: list[Corpus], pruning: Pruning, corpora: list[Corpus]
 ) -> None:
     model = fit_coupled(proposed, RECIPE, Coupling(), None, Run(BUDGET), pruning=pruning).model
-    tags = Tagger(model).labels
+    tags = ChainPredictor(model).labels
     sentences = [s.with_layer("ctb", [(tags[(i + 7) % len(tags)],) for i in range(len(s))]) for s in corpora[0]][:5]
-    completed = Tagger(model, others=["pd"]).complete(corpora[0].with_sentences(sentences))
+    completed = ChainPredictor(model, others=["pd"]).complete(corpora[0].with_sentences(sentences))
     assert [s.layers["ctb"] for s in completed] == [s.layers["ctb"] for s in sentences]

@@ -13,7 +13,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training import incomplete
 from tagweave.training.fit import fit
 from tagweave.training.incomplete import (
@@ -200,7 +200,7 @@ def test_argmax_is_the_best_sequence_of_the_first_model(rows: tuple[str, ...]) -
     full = discard(given)
     plain = replace(recipe, transitions=False, edges=False)
     first = fit([full], recipe, run=Run(SHORT)) if len(full) else fit([given], plain, run=Run(SHORT))
-    expected = Tagger(first.model).complete(given)
+    expected = ChainPredictor(first.model).complete(given)
     (found,) = complete_by_argmax([given], recipe, None, Run(SHORT))
     assert layers([found]) == layers([expected])
     assert all(is_complete(sentence, "g") for sentence in found)

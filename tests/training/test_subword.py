@@ -18,9 +18,9 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.evaluation.report import evaluate
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column
 from tagweave.models.pieces import PieceEncoder, of_pieces
-from tagweave.models.tagger import Tagger
 from tagweave.training import subword
 from tagweave.training.dev_score import dev_score
 from tagweave.training.fit import Fitted, fit
@@ -146,7 +146,7 @@ def test_sources_of_two_guidelines_give_two_taggers() -> None:
     ud = replace(PD.map(lambda s: replace(s, layers={"ud": s.layers["pd"]})), guideline="ud")
     model = fit_stack([CTB], [PD, ud], RECIPE, TWO, None, Run(Schedule(1))).model
     assert encoder_of(model).guidelines == ("ctb", "pd", "ud")
-    assert list(Tagger(model).tag([Sentence(tuple("他在看书"))]))
+    assert list(ChainPredictor(model).tag([Sentence(tuple("他在看书"))]))
 
 
 @pytest.mark.parametrize("task", ["segment", "segtag"])
@@ -154,7 +154,7 @@ def test_sources_of_two_guidelines_give_two_taggers() -> None:
 def test_every_task_of_characters_and_coding(task: str, coding: str) -> None:
     recipe = Recipe(Task(task, coding), learner="perceptron")
     model = fit_stack([CTB], [PD], recipe, TWO, DEV, Run(Schedule(1))).model
-    tagger = Tagger(model)
+    tagger = ChainPredictor(model)
     words = [tagger.words(each) for each in tagger.tag(recipe.task.prepare(DEV).sentences)]
     assert text(words) == text(DEV.sentences)
     assert all(("ctb" in sentence.layers) == (task == "segtag") for sentence in words)
@@ -164,7 +164,7 @@ def test_every_task_of_characters_and_coding(task: str, coding: str) -> None:
 
 
 def test_the_development_score_is_that_of_words(stack: Fitted) -> None:
-    tagger = Tagger(stack.model)
+    tagger = ChainPredictor(stack.model)
     words = tuple(tagger.words(each) for each in tagger.tag(RECIPE.task.prepare(DEV).sentences))
     report = evaluate(DEV, {"pieces": Corpus(words, "ctb")}).to_json()
     score = stack.outcome.score
@@ -193,8 +193,8 @@ def test_partly_known_development_data_is_scored_by_its_characters(stack: Fitted
     found = dev_score(stack.model, half)(stack.model.weights)
     assert 0.1 < found < 1
     right = total = 0
-    for sentence, tagged in zip(half, Tagger(stack.model).tag(coded.sentences), strict=True):
-        words = Tagger(stack.model).words(tagged)
+    for sentence, tagged in zip(half, ChainPredictor(stack.model).tag(coded.sentences), strict=True):
+        words = ChainPredictor(stack.model).words(tagged)
         (system,) = RECIPE.task.prepare(Corpus((words,), "ctb"))
         for gold, own in zip(sentence.layers["ctb"], system.layers["ctb"], strict=True):
             total += gold is not None
@@ -265,7 +265,7 @@ def test_rows_of_table_5(characters: bool, pieces: bool, monkeypatch: pytest.Mon
             words = samples[name][-1][1] * sum(map(len, PD)) / len(PD)
             assert 0.8 * half <= words < 1.2 * half
     assert of_pieces(fitted.model)
-    assert list(Tagger(fitted.model).tag([Sentence(tuple("他在看书"))]))
+    assert list(ChainPredictor(fitted.model).tag([Sentence(tuple("他在看书"))]))
 
 
 def test_relabelled_corpora_are_sampled_where_sentences_are_taken_a_few_at_a_time() -> None:

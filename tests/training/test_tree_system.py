@@ -18,8 +18,8 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.features.arc_templates import ArcTemplates, guide_layer
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.parser import Parser, guided
 from tagweave.models.storage import load_model, save_model
+from tagweave.models.tree_predictor import TreePredictor, guided
 from tagweave.training.guided import merged
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, usual_templates
@@ -407,4 +407,6 @@ def test_a_guided_parser_converts_from_its_file(tmp_path: Path) -> None:
     save_model(converter(), tmp_path / "g.model")
     source = attached(6, 9)[0]
     assert convert_trees(load_model(tmp_path / "g.model"), source) == convert_trees(converter(), source)
-    assert [*Parser(load_model(tmp_path / "g.model")).parse(source)] == [*Parser(converter()).parse(source)]
+    assert [*TreePredictor(load_model(tmp_path / "g.model")).parse(source)] == [
+        *TreePredictor(converter()).parse(source)
+    ]

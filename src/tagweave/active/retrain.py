@@ -18,7 +18,7 @@ from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.templates import Templates
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit
 from tagweave.training.incomplete import treated
 from tagweave.training.recipe import Recipe
@@ -93,7 +93,7 @@ def _words(model: ChainModel, recipe: Recipe) -> tuple[str, ...]:
 
 def completed(model: ChainModel, annotated: Corpus, recipe: Recipe) -> Corpus:
     """Partially annotated sentences of characters, completed to words by a segmenter."""
-    tagger = Tagger(model, recipe.threads)
+    tagger = ChainPredictor(model, recipe.threads)
     guideline = tagger.guideline
     coded = recipe.task.prepare(annotated)
     renamed = coded.map(lambda s: replace(s, layers={guideline: s.layers[coded.guideline]}))

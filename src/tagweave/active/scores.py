@@ -10,11 +10,11 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.segmentation import Segmentation, segmentations
 from tagweave.evaluation.words import word_scores
 from tagweave.models.chain import ChainModel
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.task import Task
 
 
-class Scorer:
+class SegmentationScorer:
     """Scores segmenters on a test corpus.
 
     Args:
@@ -30,14 +30,16 @@ class Scorer:
 
     def scores(self, model: ChainModel) -> dict[str, float]:
         """F, and the recall of words that the source corpus does not have, as percentages."""
-        tagger = Tagger(model, self._threads)
+        tagger = ChainPredictor(model, self._threads)
         system = [Segmentation(tagger.words(sentence).forms) for sentence in tagger.tag(self._characters)]
         scores = word_scores(self._gold, system, self._known)
         recall = scores.oov.value if scores.oov else float("nan")
         return {"f": 100 * scores.words.f, "oov_recall": 100 * recall}
 
 
-def score_rows(rounds: Rounds, cells: Sequence[tuple[str, str, int]], scorer: Scorer) -> Iterator[dict[str, Any]]:
+def score_rows(
+    rounds: Rounds, cells: Sequence[tuple[str, str, int]], scorer: SegmentationScorer
+) -> Iterator[dict[str, Any]]:
     """The scores of the model of the rounds, and then of one trained for each cell.
 
     Args:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tagweave.annotate.questions import Model
+from tagweave.annotate.questions import ModelVersion
 
 WIDTH, HEIGHT = 460, 230
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 44
@@ -20,7 +20,7 @@ class Point(NamedTuple):
 
     x: float
     y: float
-    model: Model
+    model: ModelVersion
 
 
 class Tick(NamedTuple):
@@ -67,7 +67,7 @@ class _Axis(NamedTuple):
         return tuple(Tick(self.at(value), f"{value:.{decimals}f}") for value in values)
 
 
-def plot(models: Sequence[Model]) -> Plot | None:
+def plot(models: Sequence[ModelVersion]) -> Plot | None:
     """A plot of the models that have an accuracy; `None` if none has."""
     known = sorted(
         ((each.minutes, 100 * each.accuracy, each) for each in models if each.accuracy is not None),

@@ -15,7 +15,7 @@ from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.labels.space import collect_names, is_wildcard
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.task import Task
 
 _MANY = 200  # tasks of one transaction: annotators should not wait for a longer one
@@ -24,7 +24,7 @@ _MANY = 200  # tasks of one transaction: annotators should not wait for a longer
 def put_uncertain(
     store: Store,
     corpus: Corpus,
-    tagger: Tagger,
+    tagger: ChainPredictor,
     share: float = 0.2,
     model: int | None = None,
     seed: int = 0,
@@ -57,7 +57,7 @@ def put_uncertain(
 def put_words(
     store: Store,
     corpus: Corpus,
-    tagger: Tagger,
+    tagger: ChainPredictor,
     words: Sequence[str],
     most: int | None = None,
     model: int | None = None,
@@ -88,7 +88,7 @@ def put_known(
     corpus: Corpus,
     purpose: Purpose,
     number: int,
-    tagger: Tagger | None = None,
+    tagger: ChainPredictor | None = None,
     share: float = 0.2,
     model: int | None = None,
     seed: int = 0,
@@ -146,7 +146,7 @@ def _drawn(
 
 
 def _drawn_by(
-    tagger: Tagger,
+    tagger: ChainPredictor,
     sentences: Sequence[Sentence],
     is_known: NDArray[np.bool_],
     number: int,

@@ -49,7 +49,7 @@ class Ranking(NamedTuple):
     candidates: tuple[Candidate, ...]
 
 
-class Model(NamedTuple):
+class ModelVersion(NamedTuple):
     """A trained model.
 
     Attributes:
@@ -175,9 +175,9 @@ def put_note(connection: Connection, guideline: str, label: str, note: str) -> N
     connection.execute(update(labels).where(this).values(note=note))
 
 
-def read_models(connection: Connection) -> list[Model]:
+def read_models(connection: Connection) -> list[ModelVersion]:
     """All models, the oldest first."""
-    return [Model(*row) for row in connection.execute(select(models).order_by(models.c.version))]
+    return [ModelVersion(*row) for row in connection.execute(select(models).order_by(models.c.version))]
 
 
 def answer_of(kind: str | None, label: str | None) -> Answer | None:

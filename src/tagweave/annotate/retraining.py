@@ -14,14 +14,14 @@ from pathlib import Path
 
 from tagweave.annotate import export, intake, selection
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.questions import Model
+from tagweave.annotate.questions import ModelVersion
 from tagweave.annotate.store import Store
 from tagweave.annotate.training_command import ANNOTATED, MODEL, run
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.load import load
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import ModelFileError, load_model
-from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
 from tagweave.training.task import Task
 
@@ -68,7 +68,7 @@ class Plan:
                 raise ValueError(f"found a command without {name}, expected one that reads {ANNOTATED}, writes {MODEL}")
 
 
-def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: True) -> Model | None:
+def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: True) -> ModelVersion | None:
     """Train on all judgements so far, add the model, and rerank tasks; `None` if nothing is agreed on yet.
 
     Args:
@@ -109,7 +109,7 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
     """
     if model.coding:
         return
-    tagger = Tagger(model, guideline=plan.guideline)
+    tagger = ChainPredictor(model, guideline=plan.guideline)
     for page in store.task_pages(Status.OPEN, _PAGE):
         own = [each for each in page if each.task.guideline == plan.guideline]
         store.rank(version, selection.rankings(tagger, own, version, plan.strategy))

@@ -21,7 +21,7 @@ from tagweave.active.strategies import most_uncertain
 from tagweave.annotate.questions import Asked, Ranking
 from tagweave.annotate.task import AnnotationTask, Candidate, Purpose
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 
 STRATEGIES = ("marginal", "entropy")
 """The uncertainty of a token: 1 minus the probability of its best label, or the entropy of its labels in nats."""
@@ -52,7 +52,7 @@ class UncertainTokens(NamedTuple):
 
 
 def least_certain(
-    tagger: Tagger,
+    tagger: ChainPredictor,
     sentences: Sequence[Sentence],
     share: float = 0.2,
     layer: str | None = None,
@@ -71,7 +71,7 @@ def least_certain(
 
     Raises:
         ValueError: a model of characters, a share outside 0..1, or an unknown strategy.
-        CorpusError: as `Tagger.probabilities`.
+        CorpusError: as `ChainPredictor.probabilities`.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"found a share of {share}, expected 0 to 1")
@@ -94,7 +94,11 @@ def priorities(uncertainty: NDArray[np.floating[Any]], random: np.random.Generat
 
 
 def tasks(
-    tokens: UncertainTokens, sentences: Sequence[Sentence], tagger: Tagger, model: int | None = None, seed: int = 0
+    tokens: UncertainTokens,
+    sentences: Sequence[Sentence],
+    tagger: ChainPredictor,
+    model: int | None = None,
+    seed: int = 0,
 ) -> Iterator[AnnotationTask]:
     """Tasks for tokens, chosen by version `model` of the model; `seed` draws their priorities."""
     drawn = priorities(tokens.uncertainty, np.random.default_rng(seed)).tolist()
@@ -104,7 +108,9 @@ def tasks(
         yield AnnotationTask(sentences[sentence], *span, tagger.guideline, candidates, priority, model=model)
 
 
-def rankings(tagger: Tagger, asked: Iterable[Asked], seed: int = 0, strategy: str = "marginal") -> list[Ranking]:
+def rankings(
+    tagger: ChainPredictor, asked: Iterable[Asked], seed: int = 0, strategy: str = "marginal"
+) -> list[Ranking]:
     """Rerank tasks that ask for the label of one token, given the evidence in their sentences.
 
     Other tasks are left out. `seed` draws the priorities, `strategy` is one of `STRATEGIES`. Raises as `least_certain`.
@@ -121,7 +127,7 @@ def rankings(tagger: Tagger, asked: Iterable[Asked], seed: int = 0, strategy: st
 
 
 def word_tasks(
-    tagger: Tagger,
+    tagger: ChainPredictor,
     sentences: Sequence[Sentence],
     words: Sequence[str],
     strategy: str = "entropy",
@@ -153,7 +159,9 @@ def word_tasks(
         )
 
 
-def _all_tokens(tagger: Tagger, sentences: Sequence[Sentence], layer: str | None, strategy: str) -> UncertainTokens:
+def _all_tokens(
+    tagger: ChainPredictor, sentences: Sequence[Sentence], layer: str | None, strategy: str
+) -> UncertainTokens:
     """Every token, in the order of the text."""
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
@@ -187,7 +195,7 @@ def _is_open(sentence: Sentence, layer: str) -> NDArray[np.bool_]:
     return np.array([each is None or len(each) > 1 for each in known], np.bool_)
 
 
-def _candidates(tokens: UncertainTokens, tagger: Tagger) -> Iterator[tuple[Candidate, ...]]:
+def _candidates(tokens: UncertainTokens, tagger: ChainPredictor) -> Iterator[tuple[Candidate, ...]]:
     """The candidates of every token: two, and a third one unless it is improbable."""
     for labels, probabilities in zip(tokens.labels.tolist(), tokens.probabilities.tolist(), strict=True):
         pairs = zip(labels, probabilities, strict=True)

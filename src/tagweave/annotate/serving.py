@@ -23,7 +23,7 @@ from tagweave.corpus.formats import conllu, kytea
 from tagweave.corpus.text_file import read_lines
 from tagweave.corpus.whole_file import whole_file
 from tagweave.harvest.lexicon import read
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.again import again, exported
 
 
@@ -63,7 +63,7 @@ def word_list(words: str, corpus: str, guideline: str, tell: Callable[[str], Non
     return WordList(concordance, present, guideline, corpus)
 
 
-def training_plan(url: str, tagger: Tagger, train: Sequence[str], folder: str) -> Plan:
+def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder: str) -> Plan:
     """Training as a model was trained, on corpora and what was agreed on.
 
     Args:

@@ -26,7 +26,7 @@ from tagweave.annotate.assignment import ContendedError, Lease, Receipt
 from tagweave.annotate.database import Database, insert_new
 from tagweave.annotate.people import Annotator
 from tagweave.annotate.progress import Progress
-from tagweave.annotate.questions import Asked, Model, Ranking
+from tagweave.annotate.questions import Asked, ModelVersion, Ranking
 from tagweave.annotate.record import Judgement, Vote
 from tagweave.annotate.settings import Settings
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose
@@ -359,7 +359,7 @@ class Store:
             )
             return int(added.scalar_one())
 
-    def models(self) -> list[Model]:
+    def models(self) -> list[ModelVersion]:
         """All models, the oldest first."""
         with self._database.reading() as connection:
             return questions.read_models(connection)

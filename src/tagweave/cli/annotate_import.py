@@ -12,7 +12,7 @@ from tagweave.cli.errors import OptionError
 from tagweave.cli.printing import say
 
 if TYPE_CHECKING:
-    from tagweave.models.tagger import Tagger
+    from tagweave.models.chain_predictor import ChainPredictor
 
 _PURPOSES = ("real", "gold", "training")
 
@@ -84,7 +84,7 @@ def _check(purpose: str, model: str | None, words: str | None, strategy: str | N
         raise OptionError("found --words, expected --model with it, and no --as")
 
 
-def open_model(model: str, guideline: str | None, threads: int) -> Tagger:
+def open_model(model: str, guideline: str | None, threads: int) -> ChainPredictor:
     """The model as a tagger of one of its guidelines. Raises as `Model.under`."""
     from tagweave.front.loading import load_model
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tagweave.annotate.retraining import Plan
     from tagweave.annotate.settings import Rule
     from tagweave.annotate.store import Store
-    from tagweave.models.tagger import Tagger
+    from tagweave.models.chain_predictor import ChainPredictor
 
 _EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104
 
@@ -119,7 +119,7 @@ def _rule(text: str) -> Rule:
         return Rule(*map(int, numbers))
 
 
-def _entered(store: Store, path: str, tagger: Tagger, dev: str | None) -> int:
+def _entered(store: Store, path: str, tagger: ChainPredictor, dev: str | None) -> int:
     """Store the model that is served, with its accuracy, and return its version."""
     from tagweave.annotate.intake import version_of
     from tagweave.annotate.retraining import accuracy
@@ -127,7 +127,7 @@ def _entered(store: Store, path: str, tagger: Tagger, dev: str | None) -> int:
     return version_of(store, path, lambda: accuracy(tagger.model, dev, tagger.guideline))
 
 
-def _ask(store: Store, corpus: str, tagger: Tagger, share: float, version: int, strategy: str) -> None:
+def _ask(store: Store, corpus: str, tagger: ChainPredictor, share: float, version: int, strategy: str) -> None:
     """Store questions about the model's least certain tokens."""
     from tagweave.annotate import intake
     from tagweave.corpus.load import load

@@ -30,9 +30,9 @@ from tagweave.features.evidence import OUTSIDE
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import UnknownLabelError
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import GuidedEncoder, labels_of
 from tagweave.models.ranking import Ranked
-from tagweave.models.tagger import Tagger
 
 _BLOCK = 2000  # sentences whose probabilities are in memory at a time
 _ALTERNATIVES = 3
@@ -55,7 +55,7 @@ def convert(model: ChainModel, corpus: Corpus, to: str, threads: int = 1) -> Cor
         KeyError: the model does not have the guideline `to`.
         CorpusError: labels that the model does not know or that exclude one another, by file and line.
     """
-    tagger = Tagger(model, threads, to)
+    tagger = ChainPredictor(model, threads, to)
     sentences = [
         _with_confidence(sentence, table, tagger)
         for block in map(corpus.with_sentences, in_blocks(corpus, _BLOCK))
@@ -100,9 +100,9 @@ def best_conversions(model: ChainModel, corpus: Corpus, to: str, k: int, threads
     """For every sentence its k most probable tag sequences under the guideline `to`, given its layers.
 
     If labels have two guidelines, a complete layer of one leaves one label sequence for each tag sequence of the other,
-    and the result is exact; otherwise see `Tagger.k_best`. Arguments and errors are those of `convert`.
+    and the result is exact; otherwise see `ChainPredictor.k_best`. Arguments and errors are those of `convert`.
     """
-    tagger = Tagger(model, threads, to)
+    tagger = ChainPredictor(model, threads, to)
     return [tagger.k_best(sentence, k, to, corpus.covered) for sentence in corpus]
 
 
@@ -137,7 +137,7 @@ def review(model: ChainModel, corpus: Corpus, converted: Corpus, n: int, threads
         n: how many tokens; fewer if there are fewer.
         threads: how many threads share the work.
     """
-    tagger = Tagger(model, threads, converted.guideline)
+    tagger = ChainPredictor(model, threads, converted.guideline)
     least = nsmallest(n, _confidences(corpus, converted, frozenset(tagger.labels)))
     numbers = sorted({number for _, number, _ in least})
     chosen = [corpus[number] for number in numbers]
@@ -161,7 +161,7 @@ def sources(model: ChainModel, to: str) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys((*sides, *guide)) if name != to)
 
 
-def _with_confidence(sentence: Sentence, table: NDArray[Any], tagger: Tagger) -> Sentence:
+def _with_confidence(sentence: Sentence, table: NDArray[Any], tagger: ChainPredictor) -> Sentence:
     number = {name: at for at, name in enumerate(tagger.labels)}
     chosen = [number[tag] for tag in labels_of(sentence, tagger.guideline)]
     probabilities = np.minimum(table[np.arange(len(chosen)), chosen], 1)  # sums may exceed it by a rounding error

@@ -20,8 +20,8 @@ from tagweave.corpus.context import Context
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Arc, ArcCandidates, Sentence
 from tagweave.features.arcs import only_head
-from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
+from tagweave.models.tree_predictor import TreePredictor
 
 _BLOCK = 500  # sentences whose probabilities are in memory at a time
 
@@ -41,7 +41,7 @@ def convert_trees(model: TreeModel, corpus: Corpus, threads: int = 1) -> Corpus:
     Raises:
         CorpusError: text without the tags that the model needs; partly known heads that fit no projective tree.
     """
-    parser = Parser(model, threads)
+    parser = TreePredictor(model, threads)
     sentences = []
     for block in in_blocks(corpus.sentences, _BLOCK):
         converted = [*parser.complete(block)]
@@ -71,7 +71,9 @@ def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, th
     )
     least = nsmallest(n, open_ones)
     numbers = sorted({number for _, number, _ in least})
-    tables = dict(zip(numbers, _probabilities(Parser(model, threads), [corpus[i] for i in numbers]), strict=True))
+    tables = dict(
+        zip(numbers, _probabilities(TreePredictor(model, threads), [corpus[i] for i in numbers]), strict=True)
+    )
     tokens = []
     for confidence, number, at in least:
         heads = [str(head) for head in range(len(corpus[number]) + 1)]
@@ -83,7 +85,7 @@ def review_trees(model: TreeModel, corpus: Corpus, converted: Corpus, n: int, th
     return tokens
 
 
-def _probabilities(parser: Parser, sentences: Sequence[Sentence]) -> list[NDArray[Any]]:
+def _probabilities(parser: TreePredictor, sentences: Sequence[Sentence]) -> list[NDArray[Any]]:
     """[n + 1, n + 1] for each sentence: the probability of every arc, given the evidence of its layer."""
     encoded = parser.encode(sentences, parser.model.guideline)
     flat, _ = parser.model.marginals(encoded, True, parser.threads)

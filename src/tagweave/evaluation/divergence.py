@@ -28,7 +28,7 @@ from tagweave.evaluation.alignment import check_tokens
 from tagweave.evaluation.candidates import only_label
 from tagweave.evaluation.tag_pairs import PairProjection, TagPairs, Token
 from tagweave.models.chain import ChainModel
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 
 Floats = NDArray[np.float64]
 
@@ -207,7 +207,7 @@ def expected(model: ChainModel, first: Corpus, second: Corpus, threads: int = 1)
     """
     check_words(first, second)
     projection = PairProjection.of(model.space, first.guideline, second.guideline)
-    tagger = Tagger(model, threads, model.space.views[-1].guideline)
+    tagger = ChainPredictor(model, threads, model.space.views[-1].guideline)
     pairs, left_out, before = TagPairs(), 0, 0
     for corpus in (first, second):
         for start in range(0, len(corpus), _BLOCK):

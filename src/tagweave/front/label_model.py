@@ -21,7 +21,7 @@ from tagweave.streams.rows import best_lines, probability_rows
 if TYPE_CHECKING:
     from tagweave.front.file_options import ConvertOptions, LabelOptions
     from tagweave.models.chain import ChainModel
-    from tagweave.models.tagger import Tagger as SentenceTagger
+    from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.streams.conversion import Conversion
     from tagweave.streams.input import Input
     from tagweave.streams.labelling import Labelling
@@ -64,7 +64,7 @@ class LabelModel(Model):
         return self._tagger.complete(self._in_tokens(corpus))
 
     @cached_property
-    def _tagger(self) -> SentenceTagger:
+    def _tagger(self) -> ChainPredictor:
         return self.under()
 
     @abstractmethod

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tagweave.front.model import Model
 
 if TYPE_CHECKING:
-    from tagweave.models.model import Model as StoredModel
+    from tagweave.models.stored_model import StoredModel
     from tagweave.training.train import Training
 
 

@@ -20,7 +20,7 @@ from tagweave.streams.notes import Tell, say
 
 if TYPE_CHECKING:
     from tagweave.models.chain import ChainModel
-    from tagweave.models.tagger import Tagger as SentenceTagger
+    from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.streams.conversion import Conversion
     from tagweave.streams.input import Input
     from tagweave.streams.pipeline import Stage
@@ -78,17 +78,17 @@ class Model(ABC):
         """
         raise StreamError(f"{self.name}: found {self._what}, expected a model of labels")
 
-    def under(self, guidelines: Sequence[str] = ()) -> SentenceTagger:
+    def under(self, guidelines: Sequence[str] = ()) -> ChainPredictor:
         """A tagger of sentences in the model's tokens, for some guidelines or by default its target.
 
         Raises:
             StreamError: the model does not know a guideline, or is a parser.
         """
-        from tagweave.models.tagger import Tagger
+        from tagweave.models.chain_predictor import ChainPredictor
 
         for guideline in guidelines:
             check_guideline(self.chain, guideline, self.name)
-        return Tagger(self.chain, self.threads, guidelines[0] if guidelines else None, guidelines[1:])
+        return ChainPredictor(self.chain, self.threads, guidelines[0] if guidelines else None, guidelines[1:])
 
     @property
     @abstractmethod

@@ -11,7 +11,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.given_columns import with_columns
 from tagweave.front.file_options import ConvertOptions, LabelOptions, check_for_labels
 from tagweave.front.model import Model
-from tagweave.models.parser import Parser as SentenceParser
+from tagweave.models.tree_predictor import TreePredictor
 from tagweave.streams.parsing import Parsing, ParsingStage
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ class Parser(Model):
         names = self.trained.inputs
         return self._parser().parse(with_columns(each, names) for each in sentences)
 
-    def _parser(self, non_projective: bool = False) -> SentenceParser:
-        return SentenceParser(self.trained, self.threads, not non_projective)
+    def _parser(self, non_projective: bool = False) -> TreePredictor:
+        return TreePredictor(self.trained, self.threads, not non_projective)
 
     def _label(self, input: str, output: str, options: LabelOptions) -> None:  # noqa: A002
         check_for_labels(

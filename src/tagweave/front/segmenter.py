@@ -18,7 +18,7 @@ from tagweave.training.task import Task
 
 if TYPE_CHECKING:
     from tagweave.front.file_options import LabelOptions
-    from tagweave.models.segmenter import Segmenter as TableSegmenter
+    from tagweave.models.table_segmenter import TableSegmenter
     from tagweave.streams.pipeline import Stage
 
 

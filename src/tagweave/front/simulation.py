@@ -99,7 +99,7 @@ def simulate(
         CorpusError, OSError: a file cannot be read.
         TypeError: an unknown option.
     """
-    from tagweave.active.scores import Scorer, score_rows
+    from tagweave.active.scores import SegmentationScorer, score_rows
     from tagweave.corpus.load import load
     from tagweave.evaluation.segmentation import training_words
 
@@ -110,7 +110,7 @@ def simulate(
     )
     _note_shortage(rounds, settings, fspath(gold), tell)
     known = training_words(load(fspath(train), settings.format))
-    scorer = Scorer(load(fspath(test), settings.format), known, settings.threads)
+    scorer = SegmentationScorer(load(fspath(test), settings.format), known, settings.threads)
     return score_rows(rounds, settings.cells, scorer)
 
 

@@ -29,7 +29,7 @@ _WITHOUT_CLASS = ("Cn", "Co", "Cs")  # unassigned, private, surrogates: no colum
 
 
 class UnfitModelError(ValueError):
-    """A model that cannot segment by tables of pairs; `Tagger` runs every model."""
+    """A model that cannot segment by tables of pairs; `ChainPredictor` runs every model."""
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ from tagweave.features.templates import Templates
 from tagweave.labels.space import is_wildcard
 from tagweave.models.cascade_encoder import CascadeEncoder
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.parts import nested
-from tagweave.models.tagger import Tagger
 
 
 def guide_column(guideline: str) -> str:
@@ -112,7 +112,7 @@ class GuidedEncoder(CascadeEncoder):
     def _predictions(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
         """The guide's labels, which agree with the layer of its guideline."""
         inputs = tuple(self._with_own_layer(sentence) for sentence in sentences)
-        completed = Tagger(self.guide, threads).complete(Corpus(inputs, self.guideline))
+        completed = ChainPredictor(self.guide, threads).complete(Corpus(inputs, self.guideline))
         return [labels_of(sentence, self.guideline) for sentence in completed]
 
     def _with_own_layer(self, sentence: Sentence) -> Sentence:

@@ -22,8 +22,8 @@ from tagweave.features.encoder import TemplateEncoder
 from tagweave.labels.space import LabelSpace, View
 from tagweave.models.cascade_encoder import CascadeEncoder
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.parts import nested
-from tagweave.models.tagger import Tagger
 
 _CELLS = 1 << 24  # tokens x labels that are held at a time
 
@@ -40,7 +40,7 @@ def proposals(
 
     The layers of the sentences are ignored.
     """
-    tagger = Tagger(model, threads)
+    tagger = ChainPredictor(model, threads)
     bare = [replace(sentence, layers={}) for sentence in sentences]
     return [_likely(table, tagger.labels, threshold) for table in tagger.probabilities(bare)]
 

@@ -16,11 +16,11 @@ from tagweave import __version__
 from tagweave.corpus.whole_file import whole_file
 from tagweave.features.digest import digest_of
 from tagweave.features.rules import check_unicode, one_of, record, text, whole
-from tagweave.models.model import Model
 from tagweave.models.packing import FORMS, pack, unpack
 from tagweave.models.parts import Arrays
+from tagweave.models.stored_model import StoredModel
 
-_Model = TypeVar("_Model", bound=Model)
+_Model = TypeVar("_Model", bound=StoredModel)
 _ASSEMBLIES = {"chain": "tagweave.models.chain_assembly", "tree": "tagweave.models.tree_assembly"}
 """Where models of each kind are put together: `check` is the rule for their descriptions, and `assemble` makes one."""
 _HEAD = record({"format": whole(), "version": text, "kind": one_of(*_ASSEMBLIES)}, others=True)
@@ -33,7 +33,7 @@ class ModelFileError(ValueError):
     """A file that is not a model, is damaged, or is of a newer version."""
 
 
-def save_model(model: Model, path: Path | str) -> None:
+def save_model(model: StoredModel, path: Path | str) -> None:
     """Write a model of any kind; the file appears whole or not at all.
 
     Raises:
@@ -56,7 +56,7 @@ def write_parts(path: Path | str, parts: dict[str, Any], arrays: Arrays) -> None
 
 
 @overload
-def load_model(path: Path | str) -> Model: ...
+def load_model(path: Path | str) -> StoredModel: ...
 @overload
 def load_model(path: Path | str, expected: type[_Model]) -> _Model: ...
 def load_model(path: Path | str, expected: type[Any] | None = None) -> Any:

@@ -37,7 +37,7 @@ class TreeModel:
         guideline: the head layer.
         about: facts about the model and its training.
         guide: a parser of another guideline (`features.templates.guide`), whose trees are among the features;
-            `models.parser` runs it. A model with such features but no guide needs sentences with guide trees.
+            `models.tree_predictor` runs it. A model with such features but no guide needs sentences with guide trees.
     """
 
     kind: ClassVar[str] = "tree"

@@ -29,7 +29,7 @@ from tagweave.training.task import Task
 
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
-    from tagweave.models.tagger import Tagger
+    from tagweave.models.chain_predictor import ChainPredictor
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class CharacterLabelling(Labelling):
         )
 
 
-def in_characters(tagger: Tagger, corpus: Corpus) -> Corpus:
+def in_characters(tagger: ChainPredictor, corpus: Corpus) -> Corpus:
     """A corpus in characters, with its annotation in the layer of the model's guideline.
 
     Raises:
@@ -126,7 +126,7 @@ def in_characters(tagger: Tagger, corpus: Corpus) -> Corpus:
     return Corpus(tuple(sentences), own, "character")
 
 
-def raw_evidence(tagger: Tagger, lines: Iterable[Sentence], whole_runs: bool = True) -> Corpus:
+def raw_evidence(tagger: ChainPredictor, lines: Iterable[Sentence], whole_runs: bool = True) -> Corpus:
     """Raw text, with a character per token, as evidence: its blanks and runs determine some boundaries."""
     given = tuple(without_blanks(line, whole_runs) for line in lines)
     return in_characters(tagger, Corpus(given, SEGMENTATION, "character"))

@@ -13,7 +13,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import names_guideline
 from tagweave.corpus.sentence import Layer, Sentence
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.streams.conversion import Conversion
 from tagweave.streams.errors import StreamError
 from tagweave.streams.guidelines import check_guideline, other_side, source_name
@@ -45,9 +45,9 @@ class LabelConversion(Conversion):
     overruled: Counter[str] = field(default_factory=Counter)
 
     @cached_property
-    def tagger(self) -> Tagger:
+    def tagger(self) -> ChainPredictor:
         """The model as a tagger of the guideline to convert to."""
-        return Tagger(self.model, self.threads, self.to)
+        return ChainPredictor(self.model, self.threads, self.to)
 
     def blocks(self) -> Iterator[Block]:
         """See `Conversion.blocks`."""

@@ -19,7 +19,7 @@ from tagweave.streams.stream import Block, Stream
 
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
-    from tagweave.models.tagger import Tagger
+    from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.streams.input import Input
 
 _COVERED = "labels_covered"
@@ -38,7 +38,7 @@ class Labelling(Stream):
         tell: receives notes on the assumed format.
     """
 
-    tagger: Tagger
+    tagger: ChainPredictor
     argument: str
     format: str | None = None
     retag: bool = False
@@ -94,7 +94,7 @@ class Labelling(Stream):
         """Every sentence as read, and in the model's tokens with the best labels under its evidence.
 
         Raises:
-            CorpusError: as `Tagger.complete`.
+            CorpusError: as `ChainPredictor.complete`.
         """
         for block in self.blocks():
             yield from zip(block.given, self.tagger.complete(block.evidence), strict=True)

@@ -19,7 +19,7 @@ from tagweave.streams.tree_stream import TreeStream
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
     from tagweave.corpus.sentence import HeadLayer, Sentence
-    from tagweave.models.parser import Parser
+    from tagweave.models.tree_predictor import TreePredictor
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ParsingStage:
         tell: receives notes on missing layers and columns.
     """
 
-    parser: Parser
+    parser: TreePredictor
     name: str
     layer: str = HEAD
     retag: bool = False
@@ -46,7 +46,7 @@ class ParsingStage:
         A note names layers and columns that the parser uses and the first block lacks.
 
         Raises:
-            CorpusError: as `Parser.complete`.
+            CorpusError: as `TreePredictor.complete`.
         """
         names = self.parser.model.inputs
         for number, block in enumerate(ready_blocks(sentences)):
@@ -78,7 +78,7 @@ class Parsing(TreeStream):
         tell: receives notes on the assumed format, and on missing layers and columns.
     """
 
-    parser: Parser
+    parser: TreePredictor
     name: str
     argument: str
     format: str | None = None
@@ -94,7 +94,7 @@ class Parsing(TreeStream):
         """The sentences with their trees.
 
         Raises:
-            CorpusError, OSError: as `Input.check_words` and `Parser.complete`.
+            CorpusError, OSError: as `Input.check_words` and `TreePredictor.complete`.
         """
         self.input.check_words()
         if self.input.note:

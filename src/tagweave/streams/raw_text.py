@@ -8,22 +8,22 @@ from tagweave.corpus.text_blocks import read_blocks
 from tagweave.corpus.text_file import STANDARD_STREAM, written
 
 if TYPE_CHECKING:
-    from tagweave.models.segmenter import Segmenter
-    from tagweave.models.tagger import Tagger
+    from tagweave.models.chain_predictor import ChainPredictor
+    from tagweave.models.table_segmenter import TableSegmenter
 
 
-def by_tables(tagger: Tagger, whole_runs: bool = True) -> Segmenter | None:
+def by_tables(tagger: ChainPredictor, whole_runs: bool = True) -> TableSegmenter | None:
     """The fast path from raw text to words; `None` if the model has none."""
     from tagweave.models.characters import UnfitModelError
-    from tagweave.models.segmenter import Segmenter
+    from tagweave.models.table_segmenter import TableSegmenter
 
     try:
-        return Segmenter(tagger.model, tagger.threads, whole_runs)
+        return TableSegmenter(tagger.model, tagger.threads, whole_runs)
     except UnfitModelError:
         return None
 
 
-def write_segmented(tagger: Tagger, path: str, output: str, whole_runs: bool = True) -> bool:
+def write_segmented(tagger: ChainPredictor, path: str, output: str, whole_runs: bool = True) -> bool:
     """Segment a file of raw text, or return false if the model has no fast path.
 
     Raises:

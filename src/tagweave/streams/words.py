@@ -19,7 +19,7 @@ from tagweave.streams.output_format import with_layers
 
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
-    from tagweave.models.tagger import Tagger
+    from tagweave.models.chain_predictor import ChainPredictor
 
 _MOST = 0.5  # share of words with labels from which text counts as labelled, if labels are ignored
 
@@ -81,11 +81,11 @@ class WordLabelling(Labelling):
 class TaggingStage:
     """A tagger of words as a stage; with `retag`, the layer of its guideline is ignored."""
 
-    tagger: Tagger
+    tagger: ChainPredictor
     retag: bool = False
 
     def filled(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with the tags of the tagger's guideline. Raises CorpusError as `Tagger.complete`."""
+        """The sentences with the tags of the tagger's guideline. Raises CorpusError as `ChainPredictor.complete`."""
         own = self.tagger.guideline
         for block in ready_blocks(sentences):
             evidence = tuple(replace(s, layers={own: self._evidence(s)}) for s in block)

@@ -26,8 +26,8 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import is_wildcard
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column, labels_of, one_label_each
-from tagweave.models.tagger import Tagger
 from tagweave.training.dev_score import dev_score
 from tagweave.training.fit import Fitted, fit
 from tagweave.training.guided import fit_guided, with_guide
@@ -85,7 +85,7 @@ class ChainSystem:
         complete = [one_label_each(each.layers.get(prepared.guideline), names) for each in prepared]
         incomplete = [s for s, labels in zip(prepared, complete, strict=True) if labels is None]
         known = [_of_known_labels(sentence, prepared.guideline, names) for sentence in incomplete]
-        rest = iter(Tagger(model.model, self.recipe.threads).complete(prepared.with_sentences(known)))
+        rest = iter(ChainPredictor(model.model, self.recipe.threads).complete(prepared.with_sentences(known)))
         return [labels_of(next(rest), prepared.guideline) if labels is None else labels for labels in complete]
 
     def transform(self, transfer: Fitted, text: Parallel[Labels]) -> list[Labels]:

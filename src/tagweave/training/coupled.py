@@ -24,7 +24,7 @@ from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import split_label
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import Fitted, fit, fit_problem, label_space, prepare_corpora, prepare_in
 from tagweave.training.problem import Problem
 from tagweave.training.pruning import Pruning, guidelines_of
@@ -134,7 +134,7 @@ def automatic_mapping(model: ChainModel, corpora: Sequence[Corpus], minimum: int
         threads: how many threads share the work.
     """
     guideline = corpora[0].guideline
-    tagger = Tagger(model, threads)
+    tagger = ChainPredictor(model, threads)
     own = (sentence.with_layers_of([guideline]) for corpus in corpora for sentence in corpus.sentences)
     counted = count_pairs(tagger.guideline, guideline, tagger.tag(own))
     return (_of_tags(counted) if model.task == "segtag" else counted).at_least(minimum)
@@ -176,7 +176,7 @@ def mappings_by(
     model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe, minimum: int | None = None
 ) -> tuple[TagMapping, ...]:
     """The automatic mappings between a tagger's guideline and the others of the corpora; see `fit_mappings`."""
-    target = Tagger(model).guideline
+    target = ChainPredictor(model).guideline
     sources: dict[str, list[Corpus]] = {}
     for corpus in corpora:
         if corpus.guideline != target:

@@ -22,8 +22,8 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.templates import Templates
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import GuidedEncoder, guide_templates
-from tagweave.models.tagger import Tagger
 from tagweave.training.fit import Fitted, fit, fit_problem, prepare
 from tagweave.training.problem import Problem
 from tagweave.training.recipe import Recipe
@@ -157,7 +157,7 @@ def _without(corpus: Corpus, layer: str) -> Corpus:
 
 
 def _guideline(guide: ChainModel) -> str:
-    return Tagger(guide).guideline
+    return ChainPredictor(guide).guideline
 
 
 def check_guidelines(corpora: Sequence[Corpus], source: str) -> None:

@@ -13,8 +13,8 @@ from dataclasses import replace
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.learning.run import SILENT, Run
-from tagweave.models.parser import guided
 from tagweave.models.tree import TreeModel
+from tagweave.models.tree_predictor import guided
 from tagweave.training.guided import check_guidelines
 from tagweave.training.parsing import FittedParser, ParserRecipe, fit_parser, usual_templates
 

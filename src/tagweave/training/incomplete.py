@@ -33,7 +33,7 @@ from tagweave.features.evidence import OUTSIDE
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.learning.run import SILENT, Run
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import Fitted, fit, fit_problem, prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.strategies import STRATEGIES
@@ -189,17 +189,17 @@ def complete_by_argmax(
     first = fit_problem(problem, recipe, dev, run.aside())
     if first.outcome.interrupted:  # the user wanted to stop the whole training
         raise KeyboardInterrupt
-    tagger = Tagger(first.model, recipe.threads)
+    tagger = ChainPredictor(first.model, recipe.threads)
     return [_completed(tagger, corpus) for corpus in coded]
 
 
-def _completed(tagger: Tagger, coded: Corpus) -> Corpus:
+def _completed(tagger: ChainPredictor, coded: Corpus) -> Corpus:
     """Fill in every position; coded characters become letters and tags, for `Task.prepare` to code them again."""
     complete = tagger.complete(coded)
     return complete if not tagger.model.coding else complete.map(lambda sentence: _uncoded(sentence, tagger))
 
 
-def _uncoded(sentence: Sentence, tagger: Tagger) -> Sentence:
+def _uncoded(sentence: Sentence, tagger: ChainPredictor) -> Sentence:
     words = tagger.words(sentence)
     layers = dict(to_characters(words, SEGMENTATION).layers)
     if tagger.guideline in words.layers:

@@ -18,8 +18,8 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column, labels_of
-from tagweave.models.tagger import Tagger
 from tagweave.training.fit import fit, prepare_corpora
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import TAGS
@@ -39,7 +39,7 @@ class Member(NamedTuple):
 
 def labelled(model: ChainModel, sentences: Sequence[Sentence], threads: int = 1) -> list[tuple[str, ...]]:
     """The labels of every sentence."""
-    tagger = Tagger(model, threads)
+    tagger = ChainPredictor(model, threads)
     return [labels_of(sentence, tagger.guideline) for sentence in tagger.tag(sentences)]
 
 

@@ -25,10 +25,10 @@ from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.learning.trainer import Trainer
 from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels, LabelObjective, arc_rows
-from tagweave.models.parser import allowed_labels
 from tagweave.models.rounding import rounded
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
+from tagweave.models.tree_predictor import allowed_labels
 from tagweave.training.projectivity import projectivised
 from tagweave.training.recipe import LEARNERS
 

@@ -29,8 +29,8 @@ from tagweave.labels.pieces import names_of_pieces
 from tagweave.labels.space import LabelSpace, collect_names
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.pieces import PieceEncoder, piece_templates
-from tagweave.models.tagger import Tagger
 from tagweave.training.fit import Fitted, fit, fit_problem, prepare_corpora, prepare_in
 from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import jackknifed
@@ -205,7 +205,7 @@ def prepare_pieces(corpora: Sequence[Corpus], taggers: Sequence[ChainModel], rec
 
 def with_pieces(recipe: Recipe, taggers: Sequence[ChainModel]) -> Recipe:
     """The recipe with the templates of pieces in place of its own (sun-wan-2012, 4.4)."""
-    columns = (text for tagger in taggers for text in piece_templates(Tagger(tagger).guideline))
+    columns = (text for tagger in taggers for text in piece_templates(ChainPredictor(tagger).guideline))
     return replace(recipe, templates=Templates((*PRESETS["sun-wan-2012-subword"].texts, *columns)))
 
 
@@ -228,7 +228,7 @@ def guided_conversion(
     Raises:
         CorpusError, KeyboardInterrupt: as `fit_stack`.
     """
-    guides = {Tagger(tagger).guideline: tagger for tagger in taggers}
+    guides = {ChainPredictor(tagger).guideline: tagger for tagger in taggers}
 
     def convert(own: Sequence[Corpus]) -> list[Corpus]:
         fitted = fit_guided(target_corpora, guides[own[0].guideline], recipe, dev, run)
@@ -246,9 +246,9 @@ def relabelled(model: ChainModel, corpora: Sequence[Corpus], recipe: Recipe) -> 
         recipe: the recipe of the model, for its task.
 
     Raises:
-        CorpusError: as `Tagger.tag`.
+        CorpusError: as `ChainPredictor.tag`.
     """
-    tagger = Tagger(model, recipe.threads)
+    tagger = ChainPredictor(model, recipe.threads)
     prepared = prepare_corpora(corpora, recipe)
     words = [tuple(map(tagger.words, tagger.tag(corpus.sentences))) for corpus in prepared]
     return [

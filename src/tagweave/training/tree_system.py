@@ -20,8 +20,8 @@ from tagweave.corpus.sentence import Arc, HeadLayer, Sentence
 from tagweave.features.arc_templates import guide_layer
 from tagweave.features.arcs import EncodedArcs
 from tagweave.learning.run import SILENT, Run
-from tagweave.models.parser import Parser
 from tagweave.models.tree import TreeModel
+from tagweave.models.tree_predictor import TreePredictor
 from tagweave.training.guided_parsing import fit_guided_parser
 from tagweave.training.parsing import DevScore, FittedParser, ParserRecipe, fit_parser
 from tagweave.training.projectivity import projectivised
@@ -121,8 +121,8 @@ class TreeSystem:
         """UAS over all tokens with one known head."""
         return DevScore(model.model, dev, self.recipe.threads)(model.model.weights)
 
-    def _parser(self, fitted: FittedParser) -> Parser:
-        return Parser(fitted.model, self.recipe.threads)
+    def _parser(self, fitted: FittedParser) -> TreePredictor:
+        return TreePredictor(fitted.model, self.recipe.threads)
 
     def _part(self, step: Step) -> Run:
         return self.run.part(f"step-{step.number}")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 from tagweave.models.parts import Arrays
 
 
-class Model(Protocol):
+class StoredModel(Protocol):
     """Labels, scorer, weights, structure and facts about the model; `about["plan"]` is how it was trained."""
 
     kind: ClassVar[str]

@@ -1,4 +1,4 @@
-"""Raw text by tables of pairs gives the words of `Tagger`, for every coding, layout and set of templates."""
+"""Raw text by tables of pairs gives the words of `ChainPredictor`, for every coding, layout and set of templates."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.characters import UnfitModelError
 from tagweave.models.layout import Layout
 from tagweave.models.pair_tables import PairTables
 from tagweave.models.parameters import ChainParameters
-from tagweave.models.segmenter import Segmenter
-from tagweave.models.tagger import Tagger
+from tagweave.models.table_segmenter import TableSegmenter
 from tagweave.training.task import Task
 
 WORDS = (
@@ -74,8 +74,8 @@ def model(templates: str, coding: str, observed: bool = False, seed: int = 0) ->
 
 
 def expected(whole: ChainModel, lines: list[str], whole_runs: bool = True) -> list[str]:
-    """The lines by `Tagger`, blanks and runs being evidence."""
-    task, tagger = Task("segment", whole.coding), Tagger(whole)
+    """The lines by `ChainPredictor`, blanks and runs being evidence."""
+    task, tagger = Task("segment", whole.coding), ChainPredictor(whole)
     given_lines = Corpus(
         tuple(without_blanks(Sentence(tuple(line)), whole_runs) for line in lines), "segmentation", "character"
     )
@@ -126,8 +126,8 @@ def test_the_score_of_a_line_is_that_of_its_words() -> None:
 
 
 @cache
-def segmenter(templates: str, coding: str, observed: bool = False, seed: int = 0) -> Segmenter:
-    return Segmenter(model(templates, coding, observed, seed))
+def segmenter(templates: str, coding: str, observed: bool = False, seed: int = 0) -> TableSegmenter:
+    return TableSegmenter(model(templates, coding, observed, seed))
 
 
 @settings(max_examples=30, deadline=None)
@@ -147,7 +147,7 @@ def test_text_stays_and_no_word_begins_inside_a_run(coding: str, seed: int, line
 def test_the_tagger_has_the_same_switch(coding: str, lines: list[str]) -> None:
     whole = model("liu-2014", coding)
     sentences = [Sentence(tuple(c for c in line if c not in BLANKS)) for line in lines]
-    tagger = Tagger(whole)
+    tagger = ChainPredictor(whole)
     for whole_runs in (False, True):
         found = [" ".join(tagger.words(each).forms) for each in tagger.tag(sentences, whole_runs)]
         assert found == expected(whole, ["".join(each.forms) for each in sentences], whole_runs)
@@ -165,7 +165,7 @@ def unfit(change: str) -> ChainModel:
 @pytest.mark.parametrize("change", ["task", "scheme", "weights"])
 def test_models_that_tables_cannot_hold(change: str) -> None:
     with pytest.raises(UnfitModelError):
-        Segmenter(unfit(change))
+        TableSegmenter(unfit(change))
 
 
 @pytest.mark.parametrize(
@@ -186,13 +186,13 @@ def test_templates_that_tables_cannot_hold(texts: tuple[str, ...], monkeypatch: 
     monkeypatch.setitem(TEMPLATES, "unfit", texts)
     model.cache_clear()
     with pytest.raises(UnfitModelError, match="found"):
-        Segmenter(model("unfit", "BMES"))
+        TableSegmenter(model("unfit", "BMES"))
     model.cache_clear()
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_blocks_come_in_order_on_any_number_of_threads(threads: int) -> None:
-    tool = Segmenter(model("liu-2014", "BMES"), threads)
+    tool = TableSegmenter(model("liu-2014", "BMES"), threads)
     texts = [f"{'今天' * number}\n好{number}\n" for number in range(40)]
     blocks = list(tool.blocks(iter(texts)))
     assert [block.decode().replace(" ", "") for block in blocks] == texts
@@ -207,7 +207,7 @@ def test_few_texts_are_held_at_a_time() -> None:
             taken.append(number)
             yield "今天\n"
 
-    blocks = Segmenter(model("one character", "BMES"), 2).blocks(texts())
+    blocks = TableSegmenter(model("one character", "BMES"), 2).blocks(texts())
     next(blocks)
     assert len(taken) <= 4
     assert len(list(blocks)) == 49

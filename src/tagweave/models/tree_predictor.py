@@ -1,4 +1,4 @@
-"""The parser: applies a tree model to sentences, and adds heads and relations."""
+"""The predictor of tree models: applies one to sentences, and adds heads and relations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tagweave.models.tree import TreeModel
 _BLOCK = 2000  # sentences parsed at a time
 
 
-class Parser:
+class TreePredictor:
     """Parses sentences of words with the tags that the model uses.
 
     Args:
@@ -101,10 +101,10 @@ def guided(sentences: Sequence[Sentence], guide: TreeModel, threads: int = 1) ->
     without such a layer, it parses the whole sentence.
 
     Raises:
-        CorpusError: as `Parser.complete`.
+        CorpusError: as `TreePredictor.complete`.
     """
     layer = guide_layer(guide.guideline)
-    trees = Parser(guide, threads).complete(s for s in sentences if layer not in s.heads)
+    trees = TreePredictor(guide, threads).complete(s for s in sentences if layer not in s.heads)
     return [
         s if layer in s.heads else replace(s, heads={**s.heads, layer: next(trees).heads[guide.guideline]})
         for s in sentences

@@ -1,4 +1,4 @@
-"""Taggers: tagging, completing, probabilities, ranking, words."""
+"""Predictors of chain models: tagging, completing, probabilities, ranking, words."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.labels.space import LabelSpace
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models import tagger as tagger_module
+from tagweave.models import chain_predictor
 from tagweave.models.chain import ChainModel
-from tagweave.models.tagger import Tagger
+from tagweave.models.chain_predictor import ChainPredictor
 
 TEXTS = [["a", "B", "Aa"], [], ["abbc", "a"]]
 SEGMENTS = LabelSpace.plain("seg", "BMES")
 SPACES = {"plain": plain(), "bundles": bundles(), "segments": SEGMENTS}
 
 
-def tagger(kind: str, seed: int = 1, threads: int = 1) -> tuple[Tagger, Problem]:
+def tagger(kind: str, seed: int = 1, threads: int = 1) -> tuple[ChainPredictor, Problem]:
     scheme = TransitionScheme.of("BMES", "BMES") if kind == "segments" else None
     problem = Problem(TEXTS, SPACES[kind], seed, scheme=scheme)
-    return Tagger(ChainModel(problem.parameters, problem.encoder, problem.weights), threads), problem
+    return ChainPredictor(ChainModel(problem.parameters, problem.encoder, problem.weights), threads), problem
 
 
 def sequences(problem: Problem, number: int, layer: tuple[tuple[str, ...] | None, ...], guideline: str) -> dict:
@@ -65,7 +65,7 @@ def test_tagging_gives_the_best_sequence(kind: str, threads: int) -> None:
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     tool, problem = tagger("bundles")
     whole = list(tool.tag(problem.sentences * 3))
-    monkeypatch.setattr(tagger_module, "_BLOCK", 2)
+    monkeypatch.setattr(chain_predictor, "_BLOCK", 2)
     assert list(tool.tag(iter(problem.sentences * 3))) == whole
     assert list(tool.tag([])) == []
 
@@ -157,7 +157,7 @@ def test_words() -> None:
 @pytest.mark.parametrize("guideline", ["ctb", "pd"])
 def test_a_guideline_that_is_asked_for(guideline: str) -> None:
     joint, problem = tagger("bundles")
-    side = Tagger(joint.model, guideline=guideline)
+    side = ChainPredictor(joint.model, guideline=guideline)
     view = problem.parameters.space.view(guideline)
     assert (side.guideline, side.guidelines, side.labels) == (guideline, (guideline,), view.names)
     number = problem.parameters.space.names.index
@@ -168,7 +168,7 @@ def test_a_guideline_that_is_asked_for(guideline: str) -> None:
 
 def test_layers_of_several_guidelines_are_of_one_label_sequence() -> None:
     joint, problem = tagger("bundles")
-    both = Tagger(joint.model, 2, "pd", ("ctb", "pd"))
+    both = ChainPredictor(joint.model, 2, "pd", ("ctb", "pd"))
     assert both.guidelines == ("pd", "ctb")
     corpus = Corpus(tuple(problem.sentences), "ctb")
     for one, two, three in zip(
@@ -183,19 +183,19 @@ def test_layers_of_several_guidelines_are_of_one_label_sequence() -> None:
 def test_a_corpus_of_a_guideline_that_is_no_view_is_taken_as_the_taggers() -> None:
     joint, _ = tagger("bundles")
     sentence = Sentence(tuple(TEXTS[0]), {"mine": (("vn",), None, ("d",)), "ctb": (("D",),) * 3})
-    (done,) = Tagger(joint.model, guideline="pd").complete(Corpus((sentence,), "mine"))
+    (done,) = ChainPredictor(joint.model, guideline="pd").complete(Corpus((sentence,), "mine"))
     assert (done.layers["mine"][0], done.layers["mine"][2]) == (("vn",), ("d",))
 
 
 def test_probabilities_of_a_side_are_sums_over_its_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
     joint, problem = tagger("bundles")
     view = problem.parameters.space.view("pd")
-    side = Tagger(joint.model, guideline="pd")
+    side = ChainPredictor(joint.model, guideline="pd")
     whole = side.probabilities(problem.sentences)
     for bundled, projected in zip(joint.probabilities(problem.sentences), whole, strict=True):
         summed = np.stack([bundled[:, view.projection == tag].sum(axis=1) for tag in range(len(view.names))], axis=1)
         np.testing.assert_allclose(projected, summed, atol=1e-12)
-    monkeypatch.setattr(tagger_module, "_CELLS", 1)  # one sentence at a time
+    monkeypatch.setattr(chain_predictor, "_CELLS", 1)  # one sentence at a time
     for one, other in zip(side.probabilities(problem.sentences), whole, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
@@ -204,4 +204,4 @@ def test_a_guideline_that_the_model_does_not_have() -> None:
     joint, _ = tagger("bundles")
     for arguments in (("brown",), ("ctb", ("brown",))):
         with pytest.raises(KeyError, match="no guideline 'brown' in this label space, only joint, ctb, pd"):
-            Tagger(joint.model, 1, *arguments)
+            ChainPredictor(joint.model, 1, *arguments)

@@ -1,4 +1,4 @@
-"""The tagger: applies a chain model to sentences, and adds labels."""
+"""The predictor of chain models: applies one to sentences, and adds labels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CELLS = 1 << 24  # about so many marginal probabilities are held at a time
 _LENGTH = 32  # tokens of a sentence, about
 
 
-class Tagger:
+class ChainPredictor:
     """Labels sentences of the model's tokens (characters, for a model of characters) under one of its guidelines.
 
     A model of pieces takes characters too, and gives the pieces into which it cuts them (`tokens`).

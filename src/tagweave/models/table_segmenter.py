@@ -17,12 +17,12 @@ from tagweave.models.pair_tables import PairTables
 _CHARACTERS = 1 << 18  # segmented at a time, in whole lines
 
 
-class Segmenter:
-    """Segments lines of raw text as `Tagger` does, many times faster, on arrays of code points.
+class TableSegmenter:
+    """Segments lines of raw text as `ChainPredictor` does, many times faster, on arrays of code points.
 
     Blanks (space, tab, U+3000) are boundaries of words, and no word begins inside a run: a Latin word, a number, a URL
     or an e-mail address (`tagweave.harvest.runs`). Weights are float32, and summed in another order than in
-    `Tagger`, so the two may differ where the scores of two segmentations differ only by rounding.
+    `ChainPredictor`, so the two may differ where the scores of two segmentations differ only by rounding.
 
     Args:
         model: a model of the task `segment`. Building its tables takes a few seconds.
@@ -31,7 +31,7 @@ class Segmenter:
 
     Raises:
         UnfitModelError: a model of another task, with a guide, with bundled labels, or with templates over anything but
-            one character, two neighbours, or two characters with one between. `Tagger` can run it.
+            one character, two neighbours, or two characters with one between. `ChainPredictor` can run it.
     """
 
     def __init__(self, model: ChainModel, threads: int = 1, whole_runs: bool = True) -> None:
