@@ -35,7 +35,7 @@ from tagweave.models.objective import ChainObjective
 from tagweave.training.chain_system import ChainSystem
 from tagweave.training.coupled import Coupling, prepare_coupled
 from tagweave.training.fit import Fitted, fit, learn, prepare
-from tagweave.training.incomplete import fit_incomplete, treated
+from tagweave.training.incomplete import treated
 from tagweave.training.problem import Problem
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.strategies import STRATEGIES
@@ -205,7 +205,7 @@ def test_no_baseline_gives_it_a_label(task: str, kind: str, strategy: str) -> No
     """All but `argmax`, whose labels are the first model's."""
     known, recipe = corpora_of(task, kind), recipe_of(task)
     some, more = (
-        fit_incomplete(strategy, corpora, recipe, run=Run(SHORT))
+        fit(*treated(strategy, corpora, recipe), run=Run(SHORT))
         for corpora in (known, [*known, unknown(task, known[0])])
     )
     assert_same(some, more)
@@ -216,7 +216,7 @@ def test_discarding_drops_it(task: str) -> None:
     known, recipe = corpora_of(task, "full"), recipe_of(task)
     bare = unknown(task, known[0]).sentences
     more = [*known[:-1], known[-1].with_sentences([*bare, *known[-1], *bare])]
-    some, other = (fit_incomplete("discard", corpora, recipe, run=Run(SHORT)) for corpora in (known, more))
+    some, other = (fit(*treated("discard", corpora, recipe), run=Run(SHORT)) for corpora in (known, more))
     assert_same(some, other)
 
 

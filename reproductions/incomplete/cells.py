@@ -19,8 +19,8 @@ from tagweave.features.presets import PRESETS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.dev_score import dev_score
-from tagweave.training.fit import Fitted, learn, prepare
-from tagweave.training.incomplete import discard, fit_incomplete
+from tagweave.training.fit import Fitted, fit, learn, prepare
+from tagweave.training.incomplete import discard, treated
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
@@ -126,7 +126,8 @@ class Cell:
             corpus = ChainPredictor(first.model, threads).complete(task.prepare(corpus))
         if method.strategy == "marginal":
             return fit_marginal(corpus, recipe, data.dev, Run(data.schedule), method.warm)
-        return fit_incomplete(method.strategy, [corpus], recipe, data.dev, Run(data.schedule), seed=self.seed)
+        run = Run(data.schedule)
+        return fit(*treated(method.strategy, [corpus], recipe, data.dev, run, self.seed), data.dev, run)
 
 
 def _digest(corpus: Corpus) -> str:

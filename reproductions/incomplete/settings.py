@@ -143,7 +143,7 @@ class Method:
 
     Attributes:
         name: in the tables.
-        strategy: of `fit_incomplete`.
+        strategy: of `tagweave.training.incomplete.treated`.
         by_name: the candidates of every position are first put in alphabetical order, which says nothing of the text.
         warm: marginal likelihood starts from the weights of `pointwise` instead of from zero. It is one or the other
             here, in every setting; `tagweave.training.fit` chooses by how much is unknown.

@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from reproductions.lab.corpora import ROOT, corpora_folder
+from reproductions.lab.page import write_page
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.corpus.text_file import written
 from tagweave.evaluation.attachment import attachment
 from tagweave.features.given_columns import without_columns
 from tagweave.learning.run import Run, Schedule
@@ -60,20 +61,24 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--treebanks", nargs="+", choices=TREEBANKS, default=list(TREEBANKS))
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of the page")
     options = parser.parse_args(words)
-    lines = [
-        "# Parsing text whose columns are missing",
-        "",
-        "Written by `python -m reproductions missing-columns`. UAS / LAS on development data, with gold columns as far",
-        f"as they are given, {_PASSES} passes of AdaGrad. The share is that of `--drop-columns`: so many sentences",
-        "train a second time, without columns.",
-    ]
+    summary: dict[str, Any] = {}
     for name in options.treebanks:
         train, dev = parts(name, options.sentences or TREEBANKS[name])
-        lines += ["", f"## {name}", "", f"{len(train):,} sentences train, {len(dev):,} are parsed.", ""]
-        lines += [f"| share | {' | '.join(INPUTS)} |", "|---" * (len(INPUTS) + 1) + "|"]
+        summary[name] = {"train": len(train), "parsed": len(dev), "rows": []}
         for cells in rows(train, dev, options.shares, _PASSES):
-            lines.append(f"| {' | '.join(cells)} |")
+            summary[name]["rows"].append(cells)
             print(name, *cells, flush=True)
-    options.out.mkdir(parents=True, exist_ok=True)
-    with written(str(options.out / "missing-columns.md")) as page:
-        page.write("\n".join(lines) + "\n")
+    write_page(options.out, "missing-columns", summary, page(summary))
+
+
+def page(summary: dict[str, Any]) -> Iterator[str]:
+    """The lines of the page: a table for each treebank."""
+    yield "# Parsing text whose columns are missing\n"
+    command = "python -m reproductions missing-columns"
+    yield f"Written by `{command}`. UAS / LAS on development data, with gold columns as far"
+    yield f"as they are given, {_PASSES} passes of AdaGrad. The share is that of `--drop-columns`: so many sentences"
+    yield "train a second time, without columns."
+    for name, found in summary.items():
+        yield f"\n## {name}\n\n{found['train']:,} sentences train, {found['parsed']:,} are parsed.\n"
+        yield f"| share | {' | '.join(INPUTS)} |\n{'|---' * (len(INPUTS) + 1)}|"
+        yield from (f"| {' | '.join(cells)} |" for cells in found["rows"])

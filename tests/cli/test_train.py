@@ -235,8 +235,7 @@ def test_the_estimate_grows_with_the_square_of_the_labels(corpora):
     assert peak_bytes() > 50e6
 
 
-def test_strategies_in_two_steps_are_those_in_one(corpora):
-    """`treated` and an ordinary fit are what `fit_incomplete` is."""
+def test_strategies_change_the_corpora_or_the_recipe(corpora):
     corpus = load(str(corpora / "train.txt"))
     some = corpus.with_sentences(
         s if i % 2 else s.with_layer("tag", (("NN", "VV"),) * len(s)) for i, s in enumerate(corpus)

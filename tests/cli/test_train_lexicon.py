@@ -14,7 +14,7 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.storage import describe_model, load_model
 from tagweave.training.fit import fit
-from tagweave.training.incomplete import fit_incomplete
+from tagweave.training.incomplete import treated
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
@@ -97,7 +97,8 @@ def test_the_baselines_have_the_same_features(run, corpora, lexicons, tmp_path, 
     run("train", *arguments, *RUN, "--incomplete", strategy, "-o", tmp_path / "m")
     both = [load(f"g={file}", None, "segmentation") for file in (corpora / "words.txt", partial)]
     recipe = Recipe(Task("segment"), PRESETS["characters-lexicon"], settings={"seed": 0})
-    fitted = fit_incomplete(strategy, both, recipe, run=Run(SCHEDULE), lexicon=["我们", "昨天"]).model
+    words, run_ = ["我们", "昨天"], Run(SCHEDULE)
+    fitted = fit(*treated(strategy, both, recipe, run=run_, lexicon=words), run=run_, lexicon=words).model
     loaded = load_model(tmp_path / "m")
     assert loaded.encoder.lexicon.words == ("我们", "昨天")
     assert (loaded.weights == fitted.weights).all()

@@ -20,7 +20,6 @@ from tagweave.training.incomplete import (
     choose_tags,
     complete_by_argmax,
     discard,
-    fit_incomplete,
     is_complete,
     treated,
 )
@@ -143,12 +142,12 @@ def test_characters_are_complete_by_boundaries_and_tags() -> None:
 
 def test_nothing_left() -> None:
     with pytest.raises(CorpusError, match="f: found no sentence whose annotation is complete, expected some"):
-        fit_incomplete("discard", [corpus("N", "V"), corpus("? N", "N/V")], Recipe())
+        treated("discard", [corpus("N", "V"), corpus("? N", "N/V")], Recipe())
 
 
 def test_an_unknown_strategy() -> None:
     with pytest.raises(ValueError, match=f"unknown strategy 'guess', expected one of {', '.join(STRATEGIES)}"):
-        fit_incomplete("guess", [corpus("N")], Recipe())
+        treated("guess", [corpus("N")], Recipe())
 
 
 # Tags of characters
@@ -187,7 +186,8 @@ def test_boundaries_are_no_choice(strategy: str) -> None:
     ]
     given = Corpus((*rows,) * 20, "segmentation", "character")
     for task in ("segment", "segtag"):
-        fitted = fit_incomplete(strategy, [given], Recipe(Task(task)), run=Run(SHORT), seed=3)
+        run = Run(SHORT)
+        fitted = fit(*treated(strategy, [given], Recipe(Task(task)), run=run, seed=3), run=run)
         assert np.isfinite(fitted.model.weights).all()
 
 
@@ -245,7 +245,7 @@ def test_argmax_on_characters(task: str, coding: str, complete: bool) -> None:
         for a, b in zip(old.layers["segmentation"], new.layers["segmentation"], strict=True):
             assert b is not None
             assert a is None or b[0] in a or f"{b[0].partition('-')[0]}-*" in a
-    assert np.isfinite(fit_incomplete("argmax", [given], recipe, run=Run(SHORT)).model.weights).all()
+    assert np.isfinite(fit(*treated("argmax", [given], recipe, run=Run(SHORT)), run=Run(SHORT)).model.weights).all()
 
 
 def test_argmax_on_words_to_be_segmented_has_nothing_to_fill_in() -> None:

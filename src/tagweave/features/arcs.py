@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import ArcCandidates, Candidates, HeadLayer, Sentence
 from tagweave.features.arc_templates import GUIDE, ArcTemplates, guide_layer, is_form_column
-from tagweave.features.columns import FormColumns
+from tagweave.features.columns import FormColumns, numbered
 from tagweave.features.ragged import pointers, rows
 
 ROOT = np.uint64(0x8EBC6AF09C88C6E3)
@@ -142,21 +142,14 @@ def encode_arcs(
 
 def _columns(sentences: Sequence[Sentence], names: Sequence[str], count: int) -> Iterable[NDArray[np.uint64]]:
     """The codes of every column, by token."""
-    ids, forms = _number(chain.from_iterable(sentence.forms for sentence in sentences), count)
+    ids, forms = numbered(chain.from_iterable(sentence.forms for sentence in sentences), count)
     of_forms = FormColumns(forms)
     for name in names:
         if is_form_column(name):
             yield of_forms.scalar(name)[ids]
         else:
-            own, values = _number(_values(sentences, name), count)
+            own, values = numbered(_values(sentences, name), count)
             yield FormColumns(values).form()[own]
-
-
-def _number(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
-    """int32[count], a number for each value, and the distinct values in the order of their numbers."""
-    numbers: dict[str, int] = {}
-    ids = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int32, count)
-    return ids, list(numbers)
 
 
 def _values(sentences: Sequence[Sentence], name: str) -> Iterable[str]:

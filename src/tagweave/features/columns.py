@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -249,3 +249,10 @@ LIST_COLUMNS: dict[str, Callable[[FormColumns], tuple[NDArray[np.int64], Codes]]
     "repeat": FormColumns.repeat,
 }
 """The columns with any number of values per form."""
+
+
+def numbered(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
+    """int32[count], a number for each value, and the distinct values in the order of their numbers."""
+    numbers: dict[str, int] = {}
+    ids = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int32, count)
+    return ids, list(numbers)

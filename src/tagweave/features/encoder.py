@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.columns import LIST_COLUMNS, FormColumns
+from tagweave.features.columns import LIST_COLUMNS, FormColumns, numbered
 from tagweave.features.encoded import Encoded
 from tagweave.features.index import FeatureIndex
 from tagweave.features.lexicon import LEXICON_COLUMNS, LexiconColumns
@@ -115,10 +115,10 @@ class TemplateEncoder:
     def _tokens(self, sentences: Sequence[Sentence]) -> _Tokens:
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
         ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        form_ids, forms = _number(chain.from_iterable(sentence.forms for sentence in sentences), int(ptr[-1]))
+        form_ids, forms = numbered(chain.from_iterable(sentence.forms for sentence in sentences), int(ptr[-1]))
         sources, values = [form_ids, _final(form_ids, ptr)], []
         for name in self.templates.user_columns:
-            column_ids, distinct = _number(_column(sentences, name), int(ptr[-1]))
+            column_ids, distinct = numbered(_column(sentences, name), int(ptr[-1]))
             sources.append(column_ids)
             values.append(distinct)
         columns = FormColumns(forms)
@@ -207,13 +207,6 @@ class TemplateEncoder:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays stored with a model."""
         return {"index.codes": self.index.codes(), **self.lexicon.arrays()}
-
-
-def _number(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
-    """int32[count], a number for each value, and the distinct values in the order of their numbers."""
-    numbers: dict[str, int] = {}
-    ids = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int32, count)
-    return ids, list(numbers)
 
 
 def _final(form_ids: NDArray[np.int32], ptr: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tagweave.structures.kinds import CHAIN, TREE
+
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.describe import LayerDescription
@@ -75,7 +77,7 @@ def _of_tree(description: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-_OF_KIND: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"chain": _of_chain, "tree": _of_tree}
+_OF_KIND: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {CHAIN: _of_chain, TREE: _of_tree}
 """The descriptions specific to each kind of model."""
 
 

@@ -20,6 +20,7 @@ from tagweave.models.objective import chunk_bounds
 from tagweave.models.parameters import ChainParameters
 from tagweave.models.parts import Arrays
 from tagweave.structures.chain import Chain, ChainScores, best_labels, pair_marginals
+from tagweave.structures.kinds import CHAIN
 from tagweave.structures.lockstep import Batch, Sums, Workspace
 from tagweave.structures.transitions import Transitions
 
@@ -63,7 +64,7 @@ class ChainModel:
         about: further facts about the model: version, training corpora, scores.
     """
 
-    kind: ClassVar[str] = "chain"
+    kind: ClassVar[str] = CHAIN
 
     parameters: ChainParameters
     encoder: Encoder

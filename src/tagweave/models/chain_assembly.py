@@ -27,6 +27,7 @@ from tagweave.models.pieces import PieceEncoder
 from tagweave.models.proposal import ProposingEncoder
 
 AnyEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder | PieceEncoder
+"""The encoders of tokens; their index grows with the training data, and then freezes."""
 Description = dict[str, Any]
 
 check = check_chain

@@ -19,9 +19,10 @@ from tagweave.features.rules import check_unicode, one_of, record, text, whole
 from tagweave.models.packing import FORMS, pack, unpack
 from tagweave.models.parts import Arrays
 from tagweave.models.stored_model import StoredModel
+from tagweave.structures.kinds import CHAIN, TREE
 
 _Model = TypeVar("_Model", bound=StoredModel)
-_ASSEMBLIES = {"chain": "tagweave.models.chain_assembly", "tree": "tagweave.models.tree_assembly"}
+_ASSEMBLIES = {CHAIN: "tagweave.models.chain_assembly", TREE: "tagweave.models.tree_assembly"}
 """Where models of each kind are put together: `check` is the rule for their descriptions, and `assemble` makes one."""
 _HEAD = record({"format": whole(), "version": text, "kind": one_of(*_ASSEMBLIES)}, others=True)
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)

@@ -20,6 +20,7 @@ from tagweave.models.aligned import aligned_zeros, is_aligned
 from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
 from tagweave.models.parts import Arrays, nested
+from tagweave.structures.kinds import TREE
 from tagweave.structures.tree import Tree, arc_cells, exclude
 
 Floats = NDArray[Any]
@@ -40,7 +41,7 @@ class TreeModel:
             `models.tree_predictor` runs it. A model with such features but no guide needs sentences with guide trees.
     """
 
-    kind: ClassVar[str] = "tree"
+    kind: ClassVar[str] = TREE
 
     features: ArcFeatures
     weights: Floats

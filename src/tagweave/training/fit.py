@@ -14,7 +14,6 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
-from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.evidence import allowed_sets
 from tagweave.features.noise import token_noise
 from tagweave.kernels.blas import one_blas_thread
@@ -25,12 +24,10 @@ from tagweave.learning.loop import Outcome, train
 from tagweave.learning.run import SILENT, Run
 from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
-from tagweave.models.guide import GuidedEncoder
+from tagweave.models.chain_assembly import AnyEncoder
 from tagweave.models.layout import Layout
 from tagweave.models.objective import ChainObjective
 from tagweave.models.parameters import ChainParameters
-from tagweave.models.pieces import PieceEncoder
-from tagweave.models.proposal import ProposingEncoder
 from tagweave.models.rounding import rounded
 from tagweave.training.consistency import check_consistent
 from tagweave.training.dev_score import dev_score
@@ -41,8 +38,6 @@ from tagweave.training.summary import summary
 Floats = NDArray[Any]
 
 _SHOWN = 8  # labels in a message
-GrowingEncoder = TemplateEncoder | AttributeEncoder | GuidedEncoder | ProposingEncoder | PieceEncoder
-"""The encoders whose index grows with the training data, and then freezes."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +141,7 @@ def _kept(model: ChainModel, weights: Floats) -> Floats:
 
 
 def prepare(
-    corpora: Sequence[Corpus], recipe: Recipe, names: Sequence[str] = (), encoder: GrowingEncoder | None = None
+    corpora: Sequence[Corpus], recipe: Recipe, names: Sequence[str] = (), encoder: AnyEncoder | None = None
 ) -> Problem:
     """Encode corpora and lay out the model's weights. Raises as `fit`.
 
@@ -176,7 +171,7 @@ def prepare_in(
     corpora: Sequence[Corpus],
     recipe: Recipe,
     weighted: Sequence[bool],
-    encoder: GrowingEncoder | None = None,
+    encoder: AnyEncoder | None = None,
 ) -> Problem:
     """Encode prepared corpora, whose layers are views of a label space, and lay out the weights of these views.
 
@@ -214,7 +209,7 @@ def prepare_in(
     return lay_out(parameters, encoder, encoded, sets, recipe, of_corpus)
 
 
-def layout_of(encoder: GrowingEncoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
+def layout_of(encoder: AnyEncoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
     """Weights of every feature for every tag of a view or, if not dense, for the tags that the evidence observes."""
     if dense:
         return Layout.dense(encoder.windows, len(view.names))
@@ -223,7 +218,7 @@ def layout_of(encoder: GrowingEncoder, encoded: Encoded, sets: LabelSets, view: 
 
 def lay_out(
     parameters: ChainParameters,
-    encoder: GrowingEncoder,
+    encoder: AnyEncoder,
     encoded: Encoded,
     sets: LabelSets,
     recipe: Recipe,

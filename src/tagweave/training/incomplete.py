@@ -34,7 +34,7 @@ from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.training.fit import Fitted, fit, fit_problem, prepare
+from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.strategies import STRATEGIES
 from tagweave.training.task import TAGS, Task, segmentation_name
@@ -43,27 +43,6 @@ Pick = Callable[[tuple[str, ...]], str]
 """Picks one of the candidates of a position."""
 
 _ENOUGH = 0.1
-
-
-def fit_incomplete(
-    strategy: str,
-    corpora: Sequence[Corpus],
-    recipe: Recipe,
-    dev: Corpus | None = None,
-    run: Run = SILENT,
-    seed: int = 0,
-    lexicon: Sequence[str] = (),
-) -> Fitted:
-    """`fit` after applying a strategy for incomplete annotation.
-
-    Arguments are those of `fit`; `seed` is for the strategy `random`.
-
-    Raises:
-        ValueError: an unknown strategy.
-        CorpusError: as `fit`; or `discard` leaves no sentence.
-    """
-    corpora, recipe = treated(strategy, corpora, recipe, dev, run, seed, lexicon)
-    return fit(corpora, recipe, dev, run, lexicon)
 
 
 def treated(
@@ -75,7 +54,14 @@ def treated(
     seed: int = 0,
     lexicon: Sequence[str] = (),
 ) -> tuple[Sequence[Corpus], Recipe]:
-    """The corpora and the recipe for an ordinary fit after a strategy. Raises as `fit_incomplete`."""
+    """The corpora and the recipe for an ordinary `fit` after applying a strategy.
+
+    Arguments are those of the fit; `seed` is for the strategy `random`.
+
+    Raises:
+        ValueError: an unknown strategy.
+        CorpusError: as `fit`; or `discard` leaves no sentence.
+    """
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
     if strategy == "pointwise":

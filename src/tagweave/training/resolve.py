@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from tagweave.structures.kinds import CHAIN, TREE
 from tagweave.training.errors import PlanError, as_plan_error
 from tagweave.training.method_options import check_known, typed, with_option
 from tagweave.training.methods import METHODS, SINGLE, serving, usual
-from tagweave.training.methods.method import CHAIN, TREE
 from tagweave.training.options import Options
 from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tagweave.structures.kinds import TREE
 from tagweave.training.methods import coupled, iterate, merged, single, stacked, subword, transform
-from tagweave.training.methods.method import TREE, Method
+from tagweave.training.methods.method import Method
 
 _ALL = (
     single.METHOD,

@@ -7,8 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from tagweave.structures.kinds import CHAIN
 from tagweave.training.errors import PlanError
-from tagweave.training.methods.method import CHAIN, Method
+from tagweave.training.methods.method import Method
 from tagweave.training.options import Options, check_ranges, option
 
 if TYPE_CHECKING:

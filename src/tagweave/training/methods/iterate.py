@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tagweave.structures.kinds import CHAIN, TREE
 from tagweave.training.errors import PlanError
-from tagweave.training.methods.method import CHAIN, TREE, Method
+from tagweave.training.methods.method import Method
 from tagweave.training.methods.transform import TransformOptions
 from tagweave.training.options import check_ranges, option
 

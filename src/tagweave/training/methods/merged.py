@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tagweave.training.methods.method import CHAIN, TREE, Method
+from tagweave.structures.kinds import CHAIN, TREE
+from tagweave.training.methods.method import Method
 from tagweave.training.options import Options
 
 if TYPE_CHECKING:

@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from tagweave.training.job import Job
     from tagweave.training.options import Options
 
-CHAIN, TREE = "chain", "tree"
-"""The structures."""
-
 
 def _check(job: Job[Any]) -> None:
     job.check()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from tagweave.training.methods.method import CHAIN, TREE, Method
+from tagweave.structures.kinds import CHAIN, TREE
+from tagweave.training.methods.method import Method
 from tagweave.training.options import Options, check_ranges, option
 
 if TYPE_CHECKING:

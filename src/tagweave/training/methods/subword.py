@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tagweave.training.methods.method import CHAIN, Method
+from tagweave.structures.kinds import CHAIN
+from tagweave.training.methods.method import Method
 from tagweave.training.options import Options, check_ranges, option
 
 if TYPE_CHECKING:
