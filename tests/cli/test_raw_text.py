@@ -86,3 +86,13 @@ def test_what_is_not_raw_to_segmented_goes_the_general_way(run, segmenter, segta
 def test_the_tagger_is_not_asked(run, segmenter, monkeypatch):
     monkeypatch.setattr(labelling.Labelling, "labelled", lambda _: pytest.fail("the general way"))
     assert run("tag", segmenter, stdin="我们看着\n").stdout.replace(" ", "") == "我们看着\n"
+
+
+def test_labelled_text_is_not_cut_in_silence(run, segmenter, tmp_path):
+    """A name that implies no format means raw text for a segmenter; labels in it are text, which is said."""
+    tagged = write(tmp_path / "tagged.txt", ["他们 说", "我们/PN 看/VV 书/NN 。/PU", "他/PN 说/VV 话/NN"])
+    told = run("tag", segmenter, tagged).stderr
+    assert f"{tagged}:2: found what looks like the format tagged, and cuts it as raw text" in told
+    assert "looks like" not in run("tag", segmenter, tagged, "--format", "tagged").stderr
+    raw = write(tmp_path / "raw.txt", ["我们看书。", "1/2 的 人 和/或 书"])
+    assert "looks like" not in run("tag", segmenter, raw).stderr

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tagweave.front.model import Model
 
 _ITERATIONS = 10
+_WIDTH = 100  # characters, in a pipe or a file
 
 
 def demo() -> None:
@@ -31,7 +32,7 @@ def demo() -> None:
     from tagweave.evaluation.console import table_console
 
     begin = time.perf_counter()
-    console = table_console()
+    console = table_console(_WIDTH)
     show = _Show(console)
     show.partial_annotation()
     show.ambiguous_annotation()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _SHOWN = 10  # labels of a layer
+_WIDTH = 60  # characters of the column that lists them
 
 
 def info(
@@ -52,7 +53,8 @@ def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
     if not layers:
         show("  no layers: nothing is annotated but the words")
         return
-    table = Table("layer", "one label", "ambiguous", "unknown", "most frequent")
+    table = Table("layer", "one label", "ambiguous", "unknown")
+    table.add_column("most frequent", max_width=_WIDTH, overflow="fold")
     for name, layer in layers.items():
         frequent = " ".join(f"{label} {count:,}" for label, count in list(layer["labels"].items())[:_SHOWN])
         shares = (_share(layer[key], corpus["tokens"]) for key in ("full", "ambiguous", "unknown"))

@@ -102,7 +102,7 @@ def _vocabulary_cells(oov: Share | None, iv: Share | None, what: str) -> dict[st
 
 
 def _comparisons(comparisons: Iterable[Comparison]) -> Table:
-    columns = ["first", "second", "metric", "difference", "p (randomisation)", "p (Wilcoxon)"]
+    columns = ["first", "second", "metric", "second - first", "p (randomisation)", "p (Wilcoxon)"]
     table = _table("Significance", columns, left=3)
     for item in comparisons:
         difference = f"{100 * item.difference:+.2f}"

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import raw, segmented, tagged
 from tagweave.corpus.formats.kytea import SEGMENTATION, TAG
+from tagweave.corpus.formats.recognition import recognise
 from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.text_file import STANDARD_STREAM, read_lines
 from tagweave.harvest.runs import without_blanks
 from tagweave.labels.coding import to_characters, to_words
 from tagweave.streams import raw_text
@@ -30,6 +32,9 @@ from tagweave.training.task import Task
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
     from tagweave.models.chain_predictor import ChainPredictor
+
+
+_FIRST_LINES = 50
 
 
 @dataclass(frozen=True)
@@ -100,10 +105,25 @@ class CharacterLabelling(Labelling):
 
     def write(self, output: str, format: str | None = None, progress: Progress = iter) -> None:  # noqa: A002
         """See `Stream.write`; raw text goes through the fast path if the model has one."""
+        if note := self._note_on_labels():
+            self.tell(note)
         if not self._is_raw_to_segmented(output, format) or not raw_text.write_segmented(
             self.tagger, self.input.path, output, self.whole_runs
         ):
             super().write(output, format, progress)
+
+    def _note_on_labels(self) -> str:
+        """A note on a file that is read as raw text, because nothing names its format, but looks labelled; or ""."""
+        path = self.input.path
+        if super().chosen_format is not None or path == STANDARD_STREAM:
+            return ""
+        lines = list(islice(read_lines(path), _FIRST_LINES))
+        form = recognise(lines).format
+        if form.labels is None or form is segmented.FORMAT:
+            return ""
+        line = next((number for number, each in enumerate(lines, 1) if recognise([each]).format is form), 1)
+        found = f"{path}:{line}: found what looks like the format {form.name}"
+        return f"{found}, and cuts it as raw text, labels included; --format {form.name} reads it"
 
     def _is_raw_to_segmented(self, output: str, format: str | None) -> bool:  # noqa: A002
         return (
