@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,19 @@ def test_rounded_weights_are_near_and_stay(seed: int, exponent: float) -> None:
     again, same = pack(unpack(forms, packed))
     assert again == forms
     np.testing.assert_array_equal(same["weights"], packed["weights"])
+
+
+@given(st.integers(0, 99), st.floats(-140, 120), st.integers(0, 40))
+def test_rounding_is_exact_in_every_range(seed: int, exponent: float, spread: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights = (rng.normal(size=50) * 2.0 ** (exponent - rng.integers(0, spread + 1, 50))).astype(np.float32)
+    near = rounded(weights).astype(np.float64)
+    nonzero = near[near != 0]
+    if len(nonzero):
+        mean = np.abs(weights.astype(np.float64))[weights != 0].mean()
+        exponents = round(math.log2(mean)) - 5, math.frexp(float(np.abs(weights).max()))[1] - 14
+        step = 2.0 ** max(exponents)
+        np.testing.assert_array_equal(near, np.rint(weights.astype(np.float64) / step) * step)
 
 
 def test_weights_of_any_spread_can_be_rounded() -> None:
