@@ -1,0 +1,102 @@
+"""Executors: they call functions on many processes or machines.
+
+    with executor_at("local", workers=4) as executor:
+        for item, outcome in executor.outcomes(function, items):
+            ...
+
+Functions are importable by name, and items are plain data. Scheduling, retries and the replacement of workers that die
+are the business of the engine below: `concurrent.futures` for `local`, Ray for everything else.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from tagweave.cluster.shared_file import SharedFile
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+LOCAL = "local"
+"""The address that means processes of this machine, without Ray."""
+AUTO = "auto"
+"""The address that means the cluster of `RAY_ADDRESS`, else one that runs here, else one that is started here."""
+
+
+class ClusterError(ValueError):
+    """A cluster that cannot be reached, or workers that died."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A call that raised an exception.
+
+    Attributes:
+        error: the exception.
+        trace: where it was raised, for bugs.
+    """
+
+    error: Exception
+    trace: str
+
+
+class Executor(Protocol):
+    """Calls functions on workers."""
+
+    @property
+    def workers(self) -> int:
+        """How many calls run at the same time."""
+        ...
+
+    def outcomes(
+        self, function: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result | Failure]]:
+        """Call a function for every item; yields items and results as they are finished.
+
+        Items are taken from the iterable as workers become free. Closing the iterator drops calls that have not begun.
+
+        Raises:
+            ClusterError: a worker died and the engine could not replace it.
+        """
+        ...
+
+    def share(self, path: str) -> SharedFile:
+        """Make a file of this machine readable on all workers.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        ...
+
+
+def executor_at(address: str, workers: int | None = None, threads: int = 1) -> AbstractContextManager[Executor]:
+    """The executor of an address, until the end of the block.
+
+    Args:
+        address: `LOCAL`, `AUTO`, or the address of a Ray cluster (`HOST:PORT`, `ray://HOST:PORT`).
+        workers: how many calls run at the same time; by default one for every `threads` processors.
+        threads: how many processors a call uses.
+
+    Raises:
+        ClusterError: the cluster cannot be reached, or Ray is not installed.
+    """
+    if address == LOCAL:
+        from tagweave.cluster.processes import processes
+
+        return processes(workers, threads)
+    from tagweave.cluster.ray_cluster import ray_cluster
+
+    return ray_cluster(address, workers, threads)
+
+
+def attempt(function: Callable[[Any], Any], item: Any) -> Any:
+    """The result of a call, or a `Failure`; this is what workers run."""
+    try:
+        return function(item)
+    except Exception as error:
+        return Failure(error, traceback.format_exc())

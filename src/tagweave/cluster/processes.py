@@ -1,0 +1,79 @@
+"""The executor of this machine: processes of `concurrent.futures`."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from tagweave.cluster.executor import ClusterError, Failure, Item, Result, attempt
+from tagweave.cluster.shared_file import SharedFile
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Calls functions in processes of this machine: see `Executor`."""
+
+    pool: ProcessPoolExecutor
+    workers: int
+
+    def outcomes(
+        self, function: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result | Failure]]:
+        """See `Executor.outcomes`."""
+        waiting = iter(items)
+        running: dict[Future[Any], Item] = {}
+        try:
+            while True:
+                for item in islice(waiting, 2 * self.workers - len(running)):
+                    running[self.pool.submit(attempt, function, item)] = item
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
+        except BrokenProcessPool as error:
+            expected = "memory for every worker; what is finished stays, and the same command continues"
+            raise ClusterError(f"found a worker that died (killed, or out of memory), expected {expected}") from error
+        finally:
+            for future in running:
+                future.cancel()
+
+    def share(self, path: str) -> SharedFile:
+        """See `Executor.share`."""
+        return SharedFile.of(path)
+
+
+@contextmanager
+def processes(workers: int | None, threads: int) -> Iterator[Processes]:
+    """An executor of processes: see `executor_at`."""
+    workers = workers or max(1, _processors() // threads)
+    context = multiprocessing.get_context("spawn")  # a fork of a process with threads may never wake up
+    with ProcessPoolExecutor(workers, context, _leave_with_parent) as pool:
+        yield Processes(pool, workers)
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+def _leave_with_parent() -> None:
+    """End this worker when the process that started it is gone, even if that was killed."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,154 @@
+"""The executor of a Ray cluster: one that runs, or one that is started on this machine.
+
+Ray schedules the calls, repeats those whose worker or machine died, and starts new workers.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tagweave import __version__
+from tagweave.cluster.executor import AUTO, ClusterError, Failure, Item, Result, attempt
+from tagweave.cluster.shared_file import SharedFile
+
+_RETRIES = 10
+"""How often a call is repeated because its worker or machine died. One that kills every worker is given up at last."""
+_AHEAD = 4  # calls given to Ray for each worker: an autoscaler starts machines for those that wait
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # nothing is reported to anybody unless the user says so
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # otherwise a warning about GPUs
+}
+
+
+@dataclass(frozen=True)
+class RayCluster:
+    """Calls functions on a Ray cluster: see `Executor`.
+
+    Attributes:
+        limit: the largest number of calls at the same time; `None`: as many as the cluster has processors for.
+        threads: how many processors a call uses.
+    """
+
+    limit: int | None
+    threads: int
+
+    @property
+    def workers(self) -> int:
+        """See `Executor.workers`; the number may change while machines come and go."""
+        import ray
+
+        fit = max(1, int(ray.cluster_resources().get("CPU", 1)) // self.threads)
+        return min(fit, self.limit or fit)
+
+    def outcomes(
+        self, function: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Result | Failure]]:
+        """See `Executor.outcomes`."""
+        import ray
+
+        call = ray.remote(attempt).options(num_cpus=self.threads, max_retries=_RETRIES, name=function.__name__)
+        waiting = iter(items)
+        running: dict[Any, Item] = {}
+        try:
+            while True:
+                for item in islice(waiting, self._most() - len(running)):
+                    running[call.remote(function, item)] = item
+                if not running:
+                    return
+                done, _ = ray.wait(list(running), num_returns=1)
+                for reference in done:
+                    yield running.pop(reference), _result(reference)
+        finally:
+            for reference in running:
+                ray.cancel(reference)
+
+    def _most(self) -> int:
+        """How many calls Ray knows at a time."""
+        return self.limit or _AHEAD * self.workers
+
+    def share(self, path: str) -> SharedFile:
+        """See `Executor.share`."""
+        import ray
+
+        return SharedFile.of(path, ray.put(Path(path).read_bytes()))
+
+
+@contextmanager
+def ray_cluster(address: str, workers: int | None, threads: int) -> Iterator[RayCluster]:
+    """An executor of a Ray cluster: see `executor_at`."""
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+    except ImportError as error:
+        expected = "it for --cluster (pip install 'tagweave[ray]'), or --cluster local"
+        raise ClusterError(f"found no Ray, expected {expected}") from error
+    had_one = ray.is_initialized()
+    if not had_one:
+        _connect(address)
+    try:
+        _check_version()
+        yield RayCluster(workers, threads)
+    finally:
+        if not had_one:
+            ray.shutdown()
+
+
+def _connect(address: str) -> None:
+    import ray
+
+    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    try:
+        if address == AUTO:
+            ray.init(include_dashboard=False, **settings)
+        else:
+            _check_answers(address)
+            ray.init(address, **settings)
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise ClusterError(f"found no Ray cluster at {address!r} ({reason}), expected one that runs") from error
+
+
+def _check_answers(address: str) -> None:
+    """Raise unless somebody listens at an address: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not port.isdecimal():
+        raise ValueError("expected HOST:PORT or ray://HOST:PORT")
+    socket.create_connection((host, int(port)), timeout=10).close()
+
+
+def _check_version() -> None:
+    """Raise unless the workers run this version of the package."""
+    import ray
+
+    try:
+        found = ray.get(ray.remote(_version).options(num_cpus=0).remote())
+    except ray.exceptions.RayError as error:
+        raise ClusterError(f"found workers without tagweave, expected version {__version__} on them") from error
+    if found != __version__:
+        raise ClusterError(f"found tagweave {found} on the workers, expected {__version__}, as here")
+
+
+def _version() -> str:
+    return __version__
+
+
+def _result(reference: Any) -> Any:
+    """The result of a call, or a failure if its workers died again and again."""
+    import ray
+
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        problem = str(error).strip().split("\n")[-1]
+        return Failure(ClusterError(f"found a worker that cannot begin a call ({problem})"), str(error))
+    except ray.exceptions.RayError as error:
+        problem = str(error).strip().split("\n")[0]
+        return Failure(ClusterError(f"found a call that ended {_RETRIES + 1} workers ({problem})"), str(error))

@@ -1,0 +1,77 @@
+"""Executors give the same results, whatever they run on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tagweave.cluster.executor import AUTO, LOCAL, ClusterError, Executor, Failure, executor_at
+from tagweave.cluster.shared_file import SharedFile
+from tests.cluster.calls import connect, content, die_at_first, square
+
+
+def test_every_item_has_an_outcome(executor: Executor) -> None:
+    outcomes = dict(executor.outcomes(square, range(-1, 20)))
+    failure = outcomes.pop(-1)
+    assert outcomes == {number: number * number for number in range(20)}
+    assert isinstance(failure, Failure)
+    assert str(failure.error) == "found -1, expected 0 or more"
+    assert "in square" in failure.trace
+
+
+def test_items_are_taken_as_workers_become_free(executor: Executor) -> None:
+    taken: list[int] = []
+
+    def items() -> Any:
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    outcomes = executor.outcomes(square, items())
+    next(outcomes)
+    assert len(taken) < 50
+    outcomes.close()  # type: ignore[attr-defined]
+
+
+def test_a_call_whose_worker_was_killed_is_repeated_by_ray(ray: Any, tmp_path: Path) -> None:
+    with executor_at(AUTO, workers=2) as executor:
+        [(_, process)] = executor.outcomes(die_at_first, [str(tmp_path / "died")])
+    assert isinstance(process, int)
+
+
+def test_a_killed_process_is_an_error(tmp_path: Path) -> None:
+    with executor_at(LOCAL, workers=1) as executor, pytest.raises(ClusterError, match="worker that died"):
+        list(executor.outcomes(die_at_first, [str(tmp_path / "died")]))
+
+
+def test_a_shared_file_is_read_where_it_is(executor: Executor, tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("weights")
+    file = executor.share(str(tmp_path / "model"))
+    assert dict(executor.outcomes(content, [file])) == {file: "weights"}
+
+
+def test_a_shared_file_travels_to_machines_that_lack_it(ray: Any, tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("weights of old")
+    with executor_at(AUTO, workers=1) as executor:
+        file = executor.share(str(tmp_path / "model"))
+        (tmp_path / "model").write_text("another content: this machine has no such file")
+        [(_, text)] = executor.outcomes(content, [file])
+    assert text == "weights of old"
+
+
+def test_a_changed_file_without_a_copy_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("weights of yore")
+    file = SharedFile.of(str(tmp_path / "model"))
+    (tmp_path / "model").write_text("other weights")
+    with pytest.raises(FileNotFoundError, match="expected the same one"):
+        file.local()
+
+
+def test_an_unreachable_cluster_is_named() -> None:
+    with executor_at(LOCAL, workers=1) as executor:
+        [(_, failure)] = executor.outcomes(connect, ["127.0.0.1:1"])
+    assert isinstance(failure, Failure)
+    assert isinstance(failure.error, ClusterError)
+    assert "127.0.0.1:1" in str(failure.error)
