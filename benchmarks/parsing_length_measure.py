@@ -18,7 +18,7 @@ from benchmarks.parsing_measure import peak_megabytes, seconds
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.arcs import encode_arcs
-from tagweave.models.arc_features import ArcBatch, batch_bounds
+from tagweave.models.arc_scorer import ArcBatch, batch_bounds
 from tagweave.models.storage import load_model
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective

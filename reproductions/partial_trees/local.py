@@ -18,7 +18,8 @@ from tagweave.features.arcs import encode_arcs
 from tagweave.features.ragged import pointers
 from tagweave.learning.loop import train
 from tagweave.learning.run import SILENT, Run
-from tagweave.models.arc_features import ArcBatch, ArcFeatures, ArcScorer
+from tagweave.models.arc_features import ArcFeatures
+from tagweave.models.arc_scorer import ArcBatch, ArcScorer
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.structures.tree import ArcGradient, known_heads

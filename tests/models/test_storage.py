@@ -89,7 +89,7 @@ def test_a_model_of_attributes(tmp_path: Path) -> None:
 def test_the_description_is_read_without_the_arrays(tmp_path: Path) -> None:
     save_model(model()[0], tmp_path / "m")
     described = describe_model(tmp_path / "m")
-    assert (described["task"], described["coding"], described["format"]) == ("tag", "", 6)
+    assert (described["task"], described["coding"], described["format"]) == ("tag", "", 7)
     assert described["about"] == {"trained on": ["a corpus"], "F": 0.5}
 
 
@@ -175,7 +175,7 @@ def test_other_files_newer_ones_and_none(tmp_path: Path) -> None:
     description, arrays = parts(tmp_path / "m")
     rewrite(tmp_path / "m", description | {"format": 99, "version": "9.0"}, arrays)
     for read in (load_model, describe_model):
-        with pytest.raises(ModelFileError, match=r"tagweave 9\.0 \(format 99\), expected format 6"):
+        with pytest.raises(ModelFileError, match=r"tagweave 9\.0 \(format 99\), expected format 7"):
             read(tmp_path / "m")
 
 

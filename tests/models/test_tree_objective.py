@@ -20,7 +20,8 @@ from tagweave.learning.loop import train
 from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.perceptron import AveragedPerceptron
 from tagweave.learning.run import Run, Schedule
-from tagweave.models.arc_features import ArcFeatures, batch_bounds
+from tagweave.models.arc_features import ArcFeatures
+from tagweave.models.arc_scorer import batch_bounds
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_objective import TreeObjective
 from tagweave.structures.loss import ContradictionError

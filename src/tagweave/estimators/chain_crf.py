@@ -269,7 +269,7 @@ class ChainCRF(Estimator):
     def transition_features_(self) -> dict[tuple[str, str], float]:
         """The nonzero weights by (label, next label)."""
         names = self.classes_
-        (weights,) = self.model_.parameters.split(self.model_.weights)
+        (weights,) = self.model_.linear.split(self.model_.weights)
         rows, columns = np.nonzero(weights.transition)
         values = weights.transition[rows, columns].tolist()
         return {(names[i], names[j]): value for i, j, value in zip(rows, columns, values, strict=True)}
@@ -278,7 +278,7 @@ class ChainCRF(Estimator):
     def size_(self) -> int:
         """The size of the model in bytes: its weights, their layout, and the index of attributes."""
         self._check_fitted()
-        ((_, layout),) = self.model_.parameters.weighted
+        ((_, layout),) = self.model_.linear.weighted
         arrays = [self.model_.weights, layout.ptr, layout.cell, *self.model_.encoder.arrays().values()]
         return sum(array.nbytes for array in arrays)
 

@@ -61,8 +61,8 @@ def allowed(layer: Layer, sets: LabelSets) -> NDArray[np.int32]:
 
 def state_weights(model: ChainModel) -> dict[tuple[str, str], float]:
     """The nonzero weights by (attribute, label)."""
-    ((_, layout),), labels = model.parameters.weighted, model.space.names
-    (weights,) = model.parameters.split(model.weights)
+    ((_, layout),), labels = model.linear.weighted, model.space.names
+    (weights,) = model.linear.split(model.weights)
     names = model.encoder.names if isinstance(model.encoder, AttributeEncoder) else []
     features = np.repeat(np.arange(len(names)), np.diff(layout.ptr))
     cells = layout.cell if len(layout.cell) else np.arange(layout.size) % len(labels)

@@ -28,7 +28,7 @@ class SingleSentences:
     def __init__(self, model: ChainModel) -> None:
         assert isinstance(model.encoder, AttributeEncoder)  # noqa: S101 - for the type checker: `ChainCRF` has no other
         self.model = model
-        ((_, layout),), (weights,) = model.parameters.weighted, model.parameters.split(model.weights)
+        ((_, layout),), (weights,) = model.linear.weighted, model.linear.split(model.weights)
         t = model.transitions
         self._numbers: Mapping[str, int] = model.encoder.numbers
         self._emission = weights.emission, layout.ptr, layout.cell

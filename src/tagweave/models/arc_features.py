@@ -1,56 +1,31 @@
-"""The scores of arcs: weights of template features, hashed into a table of fixed size."""
+"""Linear scores of arcs: weights of template features, hashed into a table of fixed size."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.arc_templates import ArcTemplates
-from tagweave.features.arcs import EncodedArcs
+from tagweave.features.rules import Rule, power_of_two
 from tagweave.kernels import arcs
-from tagweave.kernels.tree_paths import tree_paths
+from tagweave.models.arc_scorer import ArcBatch, ArcScorer, ArcScorerParameters, Blocks
 from tagweave.structures.tree import ArcGradient
 
 Floats = NDArray[Any]
 
-_BATCH_CELLS = 1 << 16  # arcs whose scores are held at a time
-
-
-class ArcBatch(NamedTuple):
-    """Sentences first .. last - 1, ready to be scored.
-
-    Attributes:
-        encoded: the corpus.
-        first, last: the sentences.
-        ptr: int64[n + 1], the first position of each, from 0.
-        cells: int64[n + 1], the first arc of each, from 0.
-        lengths: int64[n], tokens.
-        codes: uint64[P, R], as in `kernels.arcs`.
-        paths: uint8[cells], through the guide tree; empty without a guide.
-    """
-
-    encoded: EncodedArcs
-    first: int
-    last: int
-    ptr: NDArray[np.int64]
-    cells: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    codes: NDArray[np.uint64]
-    paths: NDArray[np.uint8]
-
-    @property
-    def size(self) -> int:
-        """The number of cells."""
-        return int(self.cells[-1])
+ROWS = power_of_two(1 << 30)
+"""The rule for a number of rows."""
 
 
 @dataclass(frozen=True)
-class ArcFeatures:
-    """Templates, and the number of rows of weights, a power of two, into which their features are hashed."""
+class ArcFeatures(ArcScorerParameters):
+    """The parameters of the linear scorer of arcs: templates, and the number of rows of weights, a power of two, into
+    which their features are hashed."""
+
+    kind: ClassVar[str] = "linear"
 
     templates: ArcTemplates
     rows: int
@@ -60,25 +35,20 @@ class ArcFeatures:
         """The number of weights."""
         return self.rows * arcs.BINS
 
-    def batch(self, encoded: EncodedArcs, first: int, last: int) -> ArcBatch:
-        """The hashed sides of sentences first .. last - 1."""
-        terms, seeds = self.templates.codes
-        low, high = encoded.position_ptr[first], encoded.position_ptr[last]
-        ptr = encoded.position_ptr[first : last + 1]
-        codes = np.empty((high - low, len(seeds)), np.uint64)
-        arcs.side_codes(encoded.columns, ptr, terms, seeds, codes)
-        cells = encoded.cells(first, last)
-        paths = np.empty(int(cells[-1]) if self.templates.guide else 0, np.uint8)
-        if self.templates.guide:
-            tree_paths(encoded.guide, ptr, paths)
-        return ArcBatch(encoded, first, last, ptr - low, cells, np.diff(ptr) - 1, codes, paths)
-
     def scores(self, weights: Floats, batch: ArcBatch) -> Floats:
-        """The scores of all arcs of a batch, by cell."""
+        """See `ArcScorerParameters.scores`."""
         scores = np.empty(batch.size, weights.dtype)
         table = weights.reshape(self.rows, -1)
         arcs.score_arcs(table, batch.codes, self.templates.sizes, batch.ptr, batch.paths, scores)
         return scores
+
+    def scorer(self, weights: Floats, gradient: Floats, threshold: float) -> LinearArcScorer:
+        """See `ArcScorerParameters.scorer`."""
+        return LinearArcScorer(self, weights, gradient, threshold)
+
+    def touched(self) -> TouchedRows:
+        """See `ArcScorerParameters.touched`."""
+        return TouchedRows(self)
 
     def add_gradient(
         self, gradient: Floats, batch: ArcBatch, difference: Floats, threshold: float
@@ -94,9 +64,23 @@ class ArcFeatures:
         )
         return rows
 
+    def to_json(self) -> dict[str, Any]:
+        """See `ArcScorerParameters.to_json`."""
+        return {"rows": self.rows}
 
-class ArcScorer:
-    """The scores of arcs under a weight vector, and the gradient of the weights: a `Scorer`.
+    @classmethod
+    def rules(cls) -> dict[str, Rule]:
+        """See `ArcScorerParameters.rules`."""
+        return {"rows": ROWS}
+
+    @classmethod
+    def of_parts(cls, description: dict[str, Any], templates: ArcTemplates) -> ArcFeatures:
+        """See `ArcScorerParameters.of_parts`."""
+        return cls(templates, description["rows"])
+
+
+class LinearArcScorer(ArcScorer):
+    """The scores of arcs under a weight vector, and the gradient of the weights.
 
     Args:
         features: what the weights mean.
@@ -107,23 +91,37 @@ class ArcScorer:
 
     def __init__(self, features: ArcFeatures, weights: Floats, gradient: Floats, threshold: float) -> None:
         self._features, self._weights, self._gradient, self._threshold = features, weights, gradient, threshold
-        self.rows: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._rows: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def scores(self, batch: ArcBatch) -> Floats:
         """See `Scorer.scores`: by cell."""
         return self._features.scores(self._weights, batch)
 
     def add_gradient(self, batch: ArcBatch, d_scores: ArcGradient) -> None:
-        """See `Scorer.add_gradient`; sets `rows` to the rows that were 0 before, possibly with repeats."""
-        self.rows = self._features.add_gradient(self._gradient, batch, d_scores.arcs, self._threshold)
+        """See `Scorer.add_gradient`."""
+        self._rows = self._features.add_gradient(self._gradient, batch, d_scores.arcs, self._threshold)
+
+    @property
+    def written(self) -> Blocks | None:
+        """See `ArcScorer.written`: the rows that were 0 before, possibly with repeats."""
+        rows = self._rows
+        if len(rows) and self._gradient.reshape(self._features.rows, -1)[rows[0]].any():
+            return rows * arcs.BINS, (rows + 1) * arcs.BINS
+        return None
 
 
-def batch_bounds(encoded: EncodedArcs) -> Iterator[tuple[int, int]]:
-    """first, last of batches of sentences with about `_BATCH_CELLS` arcs."""
-    cells = encoded.cells(0, len(encoded))
-    first = 0
-    while first < len(encoded):
-        last = int(np.searchsorted(cells, cells[first] + _BATCH_CELLS, side="right")) - 1
-        last = max(first + 1, last)
-        yield first, last
-        first = last
+class TouchedRows:
+    """The weights that the arcs of a batch can touch: the rows of all their features."""
+
+    def __init__(self, features: ArcFeatures) -> None:
+        self._features, self._calls = features, 0
+        self._seen = np.zeros(0, np.int32)
+
+    def __call__(self, batch: ArcBatch) -> Blocks:
+        """Blocks start[i] .. stop[i] - 1 of the vector."""
+        if not len(self._seen):
+            self._seen = np.zeros(self._features.rows, np.int32)
+        self._calls += 1
+        sizes = self._features.templates.sizes
+        rows = arcs.touched_rows(batch.codes, sizes, batch.ptr, batch.paths, self._seen, self._calls)
+        return rows * arcs.BINS, (rows + 1) * arcs.BINS

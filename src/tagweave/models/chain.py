@@ -15,7 +15,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.kernels import decode
 from tagweave.labels.space import LabelSpace
-from tagweave.models.emission import Tables, ViewEmission, emissions, write_emission
+from tagweave.models.chain_scorer import ChainScoring, ScorerParameters
 from tagweave.models.objective import chunk_bounds
 from tagweave.models.parameters import ChainParameters
 from tagweave.models.parts import Arrays
@@ -56,7 +56,7 @@ class ChainModel:
     to which `encoded.allow` refers by number. Without masks every label is allowed.
 
     Attributes:
-        parameters: the label space and the layout of the weights.
+        parameters: the label space, and what the weights mean.
         encoder: turns sentences into features.
         weights: [parameters.size]; never changed in place.
         task: `tag`, `segment` or `segtag`.
@@ -66,7 +66,7 @@ class ChainModel:
 
     kind: ClassVar[str] = CHAIN
 
-    parameters: ChainParameters
+    parameters: ScorerParameters
     encoder: Encoder
     weights: Floats
     task: str = "tag"
@@ -86,10 +86,9 @@ class ChainModel:
             "task": self.task,
             "coding": self.coding,
             "space": parameters.space.to_json(),
-            "weighted": [layout is not None for layout in parameters.layouts],
+            "scorer": parameters.kind,
+            **parameters.to_json(),
             "encoder": self.encoder.to_json(),
-            "transitions": parameters.transitions,
-            "edges": parameters.edges,
             "about": self.about,
         }
 
@@ -218,34 +217,38 @@ class ChainModel:
     @cached_property
     def transitions(self) -> Transitions:
         """The transition scores and potentials of the weights."""
-        return self.parameters.transition_scores(self.weights)
+        return self._scoring.transitions
 
-    def _emissions(self) -> list[ViewEmission]:
-        return emissions(self.parameters, self.weights)
+    @cached_property
+    def _scoring(self) -> ChainScoring:
+        return self.parameters.scoring(self.weights)
 
-    def _scores(
-        self,
-        encoded: Encoded,
-        first: int,
-        last: int,
-        views: list[ViewEmission] | None = None,
-        tables: Tables | None = None,
-    ) -> Floats:
+    @property
+    def linear(self) -> ChainParameters:
+        """The parameters of the linear scorer.
+
+        Raises:
+            ValueError: the model has another scorer.
+        """
+        if not isinstance(self.parameters, ChainParameters):
+            raise ValueError(f"found a model with {self.parameters.kind} scores, expected linear ones")
+        return self.parameters
+
+    def _scores(self, encoded: Encoded, first: int, last: int, scoring: ChainScoring | None = None) -> Floats:
         tokens = int(encoded.sentence_ptr[last] - encoded.sentence_ptr[first])
         scores = np.empty((tokens, len(self.space)), self.weights.dtype)
-        write_emission(views or self._emissions(), encoded, first, last, scores, tables)
+        (scoring or self._scoring).write(encoded, first, last, scores)
         return scores
 
     def _over_chunks(
         self, encoded: Encoded, run: Callable[[int, int, Floats, Transitions], None], threads: int
     ) -> None:
         """Call `run` with the scores of every batch of sentences, on several threads."""
-        transitions, views = self.transitions, self._emissions()
-        tables = [view.type_table(encoded) for view in views]
+        scoring = self._scoring.prepared(encoded)
         bounds = chunk_bounds(encoded, len(self.space))
 
         def chunk(i: int) -> None:
-            run(bounds[i], bounds[i + 1], self._scores(encoded, bounds[i], bounds[i + 1], views, tables), transitions)
+            run(bounds[i], bounds[i + 1], self._scores(encoded, bounds[i], bounds[i + 1], scoring), scoring.transitions)
 
         if threads == 1:
             for i in range(len(bounds) - 1):

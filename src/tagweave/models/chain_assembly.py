@@ -16,12 +16,10 @@ from tagweave.features.lexicon import LexiconColumns
 from tagweave.features.rules import weights_of
 from tagweave.features.templates import Templates
 from tagweave.labels.space import LabelSpace
-from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.models.chain import ChainModel
-from tagweave.models.chain_rules import check_chain, check_chain_arrays, check_layout
+from tagweave.models.chain_rules import check_chain, check_chain_arrays
+from tagweave.models.chain_scorers import SCORERS
 from tagweave.models.guide import GuidedEncoder
-from tagweave.models.layout import Layout
-from tagweave.models.parameters import ChainParameters
 from tagweave.models.parts import Arrays, unnested
 from tagweave.models.pieces import PieceEncoder
 from tagweave.models.proposal import ProposingEncoder
@@ -44,25 +42,13 @@ def assemble(description: Description, arrays: Arrays) -> ChainModel:
         LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError: parts that do not fit.
     """
     check_chain_arrays(description, arrays)
-    parameters = _parameters(description, arrays)
-    encoder = ENCODERS[description["encoder"]["kind"]](description["encoder"], arrays, parameters.space)
-    windows = encoder.windows
-    for view, layout in parameters.weighted:
-        check_layout(layout, windows, len(view.names))
+    space = LabelSpace.from_json(description["space"])
+    parameters = SCORERS[description["scorer"]].of_parts(description, space, arrays)
+    encoder = ENCODERS[description["encoder"]["kind"]](description["encoder"], arrays, space)
+    parameters.check_encoder(encoder.windows)
     weights_of((parameters.size,)).check(arrays["weights"], "weights")
     task, coding, about = description["task"], description["coding"], description["about"]
     return ChainModel(parameters, encoder, arrays["weights"], task, coding, about)
-
-
-def _parameters(description: Description, arrays: Arrays) -> ChainParameters:
-    space, weighted = LabelSpace.from_json(description["space"]), description["weighted"]
-    layouts = tuple(
-        Layout(arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"]) if has_weights else None
-        for i, has_weights in enumerate(weighted)
-    )
-    scheme = TransitionScheme(*(arrays[f"scheme.{part}"] for part in ("transition", "start", "end")))
-    observed = tuple(arrays[f"observed.{i}"] for i in range(sum(weighted))) if "observed.0" in arrays else None
-    return ChainParameters(space, layouts, scheme, description["transitions"], description["edges"], observed)
 
 
 def _templates(description: Description, arrays: Arrays, space: LabelSpace) -> TemplateEncoder:

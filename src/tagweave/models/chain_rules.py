@@ -20,21 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tagweave.features.rules import (
-    BOOLEANS,
     BYTES,
-    CELLS,
     CODES,
     FLOATS,
-    POINTERS,
     ArrayRule,
     Rule,
     check_arrays,
     distinct,
-    flag,
     list_of,
     number,
     one_of,
@@ -47,11 +40,10 @@ from tagweave.features.templates import MOST_TEMPLATES
 from tagweave.labels.coding import CODINGS, LETTERS
 from tagweave.labels.transition_scheme import split_label
 from tagweave.models.about_rules import ABOUT
-from tagweave.models.layout import Layout
+from tagweave.models.chain_scorers import SCORERS
 from tagweave.models.parts import Arrays
+from tagweave.structures.kinds import CHAIN
 
-KIND = "chain"
-_FEATURES = 1 << 16  # checked at a time
 GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
 
 _VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})
@@ -65,15 +57,15 @@ def check_chain(value: Any, where: str = "") -> None:
     Raises:
         ValueError: it does not.
     """
-    _CHAIN(value, where)
+    _HAS_SCORER(value, where)
+    record({**_CHAIN, **SCORERS[value["scorer"]].rules()}, _OF_A_FILE)(value, where)
     space, coding = value["space"], value["coding"]
     for view in space["views"]:
         _check_view(view, len(space["names"]))
     sides = space["views"][: max(1, len(space["views"]) - 1)]  # the last view of bundles is the joint one
     for view in sides:
         _check_coding(view["names"], coding)
-    if len(value["weighted"]) != len(space["views"]) or not any(value["weighted"]):
-        refuse(value["weighted"], f"{where}weighted", "one for each view, and one that has weights")
+    SCORERS[value["scorer"]].check(value, where)
     if (value["task"] == "tag") != (coding == ""):
         refuse(coding, f"{where}coding", "a coding of words where the task is one of characters")
     for part, each in parts_of(value["encoder"]):
@@ -111,20 +103,17 @@ def _check_encoder(value: Any, where: str) -> None:
     record({"kind": text, **_ENCODERS[value["kind"]]})(value, where)
 
 
-_CHAIN = record(
-    {
-        "kind": one_of(KIND),
-        "task": one_of("tag", "segment", "segtag"),
-        "coding": one_of("", *CODINGS),
-        "space": _SPACE,
-        "weighted": list_of(flag),
-        "encoder": _check_encoder,
-        "transitions": flag,
-        "edges": flag,
-        "about": ABOUT,
-    },
-    {"format": whole(), "version": text},
-)
+_CHAIN: dict[str, Rule] = {
+    "kind": one_of(CHAIN),
+    "task": one_of("tag", "segment", "segtag"),
+    "coding": one_of("", *CODINGS),
+    "space": _SPACE,
+    "scorer": text,
+    "encoder": _check_encoder,
+    "about": ABOUT,
+}
+_OF_A_FILE: dict[str, Rule] = {"format": whole(), "version": text}
+_HAS_SCORER = record({"scorer": one_of(*SCORERS)}, others=True)
 
 
 def parts_of(encoder: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -149,49 +138,14 @@ def check_chain_arrays(description: dict[str, Any], arrays: Arrays) -> None:
 
 
 def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
-    Y, encoder = len(description["space"]["names"]), description["encoder"]
+    encoder = description["encoder"]
     rules = {
         "weights": ArrayRule(FLOATS, (None,)),  # checked when their number is known
-        "scheme.transition": ArrayRule(BOOLEANS, (Y, Y)),
-        "scheme.start": ArrayRule(BOOLEANS, (Y,)),
-        "scheme.end": ArrayRule(BOOLEANS, (Y,)),
         "index.codes": ArrayRule(CODES, (None,)) if encoder["kind"] == "attributes" else GRAMS,
+        **SCORERS[description["scorer"]].array_rules(description, arrays),
     }
-    features = len(arrays["index.codes"]) if "index.codes" in arrays else 0
-    weighted = 0
-    for i, (view, has_weights) in enumerate(zip(description["space"]["views"], description["weighted"], strict=True)):
-        if has_weights:
-            rules[f"layout.{i}.ptr"] = ArrayRule(POINTERS, (features + 1,), is_pointer=True)
-            rules[f"layout.{i}.cell"] = ArrayRule(CELLS, (None,))
-            if "observed.0" in arrays:
-                rules[f"observed.{weighted}"] = ArrayRule(BOOLEANS, (len(view["names"]),) * 2)
-            weighted += 1
     if encoder["kind"] == "attributes":
         rules["index.attributes"] = ArrayRule(BYTES, (None,))
     elif "lexicon.words" in arrays:
         rules["lexicon.words"] = ArrayRule(BYTES, (None,))
     return rules
-
-
-def check_layout(layout: Layout, windows: NDArray[np.int64], tags: int) -> None:
-    """Raise unless every weight has a cell, and every cell is inside the window of its feature.
-
-    Args:
-        layout: its pointers never fall.
-        windows: int64[F], how many tokens see each feature.
-        tags: the number of tags of the view.
-
-    Raises:
-        ValueError: a cell is missing, superfluous or out of range.
-    """
-    rows, dense_rows = np.diff(layout.ptr), windows * tags
-    if not len(layout.cell):  # dense, or empty
-        if rows.any() and not np.array_equal(rows, dense_rows):
-            refuse("pointers", "layout", "all weights of the window of every feature")
-    elif layout.size != len(layout.cell):
-        refuse(len(layout.cell), "the cells of a layout", f"{layout.size}")
-    for low in range(0, len(rows) if len(layout.cell) else 0, _FEATURES):
-        part = slice(low, low + _FEATURES)
-        cell = layout.cell[layout.ptr[low] : layout.ptr[min(low + _FEATURES, len(rows))]]
-        if (cell >= np.repeat(dense_rows[part], rows[part])).any():
-            refuse("cells", "layout", "cells in the window of their feature")

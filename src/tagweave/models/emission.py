@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from tagweave.features.encoded import Encoded
 from tagweave.kernels import emission
 from tagweave.labels.space import View
 from tagweave.models.layout import Layout
-from tagweave.models.parameters import ChainParameters
+
+if TYPE_CHECKING:
+    from tagweave.models.parameters import ChainParameters
 
 Floats = NDArray[Any]
 Tables = Sequence[Floats | None]

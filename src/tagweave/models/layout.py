@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
+from tagweave.features.rules import refuse
 from tagweave.models.observed_pairs import CELL, observed_cells
+
+_FEATURES = 1 << 16  # checked at a time
 
 
 @dataclass(frozen=True)
@@ -53,3 +56,27 @@ def _pointers(counts: NDArray[np.int64]) -> NDArray[Any]:
     """0 and the running sums of counts, in the smallest type: kernels access them at random, so smaller is faster."""
     ends = np.concatenate([[0], np.cumsum(counts)])
     return ends.astype(np.int32 if ends[-1] < np.iinfo(np.int32).max else np.int64)
+
+
+def check_layout(layout: Layout, windows: NDArray[np.int64], tags: int) -> None:
+    """Raise unless every weight has a cell, and every cell is inside the window of its feature.
+
+    Args:
+        layout: its pointers never fall.
+        windows: int64[F], how many tokens see each feature.
+        tags: the number of tags of the view.
+
+    Raises:
+        ValueError: a cell is missing, superfluous or out of range.
+    """
+    rows, dense_rows = np.diff(layout.ptr), windows * tags
+    if not len(layout.cell):  # dense, or empty
+        if rows.any() and not np.array_equal(rows, dense_rows):
+            refuse("pointers", "layout", "all weights of the window of every feature")
+    elif layout.size != len(layout.cell):
+        refuse(len(layout.cell), "the cells of a layout", f"{layout.size}")
+    for low in range(0, len(rows) if len(layout.cell) else 0, _FEATURES):
+        part = slice(low, low + _FEATURES)
+        cell = layout.cell[layout.ptr[low] : layout.ptr[min(low + _FEATURES, len(rows))]]
+        if (cell >= np.repeat(dense_rows[part], rows[part])).any():
+            refuse("cells", "layout", "cells in the window of their feature")

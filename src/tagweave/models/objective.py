@@ -11,17 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
-from tagweave.kernels import emission, update
-from tagweave.kernels.perceptron import correct
-from tagweave.models import perceptron
-from tagweave.models.emission import Tables, emissions
-from tagweave.models.linear_scorer import LinearScorer
-from tagweave.models.parameters import ChainParameters
+from tagweave.kernels import update
+from tagweave.models.chain_scorer import Blocks, ChainScorer, ChainScoring, ScorerParameters
 from tagweave.models.sampling import Order, drawn, of_like_length
 from tagweave.structures.chain import Chain
 from tagweave.structures.lockstep import Batch, Workspace
-from tagweave.structures.loss import ContradictionError, add_loss
-from tagweave.structures.transitions import Transitions
+from tagweave.structures.loss import add_loss
 
 Floats = NDArray[Any]
 
@@ -37,7 +32,7 @@ class ChainObjective:
     Sentences whose evidence excludes nothing are left out: their loss and gradient are exactly 0.
 
     Args:
-        parameters: the label space and the layout of the weights.
+        parameters: the label space and the weights' meaning, from which scorers are made.
         encoded: training sentences with their evidence.
         masks: uint8[sets, Y], the label sets to which `encoded.allow` refers by number.
         threads: how many threads share a pass. The same number gives bit-identical sums.
@@ -48,7 +43,7 @@ class ChainObjective:
 
     def __init__(
         self,
-        parameters: ChainParameters,
+        parameters: ScorerParameters,
         encoded: Encoded,
         masks: NDArray[Any],
         threads: int = 1,
@@ -65,10 +60,8 @@ class ChainObjective:
         self.dtype = dtype
         self._chunks: list[list[Batch]] | None = None
         self._workspaces: dict[int, Workspace] = {}
-        self._type_sizes = np.diff(encoded.type_ptr)
-        self._seen = np.zeros(len(parameters.weighted[0][1].ptr) - 1, np.int32)
+        self._touched = parameters.touched(self.encoded)
         self._scratch: dict[int, Floats] = {}
-        self._calls = 0
         corpus = np.zeros(len(encoded), np.int32) if corpora is None or not sizes else corpora
         self._sizes = tuple(sizes) or (len(self),)
         self._members = [np.flatnonzero(corpus[informative] == c) for c in range(len(self._sizes))]
@@ -83,26 +76,25 @@ class ChainObjective:
 
     def loss_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
         """The loss of all sentences and its gradient [size]."""
-        transitions = self.parameters.transition_scores(weights)
-        tables = self._type_tables(weights)
+        scoring = self.parameters.scoring(weights).prepared(self.encoded)
         threads = range(len(self._full_pass()))
         with ThreadPoolExecutor(self.threads) as pool:
-            parts = list(pool.map(lambda thread: self._run(weights, transitions, tables, thread), threads))
+            parts = list(pool.map(lambda thread: self._run(scoring, thread), threads))
         _, gradient, scorer = parts[0]
         for _, others, other in parts[1:]:
             gradient += others
-            scorer.merge_tables(other)
-        scorer.finish_tables(self.encoded)
+            scorer.merge_pass(other)
+        scorer.finish_pass(self.encoded)
         return sum(loss for loss, _, _ in parts), gradient
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of sentences first .. last - 1; adds its gradient to `gradient`."""
-        transitions = self.parameters.transition_scores(weights)
+        scoring = self.parameters.scoring(weights)
         work = (self.encoded.sentence_ptr[last] - self.encoded.sentence_ptr[first]) * len(self.parameters.space) ** 2
         bounds = np.linspace(first, last, (self.threads if work >= _SHARED_WORK else 1) + 1).astype(int).tolist()
         batches = [Batch.of(self.encoded, low, high) for low, high in pairwise(bounds)]
         scorers = [
-            self._scorer(weights, self._scratch_gradient(i, gradient), transitions, i, len(batch.rows))
+            scoring.scorer(self._scratch_gradient(i, gradient), self._workspace(i, len(batch.rows)))
             for i, batch in enumerate(batches)
         ]
 
@@ -139,37 +131,11 @@ class ChainObjective:
         Raises:
             ContradictionError: no label sequence agrees with the evidence of a mistaken sentence.
         """
-        views = perceptron.views(self.parameters, weights, totals)
-        base = perceptron.transitions(self.parameters, self.dtype)
-        sentences = perceptron.sentences(self.encoded, self.masks, self._only)
-        buffers = perceptron.allocate(views, len(self.parameters.weighted), base, sentences, first, last)
-        mistakes, impossible = correct(views, base, sentences, first, last, batch, step, buffers)
-        if impossible >= 0:
-            raise ContradictionError(
-                f"training sentence {impossible + 1}: no label sequence agrees with the annotation"
-            )
-        return int(mistakes)
+        return self.parameters.correct(weights, totals, self.encoded, self.masks, first, last, batch, step)
 
-    def touched(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def touched(self, first: int, last: int) -> Blocks:
         """The weights that sentences first .. last - 1 can touch, as blocks start[i] .. stop[i] - 1 of the vector."""
-        e, ptr = self.encoded, self.encoded.sentence_ptr
-        extra = e.outer_anchors
-        rows = int(ptr[first]) + first * extra, int(ptr[last]) + last * extra
-        word_types = e.word_types[ptr[first] : ptr[last]]
-        most = (rows[1] - rows[0]) * e.grams.shape[1] + int(self._type_sizes[word_types].sum())
-        features = np.empty(most, np.int32)
-        self._calls += 1
-        count = emission.touched_features(
-            e.grams, *rows, e.type_ptr, e.type_features, word_types, self._seen, self._calls, features
-        )
-        starts: list[NDArray[np.int64]] = []
-        stops: list[NDArray[np.int64]] = []
-        offsets = self.parameters.offsets
-        for (_, layout), offset, end in zip(self.parameters.weighted, offsets[:-1], offsets[1:], strict=True):
-            at = features[:count]
-            starts += [layout.ptr[at].astype(np.int64) + offset, np.array([offset + layout.size])]
-            stops += [layout.ptr[at + 1].astype(np.int64) + offset, np.array([end])]  # transitions are always touched
-        return np.concatenate(starts), np.concatenate(stops)
+        return self._touched(first, last)
 
     def order(self, seed: int, iteration: int, batch: int) -> Order:
         """The sentences of an iteration, in the order in which it takes batches of them."""
@@ -184,14 +150,11 @@ class ChainObjective:
         other._workspaces, other._scratch = self._workspaces, self._scratch  # shared: they grow as needed
         return other
 
-    def with_parameters(self, parameters: ChainParameters) -> ChainObjective:
+    def with_parameters(self, parameters: ScorerParameters) -> ChainObjective:
         """The objective of other parameters over the same label space, for the same sentences."""
         other = ChainObjective(parameters, self.encoded, self.masks, self.threads, self.dtype)
         other._members, other._sizes = self._members, self._sizes
         return other
-
-    def _type_tables(self, weights: Floats) -> Tables:
-        return [view.type_table(self.encoded) for view in emissions(self.parameters, weights)]
 
     def _workspace(self, thread: int, rows: int) -> Workspace:
         """The buffers of a thread, for at least `rows` tokens."""
@@ -208,19 +171,17 @@ class ChainObjective:
             self._chunks = [batches[i : i + share] for i in range(0, len(batches), share)] or [[]]
         return self._chunks
 
-    def _run(
-        self, weights: Floats, transitions: Transitions, tables: Tables, thread: int
-    ) -> tuple[float, Floats, LinearScorer]:
-        """The loss and gradient over the batches of one thread; the scorer holds the gradient of the tables."""
+    def _run(self, scoring: ChainScoring, thread: int) -> tuple[float, Floats, ChainScorer]:
+        """The loss and gradient over the batches of one thread; the scorer holds what is added after a full pass."""
         gradient, batches = np.zeros(self.size, self.dtype), self._full_pass()[thread]
         rows = max((len(batch.rows) for batch in batches), default=0)
-        scorer = self._scorer(weights, gradient, transitions, thread, rows, tables)
+        scorer = scoring.scorer(gradient, self._workspace(thread, rows))
         structure = self._chain(thread)
         loss = sum((self._add_loss(scorer, structure, batch) for batch in batches), 0.0)
         scorer.finish(gradient)
         return loss, gradient, scorer
 
-    def _add_loss(self, scorer: LinearScorer, structure: Chain, batch: Batch) -> float:
+    def _add_loss(self, scorer: ChainScorer, structure: Chain, batch: Batch) -> float:
         d_scores = scorer.gradient(batch)
         loss = add_loss(structure, scorer.scores(batch), batch, d_scores)
         scorer.add_gradient(batch, d_scores)
@@ -228,17 +189,6 @@ class ChainObjective:
 
     def _chain(self, thread: int) -> Chain:
         return Chain(self.masks, self._workspace(thread, 0), self._only, self.parameters.transitions)
-
-    def _scorer(
-        self,
-        weights: Floats,
-        gradient: Floats,
-        transitions: Transitions,
-        thread: int,
-        rows: int,
-        tables: Tables | None = None,
-    ) -> LinearScorer:
-        return LinearScorer(self.parameters, weights, gradient, self._workspace(thread, rows), transitions, tables)
 
 
 def chunk_bounds(encoded: Encoded, labels: int) -> list[int]:

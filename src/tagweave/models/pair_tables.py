@@ -25,6 +25,7 @@ from tagweave.labels.transition_scheme import TransitionScheme, split_label
 from tagweave.models.chain import ChainModel
 from tagweave.models.characters import POINTS, Characters, Codes, UnfitModelError, canonical, identity_of
 from tagweave.models.emission import ViewEmission, emissions
+from tagweave.models.parameters import ChainParameters
 
 Floats = NDArray[np.float32]
 Column = Callable[[str, int], NDArray[Any]]
@@ -92,12 +93,14 @@ class PairTables:
     def __init__(self, model: ChainModel) -> None:
         if model.task != "segment" or not isinstance(model.encoder, TemplateEncoder):
             raise UnfitModelError(f"found a model of the task {model.task}, expected segment without a guide")
+        if not isinstance(model.parameters, ChainParameters):
+            raise UnfitModelError(f"found {model.parameters.kind} scores, expected linear ones")
         if not np.isfinite(model.weights).all():
             raise UnfitModelError("found weights that are not numbers")
         if len(model.space) > LANES or not model.space.views[0].is_identity:
             raise UnfitModelError(f"found {len(model.space)} labels, expected {LANES} at most")
         self._index = model.encoder.index
-        self._emissions = emissions(model.parameters, model.weights)
+        self._emissions = emissions(model.linear, model.weights)
         self._seen = np.zeros(len(self._index), bool)
         self._grams = list(_grams(model.encoder))
         self._lead = max(0, *(-grams.low for grams in self._grams))
@@ -281,7 +284,7 @@ def _labels(model: ChainModel) -> kernels.Labels:
     pairs = [(getattr(scheme, part), getattr(expected, part)) for part in ("transition", "start", "end")]
     if not all(np.array_equal(own, of_coding) for own, of_coding in pairs):
         raise UnfitModelError("found transitions of another scheme than the coding's")
-    scores = model.parameters.transition_scores(model.weights)
+    scores = model.transitions
     begin, end = np.full(LANES, -np.inf, np.float32), np.full(LANES, -np.inf, np.float32)
     begin[: len(names)], end[: len(names)] = scores.start_score, scores.end_score
     transition = np.full((LANES, LANES), -np.inf, np.float32)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.features.encoded import Encoded
+from tagweave.features.rules import BOOLEANS, CELLS, POINTERS, ArrayRule, Rule, flag, list_of, refuse
 from tagweave.kernels import transitions as kernels
 from tagweave.labels.space import LabelSpace, View
 from tagweave.labels.transition_scheme import TransitionScheme
-from tagweave.models.layout import Layout
+from tagweave.models import perceptron
+from tagweave.models.chain_scorer import Description, ScorerParameters
+from tagweave.models.layout import Layout, check_layout
+from tagweave.models.linear_scorer import LinearScoring, TouchedWeights
 from tagweave.models.parts import Arrays
 from tagweave.structures.transitions import Transitions
 
@@ -36,8 +41,8 @@ class ViewWeights:
 
 
 @dataclass(frozen=True)
-class ChainParameters:
-    """The label space of a chain model and the layout of its weights.
+class ChainParameters(ScorerParameters):
+    """The parameters of the linear scorer: the label space of a chain model and the layout of its weights.
 
     Attributes:
         space: the labels and their views.
@@ -47,6 +52,8 @@ class ChainParameters:
         edges: whether the first and the last label have weights (tsuboi-2008's S and E).
         observed_transitions: per view with weights, bool[Y, Y]: the transitions that have one; `None`: all.
     """
+
+    kind: ClassVar[str] = "linear"
 
     space: LabelSpace
     layouts: tuple[Layout | None, ...]
@@ -74,6 +81,74 @@ class ChainParameters:
     def size(self) -> int:
         """The length of the weight vector."""
         return self.offsets[-1]
+
+    def scoring(self, weights: Floats) -> LinearScoring:
+        """See `ScorerParameters.scoring`."""
+        return LinearScoring(self, weights, self.transition_scores(weights))
+
+    def touched(self, encoded: Encoded) -> TouchedWeights:
+        """See `ScorerParameters.touched`."""
+        return TouchedWeights(self, encoded)
+
+    def correct(
+        self, weights: Floats, totals: Floats, encoded: Encoded, masks: Floats, first: int, last: int, *steps: int
+    ) -> int:
+        """See `ScorerParameters.correct`."""
+        batch, step = steps
+        return perceptron.correct(self, weights, totals, encoded, masks, first, last, batch, step)
+
+    def to_json(self) -> Description:
+        """See `ScorerParameters.to_json`."""
+        weighted = [layout is not None for layout in self.layouts]
+        return {"weighted": weighted, "transitions": self.transitions, "edges": self.edges}
+
+    @classmethod
+    def rules(cls) -> dict[str, Rule]:
+        """See `ScorerParameters.rules`."""
+        return {"weighted": list_of(flag), "transitions": flag, "edges": flag}
+
+    @classmethod
+    def check(cls, description: Description, where: str) -> None:
+        """See `ScorerParameters.check`."""
+        weighted, views = description["weighted"], description["space"]["views"]
+        if len(weighted) != len(views) or not any(weighted):
+            refuse(weighted, f"{where}weighted", "one for each view, and one that has weights")
+
+    @classmethod
+    def array_rules(cls, description: Description, arrays: Arrays) -> dict[str, ArrayRule]:
+        """See `ScorerParameters.array_rules`."""
+        labels, features = len(description["space"]["names"]), len(arrays.get("index.codes", ()))
+        rules = {
+            "scheme.transition": ArrayRule(BOOLEANS, (labels, labels)),
+            "scheme.start": ArrayRule(BOOLEANS, (labels,)),
+            "scheme.end": ArrayRule(BOOLEANS, (labels,)),
+        }
+        weighted = 0
+        for i, (view, has) in enumerate(zip(description["space"]["views"], description["weighted"], strict=True)):
+            if has:
+                rules[f"layout.{i}.ptr"] = ArrayRule(POINTERS, (features + 1,), is_pointer=True)
+                rules[f"layout.{i}.cell"] = ArrayRule(CELLS, (None,))
+                if "observed.0" in arrays:
+                    rules[f"observed.{weighted}"] = ArrayRule(BOOLEANS, (len(view["names"]),) * 2)
+                weighted += 1
+        return rules
+
+    @classmethod
+    def of_parts(cls, description: Description, space: LabelSpace, arrays: Arrays) -> ChainParameters:
+        """See `ScorerParameters.of_parts`."""
+        weighted = description["weighted"]
+        layouts = tuple(
+            Layout(arrays[f"layout.{i}.ptr"], arrays[f"layout.{i}.cell"]) if has_weights else None
+            for i, has_weights in enumerate(weighted)
+        )
+        scheme = TransitionScheme(*(arrays[f"scheme.{part}"] for part in ("transition", "start", "end")))
+        observed = tuple(arrays[f"observed.{i}"] for i in range(sum(weighted))) if "observed.0" in arrays else None
+        return cls(space, layouts, scheme, description["transitions"], description["edges"], observed)
+
+    def check_encoder(self, windows: NDArray[np.int64]) -> None:
+        """See `ScorerParameters.check_encoder`."""
+        for view, layout in self.weighted:
+            check_layout(layout, windows, len(view.names))
 
     def arrays(self) -> Arrays:
         """The arrays of a model file, by name."""

@@ -1,19 +1,44 @@
-"""The arguments of the perceptron's kernel: views, transitions, sentences and buffers."""
+"""Perceptron steps of linear scores, and the arguments of their kernel: views, transitions, sentences and buffers."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.encoded import Encoded
 from tagweave.kernels import perceptron as kernels
-from tagweave.models.parameters import ChainParameters, ViewWeights
+from tagweave.structures.loss import ContradictionError
+
+if TYPE_CHECKING:
+    from tagweave.models.parameters import ChainParameters, ViewWeights
 
 Floats = NDArray[Any]
 
 _VIEWS = 3  # the fewest views that the kernel takes
+
+
+def correct(
+    parameters: ChainParameters,
+    weights: Floats,
+    totals: Floats,
+    encoded: Encoded,
+    masks: Floats,
+    first: int,
+    last: int,
+    batch: int,
+    step: int,
+) -> int:
+    """Perceptron steps over sentences first .. last - 1: see `ChainObjective.correct`."""
+    only = np.where(masks.sum(axis=1) == 1, masks.argmax(axis=1), -1).astype(np.int32)
+    of_views, base = views(parameters, weights, totals), transitions(parameters, masks.dtype.type)
+    given = sentences(encoded, masks, only)
+    buffers = allocate(of_views, len(parameters.weighted), base, given, first, last)
+    mistakes, impossible = kernels.correct(of_views, base, given, first, last, batch, step, buffers)
+    if impossible >= 0:
+        raise ContradictionError(f"training sentence {impossible + 1}: no label sequence agrees with the annotation")
+    return int(mistakes)
 
 
 def views(parameters: ChainParameters, weights: Floats, totals: Floats) -> tuple[kernels.ViewWeights, ...]:

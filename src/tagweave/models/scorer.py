@@ -12,8 +12,8 @@ Gradient_contra = TypeVar("Gradient_contra", contravariant=True)
 class Scorer(Protocol[Batch_contra, Scores_co, Gradient_contra]):
     """Scores under some parameters; a structure (`tagweave.structures`) sees only the scores.
 
-    The scorers so far are linear in weights of template features: for chains (`linear_scorer`) and arcs
-    (`arc_features`).
+    Scorers of chains are subclasses of `chain_scorer.ChainScorer`, those of arcs of `arc_scorer.ArcScorer`. So far all
+    are linear in weights of template features (`linear_scorer`, `arc_features`).
     """
 
     def scores(self, batch: Batch_contra) -> Scores_co:

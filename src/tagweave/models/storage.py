@@ -27,7 +27,7 @@ _ASSEMBLIES = {CHAIN: "tagweave.models.chain_assembly", TREE: "tagweave.models.t
 _HEAD = record({"format": whole(), "version": text, "kind": one_of(*_ASSEMBLIES)}, others=True)
 _UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _KEY = "tagweave"  # a single key: the order of several would be random
-_FORMAT = 6  # raised with every change of the file's content
+_FORMAT = 7  # raised with every change of the file's content
 
 
 class ModelFileError(ValueError):

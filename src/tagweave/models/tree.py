@@ -17,8 +17,8 @@ from tagweave.features.given_columns import given_columns
 from tagweave.features.sentence_length import check_lengths
 from tagweave.kernels.projective import are_projective_trees
 from tagweave.models.aligned import aligned_zeros, is_aligned
-from tagweave.models.arc_features import ArcBatch, ArcFeatures, batch_bounds
 from tagweave.models.arc_labels import ArcLabels
+from tagweave.models.arc_scorer import ArcBatch, ArcScorerParameters, batch_bounds
 from tagweave.models.parts import Arrays, nested
 from tagweave.structures.kinds import TREE
 from tagweave.structures.tree import Tree, arc_cells, exclude
@@ -43,7 +43,7 @@ class TreeModel:
 
     kind: ClassVar[str] = TREE
 
-    features: ArcFeatures
+    features: ArcScorerParameters
     weights: Floats
     labels: ArcLabels | None = None
     single_root: bool = True
@@ -61,7 +61,8 @@ class TreeModel:
             "guideline": self.guideline,
             "single_root": self.single_root,
             "templates": list(templates.texts),
-            "rows": self.features.rows,
+            "scorer": self.features.kind,
+            **self.features.to_json(),
             "about": self.about,
         }
         if self.labels is not None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from tagweave.features.arc_templates import ArcTemplates
 from tagweave.features.relation_templates import RelationTemplates
-from tagweave.models.arc_features import ArcFeatures
 from tagweave.models.arc_labels import ArcLabels
+from tagweave.models.arc_scorers import ARC_SCORERS
 from tagweave.models.parts import Arrays, unnested
 from tagweave.models.tree import TreeModel
 from tagweave.models.tree_rules import check_tree, check_tree_arrays
@@ -29,8 +29,8 @@ def assemble(description: Description, arrays: Arrays) -> TreeModel:
     """
     templates = ArcTemplates(tuple(description["templates"]), description.get("guided_by", ""))
     _ = templates.codes  # parses them
-    features = ArcFeatures(templates, description["rows"])
-    check_tree_arrays(description, arrays)
+    features = ARC_SCORERS[description["scorer"]].of_parts(description, templates)
+    check_tree_arrays(description, arrays, features.size)
     labels = _relations(description, arrays) if "relations" in description else None
     guide = assemble(description["guide"], unnested(arrays, "guide")) if "guide" in description else None
     single_root, guideline, about = description["single_root"], description["guideline"], description["about"]

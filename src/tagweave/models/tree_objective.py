@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 
 from tagweave.features.arcs import EncodedArcs
 from tagweave.features.ragged import pointers
-from tagweave.kernels import arcs
 from tagweave.kernels.projective import are_projective_trees
-from tagweave.models.arc_features import ArcBatch, ArcFeatures, ArcScorer, batch_bounds
+from tagweave.models.arc_scorer import ArcBatch, ArcScorer, ArcScorerParameters, Blocks, batch_bounds
 from tagweave.models.mistakes import correct_mistakes
 from tagweave.models.sampling import drawn
 from tagweave.structures.loss import ContradictionError, add_loss
 from tagweave.structures.tree import ArcGradient, Tree, allowed_cells, arc_cells, exclude, known_heads
 
 Floats = NDArray[Any]
-Blocks = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _NEGLIGIBLE = 1e-4  # probability below which an arc moves no float32 weight
 
@@ -43,7 +41,7 @@ class TreeObjective:
 
     def __init__(
         self,
-        features: ArcFeatures,
+        features: ArcScorerParameters,
         encoded: EncodedArcs,
         single_root: bool = True,
         threads: int = 1,
@@ -56,9 +54,8 @@ class TreeObjective:
             raise _contradiction(int(np.flatnonzero(informative)[no_trees.argmax()]))
         self._structure = Tree(single_root)
         self._threshold = _NEGLIGIBLE if dtype == np.float32 else 0.0
-        self._seen = np.zeros(0, np.int32)
-        self._calls = 0
-        self._written: tuple[int, int, Floats, NDArray[np.int64]] | None = None
+        self._touched = features.touched()
+        self._written: tuple[int, int, ArcScorer] | None = None
 
     @property
     def size(self) -> int:
@@ -75,7 +72,7 @@ class TreeObjective:
 
         def run(thread: int) -> tuple[float, Floats]:
             gradient, loss = np.zeros(self.size, self.dtype), 0.0
-            scorer = ArcScorer(self.features, weights, gradient, self._threshold)
+            scorer = self.features.scorer(weights, gradient, self._threshold)
             for first, last in bounds[thread * share : (thread + 1) * share]:
                 loss += self._add_loss(scorer, self.features.batch(self.encoded, first, last))
             return loss, gradient
@@ -88,9 +85,9 @@ class TreeObjective:
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of sentences first .. last - 1; adds its gradient to `gradient`."""
-        scorer = ArcScorer(self.features, weights, gradient, self._threshold)
+        scorer = self.features.scorer(weights, gradient, self._threshold)
         loss = self._add_loss(scorer, self.features.batch(self.encoded, first, last))
-        self._written = first, last, gradient, scorer.rows
+        self._written = first, last, scorer
         return loss
 
     def add_mistakes(self, weights: Floats, first: int, last: int, gradient: Floats) -> int:
@@ -101,7 +98,7 @@ class TreeObjective:
             The number of such sentences.
         """
         batch = self.features.batch(self.encoded, first, last)
-        scorer = ArcScorer(self.features, weights, gradient, self._threshold)
+        scorer = self.features.scorer(weights, gradient, self._threshold)
         scores = scorer.scores(batch)
         best = self._structure.best(scores, batch)
         wrong = self._contradicts(batch, best)
@@ -119,7 +116,7 @@ class TreeObjective:
         d_scores.arcs[arc_cells(batch, best)] += times
         np.subtract.at(d_scores.arcs, arc_cells(batch, target), times)
         scorer.add_gradient(batch, d_scores)
-        self._written = first, last, gradient, scorer.rows
+        self._written = first, last, scorer
         return int(wrong.sum())
 
     def correct(self, weights: Floats, totals: Floats, first: int, last: int, batch: int, step: int) -> int:
@@ -133,12 +130,10 @@ class TreeObjective:
         touch: far fewer than the features of all arcs.
         """
         if self._written is not None:
-            *own, gradient, rows = self._written
-            if own == [first, last] and len(rows) and gradient.reshape(self.features.rows, -1)[rows[0]].any():
-                return rows * arcs.BINS, (rows + 1) * arcs.BINS
-        batch = self.features.batch(self.encoded, first, last)
-        rows = self._rows(batch)
-        return rows * arcs.BINS, (rows + 1) * arcs.BINS
+            *own, scorer = self._written
+            if own == [first, last] and (blocks := scorer.written) is not None:
+                return blocks
+        return self._touched(self.features.batch(self.encoded, first, last))
 
     def order(self, seed: int, iteration: int, batch: int) -> NDArray[np.int64]:
         """All sentences, in a random order that is a function of the arguments."""
@@ -147,7 +142,7 @@ class TreeObjective:
     def shuffled(self, order: NDArray[np.int64]) -> TreeObjective:
         """The same objective over these sentences, in this order."""
         other = TreeObjective(self.features, self.encoded.take(order), self.single_root, self.threads, self.dtype)
-        other._seen, other._calls = self._seen, self._calls
+        other._touched = self._touched
         return other
 
     def _add_loss(self, scorer: ArcScorer, batch: ArcBatch) -> float:
@@ -168,15 +163,6 @@ class TreeObjective:
         return np.logical_or.reduceat(wrong, pointers(batch.lengths)[:-1]) & (
             self.encoded.weights[batch.first : batch.last] > 0
         )
-
-    def _rows(self, batch: ArcBatch) -> NDArray[np.int64]:
-        """The distinct rows of weights of all features of all arcs."""
-        if not len(self._seen):
-            self._seen = np.zeros(self.features.rows, np.int32)
-        self._calls += 1
-        sizes = self.features.templates.sizes
-        rows: NDArray[np.int64] = arcs.touched_rows(batch.codes, sizes, batch.ptr, batch.paths, self._seen, self._calls)
-        return rows
 
 
 def _no_trees(encoded: EncodedArcs, single_root: bool) -> NDArray[np.bool_]:

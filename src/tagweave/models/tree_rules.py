@@ -14,13 +14,13 @@ from typing import Any
 
 from tagweave.features.rules import (
     ArrayRule,
+    Rule,
     check_arrays,
     distinct,
     flag,
     list_of,
     name,
     one_of,
-    power_of_two,
     record,
     refuse,
     text,
@@ -28,14 +28,14 @@ from tagweave.features.rules import (
     whole,
 )
 from tagweave.features.templates import MOST_TEMPLATES
-from tagweave.kernels.arcs import BINS
 from tagweave.models.about_rules import ABOUT
+from tagweave.models.arc_features import ROWS
+from tagweave.models.arc_scorers import ARC_SCORERS
 from tagweave.models.parts import Arrays
+from tagweave.structures.kinds import TREE
 
-KIND = "tree"
 _TEMPLATES = list_of(text, 1, MOST_TEMPLATES)
-_ROWS = power_of_two(1 << 30)
-_RELATIONS = {"relations": list_of(name, 1), "relation_rows": _ROWS, "relation_templates": _TEMPLATES}
+_RELATIONS = {"relations": list_of(name, 1), "relation_rows": ROWS, "relation_templates": _TEMPLATES}
 
 
 def check_tree(value: Any, where: str = "") -> None:
@@ -44,7 +44,8 @@ def check_tree(value: Any, where: str = "") -> None:
     Raises:
         ValueError: it does not.
     """
-    _TREE(value, where)
+    _HAS_SCORER(value, where)
+    record({**_TREE, **ARC_SCORERS[value["scorer"]].rules()}, _OPTIONAL)(value, where)
     if len(found := _RELATIONS.keys() & value.keys()) not in (0, len(_RELATIONS)):
         refuse(sorted(found), where, f"{', '.join(_RELATIONS)}, or none of these")
     distinct(value.get("relations", []), "relations")
@@ -52,28 +53,34 @@ def check_tree(value: Any, where: str = "") -> None:
         refuse(value["guide"]["guideline"], "guide.guideline", "the guideline that templates use")
 
 
-_TREE = record(
-    {
-        "kind": one_of(KIND),
-        "task": one_of("parse"),
-        "coding": one_of(""),
-        "guideline": name,
-        "single_root": flag,
-        "templates": _TEMPLATES,
-        "rows": _ROWS,
-        "about": ABOUT,
-    },
-    {"format": whole(), "version": text, "guided_by": name, "guide": check_tree, **_RELATIONS},
-)
+_TREE: dict[str, Rule] = {
+    "kind": one_of(TREE),
+    "task": one_of("parse"),
+    "coding": one_of(""),
+    "guideline": name,
+    "single_root": flag,
+    "templates": _TEMPLATES,
+    "scorer": text,
+    "about": ABOUT,
+}
+_OPTIONAL: dict[str, Rule] = {
+    "format": whole(),
+    "version": text,
+    "guided_by": name,
+    "guide": check_tree,
+    **_RELATIONS,
+}
+_HAS_SCORER = record({"scorer": one_of(*ARC_SCORERS)}, others=True)
 
 
-def check_tree_arrays(description: dict[str, Any], arrays: Arrays) -> None:
-    """Raise unless these are the arrays of a parser with a checked description; the guide's are not checked.
+def check_tree_arrays(description: dict[str, Any], arrays: Arrays, size: int) -> None:
+    """Raise unless these are the arrays of a parser with a checked description and so many weights; the guide's are not
+    checked.
 
     Raises:
         ValueError: they are not.
     """
-    rules: dict[str, ArrayRule] = {"weights": weights_of((description["rows"] * BINS,))}
+    rules: dict[str, ArrayRule] = {"weights": weights_of((size,))}
     if "relations" in description:
         shape = description["relation_rows"], len(description["relations"])
         rules["relation_weights"] = weights_of(shape)

@@ -78,7 +78,7 @@ class ChainJob(Job[Fitted]):
 
     def about(self, fitted: Fitted) -> dict[str, Any]:
         """See `Job.about`."""
-        return {"weights": weights_by_view(fitted.model.parameters)}
+        return {"weights": weights_by_view(fitted.model.linear)}
 
     def save(self, fitted: Fitted, about: dict[str, Any], path: Path) -> None:
         """See `Job.save`."""

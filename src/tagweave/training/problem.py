@@ -37,7 +37,7 @@ class Problem:
 
     def pointwise(self) -> Problem:
         """The same problem without the weights of transitions and edges, which stay as they are."""
-        parameters = replace(self.model.parameters, transitions=False, edges=False)
+        parameters = replace(self.model.linear, transitions=False, edges=False)
         return Problem(
             replace(self.model, parameters=parameters), self.objective.with_parameters(parameters), self.sets
         )

@@ -22,7 +22,7 @@ _TOGETHER = 64  # sentences per thread at a time for learners without batches
 
 def summary(problem: Problem, recipe: Recipe) -> list[str]:
     """Lines that tell the size of a problem: sentences, tokens, labels, features, weights and memory."""
-    objective, encoder, parameters = problem.objective, problem.model.encoder, problem.model.parameters
+    objective, encoder, parameters = problem.objective, problem.model.encoder, problem.model.linear
     encoded = objective.encoded
     known = int(np.count_nonzero(encoded.allow))
     features, needed, peak = len(encoder.arrays()["index.codes"]), estimated_bytes(problem, recipe), peak_bytes()
