@@ -89,7 +89,7 @@ def test_no_tree_is_better_than_the_best_of_all() -> None:
 def test_threads_and_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences, model = treebank(50), random_model(3)
     one = list(TreePredictor(model, projective=False).parse(sentences))
-    monkeypatch.setattr("tagweave.models.arc_features._BATCH_CELLS", 100)
+    monkeypatch.setattr("tagweave.models.arc_scorer._BATCH_CELLS", 100)
     assert list(TreePredictor(model, threads=2, projective=False).parse(sentences)) == one
 
 

@@ -56,7 +56,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     sentences, model = treebank(50), random_model()
     one = list(TreePredictor(model).parse(sentences))
     monkeypatch.setattr("tagweave.models.tree_predictor._BLOCK", 7)
-    monkeypatch.setattr("tagweave.models.arc_features._BATCH_CELLS", 100)
+    monkeypatch.setattr("tagweave.models.arc_scorer._BATCH_CELLS", 100)
     assert list(TreePredictor(model, threads=2).parse(sentences)) == one
 
 

@@ -57,7 +57,7 @@ def check_chain(value: Any, where: str = "") -> None:
     Raises:
         ValueError: it does not.
     """
-    _HAS_SCORER(value, where)
+    record({"scorer": one_of(*SCORERS)}, others=True)(value, where)
     record({**_CHAIN, **SCORERS[value["scorer"]].rules()}, _OF_A_FILE)(value, where)
     space, coding = value["space"], value["coding"]
     for view in space["views"]:
@@ -113,7 +113,6 @@ _CHAIN: dict[str, Rule] = {
     "about": ABOUT,
 }
 _OF_A_FILE: dict[str, Rule] = {"format": whole(), "version": text}
-_HAS_SCORER = record({"scorer": one_of(*SCORERS)}, others=True)
 
 
 def parts_of(encoder: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

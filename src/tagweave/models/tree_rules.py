@@ -44,7 +44,7 @@ def check_tree(value: Any, where: str = "") -> None:
     Raises:
         ValueError: it does not.
     """
-    _HAS_SCORER(value, where)
+    record({"scorer": one_of(*ARC_SCORERS)}, others=True)(value, where)
     record({**_TREE, **ARC_SCORERS[value["scorer"]].rules()}, _OPTIONAL)(value, where)
     if len(found := _RELATIONS.keys() & value.keys()) not in (0, len(_RELATIONS)):
         refuse(sorted(found), where, f"{', '.join(_RELATIONS)}, or none of these")
@@ -70,7 +70,6 @@ _OPTIONAL: dict[str, Rule] = {
     "guide": check_tree,
     **_RELATIONS,
 }
-_HAS_SCORER = record({"scorer": one_of(*ARC_SCORERS)}, others=True)
 
 
 def check_tree_arrays(description: dict[str, Any], arrays: Arrays, size: int) -> None:
