@@ -206,8 +206,9 @@ def test_mappings_of_every_kind(couple, files, tmp_path):
     assert size("--mapping", "ctb-pd", "--mapping-minimum", 3) not in (relaxed, tight)
     plain = write(tmp_path / "plain.tsv", [f"{a}\t{b}" for a, b in read_mapping(CTB_PD).counts])
     assert size("--mapping", plain) == relaxed
-    assert size() == size("--mapping", "automatic") == size("--mapping", "automatic", "--mapping-minimum", 1)
-    assert size("--mapping", "automatic", "--mapping-minimum", 2) != size()
+    automatic = size()
+    assert size("--mapping", "automatic", "--mapping-minimum", 1) == automatic
+    assert size("--mapping", "automatic", "--mapping-minimum", 2) != automatic
 
 
 def test_several_mappings_are_what_all_of_them_allow(couple, tmp_path):

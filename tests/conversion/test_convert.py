@@ -309,8 +309,8 @@ def test_universal_tags_help_to_find_those_of_a_language(real_corpora: Path) -> 
 def accuracies(train: tuple[Corpus, Corpus], mapping: TagMapping, both: Corpus) -> list[float]:
     """How well the target's tags are found from the source's, by a coupled model and by one of the target alone."""
     target, source = train
-    coupled = fit_coupled(train, Recipe(), Coupling((mapping,)), run=Run(Schedule(8))).model
-    baseline = fit([target], Recipe(), run=Run(Schedule(8))).model
+    coupled = fit_coupled(train, Recipe(), Coupling((mapping,)), run=Run(Schedule(4))).model
+    baseline = fit([target], Recipe(), run=Run(Schedule(4))).model
     given_side = only(both, source.guideline, 0, len(both))
     return [accuracy(both, convert(model, given_side, target.guideline)) for model in (coupled, baseline)]
 

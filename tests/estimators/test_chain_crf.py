@@ -418,16 +418,16 @@ def test_verbose_prints_every_iteration(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out == ""
 
 
-def test_two_thousand_sentences() -> None:
+def test_a_thousand_sentences() -> None:
     import tracemalloc
 
-    X, y = sentences(2000, words=500, longest=30)
+    X, y = sentences(1000, words=500, longest=30)
     gaps = with_gaps(y)
     ChainCRF(max_iterations=1).fit(X[:5], gaps[:5])  # compiles the kernels
     tracemalloc.start()
     begin = time.process_time()
     crf = ChainCRF(max_iterations=5).fit(X, gaps)
-    assert time.process_time() - begin < 30  # it takes 1 or 2
+    assert time.process_time() - begin < 20  # it takes 1
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     tokens = sum(map(len, X))

@@ -39,7 +39,7 @@ def test_the_least_certain_fifth_is_asked_for_without_its_labels() -> None:
 
 
 def test_hard_tasks_are_found_that_make_the_shares_of_the_paper() -> None:
-    tasks = known(500)
+    tasks = known(200)
     share, accuracy = hard_tasks(tasks)
     shares = expected(tasks, uneven(share, accuracy))
     assert [round(100 * shares[name], 1) for name in ("two", "four", "dropped")] == pytest.approx(
