@@ -134,7 +134,7 @@ def test_it_has_no_loss_no_gradient_and_makes_no_mistake(task: str, kind: str, f
     problem = prepare([*known, unknown(task, known[0])], recipe_of(task, features=features))
     recipe, sets = recipe_of(task), problem.sets
     nothing = problem.model.encoder.encode(recipe.task.prepare(unknown(task, known[0])).sentences)
-    objective = ChainObjective(problem.model.parameters, nothing, sets.masks)
+    objective = ChainObjective(problem.model.parameters, nothing, sets.masks, dtype=np.float32)
     weights = np.random.default_rng(0).normal(size=objective.size).astype(np.float32)
     loss, gradient = objective.loss_and_gradient(weights)
     assert loss == 0.0
