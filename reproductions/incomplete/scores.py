@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from reproductions.incomplete.cells import Data
 from reproductions.incomplete.settings import MARGINAL, MARGINAL_BOUNDARIES, WARM, Setting, ambiguous_forms
+from reproductions.lab.comparison import randomisation_tests
 from reproductions.lab.words import cut_words
 from tagweave.corpus.corpus import Corpus
 from tagweave.evaluation.accuracy import accuracy, average_precision_of_ambiguous_words
 from tagweave.evaluation.score import Metric, f_of_counts, ratio, share_of_counts
 from tagweave.evaluation.segmentation import Segmentation
-from tagweave.evaluation.significance import randomisation_tests
 from tagweave.evaluation.words import word_scores
 
 REFERENCES = (MARGINAL.name, WARM.name, MARGINAL_BOUNDARIES.name)

@@ -10,7 +10,7 @@ import numpy as np
 
 from reproductions.lab.run import Named
 from tagweave.evaluation.score import Counts, Metric
-from tagweave.evaluation.significance import randomisation_tests
+from tagweave.evaluation.significance import randomisation_test
 
 LEVEL = 0.05
 """Differences with a smaller p are significant."""
@@ -114,3 +114,24 @@ def verdict(sign: int, difference: float, p: float) -> str:
     if p >= LEVEL:
         return "the same sign, not significant" if difference * sign > 0 else "no, no significant difference"
     return "yes" if difference * sign > 0 else "no, the reverse"
+
+
+def randomisation_tests(
+    first: Counts, second: Counts, metric: Metric, trials: int = TRIALS
+) -> tuple[list[float], float]:
+    """The p-value for every seed, and the p-value over all seeds, of two systems trained with the same seeds.
+
+    The test over all seeds adds up the counts of a sentence and exchanges them together, because sentences are the
+    sample: the seeds are not independent observations of a sentence.
+
+    Args:
+        first: counts of the first system, (seeds, S, K), as `randomisation_test` takes them for each seed.
+        second: those of the second.
+        metric: computes the score from summed counts.
+        trials: number of random exchanges.
+
+    Raises:
+        ValueError: as `randomisation_test`.
+    """
+    each = [randomisation_test(a, b, metric, trials) for a, b in zip(first, second, strict=True)]
+    return each, randomisation_test(first.sum(axis=0), second.sum(axis=0), metric, trials)

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tagweave.cli.progress import counted
 from tagweave.conversion import labels as convert_module
-from tagweave.conversion.labels import best_conversions, convert, review
+from tagweave.conversion.labels import convert, review
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.corpus.load import iterate, load
@@ -278,7 +278,8 @@ def test_the_best_conversions(run, coupled, corpora):
     lines = run("convert", coupled, f"pd={corpora / 'words.txt'}", "--best", 2).stdout.splitlines()
     found = [json.loads(line) for line in lines]
     source = load(f"pd={corpora / 'words.txt'}")
-    expected = best_conversions(load_model(coupled), source, "ctb", 2)
+    tagger = ChainPredictor(load_model(coupled), guideline="ctb")
+    expected = [tagger.k_best(sentence, 2, "ctb") for sentence in source]
     assert [each["labels"] for each in found] == [list(r.labels) for ranks in expected for r in ranks]
     assert [each["probability"] for each in found] == pytest.approx(
         [r.probability for ranks in expected for r in ranks]

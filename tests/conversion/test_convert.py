@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagweave.conversion import labels as module
-from tagweave.conversion.labels import best_conversions, convert, review, sources
+from tagweave.conversion.labels import convert, review, sources
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
@@ -25,6 +25,7 @@ from tagweave.features.templates import Templates
 from tagweave.labels.mapping import TagMapping, count_pairs
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
+from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import GuidedEncoder
 from tagweave.training.coupled import Coupling, fit_coupled, prepare_coupled
 from tagweave.training.fit import fit, fit_problem, prepare
@@ -133,7 +134,7 @@ def test_what_the_target_already_says_stays(
 def test_the_best_conversions(picks: list[list[int] | None], seed: int, k: int) -> None:
     model = random_model(seed)
     sentence = Sentence(FORMS, {"pd": layer_of(picks, model.space.view("pd").names)})
-    (found,) = best_conversions(model, Corpus((sentence,), "pd"), "ctb", k)
+    found = ChainPredictor(model, guideline="ctb").k_best(sentence, k, "ctb")
     weights = weights_of(model, sentence)
     total = math.fsum(map(math.exp, weights.values()))
     for each in found:

@@ -21,7 +21,9 @@ import pytest
 from command_server import command_server
 from pages import PAGES, Block, blocks, text_of
 
-_COMPILING = "tagweave: compiling, once on this machine\n"
+from tagweave.kernels.notice import COMPILING
+
+_COMPILING = f"tagweave: {COMPILING}\n"
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _TIMEOUT = 120
 _RUNS = ("console", "python")

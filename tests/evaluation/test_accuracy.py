@@ -16,7 +16,6 @@ from tagweave.corpus.sentence import Location, Sentence
 from tagweave.evaluation.accuracy import (
     Confusion,
     accuracy,
-    ambiguous_words,
     average_precision_of_ambiguous_words,
 )
 from tagweave.evaluation.score import Score, Share
@@ -227,12 +226,6 @@ def test_json_is_plain():
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert found["oov_accuracy"] == {"value": None, "right": 0, "total": 0}
     assert found["confusions"] == [{"gold": "A", "system": "B", "count": 1}]
-
-
-def test_ambiguous_words_are_those_with_an_ambiguous_occurrence():
-    rows = [[("a", ("A",), None), ("b", None, None), ("c", ("A", "B"), None)], [("a", ("A", "C"), None)]]
-    assert ambiguous_words(corpus(rows, 1)) == {"a", "c"}
-    assert ambiguous_words(Corpus((Sentence(("a",)),))) == frozenset()
 
 
 def test_apa_by_hand():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -125,13 +125,3 @@ def test_heads_with_a_cycle_stay_as_they_are(heads: list[int]) -> None:
 def test_the_shortest_arc_is_lifted() -> None:
     """2 is neither below 1, between it and 3, nor below 4; first 3 becomes 4's, then 1 becomes 2's."""
     assert lifted((4, 0, 1, 2)) == ((2, 0, 4, 2), 2)
-
-
-def test_batches() -> None:
-    sentences = [(0,), (4, 0, 1, 2), (), (2, 0, 2), (2, 1)]
-    flat, lengths = array(tuple(chain.from_iterable(sentences))), np.array([len(heads) for heads in sentences])
-    assert projective.count_crossed(flat, lengths) == 1
-    lifts = np.full(len(sentences), -7, np.int32)
-    projective.projectivise_batch(flat, lengths, lifts)
-    assert flat.tolist() == [0, 2, 0, 4, 2, 2, 0, 2, 2, 1]
-    assert lifts.tolist() == [0, 2, 0, 0, -1]

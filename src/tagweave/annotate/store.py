@@ -30,7 +30,6 @@ from tagweave.annotate.questions import Asked, ModelVersion, Ranking
 from tagweave.annotate.record import Judgement, Vote
 from tagweave.annotate.settings import Settings
 from tagweave.annotate.task import AnnotationTask, Answer, Purpose
-from tagweave.corpus.sentence import Sentence
 
 _PAGE = 500  # rows read at a time
 _FRESH = 10.0  # seconds for which labels are cached: every page of tasks shows them all
@@ -144,11 +143,6 @@ class Store:
             return people.redeem(connection, token, password_hash, self._clock())
 
     # questions
-
-    def add_sentences(self, sentences: Sequence[Sentence]) -> list[int]:
-        """The numbers of sentences, which are added if they are new."""
-        with self._database.writing() as connection:
-            return questions.put_sentences(connection, sentences)
 
     def add_tasks(self, tasks: Iterable[AnnotationTask]) -> int:
         """Add the tasks that are new, and return their number."""

@@ -90,7 +90,7 @@ class _Show:
         self.title("1  Annotation that is incomplete")
         self.say(
             f"The sample: {len(train)} Chinese sentences with tags to train on, {len(test)} others to test on. (The"
-            " first run of all compiles; later ones start at once.)"
+            " first run compiles what it needs; later ones start at once.)"
         )
         part = partial(train)
         rows = []

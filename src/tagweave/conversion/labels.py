@@ -32,7 +32,6 @@ from tagweave.labels.space import UnknownLabelError
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import GuidedEncoder, labels_of
-from tagweave.models.ranking import Ranked
 
 _BLOCK = 2000  # sentences whose probabilities are in memory at a time
 _ALTERNATIVES = 3
@@ -94,16 +93,6 @@ def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus
         return sentence
 
     return corpus.map(step)
-
-
-def best_conversions(model: ChainModel, corpus: Corpus, to: str, k: int, threads: int = 1) -> list[list[Ranked]]:
-    """For every sentence its k most probable tag sequences under the guideline `to`, given its layers.
-
-    If labels have two guidelines, a complete layer of one leaves one label sequence for each tag sequence of the other,
-    and the result is exact; otherwise see `ChainPredictor.k_best`. Arguments and errors are those of `convert`.
-    """
-    tagger = ChainPredictor(model, threads, to)
-    return [tagger.k_best(sentence, k, to, corpus.covered) for sentence in corpus]
 
 
 @dataclass(frozen=True, slots=True)

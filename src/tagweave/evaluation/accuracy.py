@@ -131,16 +131,6 @@ def confusions(labels: tuple[str, ...], gold: Integers, system: Integers) -> tup
     return tuple(sorted(items, key=lambda item: (-item.count, item.gold, item.system or "")))
 
 
-def ambiguous_words(corpus: Corpus) -> frozenset[str]:
-    """The forms with an ambiguously annotated occurrence: the set A of tsuboi-2008, section 5.2."""
-    return frozenset(
-        form
-        for sentence in corpus
-        for form, candidates in zip(sentence.forms, sentence.layers.get(corpus.guideline, ()), strict=False)
-        if candidates is not None and len(candidates) > 1
-    )
-
-
 def average_precision_of_ambiguous_words(gold: Corpus, system: Corpus, words: Iterable[str]) -> float:
     """APA (tsuboi-2008, section 5.2): the mean over `words` of the share of their correctly tagged occurrences, x 100.
 

@@ -56,27 +56,6 @@ def randomisation_test(
     return (extreme + 1) / (trials + 1)
 
 
-def randomisation_tests(
-    first: NDArray[Any], second: NDArray[Any], metric: Metric, trials: int = 10_000
-) -> tuple[list[float], float]:
-    """The p-value for every seed, and the p-value over all seeds, of two systems trained with the same seeds.
-
-    The test over all seeds adds up the counts of a sentence and exchanges them together, because sentences are the
-    sample: the seeds are not independent observations of a sentence.
-
-    Args:
-        first: counts of the first system, (seeds, S, K), as `randomisation_test` takes them for each seed.
-        second: those of the second.
-        metric: computes the score from summed counts.
-        trials: number of random exchanges.
-
-    Raises:
-        ValueError: as `randomisation_test`.
-    """
-    each = [randomisation_test(a, b, metric, trials) for a, b in zip(first, second, strict=True)]
-    return each, randomisation_test(first.sum(axis=0), second.sum(axis=0), metric, trials)
-
-
 def _block_sizes(trials: int, sentences: int) -> list[int]:
     block = max(BLOCK // max(sentences, 1), 1)
     return [min(block, trials - start) for start in range(0, trials, block)]

@@ -1,11 +1,11 @@
-"""Notices on standard error while kernels are compiled, which takes seconds, once on a machine."""
+"""Notices on standard error while kernels are compiled, which takes seconds; each is compiled once on a machine."""
 
 from __future__ import annotations
 
 import sys
 import time
 
-COMPILING = "compiling, once on this machine"
+COMPILING = "compiling what this command needs; the next run finds it compiled"
 
 _CLEARED = "\r\x1b[K"
 

@@ -74,16 +74,6 @@ def are_projective_trees(heads, lengths, single_root, are_trees):
         token += lengths[s]
 
 
-@kernel
-def count_crossed(heads, lengths):
-    """How many sentences of a batch, heads int32[sum of lengths], are not projective."""
-    count, token = 0, 0
-    for s in range(lengths.shape[0]):
-        count += not is_projective(heads[token : token + lengths[s]])
-        token += lengths[s]
-    return count
-
-
 @inner
 def _is_lifted(heads, m):
     """Whether a word between the ends of the arc into m is certainly not below its head."""
@@ -123,12 +113,3 @@ def projectivise(heads):
         heads[at - 1] = heads[head - 1] if sure else -1
         lifts += 1
     return lifts
-
-
-@kernel
-def projectivise_batch(heads, lengths, lifts):
-    """`projectivise` every sentence of a batch; lifts int32[B] are the results."""
-    token = 0
-    for s in range(lengths.shape[0]):
-        lifts[s] = projectivise(heads[token : token + lengths[s]])
-        token += lengths[s]

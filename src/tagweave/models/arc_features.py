@@ -94,11 +94,11 @@ class LinearArcScorer(ArcScorer):
         self._rows: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def scores(self, batch: ArcBatch) -> Floats:
-        """See `Scorer.scores`: by cell."""
+        """See `ArcScorer.scores`."""
         return self._features.scores(self._weights, batch)
 
     def add_gradient(self, batch: ArcBatch, d_scores: ArcGradient) -> None:
-        """See `Scorer.add_gradient`."""
+        """See `ArcScorer.add_gradient`."""
         self._rows = self._features.add_gradient(self._gradient, batch, d_scores.arcs, self._threshold)
 
     @property

@@ -54,15 +54,15 @@ class ArcBatch(NamedTuple):
 
 
 class ArcScorer(ABC):
-    """The scores of arcs, and the gradient of the weights: a `Scorer`."""
+    """The scores of arcs, and the gradient of the weights."""
 
     @abstractmethod
     def scores(self, batch: ArcBatch) -> Floats:
-        """See `Scorer.scores`: by cell."""
+        """The scores of a batch of sentences, by cell, from which the structure computes."""
 
     @abstractmethod
     def add_gradient(self, batch: ArcBatch, d_scores: ArcGradient) -> None:
-        """See `Scorer.add_gradient`."""
+        """Add to the gradient of the weights, given that of the loss with respect to the scores of the batch."""
 
     @property
     def written(self) -> Blocks | None:

@@ -27,7 +27,7 @@ Description = dict[str, Any]
 
 
 class ChainScorer(ABC):
-    """The scores of batches, and the gradient of the weights, for one thread: a `Scorer`.
+    """The scores of batches, and the gradient of the weights, for one thread.
 
     The gradient of transition scores, the same in all batches, is accumulated in `pairs` and `paths`; a scorer with
     weights of transitions adds it in `finish`.
@@ -43,11 +43,14 @@ class ChainScorer(ABC):
 
     @abstractmethod
     def scores(self, batch: Batch) -> ChainScores:
-        """See `Scorer.scores`. The next call overwrites them."""
+        """The scores of a batch of sentences, from which the structure computes; the next call overwrites them."""
 
     @abstractmethod
     def add_gradient(self, batch: Batch, d_scores: ChainGradient) -> None:
-        """See `Scorer.add_gradient`; `d_scores` comes from `gradient`."""
+        """Add to the gradient of the weights, given that of the loss with respect to the scores of the batch.
+
+        `d_scores` comes from `gradient`.
+        """
 
     def gradient(self, batch: Batch) -> ChainGradient:
         """Buffers for the gradient with respect to the scores of a batch."""

@@ -69,13 +69,13 @@ class LinearScorer(ChainScorer):
         self._start, self._end = np.zeros((2, len(scoring.parameters.space)), scoring.weights.dtype)
 
     def scores(self, batch: Batch) -> ChainScores:
-        """See `Scorer.scores`. The next call overwrites them."""
+        """See `ChainScorer.scores`."""
         scores = self.space.matrix("scores", len(batch.rows))
         self._scoring.write(batch.encoded, batch.first, batch.last, scores)
         return ChainScores(scores, self.transitions)
 
     def add_gradient(self, batch: Batch, d_scores: ChainGradient) -> None:
-        """See `Scorer.add_gradient`."""
+        """See `ChainScorer.add_gradient`."""
         difference = d_scores.emission
         if self._scoring.parameters.edges:
             ptr = batch.ptr
