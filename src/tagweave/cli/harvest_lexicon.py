@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.harvest_options import Like, Sample, selected
+from tagweave.cli.harvest_options import Like, Sample, selection_note
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.printing import say
 from tagweave.harvest.options import LexiconOptions
@@ -65,4 +65,4 @@ def lexicon(
         seed=seed,
     )
     found = f"{output}: {counts.kept:,} of {counts.sentences:,} sentences, {counts.words:,} words found"
-    say(found + selected(like, sample, counts.written))
+    say(found + selection_note(like, sample, counts.written))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tagweave.cli import options
-from tagweave.cli.harvest_options import Like, Sample, selected
+from tagweave.cli.harvest_options import Like, Sample, selection_note
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.printing import say
 from tagweave.harvest.options import MarkupOptions
@@ -59,5 +59,5 @@ def markup(
     say(
         f"{output}: {counts.pages:,} pages, {counts.sentences:,} sentences, {counts.spans:,} marked spans"
         f" ({counts.spans_of_two:,} of two characters), {counts.known:,} places between characters known"
-        f"{selected(like, sample, counts.written)}"
+        f"{selection_note(like, sample, counts.written)}"
     )

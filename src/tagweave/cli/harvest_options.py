@@ -17,6 +17,6 @@ Sample = Annotated[
 ]
 
 
-def selected(like: list[str] | None, sample: int | None, count: int) -> str:
+def selection_note(like: list[str] | None, sample: int | None, count: int) -> str:
     """How many sentences were kept, to be added to the last line, if these options left out any."""
     return "" if not like and sample is None else f"; {count:,} sentences kept"

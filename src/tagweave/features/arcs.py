@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import ArcCandidates, Candidates, HeadLayer, Sentence
 from tagweave.features.arc_templates import GUIDE, ArcTemplates, guide_layer, is_form_column
-from tagweave.features.columns import FormColumns, numbered
+from tagweave.features.columns import FormColumns, value_numbers
 from tagweave.features.ragged import pointers, rows
 
 ROOT = np.uint64(0x8EBC6AF09C88C6E3)
@@ -142,13 +142,13 @@ def encode_arcs(
 
 def _columns(sentences: Sequence[Sentence], names: Sequence[str], count: int) -> Iterable[NDArray[np.uint64]]:
     """The codes of every column, by token."""
-    ids, forms = numbered(chain.from_iterable(sentence.forms for sentence in sentences), count)
+    ids, forms = value_numbers(chain.from_iterable(sentence.forms for sentence in sentences), count)
     of_forms = FormColumns(forms)
     for name in names:
         if is_form_column(name):
             yield of_forms.scalar(name)[ids]
         else:
-            own, values = numbered(_values(sentences, name), count)
+            own, values = value_numbers(_values(sentences, name), count)
             yield FormColumns(values).form()[own]
 
 

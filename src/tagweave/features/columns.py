@@ -251,7 +251,7 @@ LIST_COLUMNS: dict[str, Callable[[FormColumns], tuple[NDArray[np.int64], Codes]]
 """The columns with any number of values per form."""
 
 
-def numbered(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
+def value_numbers(values: Iterable[str], count: int) -> tuple[NDArray[np.int32], list[str]]:
     """int32[count], a number for each value, and the distinct values in the order of their numbers."""
     numbers: dict[str, int] = {}
     ids = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int32, count)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.columns import LIST_COLUMNS, FormColumns, numbered
+from tagweave.features.columns import LIST_COLUMNS, FormColumns, value_numbers
 from tagweave.features.encoded import Encoded
 from tagweave.features.index import FeatureIndex
 from tagweave.features.lexicon import LEXICON_COLUMNS, LexiconColumns
@@ -115,10 +115,10 @@ class TemplateEncoder:
     def _tokens(self, sentences: Sequence[Sentence]) -> _Tokens:
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
         ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        form_ids, forms = numbered(chain.from_iterable(sentence.forms for sentence in sentences), int(ptr[-1]))
+        form_ids, forms = value_numbers(chain.from_iterable(sentence.forms for sentence in sentences), int(ptr[-1]))
         sources, values = [form_ids, _final(form_ids, ptr)], []
         for name in self.templates.user_columns:
-            column_ids, distinct = numbered(_column(sentences, name), int(ptr[-1]))
+            column_ids, distinct = value_numbers(_column(sentences, name), int(ptr[-1]))
             sources.append(column_ids)
             values.append(distinct)
         columns = FormColumns(forms)

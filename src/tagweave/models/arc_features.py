@@ -102,8 +102,8 @@ class LinearArcScorer(ArcScorer):
         self._rows = self._features.add_gradient(self._gradient, batch, d_scores.arcs, self._threshold)
 
     @property
-    def written(self) -> Blocks | None:
-        """See `ArcScorer.written`: the rows that were 0 before, possibly with repeats."""
+    def moves(self) -> Blocks | None:
+        """See `ArcScorer.moves`: the rows that were 0 before, possibly with repeats."""
         rows = self._rows
         if len(rows) and self._gradient.reshape(self._features.rows, -1)[rows[0]].any():
             return rows * arcs.BINS, (rows + 1) * arcs.BINS

@@ -65,7 +65,7 @@ class ArcScorer(ABC):
         """Add to the gradient of the weights, given that of the loss with respect to the scores of the batch."""
 
     @property
-    def written(self) -> Blocks | None:
+    def moves(self) -> Blocks | None:
         """The weights that the last `add_gradient` moved from 0, as blocks; `None` if unknown or moved back since."""
         return None
 

@@ -131,7 +131,7 @@ class TreeObjective:
         """
         if self._written is not None:
             *own, scorer = self._written
-            if own == [first, last] and (blocks := scorer.written) is not None:
+            if own == [first, last] and (blocks := scorer.moves) is not None:
                 return blocks
         return self._touched(self.features.batch(self.encoded, first, last))
 
