@@ -14,8 +14,8 @@ from tagweave.corpus.sentence import Location, Sentence
 from tagweave.features.presets import PRESETS
 from tagweave.learning.checkpoint import CheckpointError
 from tagweave.models.chain_predictor import ChainPredictor
-from tagweave.models.objective import ContradictionError
 from tagweave.models.storage import load_model
+from tagweave.structures.loss import ContradictionError
 
 TRAIN = ("train", "{c}/train.txt", "-o", "{t}/m")
 OPTIONS = [
