@@ -11,12 +11,13 @@ are the business of the engine below: `concurrent.futures` for `local`, Ray for 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from tagweave.cluster.group import Group
     from tagweave.cluster.shared_file import SharedFile
 
 Item = TypeVar("Item")
@@ -70,6 +71,13 @@ class Executor(Protocol):
 
         Raises:
             OSError: the file cannot be read.
+        """
+        ...
+
+    def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[Group]:
+        """Keep the results of a function on workers, one for each item, until the end of the block.
+
+        Each stays with a worker of its own. If that dies, another one calls the function again.
         """
         ...
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from tagweave.cluster.executor import ClusterError, Failure, Item, Result, attempt
+from tagweave.cluster.process_group import ProcessGroup, leave_with_parent, process_group
 from tagweave.cluster.shared_file import SharedFile
 
 
@@ -49,13 +49,17 @@ class Processes:
         """See `Executor.share`."""
         return SharedFile.of(path)
 
+    def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[ProcessGroup]:
+        """See `Executor.hold`."""
+        return process_group(function, items)
+
 
 @contextmanager
 def processes(workers: int | None, threads: int) -> Iterator[Processes]:
     """An executor of processes: see `executor_at`."""
     workers = workers or max(1, _processors() // threads)
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may never wake up
-    with ProcessPoolExecutor(workers, context, _leave_with_parent) as pool:
+    with ProcessPoolExecutor(workers, context, leave_with_parent) as pool:
         yield Processes(pool, workers)
 
 
@@ -65,15 +69,3 @@ def _processors() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS and Windows
         return os.cpu_count() or 1
-
-
-def _leave_with_parent() -> None:
-    """End this worker when the process that started it is gone, even if that was killed."""
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

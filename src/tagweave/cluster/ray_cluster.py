@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 from tagweave import __version__
 from tagweave.cluster.executor import AUTO, ClusterError, Failure, Item, Result, attempt
+from tagweave.cluster.ray_group import RayGroup, ray_group
 from tagweave.cluster.shared_file import SharedFile
 
 _RETRIES = 10
@@ -78,6 +79,14 @@ class RayCluster:
         import ray
 
         return SharedFile.of(path, ray.put(Path(path).read_bytes()))
+
+    def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[RayGroup]:
+        """See `Executor.hold`. Objects share processors if the cluster has too few."""
+        import ray
+
+        share = ray.cluster_resources().get("CPU", 1) / max(1, len(items))
+        processors = int(share) if share >= 1 else int(1000 * share) / 1000
+        return ray_group(function, items, min(self.threads, processors))
 
 
 @contextmanager

@@ -17,6 +17,10 @@ class CorpusError(ValueError):
         location = f"{path or 'sentence'}:{line}: " if line else f"{path}: " if path else ""
         super().__init__(f"{location}found {_shortened(found)}, expected {expected}")
 
+    def __reduce__(self) -> tuple[type[CorpusError], tuple[str, str, str, int]]:
+        """How the error travels between processes."""
+        return type(self), (self.found, self.expected, self.path, self.line)
+
 
 def _shortened(found: str) -> str:
     """The beginning and the end of a long text: a line may have megabytes."""
