@@ -12,7 +12,7 @@ import pytest
 from tagweave.corpus import text_file
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.text_blocks import read_blocks
-from tagweave.corpus.text_file import is_awaited, read_lines, written
+from tagweave.corpus.text_file import first_lines, is_awaited, read_lines, written
 
 
 def lines_of(tmp_path, content, name="x.txt"):
@@ -186,3 +186,14 @@ def test_standard_input_is_awaited_after_the_last_line_that_came(monkeypatch: py
         assert not is_awaited()  # its end has come
         assert list(lines) == []
     assert seen == [("one", False), ("two", True), ("three", True), ("half", True)]
+
+
+def test_the_first_lines_remain_to_be_read(tmp_path, monkeypatch):
+    (tmp_path / "a").write_text("a\nb\nc", "utf-8")
+    assert first_lines(str(tmp_path / "a"), 2) == ["a", "b"]
+    for content, expected in ((b"a\nb\nc", ["a", "b"]), (b"a", []), (gzip.compress(b"a\nb\n"), [])):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+        assert first_lines("-", 9) == expected
+        assert list(read_lines("-"))[:2] == (["a"] if content == b"a" else ["a", "b"])
+    os.mkfifo(tmp_path / "pipe")
+    assert first_lines(str(tmp_path / "pipe"), 9) == []

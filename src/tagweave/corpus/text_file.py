@@ -10,6 +10,7 @@ import sys
 import zlib
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -49,6 +50,23 @@ def read_lines(path: str) -> Iterator[str]:
             if len(line) > LONGEST:
                 raise too_long(path, number)
             yield decode_line(line, path, number)
+
+
+def first_lines(path: str, count: int) -> list[str]:
+    """The first lines of a file; of standard input, whole lines that have arrived, which remain to be read.
+
+    None of a pipe with a name, which can be read only once, nor of compressed standard input.
+
+    Raises:
+        CorpusError, OSError: as `read_lines`, but not for standard input.
+    """
+    if path != STANDARD_STREAM:
+        return list(islice(read_lines(path), count)) if Path(path).is_file() else []
+    peek = getattr(sys.stdin.buffer, "peek", None)
+    block = peek(1) if peek else b""
+    if block.startswith(_GZIP_MAGIC) or b"\n" not in block:
+        return []
+    return block[: block.rfind(b"\n")].decode("utf-8", "replace").split("\n")[:count]
 
 
 def is_awaited(seconds: float = 0.0) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.corpus import Corpus
@@ -19,7 +19,7 @@ from tagweave.corpus.formats.recognition import recognise
 from tagweave.corpus.formats.registry import chosen_format
 from tagweave.corpus.load import parse_argument
 from tagweave.corpus.sentence import Candidates, Sentence
-from tagweave.corpus.text_file import STANDARD_STREAM, read_lines
+from tagweave.corpus.text_file import STANDARD_STREAM, first_lines
 from tagweave.harvest.runs import without_blanks
 from tagweave.labels.coding import to_characters, to_words
 from tagweave.streams import raw_text
@@ -115,14 +115,14 @@ class CharacterLabelling(Labelling):
     def _note_on_labels(self) -> str:
         """A note on a file that is read as raw text, because nothing names its format, but looks labelled; or ""."""
         path = self.input.path
-        if super().chosen_format is not None or path == STANDARD_STREAM:
+        if super().chosen_format is not None or not (lines := first_lines(path, _FIRST_LINES)):
             return ""
-        lines = list(islice(read_lines(path), _FIRST_LINES))
         form = recognise(lines).format
         if form.labels is None or form is segmented.FORMAT:
             return ""
         line = next((number for number, each in enumerate(lines, 1) if recognise([each]).format is form), 1)
-        found = f"{path}:{line}: found what looks like the format {form.name}"
+        name = "standard input" if path == STANDARD_STREAM else path
+        found = f"{name}:{line}: found what looks like the format {form.name}"
         return f"{found}, and cuts it as raw text, labels included; --format {form.name} reads it"
 
     def _is_raw_to_segmented(self, output: str, format: str | None) -> bool:  # noqa: A002
