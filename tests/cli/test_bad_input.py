@@ -13,9 +13,9 @@ from model_files import write
 
 from tagweave.corpus.load import load
 from tagweave.front import loading
+from tagweave.front import segmenter as segmenter_module
 from tagweave.harvest.options import MARKUP_FORMATS
 from tagweave.models import table_segmenter
-from tagweave.streams import raw_text
 
 BLANKS = str.maketrans("", "", " \t\u3000")
 ODD_TEXT = {
@@ -81,7 +81,7 @@ def tag(run, segmenter, segtagger, tmp_path, monkeypatch):
     def call(way, data, code=0, piped=False):
         with monkeypatch.context() as patch:
             if way == "tagger":
-                patch.setattr(raw_text, "write_segmented", lambda *_: False)
+                patch.setattr(segmenter_module.Segmenter, "_by_tables", lambda *_: None)
             (tmp_path / "in.raw").write_bytes(data)
             (tmp_path / "out").write_text("before")
             source, stdin = ("-", data) if piped else (tmp_path / "in.raw", None)

@@ -43,10 +43,11 @@ class Segmenter(LabelModel):
         """
         if isinstance(lines, str):
             raise TypeError("found one text, expected lines; cut takes one text")
-        if self._by_tables is None:
+        segmenter = self._by_tables(True)
+        if segmenter is None:
             yield from (list(sentence.forms) for sentence in self._words(lines))
         else:
-            yield from (line.split() for line in self._by_tables.segment(lines))
+            yield from (line.split() for line in segmenter.segment(lines))
 
     def tag(self, data: Any) -> Any:
         """Tag a text: words as `word/TAG`, separated by blanks; for several texts, a list.
@@ -71,9 +72,15 @@ class Segmenter(LabelModel):
         """Raise StreamError: see `Model.stage`."""
         raise StreamError(f"found --then {self.name}, a model of characters, expected a tagger of words or a parser")
 
+    def _by_tables(self, whole_runs: bool) -> TableSegmenter | None:
+        """The fast path from raw text to words, if the model has one; its tables are made once."""
+        if whole_runs not in self._tables:
+            self._tables[whole_runs] = by_tables(self._tagger, whole_runs)
+        return self._tables[whole_runs]
+
     @cached_property
-    def _by_tables(self) -> TableSegmenter | None:
-        return by_tables(self._tagger)
+    def _tables(self) -> dict[bool, TableSegmenter | None]:
+        return {}
 
     def _words(self, lines: Iterable[str]) -> Iterator[Sentence]:
         """Each line as a sentence of words, with tags if the model has any."""
@@ -84,7 +91,14 @@ class Segmenter(LabelModel):
     def _labelling(self, input: str, options: LabelOptions) -> CharacterLabelling:  # noqa: A002
         tagger, whole_runs = self.under(options.to), not options.split_runs
         return CharacterLabelling(
-            tagger, input, options.format, options.retag, options.completes, self.tell, whole_runs=whole_runs
+            tagger,
+            input,
+            options.format,
+            options.retag,
+            options.completes,
+            self.tell,
+            whole_runs=whole_runs,
+            by_tables=lambda: self._by_tables(whole_runs),
         )
 
     def _in_tokens(self, corpus: Corpus) -> Corpus:

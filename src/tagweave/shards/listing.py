@@ -10,7 +10,7 @@ from typing import Any
 
 from tagweave.corpus.printable import printable
 from tagweave.shards.errors import ShardError
-from tagweave.shards.file_system import file_system
+from tagweave.shards.file_system import file_system, is_local
 
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -84,9 +84,10 @@ def _of_input(argument: str) -> Iterator[Shard]:
         entries: Mapping[str, Any] = system.glob(
             f"{root.rstrip('/')}/{pattern}{argument[magic.start() :]}", detail=True
         )
-        yield from _shards(base, root, entries)
+        yield from _shards(root if is_local(system) else base, root, entries)
         return
     system, root = file_system(argument)
+    argument = root if is_local(system) else argument  # absolute: workers may stand in another folder
     try:
         info = system.info(root)
     except FileNotFoundError:
@@ -95,8 +96,7 @@ def _of_input(argument: str) -> Iterator[Shard]:
         entries = system.find(root, detail=True)
         yield from (shard for shard in _shards(argument, root, entries) if not _is_hidden(shard.name))
     else:
-        base, slash, _ = argument.rpartition("/")
-        yield from _shards(base if slash else ".", root.rpartition("/")[0], {root: info})
+        yield from _shards(argument.rpartition("/")[0], root.rpartition("/")[0], {root: info})
 
 
 def _shards(base: str, root: str, entries: Mapping[str, Any]) -> Iterator[Shard]:

@@ -68,7 +68,7 @@ def run(
         ClusterError: workers died.
         OSError: the output folder cannot be written.
     """
-    begin, manifest = time.perf_counter(), Manifest(output.rstrip("/") or "/")
+    begin, manifest = time.perf_counter(), Manifest(_absolute(output))
     shards = shards_of(inputs)
     _check_apart(shards, manifest)
     manifest.begin(work.describe())
@@ -85,6 +85,12 @@ def run(
             _add(counts, task.shard, outcome)
         progress(counts)
     return counts
+
+
+def _absolute(folder: str) -> str:
+    """The folder under a name that means the same to workers, which may stand in another folder."""
+    system, path = file_system(folder)
+    return str(path) if is_local(system) else folder.rstrip("/")
 
 
 def _add(counts: Counts, shard: Shard, finished: Finished) -> None:

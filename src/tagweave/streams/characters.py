@@ -6,7 +6,7 @@ an e-mail address.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -32,6 +32,7 @@ from tagweave.training.task import Task
 if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
     from tagweave.models.chain_predictor import ChainPredictor
+    from tagweave.models.table_segmenter import TableSegmenter
 
 
 _FIRST_LINES = 50
@@ -43,9 +44,12 @@ class CharacterLabelling(Labelling):
 
     Args:
         whole_runs: whether to keep runs of raw text whole.
+        by_tables: makes the fast path for this `whole_runs`; `None` if the model has none. Its tables take a while, so
+            who labels many files makes them once.
     """
 
     whole_runs: bool = True
+    by_tables: Callable[[], TableSegmenter | None] = lambda: None
 
     @property
     def chosen_format(self) -> Format:
@@ -107,10 +111,11 @@ class CharacterLabelling(Labelling):
         """See `Stream.write`; raw text goes through the fast path if the model has one."""
         if note := self._note_on_labels():
             self.tell(note)
-        if not self._is_raw_to_segmented(output, format) or not raw_text.write_segmented(
-            self.tagger, self.input.path, output, self.whole_runs
-        ):
+        segmenter = self.by_tables() if self._is_raw_to_segmented(output, format) else None
+        if segmenter is None:
             super().write(output, format, progress)
+        else:
+            raw_text.write_segmented(segmenter, self.input.path, output)
 
     def _note_on_labels(self) -> str:
         """A note on a file that is read as raw text, because nothing names its format, but looks labelled; or ""."""

@@ -23,19 +23,15 @@ def by_tables(tagger: ChainPredictor, whole_runs: bool = True) -> TableSegmenter
         return None
 
 
-def write_segmented(tagger: ChainPredictor, path: str, output: str, whole_runs: bool = True) -> bool:
-    """Segment a file of raw text, or return false if the model has no fast path.
+def write_segmented(segmenter: TableSegmenter, path: str, output: str) -> None:
+    """Segment a file of raw text.
 
     Raises:
         CorpusError, OSError: as `Stream.write`.
     """
-    segmenter = by_tables(tagger, whole_runs)
-    if segmenter is None:
-        return False
     with written(output) as stream:
         binary = cast("TextIO", stream).buffer
         for block in segmenter.blocks(read_blocks(path)):
             binary.write(block)
             if output == STANDARD_STREAM:
                 binary.flush()  # the reader of a pipe should not wait for more
-    return True

@@ -1,0 +1,253 @@
+"""Folders of files (shards) through a model or a harvest, on many processes or machines."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from tagweave.cluster.executor import LOCAL, executor_at
+from tagweave.corpus.load import parse_argument
+from tagweave.front.file_options import ConvertOptions, LabelOptions
+from tagweave.front.model import File, Model
+from tagweave.harvest.options import LexiconOptions
+from tagweave.shards.errors import ShardError
+from tagweave.shards.run import Counts, run
+
+if TYPE_CHECKING:
+    from tagweave.cluster.executor import Executor
+    from tagweave.cluster.shared_file import SharedFile
+
+Progress = Callable[[Counts], Any]
+"""Is called at the beginning, and whenever a shard is finished."""
+Command = Literal["tag", "complete", "convert"]
+
+
+def label_files(
+    model: Model | File, inputs: File | Iterable[File], output: File, *, completes: bool = False, **options: Any
+) -> Counts:
+    """Label files, folders and patterns of files, as `tagweave tag --cluster` does.
+
+    Every input file (shard) becomes a file of the same name below `output`, with a manifest in `output/_tagweave`. A
+    run that was interrupted continues where it stood.
+
+    Args:
+        model: the model, or its file.
+        inputs: files, folders, or patterns (`in/*.txt.gz`), also by URL (`s3://BUCKET/in/*`). Text, any format of
+            corpora, and tables with a column of text: Parquet and JSON Lines. PATTERN#LAYER names a layer.
+        output: the folder, a path or URL.
+        completes: fill in partial annotation and keep its format, as `complete_files` does.
+        options: `cluster`, `workers`, `threads`, `skip_bad`, `text_column` and `progress` as for `tagweave.shards.run`,
+            and fields of `LabelOptions`; the models of `then` are files.
+
+    Returns:
+        the counts of the run.
+
+    Raises:
+        ShardError: no shards, an output folder of other work, or a bad shard (unless `skip_bad`).
+        ClusterError: the cluster cannot be reached, or workers died.
+        StreamError: options that do not go together.
+        TypeError: an unknown option.
+    """
+    return _through_model("complete" if completes else "tag", model, inputs, output, options)
+
+
+def complete_files(model: Model | File, inputs: File | Iterable[File], output: File, **options: Any) -> Counts:
+    """Fill in the unknown positions of corpora, as `tagweave complete --cluster` does: see `label_files`."""
+    return _through_model("complete", model, inputs, output, options)
+
+
+def convert_files(
+    model: Model | File, inputs: File | Iterable[File], output: File, to: str | None = None, **options: Any
+) -> Counts:
+    """Convert corpora to another guideline, as `tagweave convert --cluster` does: see `label_files`.
+
+    `options` may have fields of `ConvertOptions` but `review`; `inputs` are `[GUIDELINE=]PATTERN[#LAYER]`.
+    """
+    return _through_model("convert", model, inputs, output, {**options, "to": to})
+
+
+def harvest_lexicon_shards(
+    inputs: File | Iterable[File], lexicons: File | Iterable[File], output: File, **options: Any
+) -> Counts:
+    """Mark words of lexicons in folders of raw text, as `tagweave harvest lexicon --cluster` does: see `label_files`.
+
+    `options` may have fields of `LexiconOptions` but `like` and `sample`, which choose among all sentences.
+    """
+    place, own = _divided(options)
+    settings = LexiconOptions(**own)
+    if settings.like or settings.sample is not None:
+        raise ShardError("found --like or --sample with --cluster, expected it without: a shard is read on its own")
+    paths = [fspath(each) for each in ([lexicons] if isinstance(lexicons, (str, PathLike)) else lexicons)]
+    with place.executor() as executor:
+        work = _LexiconWork(tuple(executor.share(path) for path in paths), settings)
+        return place.run(executor, work, _patterns(inputs)[0], output)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the work is done, and what happens to bad shards: the options of all functions here."""
+
+    cluster: str = LOCAL
+    workers: int | None = None
+    threads: int = 1
+    skip_bad: bool = False
+    text_column: str = "text"
+    progress: Progress = lambda counts: None
+
+    @contextmanager
+    def executor(self) -> Iterator[Executor]:
+        with executor_at(self.cluster, self.workers, self.threads) as executor:
+            yield executor
+
+    def run(self, executor: Executor, work: Any, inputs: Sequence[str], output: File) -> Counts:
+        return run(executor, work, inputs, fspath(output), self.text_column, self.skip_bad, self.progress)
+
+
+def _divided(options: Mapping[str, Any]) -> tuple[_Place, dict[str, Any]]:
+    """The options on where to work, and all others."""
+    names = _Place.__dataclass_fields__
+    place = {name: value for name, value in options.items() if name in names}
+    return _Place(**place), {name: value for name, value in options.items() if name not in names}
+
+
+def _patterns(inputs: File | Iterable[File]) -> tuple[list[str], str | None, str | None]:
+    """The patterns of `[GUIDELINE=]PATTERN[#LAYER]`, and the guideline and layer that all of them name.
+
+    Raises:
+        ShardError: they name different ones.
+    """
+    arguments = [fspath(each) for each in ([inputs] if isinstance(inputs, (str, PathLike)) else inputs)]
+    parsed = [parse_argument(each) for each in arguments]
+    # a folder may be called year=2026
+    parsed = [
+        p._replace(path=a, guideline=None) if "/" in (p.guideline or "") else p
+        for p, a in zip(parsed, arguments, strict=True)
+    ]
+    names = {(each.guideline, each.layer) for each in parsed}
+    if len(names) > 1:
+        raise ShardError("found inputs of several guidelines or layers, expected one: a run is of one kind")
+    [(guideline, layer)] = names or {(None, None)}
+    return [each.path for each in parsed], guideline, layer
+
+
+def _through_model(
+    command: Command, model: Model | File, inputs: File | Iterable[File], output: File, options: Mapping[str, Any]
+) -> Counts:
+    place, own = _divided(options)
+    then = [fspath(each) for each in own.pop("then", ())]
+    _check(command, own)
+    patterns, guideline, layer = _patterns(inputs)
+    with _file_of(model) as path, place.executor() as executor:
+        models = tuple(executor.share(each) for each in (path, *then))
+        settings = tuple(sorted((name, _plain(value)) for name, value in own.items() if value is not None))
+        work = _ModelWork(command, models, settings, place.threads, guideline, layer)
+        return place.run(executor, work, patterns, output)
+
+
+def _check(command: Command, options: Mapping[str, Any]) -> None:
+    """Raise for wrong options, before anything is started. Raises as `label_files`."""
+    if command == "convert":
+        if options.get("review"):
+            raise ShardError("found --review with --cluster, expected it without: shards are reviewed one by one")
+        ConvertOptions(**{name: value for name, value in options.items() if name != "to"})
+    else:
+        LabelOptions(**options)
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+@contextmanager
+def _file_of(model: Model | File) -> Iterator[str]:
+    """The file of a model; a model in memory is written to a temporary one."""
+    if not isinstance(model, Model):
+        if not Path(fspath(model)).is_file():
+            raise FileNotFoundError(f"{fspath(model)}: no such model file")
+        yield fspath(model)
+        return
+    with tempfile.TemporaryDirectory(prefix="tagweave-") as folder:
+        path = os.path.join(folder, "model")  # noqa: PTH118
+        model.save(path)
+        yield path
+
+
+@dataclass(frozen=True)
+class _ModelWork:
+    """A shard through models, as `Model.label_file` and its siblings take a file.
+
+    Attributes:
+        command: which of them.
+        models: the model, and those that come after it.
+        settings: names and values of options.
+        threads: of a worker.
+        guideline, layer: of the inputs.
+    """
+
+    command: Command
+    models: tuple[SharedFile, ...]
+    settings: tuple[tuple[str, Any], ...]
+    threads: int
+    guideline: str | None
+    layer: str | None
+
+    def describe(self) -> dict[str, Any]:
+        """See `Work.describe`."""
+        return {
+            "command": self.command,
+            "models": [each.sha256 for each in self.models],
+            "options": {name: list(value) if isinstance(value, tuple) else value for name, value in self.settings},
+            "guideline": self.guideline,
+            "layer": self.layer,
+        }
+
+    def carry_out(self, source: str, target: str) -> list[str]:
+        """See `Work.carry_out`."""
+        notes: list[str] = []
+        model = _loaded(self.models[0], self.threads)
+        model.tell = notes.append
+        name = "" if self.guideline is None else f"{self.guideline}="
+        argument = name + source + ("" if self.layer is None else f"#{self.layer}")
+        options = dict(self.settings)
+        if self.command == "convert":
+            model.convert_file(argument, target, options.pop("to", None), **options)
+        else:
+            then = [_loaded(each, self.threads) for each in self.models[1:]]
+            work = model.complete_file if self.command == "complete" else model.label_file
+            work(argument, target, then=then, **options)
+        return notes
+
+
+@lru_cache(maxsize=4)
+def _loaded(file: SharedFile, threads: int) -> Model:
+    """A model in the memory of this worker."""
+    from tagweave.front.loading import load_model
+
+    return load_model(file.local(), threads)
+
+
+@dataclass(frozen=True)
+class _LexiconWork:
+    """Raw text through lexicons, as `harvest_lexicon_files` takes a file."""
+
+    lexicons: tuple[SharedFile, ...]
+    options: LexiconOptions
+
+    def describe(self) -> dict[str, Any]:
+        """See `Work.describe`."""
+        lexicons = [each.sha256 for each in self.lexicons]
+        return {"command": "harvest lexicon", "lexicons": lexicons, "options": asdict(self.options)}
+
+    def carry_out(self, source: str, target: str) -> list[str]:
+        """See `Work.carry_out`."""
+        from tagweave.front.harvest import harvest_lexicon_files
+
+        harvest_lexicon_files(source, [each.local() for each in self.lexicons], target, **asdict(self.options))
+        return []
