@@ -13,10 +13,12 @@ from __future__ import annotations
 import gc
 import io
 import os
+import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import redirect_stderr
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -112,3 +114,32 @@ def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     """Why a test or a file of tests was skipped."""
     said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     return said.removeprefix("Skipped: ")
+
+
+@pytest.fixture(scope="session")
+def ray() -> Iterator[Any]:
+    """A Ray of two processors on this machine, one for all tests of a process: it takes seconds to start."""
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    module = pytest.importorskip("ray", reason="Ray is not installed (pip install 'tagweave[ray]')")
+    os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])  # workers import the functions of tests
+    with _unclosed():
+        module.init(
+            num_cpus=2,
+            include_dashboard=False,
+            object_store_memory=100_000_000,
+            log_to_driver=False,
+            logging_level="error",
+        )
+    yield module
+    with _unclosed():
+        module.shutdown()
+
+
+@contextmanager
+def _unclosed() -> Iterator[None]:
+    """Ray leaves files and processes to the garbage collector, which warns of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
+        gc.collect()

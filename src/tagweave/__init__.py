@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from tagweave.front.loading import load_model
     from tagweave.front.model import Model
+    from tagweave.front.shards import complete_files, convert_files, harvest_lexicon_shards, label_files
     from tagweave.front.simulation import simulate
     from tagweave.front.training import train
     from tagweave.training.plan import TrainingPlan
@@ -38,11 +39,15 @@ _HOMES = {
     "Sentence": "tagweave.corpus.sentence",
     "TrainingPlan": "tagweave.training.plan",
     "compare": "tagweave.front.evaluation",
+    "complete_files": "tagweave.front.shards",
+    "convert_files": "tagweave.front.shards",
     "evaluate": "tagweave.front.evaluation",
     "harvest_lexicon": "tagweave.front.harvest",
     "harvest_lexicon_files": "tagweave.front.harvest",
+    "harvest_lexicon_shards": "tagweave.front.shards",
     "harvest_markup": "tagweave.front.harvest",
     "harvest_markup_files": "tagweave.front.harvest",
+    "label_files": "tagweave.front.shards",
     "load": "tagweave.front.corpora",
     "load_model": "tagweave.front.loading",
     "save": "tagweave.front.corpora",
@@ -58,11 +63,15 @@ __all__ = [
     "TrainingPlan",
     "__version__",
     "compare",
+    "complete_files",
+    "convert_files",
     "evaluate",
     "harvest_lexicon",
     "harvest_lexicon_files",
+    "harvest_lexicon_shards",
     "harvest_markup",
     "harvest_markup_files",
+    "label_files",
     "load",
     "load_model",
     "save",

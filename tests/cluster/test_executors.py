@@ -48,14 +48,14 @@ def test_a_killed_process_is_an_error(tmp_path: Path) -> None:
 
 def test_a_shared_file_is_read_where_it_is(executor: Executor, tmp_path: Path) -> None:
     (tmp_path / "model").write_text("weights")
-    file = executor.share(str(tmp_path / "model"))
+    file = executor.share(SharedFile.of(str(tmp_path / "model")))
     assert dict(executor.outcomes(content, [file])) == {file: "weights"}
 
 
 def test_a_shared_file_travels_to_machines_that_lack_it(ray: Any, tmp_path: Path) -> None:
     (tmp_path / "model").write_text("weights of old")
     with executor_at(AUTO, workers=1) as executor:
-        file = executor.share(str(tmp_path / "model"))
+        file = executor.share(SharedFile.of(str(tmp_path / "model")))
         (tmp_path / "model").write_text("another content: this machine has no such file")
         [(_, text)] = executor.outcomes(content, [file])
     assert text == "weights of old"

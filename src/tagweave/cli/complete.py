@@ -20,21 +20,31 @@ def complete(
     split_runs: options.SplitRuns = False,
     non_projective: options.NonProjective = False,
     threads: options.Threads = 1,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    on_error: options.OnError = "fail",
+    text_column: options.TextColumn = "text",
 ) -> None:
     """Fill in unknown and ambiguous labels of a corpus; known ones never change.
 
     The new labels are those of the most probable sequence that the annotation allows. The format stays the same, but
     text without labels becomes tagged or segmented text.
     """
+    own = {
+        "format": format,
+        "output_format": output_format,
+        "to": (to,) if to else (),
+        "split_runs": split_runs,
+        "non_projective": non_projective,
+    }
+    if cluster:
+        from tagweave.cli.shards import through_shards
+        from tagweave.front.shards import complete_files
+
+        place = {"cluster": cluster, "workers": workers, "threads": threads, "text_column": text_column}
+        through_shards(complete_files, model, input, output=output, on_error=on_error, **place, **own)
+        return
     from tagweave.front.loading import load_model
 
     check_outputs([output], [model, input])
-    load_model(model, threads).complete_file(
-        input,
-        output,
-        format=format,
-        output_format=output_format,
-        to=[to] if to else (),
-        split_runs=split_runs,
-        non_projective=non_projective,
-    )
+    load_model(model, threads).complete_file(input, output, **own)

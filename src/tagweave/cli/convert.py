@@ -40,6 +40,10 @@ def convert(
         bool, typer.Option("--retag", help="Ignore labels that the corpus already has under the new guideline.")
     ] = False,
     threads: options.Threads = 1,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    on_error: options.OnError = "fail",
+    text_column: options.TextColumn = "text",
 ) -> None:
     """Convert the labels of a corpus to another guideline.
 
@@ -53,6 +57,21 @@ def convert(
 
     A parser with a guide converts the trees of CoNLL-U.
     """
+    own = {
+        "format": format,
+        "output_format": output_format,
+        "best": best,
+        "confidence": confidence,
+        "review": review,
+        "retag": retag,
+    }
+    if cluster:
+        from tagweave.cli.shards import through_shards
+        from tagweave.front.shards import convert_files
+
+        place = {"cluster": cluster, "workers": workers, "threads": threads, "text_column": text_column, "to": to}
+        through_shards(convert_files, model, input, output=output, on_error=on_error, **place, **own)
+        return
     from tagweave.cli.progress import counted
     from tagweave.front.loading import load_model
     from tagweave.streams.blocks import write_lines
@@ -64,13 +83,8 @@ def convert(
         input,
         output,
         to,
-        format=format,
-        output_format=output_format,
-        best=best,
-        confidence=confidence,
-        review=review,
-        retag=retag,
         progress=partial(counted, what="sentences"),
+        **own,
     )
     if review_file:
         write_lines(review_file, review_list.lines())

@@ -40,29 +40,37 @@ def lexicon(
     like: Like = None,
     sample: Sample = LexiconOptions.sample,
     seed: options.Seed = LexiconOptions.seed,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    on_error: options.OnError = "fail",
+    text_column: options.TextColumn = "text",
 ) -> None:
     """Mark the words of lexicons in raw text, and leave all else unknown: partial annotation to train on.
 
     A word counts where both forward and backward maximum matching find it, in all lexicons. Sentences are written in
     KyTea's format; sentences without a word are left out, and so are blanks, which are boundaries.
     """
+    own = {
+        "matching": matching,
+        "minimum": minimum,
+        "phrases": phrases,
+        "agree": agree,
+        "every": every,
+        "like": like or (),
+        "sample": sample,
+        "seed": seed,
+    }
+    if cluster:
+        from tagweave.cli.shards import through_shards
+        from tagweave.front.shards import harvest_lexicon_shards
+
+        place = {"cluster": cluster, "workers": workers, "text_column": text_column}
+        through_shards(harvest_lexicon_shards, raw, lexicons, output=output, on_error=on_error, **place, **own)
+        return
     from tagweave.cli.progress import counted
     from tagweave.front.harvest import harvest_lexicon_files
 
     check_outputs([output], [*raw, *lexicons, *(like or ())])
-    counts = harvest_lexicon_files(
-        raw,
-        lexicons,
-        output,
-        counted,
-        matching=matching,
-        minimum=minimum,
-        phrases=phrases,
-        agree=agree,
-        every=every,
-        like=like or (),
-        sample=sample,
-        seed=seed,
-    )
+    counts = harvest_lexicon_files(raw, lexicons, output, counted, **own)
     found = f"{output}: {counts.kept:,} of {counts.sentences:,} sentences, {counts.words:,} words found"
     say(found + selection_note(like, sample, counts.written))

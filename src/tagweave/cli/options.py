@@ -166,3 +166,35 @@ OutputFormat = Annotated[
     str | None, typer.Option(metavar="FORMAT", help="The format of the output. Default: by its name, or the input's.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of tables.")]
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="local|auto|ADDRESS",
+        help="Work on many processes of this machine (local) or on Ray: at RAY_ADDRESS, on a cluster that runs, or one"
+        " started here (auto), or at an address.",
+        rich_help_panel="Many workers",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="With --cluster: the number of workers. Default: all.", rich_help_panel="Many workers"
+    ),
+]
+OnError = Annotated[
+    str,
+    typer.Option(
+        metavar="skip|fail",
+        help="With --cluster: set a bad file aside and go on, or stop.",
+        rich_help_panel="Many workers",
+    ),
+]
+TextColumn = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="With --cluster: the column of Parquet and JSON Lines that holds text.",
+        rich_help_panel="Many workers",
+    ),
+]

@@ -12,7 +12,12 @@ from tagweave.cli.outputs import check_outputs
 
 def tag(
     model: options.Model,
-    input: Annotated[str, typer.Argument(metavar="INPUT[#LAYER]", help="Text; - is standard input.")] = "-",  # noqa: A002
+    input: Annotated[  # noqa: A002
+        str,
+        typer.Argument(
+            metavar="INPUT[#LAYER]", help="Text; - is standard input. With --cluster: a file, a folder or a pattern."
+        ),
+    ] = "-",
     output: options.Output = "-",
     to: options.Guidelines = None,
     format: options.InputFormat = None,  # noqa: A002
@@ -31,6 +36,10 @@ def tag(
     ] = None,
     non_projective: options.NonProjective = False,
     threads: options.Threads = 1,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    on_error: options.OnError = "fail",
+    text_column: options.TextColumn = "text",
 ) -> None:
     """Label text: a stream of any length in constant memory.
 
@@ -42,20 +51,29 @@ def tag(
     --probabilities writes rows `token TAB label TAB probability` and an empty line after each sentence. Tokens of a
     segmenter are characters, or the pieces of words that its taggers cut. --best writes a JSON object per sequence:
     sentence, rank, probability, tokens, labels.
+
+    With --cluster, many workers label many files: `tag MODEL 'in/*.txt.gz' -o OUT/ --cluster local`. Every file becomes
+    one of the same name in OUT; if the command is interrupted, the same command continues.
     """
+    own = {
+        "format": format,
+        "output_format": output_format,
+        "to": to or (),
+        "retag": retag,
+        "probabilities": probabilities,
+        "best": best,
+        "split_runs": split_runs,
+        "non_projective": non_projective,
+    }
+    if cluster:
+        from tagweave.cli.shards import through_shards
+        from tagweave.front.shards import label_files
+
+        place = {"cluster": cluster, "workers": workers, "threads": threads, "text_column": text_column}
+        through_shards(label_files, model, input, output=output, on_error=on_error, then=then or (), **place, **own)
+        return
     from tagweave.front.loading import load_model
 
     check_outputs([output], [model, input, *(then or ())])
-    load_model(model, threads).label_file(
-        input,
-        output,
-        format=format,
-        output_format=output_format,
-        to=to or (),
-        retag=retag,
-        probabilities=probabilities,
-        best=best,
-        split_runs=split_runs,
-        non_projective=non_projective,
-        then=[load_model(each, threads) for each in then or ()],
-    )
+    then_models = [load_model(each, threads) for each in then or ()]
+    load_model(model, threads).label_file(input, output, then=then_models, **own)

@@ -66,8 +66,8 @@ class Executor(Protocol):
         """
         ...
 
-    def share(self, path: str) -> SharedFile:
-        """Make a file of this machine readable on all workers.
+    def share(self, file: SharedFile) -> SharedFile:
+        """The file, readable on all workers.
 
         Raises:
             OSError: the file cannot be read.

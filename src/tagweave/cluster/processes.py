@@ -45,9 +45,9 @@ class Processes:
             for future in running:
                 future.cancel()
 
-    def share(self, path: str) -> SharedFile:
+    def share(self, file: SharedFile) -> SharedFile:
         """See `Executor.share`."""
-        return SharedFile.of(path)
+        return file
 
     def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[ProcessGroup]:
         """See `Executor.hold`."""

@@ -9,7 +9,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -74,11 +74,11 @@ class RayCluster:
         """How many calls Ray knows at a time."""
         return self.limit or _AHEAD * self.workers
 
-    def share(self, path: str) -> SharedFile:
+    def share(self, file: SharedFile) -> SharedFile:
         """See `Executor.share`."""
         import ray
 
-        return SharedFile.of(path, ray.put(Path(path).read_bytes()))
+        return replace(file, content=ray.put(Path(file.path).read_bytes()))
 
     def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[RayGroup]:
         """See `Executor.hold`. Objects share processors if the cluster has too few."""

@@ -28,10 +28,10 @@ class SharedFile:
     content: Any = None
 
     @classmethod
-    def of(cls, path: str, content: Any = None) -> SharedFile:
+    def of(cls, path: str) -> SharedFile:
         """The file of a path. Raises OSError if it cannot be read."""
         absolute = os.path.realpath(path)
-        return cls(absolute, _digest(absolute), content)
+        return cls(absolute, _digest(absolute))
 
     def local(self) -> str:
         """The path of a file with this content on this machine.

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tagweave.cluster.executor import LOCAL, executor_at
+from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus.load import parse_argument
 from tagweave.front.file_options import ConvertOptions, LabelOptions
 from tagweave.front.model import File, Model
 from tagweave.harvest.options import LexiconOptions
 from tagweave.shards.errors import ShardError
-from tagweave.shards.run import Counts, run
+from tagweave.shards.run import Counts, Progress, prepare, run, silent
 
 if TYPE_CHECKING:
     from tagweave.cluster.executor import Executor
-    from tagweave.cluster.shared_file import SharedFile
+    from tagweave.shards.work import Work
 
-Progress = Callable[[Counts], Any]
-"""Is called at the beginning, and whenever a shard is finished."""
 Command = Literal["tag", "complete", "convert"]
 
 
@@ -85,9 +84,7 @@ def harvest_lexicon_shards(
     if settings.like or settings.sample is not None:
         raise ShardError("found --like or --sample with --cluster, expected it without: a shard is read on its own")
     paths = [fspath(each) for each in ([lexicons] if isinstance(lexicons, (str, PathLike)) else lexicons)]
-    with place.executor() as executor:
-        work = _LexiconWork(tuple(executor.share(path) for path in paths), settings)
-        return place.run(executor, work, _patterns(inputs)[0], output)
+    return place.carry_out(_LexiconWork(tuple(map(SharedFile.of, paths)), settings), _patterns(inputs)[0], output)
 
 
 @dataclass(frozen=True)
@@ -99,15 +96,15 @@ class _Place:
     threads: int = 1
     skip_bad: bool = False
     text_column: str = "text"
-    progress: Progress = lambda counts: None
+    progress: Progress = silent
 
-    @contextmanager
-    def executor(self) -> Iterator[Executor]:
+    def carry_out(self, work: Work, inputs: Iterable[str], output: File) -> Counts:
+        """Do the work; workers are started only if there is something to do."""
+        prepared = prepare(work, inputs, fspath(output), self.text_column)
+        if not prepared.waiting:
+            return Counts.before_run(prepared)
         with executor_at(self.cluster, self.workers, self.threads) as executor:
-            yield executor
-
-    def run(self, executor: Executor, work: Any, inputs: Sequence[str], output: File) -> Counts:
-        return run(executor, work, inputs, fspath(output), self.text_column, self.skip_bad, self.progress)
+            return run(executor, prepared, self.skip_bad, self.progress)
 
 
 def _divided(options: Mapping[str, Any]) -> tuple[_Place, dict[str, Any]]:
@@ -142,27 +139,24 @@ def _through_model(
 ) -> Counts:
     place, own = _divided(options)
     then = [fspath(each) for each in own.pop("then", ())]
-    _check(command, own)
+    settings = _settings(command, own)
     patterns, guideline, layer = _patterns(inputs)
-    with _file_of(model) as path, place.executor() as executor:
-        models = tuple(executor.share(each) for each in (path, *then))
-        settings = tuple(sorted((name, _plain(value)) for name, value in own.items() if value is not None))
+    with _file_of(model) as path:
+        models = tuple(map(SharedFile.of, (path, *then)))
         work = _ModelWork(command, models, settings, place.threads, guideline, layer)
-        return place.run(executor, work, patterns, output)
+        return place.carry_out(work, patterns, output)
 
 
-def _check(command: Command, options: Mapping[str, Any]) -> None:
-    """Raise for wrong options, before anything is started. Raises as `label_files`."""
-    if command == "convert":
-        if options.get("review"):
-            raise ShardError("found --review with --cluster, expected it without: shards are reviewed one by one")
-        ConvertOptions(**{name: value for name, value in options.items() if name != "to"})
-    else:
-        LabelOptions(**options)
-
-
-def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _settings(command: Command, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """The options that differ from their defaults, checked before anything is started. Raises as `label_files`."""
+    if options.get("review"):
+        raise ShardError("found --review with --cluster, expected it without: shards are reviewed one by one")
+    own = {name: value for name, value in options.items() if name != "to" or command != "convert"}
+    kind = ConvertOptions if command == "convert" else LabelOptions
+    values, usual = kind(**own), kind()
+    changed = [(name, tuple(v) if isinstance(v := getattr(values, name), list) else v) for name in own]
+    settings = [(name, value) for name, value in changed if value != getattr(usual, name)]
+    return tuple(sorted(settings + ([("to", options["to"])] if command == "convert" and options.get("to") else [])))
 
 
 @contextmanager
@@ -208,6 +202,10 @@ class _ModelWork:
             "layer": self.layer,
         }
 
+    def shared(self, executor: Executor) -> _ModelWork:
+        """See `Work.shared`."""
+        return replace(self, models=tuple(map(executor.share, self.models)))
+
     def carry_out(self, source: str, target: str) -> list[str]:
         """See `Work.carry_out`."""
         notes: list[str] = []
@@ -244,6 +242,10 @@ class _LexiconWork:
         """See `Work.describe`."""
         lexicons = [each.sha256 for each in self.lexicons]
         return {"command": "harvest lexicon", "lexicons": lexicons, "options": asdict(self.options)}
+
+    def shared(self, executor: Executor) -> _LexiconWork:
+        """See `Work.shared`."""
+        return replace(self, lexicons=tuple(map(executor.share, self.lexicons)))
 
     def carry_out(self, source: str, target: str) -> list[str]:
         """See `Work.carry_out`."""

@@ -5,6 +5,7 @@ Credentials come from the environment, as the libraries of each file system docu
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from tagweave.shards.errors import ShardError
@@ -55,6 +56,7 @@ def _of_arrow(url: str) -> tuple[AbstractFileSystem, str]:
         raise ImportError("it needs pyarrow: pip install 'tagweave[ray]'") from error
     scheme, _, rest = url.partition("://")
     if scheme == "s3":  # by hand: `from_uri` asks Amazon for the region of the bucket, whatever the endpoint
-        return ArrowFSWrapper(S3FileSystem()), rest
+        endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+        return ArrowFSWrapper(S3FileSystem(endpoint_override=endpoint)), rest
     system, path = FileSystem.from_uri(url)
     return ArrowFSWrapper(system), path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -42,45 +42,81 @@ class Counts:
     notes: dict[str, None] = field(default_factory=dict)
     seconds: float = 0.0
 
+    @classmethod
+    def before_run(cls, prepared: Prepared) -> Counts:
+        """The counts before the first shard."""
+        return cls(len(prepared.waiting), sum(shard.size for shard in prepared.waiting), prepared.before)
 
-def run(
-    executor: Executor,
-    work: Work,
-    inputs: Sequence[str],
-    output: str,
-    text_column: str = "text",
-    skip_bad: bool = False,
-    progress: Callable[[Counts], Any] = lambda counts: None,
-) -> Counts:
-    """Do the work for every shard that is not done yet.
+
+Progress = Callable[[Counts], Any]
+"""Is called at the beginning, and whenever a shard is finished or set aside."""
+
+
+def silent(counts: Counts) -> None:
+    """Show no progress."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Work whose input has been found, and whose output folder fits it.
+
+    Attributes:
+        work: what is done to a shard.
+        manifest: the manifest of the output folder.
+        waiting: the shards that are not done yet.
+        before: how many are.
+        text_column: the column of tables that holds the text.
+    """
+
+    work: Work
+    manifest: Manifest
+    waiting: Sequence[Shard]
+    before: int
+    text_column: str
+
+
+def prepare(work: Work, inputs: Iterable[str], output: str, text_column: str = "text") -> Prepared:
+    """Find shards, and those that an earlier run has finished.
 
     Args:
-        executor: calls workers.
         work: what is done to a shard.
         inputs: files, folders and patterns: see `shards_of`.
         output: the output folder, a path or URL; it is made if it does not exist.
         text_column: the column of tables that holds the text.
+
+    Raises:
+        ShardError: no shards, or an output folder of other work.
+        OSError: the output folder cannot be written.
+    """
+    manifest, shards = Manifest(_absolute(output)), shards_of(inputs)
+    _check_apart(shards, manifest)
+    manifest.begin(work.describe())
+    done = manifest.done(shards)
+    return Prepared(work, manifest, [each for each in shards if each.name not in done], len(done), text_column)
+
+
+def run(executor: Executor, prepared: Prepared, skip_bad: bool = False, progress: Progress = silent) -> Counts:
+    """Do the work for every shard that waits.
+
+    Args:
+        executor: calls workers.
+        prepared: the work and its shards.
         skip_bad: whether to set bad shards aside and go on, rather than stop at the first one.
         progress: called at the beginning, and whenever a shard is finished or set aside.
 
     Raises:
-        ShardError: no shards, an output folder of other work, or a bad shard.
+        ShardError: a bad shard.
         ClusterError: workers died.
         OSError: the output folder cannot be written.
     """
-    begin, manifest = time.perf_counter(), Manifest(_absolute(output))
-    shards = shards_of(inputs)
-    _check_apart(shards, manifest)
-    manifest.begin(work.describe())
-    done = manifest.done(shards)
-    waiting = [shard for shard in shards if shard.name not in done]
-    counts = Counts(len(waiting), sum(shard.size for shard in waiting), len(done))
+    begin, counts = time.perf_counter(), Counts.before_run(prepared)
     progress(counts)
-    tasks = (ShardTask(work, shard, manifest.output, text_column) for shard in waiting)
+    work, output = prepared.work.shared(executor), prepared.manifest.output
+    tasks = (ShardTask(work, shard, output, prepared.text_column) for shard in prepared.waiting)
     for task, outcome in executor.outcomes(carry_out, tasks):
         counts.seconds = time.perf_counter() - begin
         if isinstance(outcome, Failure):
-            _set_aside(manifest, task.shard, outcome, counts, skip_bad)
+            _set_aside(prepared.manifest, task.shard, outcome, counts, skip_bad)
         else:
             _add(counts, task.shard, outcome)
         progress(counts)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tagweave.shards.errors import ShardError
 from tagweave.shards.file_system import file_system, is_local
@@ -17,12 +17,19 @@ from tagweave.shards.listing import Shard
 from tagweave.shards.manifest import FOLDER, Manifest, make_parent
 from tagweave.shards.rows import Notes, is_table, through_rows
 
+if TYPE_CHECKING:
+    from tagweave.cluster.executor import Executor
+
 
 class Work(Protocol):
     """What is done to every shard: plain data that travels to the workers."""
 
     def describe(self) -> Mapping[str, Any]:
         """All that determines the output, as plain data for JSON."""
+        ...
+
+    def shared(self, executor: Executor) -> Work:
+        """The same work, with its files readable on all workers."""
         ...
 
     def carry_out(self, source: str, target: str) -> Notes:
@@ -101,7 +108,7 @@ def _written(manifest: Manifest, name: str) -> Iterator[str]:
     """A local path to write to; the file takes its name when the block ends without an exception."""
     system, final = manifest.system, manifest.path(name)
     last = Path(name).name
-    unfinished = manifest.path(FOLDER, "unfinished", secrets.token_hex(8), last)
+    unfinished = manifest.path(FOLDER, "unfinished", f"{secrets.token_hex(8)}-{last}")
     if is_local(system):
         make_parent(system, unfinished)
         yield unfinished
@@ -113,6 +120,5 @@ def _written(manifest: Manifest, name: str) -> Iterator[str]:
     make_parent(system, final)
     if is_local(system):
         Path(unfinished).replace(final)
-        Path(unfinished).parent.rmdir()
     else:
         system.mv(unfinished, final)

@@ -1,0 +1,110 @@
+"""Folders of files through a command on many workers: options, progress, and counts at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from tagweave.cli.errors import OptionError
+from tagweave.cli.printing import say
+
+if TYPE_CHECKING:
+    from tagweave.shards.run import Counts
+
+_SHOWN = 20  # bad shards that are listed
+_EVERY = 10.0  # seconds between lines of progress where standard error is not a terminal
+
+
+def through_shards(
+    function: Callable[..., Counts], *arguments: Any, output: str, on_error: str, **options: Any
+) -> None:
+    """Call a function of `tagweave.front.shards` with an output folder; show progress, and counts at the end.
+
+    Raises:
+        OptionError: no output folder, or another word than skip or fail.
+    """
+    if output == "-":
+        raise OptionError("found --cluster without --output, expected the folder for the files (-o OUT/)")
+    if on_error not in ("skip", "fail"):
+        raise OptionError(f"found --on-error {on_error}, expected skip or fail")
+    with _progress() as progress:
+        counts = function(
+            *arguments,
+            output,
+            skip_bad=on_error == "skip",
+            progress=progress,
+            **{name: value for name, value in options.items() if value is not None},
+        )
+    for note in counts.notes:
+        say(note)
+    say(summary(counts, output))
+
+
+def summary(counts: Counts, output: str) -> str:
+    """The counts of a run, and the shards that were set aside."""
+    before = f", {counts.before:,} were there before" if counts.before else ""
+    rate = counts.read / max(counts.seconds, 1e-9)
+    lines = [
+        f"{output}: {counts.done:,} files written{before}; {_bytes(counts.read)} read, {_bytes(counts.written)} written"
+        f" in {counts.seconds:.1f} s ({_bytes(rate)}/s)"
+    ]
+    if counts.failed:
+        lines.append(f"{len(counts.failed):,} files set aside (see {output.rstrip('/')}/_tagweave/failed):")
+        shown = list(counts.failed.items())[:_SHOWN]
+        lines += [f"  {name}: {problem.strip().splitlines()[-1]}" for name, problem in shown]
+        lines += [f"  and {len(counts.failed) - _SHOWN:,} more"] if len(counts.failed) > _SHOWN else []
+    return "\n".join(lines)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Counts], Any]]:
+    """A bar with rate and time left on a terminal, otherwise a line every few seconds."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _Lines()
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("starting workers", total=None)
+
+        def show(counts: Counts) -> None:
+            failed = f", {len(counts.failed)} set aside" if counts.failed else ""
+            text = f"{counts.done + len(counts.failed)} of {counts.shards} files{failed}"
+            progress.update(bar, description=text, total=counts.bytes, completed=counts.read)
+
+        yield show
+
+
+class _Lines:
+    """Lines of progress."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def __call__(self, counts: Counts) -> None:
+        if counts.seconds - self._last < _EVERY or not counts.read:
+            return
+        self._last = counts.seconds
+        left = counts.seconds * (counts.bytes - counts.read) / counts.read
+        done = counts.done + len(counts.failed)
+        rate = _bytes(counts.read / counts.seconds)
+        say(f"{done:,} of {counts.shards:,} files, {rate}/s, about {left:,.0f} s left")
+
+
+def _bytes(number: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:,.1f} TB"

@@ -1,0 +1,59 @@
+"""`--cluster`: folders of files through a command, on processes and on Ray."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+TEXT = ["我们看着", "他在看书。", "他们说"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.txt").write_text("".join(f"{line}\n" for line in TEXT))
+    (tmp_path / "in/b.txt.gz").write_bytes(gzip.compress("".join(f"{line}\n" for line in TEXT[:1]).encode()))
+    return tmp_path / "in"
+
+
+def test_a_folder_is_tagged_as_its_files_are(run, segmenter, folder, tmp_path):
+    result = run("tag", segmenter, folder, "-o", tmp_path / "out", "--cluster", "local", "--workers", 1)
+    assert "2 files written" in result.stderr
+    for name in ("a.txt", "b.txt.gz"):
+        run("tag", segmenter, folder / name, "-o", tmp_path / name)
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / name).read_bytes()
+    result = run("tag", segmenter, folder, "-o", tmp_path / "out", "--cluster", "local")
+    assert "0 files written, 2 were there before" in result.stderr
+
+
+@pytest.mark.usefixtures("ray")
+def test_ray_gives_the_same(run, segmenter, folder, tmp_path):
+    for place in ("local", "auto"):
+        run("tag", segmenter, f"{folder}/*", "-o", tmp_path / place, "--cluster", place, "--workers", 1)
+    assert (tmp_path / "local/a.txt").read_bytes() == (tmp_path / "auto/a.txt").read_bytes()
+
+
+def test_a_harvest_of_folders(run, folder, tmp_path):
+    (tmp_path / "words").write_text("我们\n看书\n")
+    options = ["--lexicon", tmp_path / "words", "-o"]
+    run("harvest", "lexicon", folder, *options, tmp_path / "out", "--cluster", "local", "--workers", 1)
+    run("harvest", "lexicon", folder / "a.txt", *options, tmp_path / "a.kytea")
+    assert (tmp_path / "out/a.txt").read_text() == (tmp_path / "a.kytea").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["in"], "found --cluster without --output"),
+        (["none", "-o", "out"], "none: found no file"),
+        (["in", "-o", "out", "--on-error", "ignore"], "found --on-error ignore, expected skip or fail"),
+        (["in", "-o", "in"], "found the folder of the input"),
+        (["in", "-o", "out", "--best", "2", "--probabilities"], "found --probabilities and --best"),
+    ],
+)
+def test_mistakes_are_named_before_workers_start(run, segmenter, folder, tmp_path, monkeypatch, options, problem):
+    monkeypatch.chdir(tmp_path)
+    result = run("tag", segmenter, *options, "--cluster", "nowhere:1", code=2)
+    assert problem in result.stderr

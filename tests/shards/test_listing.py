@@ -1,0 +1,65 @@
+"""Shards are found by files, folders and patterns, and keep safe names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tagweave.shards.errors import ShardError
+from tagweave.shards.listing import check_name, shards_of
+
+
+@pytest.mark.parametrize(
+    ("argument", "names"),
+    [
+        ("", ["a.txt", "c.txt.gz", "deep/b.txt"]),
+        ("/", ["a.txt", "c.txt.gz", "deep/b.txt"]),
+        ("/*.txt", ["a.txt"]),
+        ("/**/*.txt", ["a.txt", "deep/b.txt"]),
+        ("/deep/b.txt", ["b.txt"]),
+        ("/d*/[ab].txt", ["deep/b.txt"]),
+    ],
+)
+def test_inputs(folder: Path, argument: str, names: list[str]) -> None:
+    assert sorted(shard.name for shard in shards_of([f"{folder}{argument}"])) == names
+
+
+def test_hidden_files_of_folders_are_left_out(folder: Path) -> None:
+    (folder / "_SUCCESS").touch()
+    (folder / ".crc").touch()
+    assert len(shards_of([str(folder)])) == 3
+
+
+def test_relative_paths_become_absolute(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    assert {shard.base for shard in shards_of(["*.txt", "deep"])} == {str(folder), f"{folder}/deep"}
+
+
+def test_large_shards_come_first(folder: Path) -> None:
+    sizes = [shard.size for shard in shards_of([str(folder)])]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_nothing_found(tmp_path: Path) -> None:
+    for argument in ("none", "none/*.txt"):
+        with pytest.raises(ShardError, match="found no file"):
+            shards_of([f"{tmp_path}/{argument}"])
+
+
+def test_two_shards_of_one_name(folder: Path) -> None:
+    (folder / "deep" / "a.txt").touch()
+    with pytest.raises(ShardError, match=r"two shards of the name a\.txt"):
+        shards_of([str(folder), f"{folder}/deep"])
+
+
+@pytest.mark.parametrize("name", ["../a", "a/../../b", "/etc/passwd", "", "a\\..\\b", "a\nb", "\x1b[2J"])
+def test_names_stay_in_the_output_folder(name: str) -> None:
+    with pytest.raises(ShardError, match="expected one inside the folder"):
+        check_name(name, f"s3://bucket/{name}")
+
+
+@pytest.mark.parametrize("url", ["nothing://x/*.txt", "s4://bucket/x"])
+def test_unknown_schemes(url: str) -> None:
+    with pytest.raises(ShardError, match="expected a known file system"):
+        shards_of([url])
