@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from argon2 import PasswordHasher
 from fixture_types import NewUrl, OpenStore
 from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.schema import CreateSchema
+from starlette.testclient import TestClient
 
 from benchmarks.postgresql import programs, running
 from tagweave.annotate import passwords
@@ -25,6 +27,14 @@ def quick_passwords() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_HASHER", hasher)
         patch.setattr(passwords, "_NOBODY", hasher.hash("nobody has this password"))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_loop() -> Iterator[None]:
+    """All browsers talk to their servers in one event loop: they would start a thread with a loop for each request."""
+    with start_blocking_portal() as portal, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TestClient, "portal", portal)
         yield
 
 
