@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     )
     from tagweave.front.loading import load_model
     from tagweave.front.model import Model
-    from tagweave.front.shards import complete_files, convert_files, harvest_lexicon_shards, label_files
+    from tagweave.front.shards import (
+        complete_files,
+        convert_files,
+        harvest_lexicon_shards,
+        harvest_markup_shards,
+        label_files,
+    )
     from tagweave.front.simulation import simulate
     from tagweave.front.training import train
     from tagweave.training.plan import TrainingPlan
@@ -45,6 +51,7 @@ _HOMES = {
     "harvest_lexicon": "tagweave.front.harvest",
     "harvest_lexicon_files": "tagweave.front.harvest",
     "harvest_lexicon_shards": "tagweave.front.shards",
+    "harvest_markup_shards": "tagweave.front.shards",
     "harvest_markup": "tagweave.front.harvest",
     "harvest_markup_files": "tagweave.front.harvest",
     "label_files": "tagweave.front.shards",
@@ -71,6 +78,7 @@ __all__ = [
     "harvest_lexicon_shards",
     "harvest_markup",
     "harvest_markup_files",
+    "harvest_markup_shards",
     "label_files",
     "load",
     "load_model",

@@ -43,7 +43,6 @@ def lexicon(
     cluster: options.Cluster = None,
     workers: options.Workers = None,
     on_error: options.OnError = "fail",
-    text_column: options.TextColumn = "text",
 ) -> None:
     """Mark the words of lexicons in raw text, and leave all else unknown: partial annotation to train on.
 
@@ -64,7 +63,7 @@ def lexicon(
         from tagweave.cli.shards import through_shards
         from tagweave.front.shards import harvest_lexicon_shards
 
-        place = {"cluster": cluster, "workers": workers, "text_column": text_column}
+        place = {"cluster": cluster, "workers": workers}
         through_shards(harvest_lexicon_shards, raw, lexicons, output=output, on_error=on_error, **place, **own)
         return
     from tagweave.cli.progress import counted

@@ -34,28 +34,36 @@ def markup(
     like: Like = None,
     sample: Sample = MarkupOptions.sample,
     seed: options.Seed = MarkupOptions.seed,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    on_error: options.OnError = "fail",
 ) -> None:
     """Turn links, emphasis and headings of pages into boundaries of words: partial annotation to train on.
 
     Sentences are written in KyTea's format, without repeats. Two marked Chinese characters are a word; marked text in
     other scripts is not evidence. Code blocks, tables, templates, references and scripts are dropped.
     """
+    own = {
+        "format": format,
+        "simplified": simplified,
+        "free_pairs": free_pairs,
+        "every": every,
+        "like": like or (),
+        "sample": sample,
+        "seed": seed,
+    }
+    if cluster:
+        from tagweave.cli.shards import through_shards
+        from tagweave.front.shards import harvest_markup_shards
+
+        place = {"cluster": cluster, "workers": workers}
+        through_shards(harvest_markup_shards, pages, output=output, on_error=on_error, **place, **own)
+        return
     from tagweave.cli.progress import counted
     from tagweave.front.harvest import harvest_markup_files, page_files
 
     check_outputs([output], [*(file for file, _ in page_files(pages, format)), *(like or ())])
-    counts = harvest_markup_files(
-        pages,
-        output,
-        counted,
-        format=format,
-        simplified=simplified,
-        free_pairs=free_pairs,
-        every=every,
-        like=like or (),
-        sample=sample,
-        seed=seed,
-    )
+    counts = harvest_markup_files(pages, output, counted, **own)
     say(
         f"{output}: {counts.pages:,} pages, {counts.sentences:,} sentences, {counts.spans:,} marked spans"
         f" ({counts.spans_of_two:,} of two characters), {counts.known:,} places between characters known"

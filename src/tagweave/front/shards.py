@@ -17,7 +17,7 @@ from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus.load import parse_argument
 from tagweave.front.file_options import ConvertOptions, LabelOptions
 from tagweave.front.model import File, Model
-from tagweave.harvest.options import LexiconOptions
+from tagweave.harvest.options import HarvestOptions, LexiconOptions, MarkupOptions
 from tagweave.shards.errors import ShardError
 from tagweave.shards.run import Counts, Progress, prepare, run, silent
 
@@ -80,11 +80,30 @@ def harvest_lexicon_shards(
     `options` may have fields of `LexiconOptions` but `like` and `sample`, which choose among all sentences.
     """
     place, own = _divided(options)
-    settings = LexiconOptions(**own)
-    if settings.like or settings.sample is not None:
+    paths = _several(lexicons)
+    return _harvest(place, LexiconOptions(**own), tuple(map(SharedFile.of, paths)), inputs, output)
+
+
+def harvest_markup_shards(pages: File | Iterable[File], output: File, **options: Any) -> Counts:
+    """Turn the markup of folders of pages into partial annotation, as `tagweave harvest markup --cluster` does.
+
+    Every page becomes a file; sentences that occur twice are left out of a page, but not of all pages. See
+    `label_files`; `options` may have fields of `MarkupOptions` but `like` and `sample`.
+    """
+    place, own = _divided(options)
+    return _harvest(place, MarkupOptions(**own), (), pages, output)
+
+
+def _harvest(
+    place: _Place,
+    options: HarvestOptions,
+    lexicons: tuple[SharedFile, ...],
+    inputs: File | Iterable[File],
+    output: File,
+) -> Counts:
+    if options.like or options.sample is not None:
         raise ShardError("found --like or --sample with --cluster, expected it without: a shard is read on its own")
-    paths = [fspath(each) for each in ([lexicons] if isinstance(lexicons, (str, PathLike)) else lexicons)]
-    return place.carry_out(_LexiconWork(tuple(map(SharedFile.of, paths)), settings), _patterns(inputs)[0], output)
+    return place.carry_out(_HarvestWork(lexicons, options), _patterns(inputs)[0], output)
 
 
 @dataclass(frozen=True)
@@ -120,7 +139,7 @@ def _patterns(inputs: File | Iterable[File]) -> tuple[list[str], str | None, str
     Raises:
         ShardError: they name different ones.
     """
-    arguments = [fspath(each) for each in ([inputs] if isinstance(inputs, (str, PathLike)) else inputs)]
+    arguments = _several(inputs)
     parsed = [parse_argument(each) for each in arguments]
     # a folder may be called year=2026
     parsed = [
@@ -132,6 +151,10 @@ def _patterns(inputs: File | Iterable[File]) -> tuple[list[str], str | None, str
         raise ShardError("found inputs of several guidelines or layers, expected one: a run is of one kind")
     [(guideline, layer)] = names or {(None, None)}
     return [each.path for each in parsed], guideline, layer
+
+
+def _several(files: File | Iterable[File]) -> list[str]:
+    return [fspath(each) for each in ([files] if isinstance(files, (str, PathLike)) else files)]
 
 
 def _through_model(
@@ -232,24 +255,27 @@ def _loaded(file: SharedFile, threads: int) -> Model:
 
 
 @dataclass(frozen=True)
-class _LexiconWork:
-    """Raw text through lexicons, as `harvest_lexicon_files` takes a file."""
+class _HarvestWork:
+    """Raw text through lexicons or, without any, a page through its markup, as from files to a file."""
 
     lexicons: tuple[SharedFile, ...]
-    options: LexiconOptions
+    options: HarvestOptions
 
     def describe(self) -> dict[str, Any]:
         """See `Work.describe`."""
         lexicons = [each.sha256 for each in self.lexicons]
-        return {"command": "harvest lexicon", "lexicons": lexicons, "options": asdict(self.options)}
+        return {"command": "harvest", "lexicons": lexicons, "options": {**asdict(self.options), "like": []}}
 
-    def shared(self, executor: Executor) -> _LexiconWork:
+    def shared(self, executor: Executor) -> _HarvestWork:
         """See `Work.shared`."""
         return replace(self, lexicons=tuple(map(executor.share, self.lexicons)))
 
     def carry_out(self, source: str, target: str) -> list[str]:
         """See `Work.carry_out`."""
-        from tagweave.front.harvest import harvest_lexicon_files
+        from tagweave.front.harvest import harvest_lexicon_files, harvest_markup_files
 
-        harvest_lexicon_files(source, [each.local() for each in self.lexicons], target, **asdict(self.options))
+        if self.lexicons:
+            harvest_lexicon_files(source, [each.local() for each in self.lexicons], target, **asdict(self.options))
+        else:
+            harvest_markup_files(source, target, **asdict(self.options))
         return []
