@@ -6,6 +6,7 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from tagweave.cluster.shared_file import private_folder
 from tagweave.front.model import Model
 
 if TYPE_CHECKING:
@@ -13,8 +14,14 @@ if TYPE_CHECKING:
     from tagweave.training.train import Training
 
 
-def load_model(path: str | PathLike[str], threads: int = 1) -> Model:
+def load_model(path: str | PathLike[str], threads: int = 1, shared: bool = False) -> Model:
     """Read a model of any kind.
+
+    Args:
+        path: its file.
+        threads: how many threads share the work of the model.
+        shared: whether to keep the weights in a file of the temporary directory that all processes map which load the
+            model, so that they are in memory once; for servers and workers of several processes.
 
     Raises:
         ModelFileError: not a model of this program, a damaged file, or one of a newer version.
@@ -23,7 +30,7 @@ def load_model(path: str | PathLike[str], threads: int = 1) -> Model:
     from tagweave.models.storage import load_model
 
     name = fspath(path)
-    return _put_to_use(load_model(name), threads, name)
+    return _put_to_use(load_model(name, folder=private_folder("models") if shared else None), threads, name)
 
 
 def of_training(training: Training) -> Model:

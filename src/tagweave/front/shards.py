@@ -248,10 +248,10 @@ class _ModelWork:
 
 @lru_cache(maxsize=4)
 def _loaded(file: SharedFile, threads: int) -> Model:
-    """A model in the memory of this worker."""
+    """A model, whose weights the workers of a machine share."""
     from tagweave.front.loading import load_model
 
-    return load_model(file.local(), threads)
+    return load_model(file.local(), threads, shared=True)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -18,6 +19,7 @@ from tagweave.features.digest import digest_of
 from tagweave.features.rules import check_unicode, one_of, record, text, whole
 from tagweave.models.packing import FORMS, pack, unpack
 from tagweave.models.parts import Arrays
+from tagweave.models.shared_arrays import shared_arrays
 from tagweave.models.stored_model import StoredModel
 from tagweave.structures.kinds import CHAIN, TREE
 
@@ -57,11 +59,13 @@ def write_parts(path: Path | str, parts: dict[str, Any], arrays: Arrays) -> None
 
 
 @overload
-def load_model(path: Path | str) -> StoredModel: ...
+def load_model(path: Path | str, *, folder: Path | None = None) -> StoredModel: ...
 @overload
-def load_model(path: Path | str, expected: type[_Model]) -> _Model: ...
-def load_model(path: Path | str, expected: type[Any] | None = None) -> Any:
+def load_model(path: Path | str, expected: type[_Model], *, folder: Path | None = None) -> _Model: ...
+def load_model(path: Path | str, expected: type[Any] | None = None, *, folder: Path | None = None) -> Any:
     """Read a model: of any kind, or of the one that is expected.
+
+    With a `folder`, which nobody else may be able to write, processes share its unpacked arrays (`shared_arrays`).
 
     Raises:
         ModelFileError: not a model of this program, a damaged file, one of a newer version, or of another kind.
@@ -76,7 +80,9 @@ def load_model(path: Path | str, expected: type[Any] | None = None) -> Any:
         _check(description)
         if expected is not None and description["kind"] != expected.kind:
             raise ModelFileError(f"{path}: found a {description['kind']} model, expected a {expected.kind} model")
-        return import_module(_ASSEMBLIES[description["kind"]]).assemble(description, unpack(forms, packed))
+        unpacked = partial(unpack, forms, packed)
+        arrays = unpacked() if folder is None else shared_arrays(folder, path, unpacked)
+        return import_module(_ASSEMBLIES[description["kind"]]).assemble(description, arrays)
 
 
 def describe_model(path: Path | str) -> dict[str, Any]:

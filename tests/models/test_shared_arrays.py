@@ -1,0 +1,37 @@
+"""Arrays of models that processes share: the same model, and only as many files as are needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from test_model_files import MODELS
+
+from tagweave.models import shared_arrays
+from tagweave.models.storage import load_model, save_model
+
+
+def test_a_shared_model_is_the_same(tmp_path: Path) -> None:
+    for name, make in MODELS.items():
+        save_model(make(), tmp_path / name)
+        plain = load_model(tmp_path / name)
+        for _ in range(2):  # the second one finds what the first one wrote
+            shared = load_model(tmp_path / name, folder=tmp_path)
+            assert shared.to_json() == plain.to_json()
+            for key, array in plain.arrays().items():
+                assert array.dtype == shared.arrays()[key].dtype
+                assert np.array_equal(array, shared.arrays()[key])
+                assert shared.arrays()[key].flags.writeable  # kernels are compiled for arrays that can be written
+
+
+def test_a_change_stays_with_the_process(tmp_path: Path) -> None:
+    save_model(MODELS["dense"](), tmp_path / "model")
+    load_model(tmp_path / "model", folder=tmp_path).arrays()["weights"][:] = 0
+    assert load_model(tmp_path / "model", folder=tmp_path).arrays()["weights"].any()
+
+
+def test_old_arrays_are_removed(tmp_path: Path) -> None:
+    for number in range(7):
+        (tmp_path / "model").write_bytes(bytes([number]))
+        shared_arrays.shared_arrays(tmp_path, tmp_path / "model", lambda: {"a": np.ones(3)})
+    assert len(list(tmp_path.glob("*.arrays"))) == len(list(tmp_path.glob("*.json"))) == 4
