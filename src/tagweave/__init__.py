@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from tagweave.front.simulation import simulate
     from tagweave.front.training import train
+    from tagweave.front.tuning import tune
     from tagweave.training.plan import TrainingPlan
 
 __version__ = "0.1.0"
@@ -60,6 +61,7 @@ _HOMES = {
     "save": "tagweave.front.corpora",
     "simulate": "tagweave.front.simulation",
     "train": "tagweave.front.training",
+    "tune": "tagweave.front.tuning",
 }
 """The module of each name."""
 
@@ -85,6 +87,7 @@ __all__ = [
     "save",
     "simulate",
     "train",
+    "tune",
 ]
 
 

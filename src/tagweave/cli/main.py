@@ -18,6 +18,7 @@ from tagweave.cli.errors import BROKEN_PIPE, INTERRUPTED, USAGE, message
 
 COMMANDS = (
     "train",
+    "tune",
     "tag",
     "complete",
     "convert",

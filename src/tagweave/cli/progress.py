@@ -6,12 +6,15 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from tagweave.cli.printing import say
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rich.console import Console
 
     from tagweave.learning.callback import Callback
+    from tagweave.tuning.study import Trial
 
 Item = TypeVar("Item")
 
@@ -44,3 +47,31 @@ def training_callback(log: str | None, resume: bool) -> Iterator[Callback]:
         callbacks = [stack.enter_context(log_callback(Path(log), resume))] if log else []
         callbacks.append(stack.enter_context(console_callback(StandardConsole(stderr=True))))
         yield Callbacks(callbacks)
+
+
+@contextmanager
+def trial_progress(trials: int, console: Console | None = None) -> Iterator[Callable[[Trial], None]]:
+    """A function that reports a finished trial on standard error: a line, and on a terminal a bar below the lines."""
+    from rich.console import Console as StandardConsole
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from tagweave.tuning.table import line
+
+    console = console or StandardConsole(stderr=True)
+    if not console.is_terminal:
+        yield lambda trial: say(line(trial, trials))
+        return
+    columns = (BarColumn(20), MofNCompleteColumn(), TextColumn("{task.fields[status]}"), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("tuning", total=trials, status="the plan itself ...")
+        best: Trial | None = None
+
+        def finished(trial: Trial) -> None:
+            nonlocal best
+            if trial.state == "complete" and (best is None or (trial.score or 0.0) > (best.score or 0.0)):
+                best = trial
+            progress.console.print(line(trial, trials), markup=False, highlight=False)
+            status = "" if best is None else f"best {best.score:.4f} of trial {best.number}"
+            progress.update(task, completed=trial.number + 1, status=status)
+
+        yield finished

@@ -55,11 +55,17 @@ class Executor(Protocol):
         ...
 
     def outcomes(
-        self, function: Callable[[Item], Result], items: Iterable[Item]
+        self, function: Callable[[Item], Result], items: Iterable[Item], ahead: bool = True
     ) -> Iterator[tuple[Item, Result | Failure]]:
         """Call a function for every item; yields items and results as they are finished.
 
         Items are taken from the iterable as workers become free. Closing the iterator drops calls that have not begun.
+
+        Args:
+            function: importable by name.
+            items: plain data.
+            ahead: take some more items than there are workers, so that none waits. Without it an item is taken when a
+                worker is free for it: for items that depend on the outcomes of those before.
 
         Raises:
             ClusterError: a worker died and the engine could not replace it.
@@ -82,24 +88,29 @@ class Executor(Protocol):
         ...
 
 
-def executor_at(address: str, workers: int | None = None, threads: int = 1) -> AbstractContextManager[Executor]:
+def executor_at(address: str | None, workers: int | None = None, threads: int = 1) -> AbstractContextManager[Executor]:
     """The executor of an address, until the end of the block.
 
     Args:
-        address: `LOCAL`, `AUTO`, or the address of a Ray cluster (`HOST:PORT`, `ray://HOST:PORT`).
+        address: `LOCAL`, `AUTO`, or the address of a Ray cluster (`HOST:PORT`, `ray://HOST:PORT`); `None`: this
+            process, or `LOCAL` if there are to be several workers.
         workers: how many calls run at the same time; by default one for every `threads` processors.
         threads: how many processors a call uses.
 
     Raises:
         ClusterError: the cluster cannot be reached, or Ray is not installed.
     """
-    if address == LOCAL:
+    if address is None and (workers or 1) == 1:
+        from tagweave.cluster.in_process import in_process
+
+        return in_process()
+    if address in (None, LOCAL):
         from tagweave.cluster.processes import processes
 
         return processes(workers, threads)
     from tagweave.cluster.ray_cluster import ray_cluster
 
-    return ray_cluster(address, workers, threads)
+    return ray_cluster(address or AUTO, workers, threads)
 
 
 def attempt(function: Callable[[Any], Any], item: Any) -> Any:

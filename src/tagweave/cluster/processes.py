@@ -25,14 +25,14 @@ class Processes:
     workers: int
 
     def outcomes(
-        self, function: Callable[[Item], Result], items: Iterable[Item]
+        self, function: Callable[[Item], Result], items: Iterable[Item], ahead: bool = True
     ) -> Iterator[tuple[Item, Result | Failure]]:
         """See `Executor.outcomes`."""
-        waiting = iter(items)
+        waiting, most = iter(items), (2 if ahead else 1) * self.workers
         running: dict[Future[Any], Item] = {}
         try:
             while True:
-                for item in islice(waiting, 2 * self.workers - len(running)):
+                for item in islice(waiting, most - len(running)):
                     running[self.pool.submit(attempt, function, item)] = item
                 if not running:
                     return

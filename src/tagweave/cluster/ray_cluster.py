@@ -49,7 +49,7 @@ class RayCluster:
         return min(fit, self.limit or fit)
 
     def outcomes(
-        self, function: Callable[[Item], Result], items: Iterable[Item]
+        self, function: Callable[[Item], Result], items: Iterable[Item], ahead: bool = True
     ) -> Iterator[tuple[Item, Result | Failure]]:
         """See `Executor.outcomes`."""
         import ray
@@ -59,7 +59,7 @@ class RayCluster:
         running: dict[Any, Item] = {}
         try:
             while True:
-                for item in islice(waiting, self._most() - len(running)):
+                for item in islice(waiting, self._most(ahead) - len(running)):
                     running[call.remote(function, item)] = item
                 if not running:
                     return
@@ -70,9 +70,9 @@ class RayCluster:
             for reference in running:
                 ray.cancel(reference)
 
-    def _most(self) -> int:
+    def _most(self, ahead: bool) -> int:
         """How many calls Ray knows at a time."""
-        return self.limit or _AHEAD * self.workers
+        return self.limit or (_AHEAD if ahead else 1) * self.workers
 
     def share(self, file: SharedFile) -> SharedFile:
         """See `Executor.share`."""

@@ -54,7 +54,7 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[
     from tagweave.training.corpora import run_identity
     from tagweave.training.lexicons import read_lexicons
 
-    plan = _checked(plan)
+    plan = checked(plan)
     lexicons = read_lexicons([each.path for each in plan.lexicons], plan.task)
     data, dev = _data(plan, corpora or read(plan))
     plan = replace(_with_method(plan, data), **_references(plan, data, dev, lexicons))
@@ -83,8 +83,13 @@ def read(plan: TrainingPlan) -> Corpora:
     return Corpora(training, read_corpus(dev.argument, plan.task, dev.format) if dev else None)
 
 
-def _checked(plan: TrainingPlan) -> TrainingPlan:
-    """The plan with templates and options, after all checks that do not need its corpora: reading can take minutes."""
+def checked(plan: TrainingPlan) -> TrainingPlan:
+    """The plan with templates and options, after all checks that do not need its corpora: reading can take minutes.
+
+    Raises:
+        PlanError: unknown values, or values that do not go together.
+        TemplateError: a template that cannot be read.
+    """
     from tagweave.training.recipe import LEARNERS, Recipe
 
     check_known("task", plan.task, tuple(STRUCTURES))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from tagweave.training.comparison import better
+from tagweave.training.comparison import asked_for, better
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,13 +59,17 @@ class Training:
         self.kept.job.save(self.kept.fitted, self.about(), path)
 
 
-def train(job: Job[Any]) -> Training:
+def train(job: Job[Any], compare: bool = True) -> Training:
     """Carry out a job.
+
+    Args:
+        job: what to train.
+        compare: whether a model that learned from sources is compared with one of TRAIN alone.
 
     Raises:
         CorpusError, TrainingError, MappingError, PlanError: as its method.
         KeyboardInterrupt: the user stopped training before the model itself was begun.
     """
     begin = time.perf_counter()
-    kept = better(job)
+    kept = better(job) if compare else asked_for(job)
     return Training(kept, time.perf_counter() - begin)

@@ -1,0 +1,88 @@
+"""`tagweave tune`: searches for the values of a plan that make the best model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tagweave.cli import options
+from tagweave.cli.errors import INTERRUPTED, OptionError
+from tagweave.cli.outputs import check_outputs
+from tagweave.cli.printing import say
+from tagweave.cli.progress import trial_progress
+
+
+def tune(
+    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A training plan in JSON, with development data.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The best plan, in JSON.")],
+    search: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=RANGE",
+            help="What to search: log:LOW:HIGH, float:LOW:HIGH, int:LOW:HIGH, int-log:LOW:HIGH or choice:A,B,... for a"
+            " field of the plan, a setting of its learner or an option of its method; or a file of them in JSON"
+            " (repeatable). Default: what suits the learner and the method.",
+        ),
+    ] = None,
+    trials: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How many trials the study is to have, with those it has already.")
+    ] = 40,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="With how many other seeds the plan and the three best trials are trained at the end, to choose among"
+            " them.",
+        ),
+    ] = 2,
+    prune: Annotated[
+        bool, typer.Option("--prune/--no-prune", help="Stop trials whose development scores fall behind.")
+    ] = True,
+    study: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|URL",
+            help="Where trials are kept: a file (SQLite) or postgresql://... The same command continues the study."
+            " Default: FILE.study beside the output.",
+        ),
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw the scores by trial and by value (.png, .svg, .pdf).")
+    ] = None,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Search for values of a plan that reach a higher development score, and write the best plan.
+
+    Every trial is a training. The first is the plan itself, so the table says what the search has gained. A killed
+    search continues where it stood. `tagweave train --plan FILE` trains the model of the best plan.
+    """
+    from tagweave.front.tuning import tune as carry_out
+    from tagweave.training.again import plan_in
+    from tagweave.tuning.space import read_search
+
+    given = plan_in(plan)
+    kept = study or f"{output}.study"
+    inputs = [plan, *(each.argument for each in (*given.corpora, given.dev) if each)]
+    check_outputs([output, plot, None if "://" in kept else kept], inputs)
+    if plot and Path(plot).suffix not in (".png", ".svg", ".pdf"):
+        raise OptionError(f"found --plot {plot}, expected a name that ends in .png, .svg or .pdf")
+    ranges = read_search(search or ())
+    try:
+        with trial_progress(trials) as finished:
+            tuning = carry_out(given, ranges, trials, seeds, prune, kept, cluster, workers, finished, say)
+    except KeyboardInterrupt:
+        say("interrupted: the same command goes on")
+        raise typer.Exit(INTERRUPTED) from None
+    tuning.save(output)
+    if plot:
+        tuning.plot(plot)
+    if as_json:
+        typer.echo(json.dumps(tuning.to_json(), ensure_ascii=False))
+    else:
+        tuning.render()

@@ -1,0 +1,181 @@
+"""Training by a plan as a task: plain data in, plain data out, on any machine.
+
+The files of the plan travel with the task (`SharedFile`), and their digests are checked, so a worker that does not see
+their paths trains on copies. The model names the paths of the plan, and its weights are those of `tagweave train`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from tagweave.cluster.shared_file import SharedFile
+from tagweave.learning.callback import Iteration
+from tagweave.learning.run import Run
+from tagweave.training.plan_json import read_plan
+from tagweave.training.resolve import Corpora, job_of, read
+from tagweave.training.train import train
+
+if TYPE_CHECKING:
+    from tagweave.cluster.executor import Executor
+    from tagweave.training.plan import CorpusReference, TrainingPlan
+    from tagweave.training.train import Training
+
+STEPS = 1_000
+"""The step of iteration N of the fit F of a training, both from 1, is F * STEPS + N."""
+Curve = Mapping[int, float]
+"""Development scores by step."""
+
+
+@dataclass(frozen=True)
+class PlanTask:
+    """What to train.
+
+    Attributes:
+        plan: the plan as JSON.
+        files: the files that it names, by their paths in the plan.
+        compare: as for `train`.
+        with_model: whether the result has the model.
+    """
+
+    plan: Mapping[str, Any]
+    files: Mapping[str, SharedFile]
+    compare: bool = True
+    with_model: bool = False
+
+
+@dataclass(frozen=True)
+class PlanResult:
+    """How a training went.
+
+    Attributes:
+        score: the best development score; `None` without development data.
+        curve: the development score after every iteration.
+        iterations: of the model.
+        seconds: how long training took.
+        cancelled: whether it was stopped.
+        model: the file of the model, if the task asked for it.
+    """
+
+    score: float | None
+    curve: Curve
+    iterations: int
+    seconds: float
+    cancelled: bool = False
+    model: bytes | None = None
+
+
+def plan_task(plan: TrainingPlan, executor: Executor, compare: bool = True, with_model: bool = False) -> PlanTask:
+    """The task of a plan.
+
+    Raises:
+        OSError: a file of the plan cannot be read.
+    """
+    values = plan.to_json()
+    paths = dict.fromkeys(path for place, key in _places(values) if (path := place[key]) and Path(path).exists())
+    return PlanTask(values, {path: executor.share(path) for path in paths}, compare, with_model)
+
+
+def carry_out(task: PlanTask, stop: Callable[[Curve], bool] = lambda curve: False) -> PlanResult:
+    """Train by the plan of a task.
+
+    Args:
+        task: the task.
+        stop: called with the curve so far after every iteration with a development score; whether to stop there.
+
+    Raises:
+        PlanError, CorpusError, TrainingError, OSError: as `job_of` and `train`.
+        KeyboardInterrupt: the user interrupted the training.
+    """
+    judge = _Judge(stop)
+    original = read_plan(task.plan)
+    plan = read_plan(_on_this_machine(task))
+    job = job_of(plan, Run(callback=judge, cancel=judge.is_stopped), _corpora(plan))
+    try:
+        training = train(job, task.compare)
+    except KeyboardInterrupt:  # cancelled between two fits
+        if not judge.stopped:
+            raise
+        return PlanResult(None, judge.curve, 0, 0.0, True)
+    outcome = training.outcome
+    if outcome.interrupted and not judge.stopped:
+        raise KeyboardInterrupt
+    model = _stored(training, original) if task.with_model else None
+    return PlanResult(outcome.score, judge.curve, outcome.iterations, training.seconds, judge.stopped, model)
+
+
+@dataclass
+class _Judge:
+    """Collects the curve of a training, and may stop it."""
+
+    stop: Callable[[Curve], bool]
+    curve: dict[int, float] = field(default_factory=dict)
+    fits: int = 0
+    stopped: bool = False
+
+    def iteration(self, iteration: Iteration, limit: int) -> None:
+        """See `Callback.iteration`."""
+        self.fits += iteration.number == 1
+        if iteration.score is not None:
+            self.curve[self.fits * STEPS + iteration.number] = iteration.score
+            self.stopped = self.stopped or self.stop(self.curve)
+
+    def is_stopped(self) -> bool:
+        """See `Run.cancel`."""
+        return self.stopped
+
+
+def _places(values: Any) -> Iterator[tuple[Any, Any]]:
+    """The objects or lists of a plan as JSON that hold names of files, with the key of each."""
+    for name in ("target", "sources", "lexicons"):
+        yield from ((each, "path") for each in values[name])
+    if values["dev"]:
+        yield values["dev"], "path"
+    mapping = (values["options"] or {}).get("mapping") or []
+    yield from ((mapping, at) for at in range(len(mapping)))
+
+
+def _on_this_machine(task: PlanTask) -> dict[str, Any]:
+    """The plan as JSON, with the paths of its files on this machine."""
+    values: dict[str, Any] = copy.deepcopy(dict(task.plan))
+    for place, key in _places(values):
+        if file := task.files.get(place[key]):
+            place[key] = file.local()
+    return values
+
+
+def _corpora(plan: TrainingPlan) -> Corpora:
+    return _read(plan.task, plan.target, plan.sources, plan.dev)
+
+
+@lru_cache(maxsize=1)
+def _read(
+    task: str, target: Sequence[CorpusReference], sources: Sequence[CorpusReference], dev: CorpusReference | None
+) -> Corpora:
+    """The corpora of a plan: the next task of a worker usually has the same."""
+    from tagweave.training.plan import TrainingPlan
+
+    return read(TrainingPlan(tuple(target), tuple(sources), dev, task))
+
+
+def _stored(training: Training, original: TrainingPlan) -> bytes:
+    """The file of the model, which names the paths of the original plan."""
+    job = training.kept.job
+    paths = dict(zip(_paths(job.plan), _paths(original), strict=False))
+    values = job.plan.to_json()
+    for place, key in _places(values):
+        place[key] = paths.get(place[key], place[key])
+    kept = training.kept._replace(job=replace(job, plan=read_plan(values)))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        replace(training, kept=kept).save(path)
+        return path.read_bytes()
+
+
+def _paths(plan: TrainingPlan) -> list[str]:
+    return [place[key] for place, key in _places(plan.to_json())]

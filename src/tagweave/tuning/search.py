@@ -1,0 +1,215 @@
+"""The search: trials of a plan on an executor, then more seeds for the best of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from os import PathLike, fspath
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from tagweave.cluster.executor import ClusterError, Failure
+from tagweave.corpus.whole_file import whole_file
+from tagweave.training.errors import PlanError
+from tagweave.training.plan_task import PlanResult, PlanTask, plan_task
+from tagweave.tuning.study import Study, Trial, best_of
+from tagweave.tuning.trial import TrialTask, carry_out_trial
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tagweave.cluster.executor import Executor
+    from tagweave.training.plan import TrainingPlan
+    from tagweave.tuning.space import Space
+
+FINALISTS = 3
+"""How many of the best trials are trained again with other seeds, beside the plan itself."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """How to search.
+
+    Attributes:
+        trials: how many trials the study is to have, those of earlier runs included.
+        seeds: with how many other seeds the plan and the best trials are trained again; 0 for none.
+        prunes: whether trials whose development scores fall behind are stopped.
+    """
+
+    trials: int = 40
+    seeds: int = 2
+    prunes: bool = True
+
+    def __post_init__(self) -> None:
+        if self.trials < 1 or self.seeds < 0:
+            raise PlanError(f"found {self.trials} trials and {self.seeds} seeds, expected at least 1 and 0")
+
+
+@dataclass(frozen=True)
+class Finalist:
+    """A trial that was trained again.
+
+    Attributes:
+        trial: the trial.
+        scores: its development scores with other seeds.
+    """
+
+    trial: Trial
+    scores: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """The mean of the scores with other seeds: unlike that of the trial, none was chosen because it is high."""
+        return fmean(self.scores)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The result of a search.
+
+    Attributes:
+        plan: the best plan.
+        best: its trial.
+        trials: all trials, the plan itself first.
+        finalists: the plan itself, then the best trials; () without other seeds.
+        space: what was searched.
+    """
+
+    plan: TrainingPlan
+    best: Trial
+    trials: tuple[Trial, ...]
+    finalists: tuple[Finalist, ...]
+    space: Space
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the best plan as JSON, for `tagweave train --plan`.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        with whole_file(fspath(path)) as part:
+            part.write_text(json.dumps(self.plan.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Draw scores by trial and by value into a file (`.png`, `.svg` or `.pdf`).
+
+        Raises:
+            ValueError: an unknown format.
+            OSError: the file cannot be written.
+        """
+        from tagweave.tuning.plot import plot
+
+        plot(self, Path(path))
+
+    def render(self, console: Console | None = None) -> None:
+        """Print the trials by score, and what other seeds say of the best."""
+        from tagweave.evaluation.console import table_console
+        from tagweave.tuning.table import tables
+
+        console = console or table_console()
+        for table in tables(self):
+            console.print(table)
+
+    def to_json(self) -> dict[str, Any]:
+        """The trials, the finalists, the search space and the best plan as plain data."""
+        return {
+            "best": self.best.number,
+            "plan": self.plan.to_json(),
+            "search": self.space.to_json(),
+            "trials": [{**asdict(each), "curve": list(each.curve.values())} for each in self.trials],
+            "finalists": [{"trial": each.trial.number, "scores": list(each.scores)} for each in self.finalists],
+        }
+
+
+def check(plan: TrainingPlan) -> None:
+    """Raise unless a plan can be tuned.
+
+    Raises:
+        PlanError: it has no development data.
+    """
+    if plan.dev is None:
+        raise PlanError("found a plan without dev, expected development data: their score is what is tuned")
+
+
+def search(
+    space: Space,
+    study: Study,
+    executor: Executor,
+    how: Search,
+    finished: Callable[[Trial], None] = lambda trial: None,
+) -> Tuning:
+    """Run the trials that a study still lacks, and choose the best plan.
+
+    Args:
+        space: what to search, with the plan.
+        study: the study.
+        executor: where trainings run.
+        how: how to search.
+        finished: called after every trial.
+
+    Raises:
+        PlanError: the plan has no development data, or no trial came to its end.
+        CorpusError, TrainingError, PlanError: the plan itself cannot be trained.
+        ClusterError: a worker died and could not be replaced.
+    """
+    check(space.plan)
+    base = plan_task(space.plan, executor, compare=False)
+    for task, outcome in executor.outcomes(carry_out_trial, _tasks(space, study, base, how), ahead=False):
+        finished(_told(study, task, outcome))
+    ranked = best_of(study.trials())
+    if not ranked:
+        raise PlanError("found no trial that came to its end, expected one: a smaller search space may help")
+    finalists = _finalists(space, study, executor, base, ranked, how.seeds)
+    best = max(finalists, key=lambda each: each.mean).trial if finalists else ranked[0]
+    return Tuning(plan_of(space, best), best, tuple(study.trials()), finalists, space)
+
+
+def plan_of(space: Space, trial: Trial) -> TrainingPlan:
+    """The plan of a trial."""
+    return space.plan if trial.is_default else space.with_values(trial.values)
+
+
+def _tasks(space: Space, study: Study, base: PlanTask, how: Search) -> Iterator[TrialTask]:
+    """The trials that the study still lacks; each is chosen when a worker is free for it."""
+    while study.begun < how.trials:
+        number, values = study.ask(space.plan.seed)
+        plan = space.with_values(values) if values else space.plan
+        yield TrialTask(number, replace(base, plan=plan.to_json()), study.curves(), how.prunes)
+
+
+def _told(study: Study, task: TrialTask, outcome: PlanResult | Failure) -> Trial:
+    """The trial with its outcome. One whose values do not work failed; other errors end the search."""
+    if not isinstance(outcome, Failure):
+        return study.tell(task.number, outcome)
+    is_default = not task.curves and task.number == 0
+    if is_default or isinstance(outcome.error, ClusterError) or not isinstance(outcome.error, ValueError):
+        raise outcome.error
+    return study.tell_failure(task.number, str(outcome.error))
+
+
+def _finalists(
+    space: Space, study: Study, executor: Executor, base: PlanTask, ranked: Sequence[Trial], seeds: int
+) -> tuple[Finalist, ...]:
+    """The plan itself and the best trials, trained with other seeds; () if there is nothing to choose from."""
+    default = [each for each in ranked if each.is_default]
+    chosen = [*default, *[each for each in ranked if not each.is_default][:FINALISTS]]
+    if not seeds or len(chosen) < 2:
+        return ()
+    pairs = [(trial, space.plan.seed + more) for trial in chosen for more in range(1, seeds + 1)]
+    missing = {at: pair for at, pair in enumerate(pairs) if study.noted(_key(*pair)) is None}
+    plans = {at: replace(plan_of(space, trial), seed=seed) for at, (trial, seed) in missing.items()}
+    tasks = [TrialTask(at, replace(base, plan=plan.to_json()), (), False) for at, plan in plans.items()]
+    for task, outcome in executor.outcomes(carry_out_trial, tasks):
+        if isinstance(outcome, Failure):
+            raise outcome.error
+        study.note(_key(*missing[task.number]), outcome.score or 0.0)
+    return tuple(
+        Finalist(trial, tuple(study.noted(_key(trial, seed)) or 0.0 for of, seed in pairs if of is trial))
+        for trial in chosen
+    )
+
+
+def _key(trial: Trial, seed: int) -> str:
+    return f"trial {trial.number}, seed {seed}"

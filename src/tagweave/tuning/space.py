@@ -1,0 +1,236 @@
+"""Search spaces: ranges by the names of fields of a plan, of settings of its learner and of options of its method."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_origin, get_type_hints
+
+from tagweave.structures.kinds import CHAIN, TREE
+from tagweave.training.errors import PlanError, as_plan_error
+from tagweave.training.methods import METHODS, SINGLE
+from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan_json import read_plan
+from tagweave.tuning.ranges import Range
+
+_FIELDS = {
+    "learner": "",
+    "method": "",
+    "templates": CHAIN,
+    "coding": CHAIN,
+    "weights": CHAIN,
+    "minimum_count": CHAIN,
+    "drop_columns": TREE,
+    "precision": "",
+    "iterations": "",
+    "patience": "",
+}
+"""The fields of a plan that can be searched, with the structure that uses them; "" for every one. The choices that
+decide which others there are come first."""
+_OF_CHAINS = {"minimum_count": "int:1:4", "weights": "choice:all,observed"}
+_OF_LEARNERS = {
+    "adagrad": {"rate": "log:0.03:1", "initial": "log:0.001:10", "batch": "int-log:1:32"},
+    "lbfgs": {"c2": "log:0.01:10"},
+    "sgd": {"c2": "log:0.01:10", "batch": "int-log:1:32"},
+    "rprop": {"c2": "log:0.001:10"},
+    "cg": {"c2": "log:0.01:10"},
+    "perceptron": {"batch": "int-log:1:32"},
+}
+_OF_METHODS = {
+    "coupled": {"views": "choice:both,joint,separate"},
+    "stacked": {"guide": "choice:window,joined"},
+    "transform": {"guide": "choice:window,joined"},
+    "iterate": {"guide": "choice:window,joined"},
+}
+_WEIGHED = ("coupled", "merged")
+"""The methods whose models learn from all corpora at once, so that the weights of sources matter."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """What a search may change in a plan, and within which range.
+
+    Attributes:
+        plan: a plan with all its choices made, as `job_of` gives it.
+        ranges: by name; `learner` and `method` first.
+    """
+
+    plan: TrainingPlan
+    ranges: Mapping[str, Range]
+
+    @classmethod
+    def of(cls, plan: TrainingPlan, ranges: Mapping[str, Any]) -> Space:
+        """A space of ranges, or of texts and JSON that `Range.of` reads; without any, the usual one of the plan.
+
+        Raises:
+            PlanError: an unknown name, or a range with a value that the plan cannot have.
+        """
+        typed = {name: Range.of(value) for name, value in (ranges or usual_ranges(plan)).items()}
+        first = [name for name in ("learner", "method") if name in typed]
+        space = cls(plan, {name: typed[name] for name in dict.fromkeys((*first, *typed))})
+        space._check()
+        return space
+
+    def applies(self, name: str, values: Mapping[str, Any]) -> bool:
+        """Whether a name means anything in a plan of the space with these values."""
+        return name in _places(self.plan, [self._learner(values)], [self._method(values)])
+
+    def with_values(self, values: Mapping[str, Any]) -> TrainingPlan:
+        """The plan with values by name. A new learner or method begins with its own defaults.
+
+        Raises:
+            PlanError: values that do not exist or do not go together.
+        """
+        learner, method = self._learner(values), self._method(values)
+        plain = self.plan.to_json()
+        if learner != self.plan.learner:
+            plain["settings"] = {}
+        if method != (self.plan.method or SINGLE):
+            plain["options"] = {}
+        places = _places(self.plan, [learner], [method])
+        for name, value in values.items():
+            *way, last = places[name]
+            at: Any = plain
+            for key in way:
+                at = at[key]
+            at[last] = _listed(name, value, method, self.plan.task)
+        plan = read_plan(plain)
+        _check_settings(plan)
+        return plan
+
+    def own_value(self, name: str) -> Any:
+        """The value of the plan itself; `None` where it leaves the choice to the program, or the name means nothing."""
+        if not self.applies(name, {}):
+            return None
+        *way, last = _places(self.plan, [self.plan.learner], [self._method({})])[name]
+        at: Any = self.plan.to_json()
+        for key in way:
+            at = at[key]
+        if way == ["settings"] and last not in at:
+            return getattr(_learners()[self.plan.learner](), str(last))
+        return at[last]
+
+    def to_json(self) -> dict[str, Any]:
+        """The ranges as JSON."""
+        return {name: each.to_json() for name, each in self.ranges.items()}
+
+    def _learner(self, values: Mapping[str, Any]) -> str:
+        return str(values.get("learner", self.plan.learner))
+
+    def _method(self, values: Mapping[str, Any]) -> str:
+        return str(values.get("method", self.plan.method or SINGLE))
+
+    def _check(self) -> None:
+        """Raise unless every name is known, and the plan can have the values that limit every range."""
+        from tagweave.training.resolve import checked
+
+        choices = [self.ranges[name].values if name in self.ranges else () for name in ("learner", "method")]
+        learners = [self.plan.learner, *choices[0]]
+        methods = [self.plan.method or SINGLE, *choices[1]]
+        _check_known("learner", learners, _learners())
+        _check_known("method", methods, METHODS)
+        known = _places(self.plan, learners, methods)
+        for name, each in self.ranges.items():
+            if name not in known:
+                raise PlanError(f"unknown name {name!r} in the search, expected one of {', '.join(known)}")
+            alternatives = [{"learner": a, "method": b} for a in learners for b in methods]
+            beside = next(values for values in alternatives if self.applies(name, values))
+            for value in each.examples:
+                with as_plan_error():
+                    checked(self.with_values({**beside, name: value}))
+
+
+def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise PlanError(f"unknown {what} {name!r} in the search, expected one of {', '.join(known)}")
+
+
+def usual_ranges(plan: TrainingPlan) -> dict[str, str]:
+    """The ranges that suit the structure, learner and method of a plan."""
+    of_tree = _structure(plan) == TREE
+    method = plan.method or SINGLE
+    chosen = {**_OF_LEARNERS[plan.learner], **({} if of_tree else _OF_CHAINS)}
+    for name, text in _OF_METHODS.get(method, {}).items():
+        if not of_tree or METHODS[method].options.__dataclass_fields__[name].metadata["structure"] != CHAIN:
+            chosen[name] = text
+    if method in _WEIGHED:
+        chosen |= {f"sources.{at}.weight": "log:0.1:10" for at in range(len(plan.sources))}
+    return chosen
+
+
+def read_search(texts: Iterable[str]) -> dict[str, Any]:
+    """Ranges by name from texts like `rate=log:0.01:1`, and from files of JSON like `{"rate": {"log": [0.01, 1]}}`.
+
+    Raises:
+        PlanError: a text that is neither, or a file without an object of JSON.
+        OSError: a file cannot be read.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if equals:
+            found[name] = Range.of(value)
+            continue
+        try:
+            values = json.loads(Path(text).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise PlanError(f"{text}: {error}") from error
+        if not isinstance(values, dict):
+            raise PlanError(f"{text}: found {type(values).__name__}, expected an object of ranges by name")
+        found |= {name: Range.of(value) for name, value in values.items()}
+    return found
+
+
+Place = tuple[str | int, ...]
+"""The way from a plan as JSON to a value in it."""
+
+
+def _places(plan: TrainingPlan, learners: Iterable[str], methods: Iterable[str]) -> dict[str, Place]:
+    """By name the place of every value that can be searched, with these learners and methods."""
+    structure = _structure(plan)
+    places: dict[str, Place] = {name: (name,) for name, of in _FIELDS.items() if of in ("", structure)}
+    for learner in learners:
+        names = [each.name for each in fields(_learners()[learner])]
+        places |= {name: ("settings", name) for name in names if name != "seed"}
+    for method in methods:
+        options = [f for f in fields(METHODS[method].options) if f.metadata["structure"] in ("", structure)]
+        places |= {each.name: ("options", each.name) for each in options}
+    for name, corpora in (("target", plan.target), ("sources", plan.sources)):
+        for at in range(len(corpora)):
+            places |= {f"{name}.{at}.{key}": (name, at, key) for key in ("weight", "sample")}
+    return places
+
+
+def _listed(name: str, value: Any, method: str, task: str) -> Any:
+    """The value as the plan has it: texts of templates for the name of a preset, and lists where options are lists."""
+    from tagweave.training.plan_parts import template_texts
+
+    if name == "templates":
+        return list(template_texts(task, [value] if isinstance(value, str) else value, ()))
+    kind = get_type_hints(METHODS[method].options).get(name)
+    return [value] if get_origin(kind) is tuple and not isinstance(value, list) else value
+
+
+def _check_settings(plan: TrainingPlan) -> None:
+    """Raise unless the settings have the types of the learner."""
+    from msgspec import ValidationError, convert
+
+    try:
+        convert(dict(plan.settings), _learners()[plan.learner])
+    except ValidationError as error:
+        raise PlanError(f"the learner {plan.learner}: {error}") from error
+
+
+def _structure(plan: TrainingPlan) -> str:
+    from tagweave.training.resolve import STRUCTURES
+
+    return STRUCTURES[plan.task]
+
+
+def _learners() -> dict[str, type[Any]]:
+    from tagweave.training.recipe import LEARNERS
+
+    return LEARNERS

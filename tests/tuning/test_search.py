@@ -1,0 +1,126 @@
+"""A search is repeatable, can be killed and goes on, and never chooses a plan that is worse than the given one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tagweave as tw
+from tagweave.training.errors import PlanError
+from tagweave.training.plan import TrainingPlan
+from tagweave.training.plan_task import STEPS
+from tagweave.tuning import search, trial
+from tagweave.tuning.search import Tuning
+from tagweave.tuning.study import StudyError, Trial
+
+pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'tagweave[tune]')")
+
+RANGES = {"rate": "log:0.001:1", "batch": "int:1:16", "weights": "choice:all,observed"}
+
+
+def tune(plan: TrainingPlan, trials: int = 6, seeds: int = 0, **options: Any) -> Tuning:
+    return tw.tune(plan, RANGES, trials, seeds, tell=lambda line: None, **options)
+
+
+def essence(tuning: Tuning) -> list[Any]:
+    return [(each.number, each.values, each.state, each.score, each.curve) for each in tuning.trials]
+
+
+@pytest.fixture(scope="module")
+def whole(plan: TrainingPlan) -> Tuning:
+    return tune(plan, 7)
+
+
+def test_the_plan_itself_is_the_first_trial(whole: Tuning) -> None:
+    first = whole.trials[0]
+    assert first.is_default
+    assert first.values == {"rate": 0.2, "batch": 4, "weights": None}
+    assert whole.best.score == max(each.score or 0 for each in whole.trials if each.state == "complete")
+
+
+def test_the_best_plan_repeats_its_score(plan: TrainingPlan, whole: Tuning, tmp_path: Path) -> None:
+    whole.save(tmp_path / "best.json")
+    again = tw.tune(tmp_path / "best.json", {"rate": "float:0:1"}, 1, 0, tell=lambda line: None)
+    assert again.trials[0].score == whole.best.score
+
+
+def test_a_killed_search_goes_on_as_if_nothing_had_happened(
+    plan: TrainingPlan, whole: Tuning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained: list[int] = []
+    carry_out = search.carry_out_trial
+
+    def killed(task: Any) -> Any:
+        trained.append(task.number)
+        if len(trained) == 4:
+            raise KeyboardInterrupt
+        return carry_out(task)
+
+    monkeypatch.setattr(search, "carry_out_trial", killed)
+    with pytest.raises(KeyboardInterrupt):
+        tune(plan, 7, study=tmp_path / "study")
+    assert essence(tune(plan, 7, study=tmp_path / "study")) == essence(whole)
+    assert len(trained) == 8
+
+
+def test_a_finished_study_trains_nothing(plan: TrainingPlan, tmp_path: Path) -> None:
+    finished: list[Trial] = []
+    first = tune(plan, 2, 1, study=tmp_path / "study", finished=finished.append)
+    again = tune(plan, 2, 1, study=tmp_path / "study", finished=finished.append)
+    assert len(finished) == 2
+    assert essence(first) == essence(again)
+    assert [each.scores for each in first.finalists] == [each.scores for each in again.finalists]
+
+
+def test_the_chosen_trial_is_the_best_with_other_seeds(plan: TrainingPlan) -> None:
+    tuning = tune(plan, 4, 1)
+    assert tuning.finalists[0].trial.is_default
+    assert tuning.best == max(tuning.finalists, key=lambda each: each.mean).trial
+
+
+def test_trials_that_fall_behind_are_pruned() -> None:
+    pruning = trial.Pruning([{STEPS + n: 0.9 for n in range(1, 9)}] * 5)
+    curve = {STEPS + n: 0.5 for n in range(1, 5)}
+    judged = [pruning.is_behind(dict(list(curve.items())[:n])) for n in range(1, 5)]
+    assert judged == [False, False, True, True]
+    assert not trial.Pruning([{STEPS + 9: 0.9}] * 4).is_behind(curve)
+
+
+def test_a_trial_that_fails_is_kept_with_its_reason(plan: TrainingPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(task: Any) -> Any:
+        if task.number == 1:
+            raise ValueError("found nothing")
+        return carry_out(task)
+
+    carry_out = search.carry_out_trial
+    monkeypatch.setattr(search, "carry_out_trial", failing)
+    tuning = tune(plan, 3)
+    assert [each.state for each in tuning.trials][:2] == ["complete", "failed"]
+    assert tuning.trials[1].problem == "found nothing"
+    monkeypatch.setattr(search, "carry_out_trial", lambda task: failing(search.replace(task, number=1)))
+    with pytest.raises(ValueError, match="found nothing"):
+        tune(plan, 1)
+
+
+def test_a_plan_without_development_data_is_refused(plan: TrainingPlan) -> None:
+    with pytest.raises(PlanError, match="without dev"):
+        tune(search.replace(plan, dev=None))
+
+
+def test_a_study_that_cannot_be_opened_is_named(plan: TrainingPlan, tmp_path: Path) -> None:
+    (tmp_path / "study").write_text("no database at all")
+    with pytest.raises(StudyError, match="cannot be opened"):
+        tune(plan, study=tmp_path / "study")
+    with pytest.raises(StudyError) as error:
+        tune(plan, study="postgresql://me:secret@127.0.0.1:1/none")
+    assert "secret" not in str(error.value)
+
+
+def test_the_result_is_shown_and_drawn(whole: Tuning, tmp_path: Path, capsys: Any) -> None:
+    whole.render()
+    assert "the plan" in capsys.readouterr().out
+    whole.plot(tmp_path / "search.svg")
+    assert "stopped early" in (tmp_path / "search.svg").read_text() or (tmp_path / "search.svg").stat().st_size > 10_000
+    assert whole.to_json()["trials"][0]["score"] == whole.trials[0].score
