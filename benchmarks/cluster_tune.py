@@ -1,0 +1,135 @@
+"""Tuning on several workers: `python -m benchmarks.cluster_tune [--quick]`.
+
+Tags of Zhuxian, the default learner, its usual search space. The same search runs with one worker, with two, and with
+two of Ray; then the plan itself with several seeds, which shows how much a single development score says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from benchmarks.processes import measured, publish
+from reproductions.lab.corpora import all_corpora
+from tagweave.cluster.executor import AUTO, LOCAL, Failure, executor_at
+from tagweave.front.plans import resolve
+from tagweave.front.tuning import tune
+from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan_task import PlanResult, carry_out, plan_task
+
+ROWS = {"local, 1 worker": (LOCAL, 1), "local, 2 workers": (LOCAL, 2), "Ray, 2 workers": (AUTO, 2)}
+"""The rows of the table: the cluster, and how many workers."""
+_SEEDS = 8
+_ABOUT = "the only argument of a process that measures"
+
+
+def plan(iterations: int) -> TrainingPlan:
+    """Tags of Zhuxian."""
+    folder = all_corpora() / "zh" / "zx"
+    target, dev = (CorpusReference(str(folder / name)) for name in ("train.txt", "dev.txt"))
+    return resolve(TrainingPlan((target,), dev=dev, iterations=iterations), lambda line: None)
+
+
+def searched(cluster: str, workers: int, trials: int, iterations: int) -> dict[str, Any]:
+    """One search, with seconds by the clock, of the processors, and of its trainings."""
+    of = plan(iterations)
+    begin = time.perf_counter()
+    found = tune(of, trials=trials, seeds=1, cluster=cluster, workers=workers)
+    wall = time.perf_counter() - begin
+    pruned = sum(each.state == "pruned" for each in found.trials)
+    means = {each.trial.number: each.mean for each in found.finalists}
+    return {
+        "wall": wall,
+        "training": sum(each.seconds for each in found.trials),
+        "pruned": pruned,
+        "default": found.trials[0].score,
+        "best": max(each.score or 0.0 for each in found.trials if each.state == "complete"),
+        "default_mean": means.get(0),
+        "chosen_mean": means.get(found.best.number),
+        "chosen": dict(found.best.values),
+        "result": found.to_json(),
+    }
+
+
+def noise(iterations: int) -> dict[str, Any]:
+    """The development scores of the plan itself with several seeds."""
+    of = plan(iterations)
+    with executor_at(LOCAL, 2) as executor:
+        tasks = [plan_task(replace_seed(of, seed), executor) for seed in range(_SEEDS)]
+        outcomes = [outcome for _, outcome in executor.outcomes(carry_out, tasks)]
+    return {"scores": [_score(each) for each in outcomes]}
+
+
+def replace_seed(of: TrainingPlan, seed: int) -> TrainingPlan:
+    """The plan with another seed."""
+    from dataclasses import replace
+
+    return replace(of, seed=seed)
+
+
+def _score(outcome: PlanResult | Failure) -> float:
+    if isinstance(outcome, Failure):
+        raise outcome.error
+    return outcome.score or 0.0
+
+
+def lines(found: dict[str, Any], trials: int, iterations: int) -> list[str]:
+    """The page."""
+    scores = found["noise"]["scores"]
+    text = [
+        "# Tuning on several workers",
+        "",
+        f"Written by `python -m benchmarks.cluster_tune` ({platform.machine()}, Python {platform.python_version()}).",
+        f"Tags of Zhuxian, AdaGrad with at most {iterations} iterations, {trials} trials, of which the first is the plan",
+        "itself, and at the end one more seed for it and for the three best. Two cores, shared with other programs.",
+        "",
+        "| | seconds | of trainings | pruned | best dev | dev of the plan | another seed: chosen | the plan |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name in ROWS:
+        row = found[name]
+        figures = [row[key] for key in ("best", "default", "chosen_mean", "default_mean")]
+        cells = [f"{row['wall']:.0f}", f"{row['training']:.0f}", str(row["pruned"])]
+        cells += [f"{100 * figure:.2f}" for figure in figures]
+        text.append(f"| {name} | {' | '.join(cells)} |")
+    spread = 100 * stdev(scores)
+    text += ["", f"The plan itself with {len(scores)} seeds: {100 * fmean(scores):.2f}, standard deviation {spread:.2f}."]
+    return [*text, ""]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="eight trials of one iteration, nothing written")
+    parser.add_argument("--trials", type=int, default=40)
+    parser.add_argument("--iterations", type=int, default=6)
+    parser.add_argument("--only", choices=[*ROWS, "noise"], help=_ABOUT)
+    parser.add_argument("--keep", type=Path, help="a folder of finished rows: a second command goes on")
+    options = parser.parse_args()
+    trials, iterations = (8, 1) if options.quick else (options.trials, options.iterations)
+    if options.only == "noise":
+        print(json.dumps(noise(iterations)))
+    elif options.only:
+        print(json.dumps(searched(*ROWS[options.only], trials, iterations)))
+    else:
+        found = {name: _row(name, trials, iterations, options.keep) for name in (*ROWS, "noise")}
+        publish("cluster-tune", lines(found, trials, iterations), found, options.quick)
+
+
+def _row(name: str, trials: int, iterations: int, keep: Path | None) -> dict[str, Any]:
+    file = keep and keep / f"{name}.json"
+    if file and file.exists():
+        row: dict[str, Any] = json.loads(file.read_text())
+        return row
+    row = measured("cluster_tune", "--only", name, "--trials", str(trials), "--iterations", str(iterations))
+    if file:
+        file.write_text(json.dumps(row))
+    return row
+
+
+if __name__ == "__main__":
+    main()
