@@ -10,6 +10,7 @@ import argparse
 import json
 import platform
 import time
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -25,7 +26,6 @@ from tagweave.training.plan_task import PlanResult, carry_out, plan_task
 ROWS = {"local, 1 worker": (LOCAL, 1), "local, 2 workers": (LOCAL, 2), "Ray, 2 workers": (AUTO, 2)}
 """The rows of the table: the cluster, and how many workers."""
 _SEEDS = 8
-_ABOUT = "the only argument of a process that measures"
 
 
 def plan(iterations: int) -> TrainingPlan:
@@ -60,16 +60,9 @@ def noise(iterations: int) -> dict[str, Any]:
     """The development scores of the plan itself with several seeds."""
     of = plan(iterations)
     with executor_at(LOCAL, 2) as executor:
-        tasks = [plan_task(replace_seed(of, seed), executor) for seed in range(_SEEDS)]
+        tasks = [plan_task(replace(of, seed=seed), executor) for seed in range(_SEEDS)]
         outcomes = [outcome for _, outcome in executor.outcomes(carry_out, tasks)]
     return {"scores": [_score(each) for each in outcomes]}
-
-
-def replace_seed(of: TrainingPlan, seed: int) -> TrainingPlan:
-    """The plan with another seed."""
-    from dataclasses import replace
-
-    return replace(of, seed=seed)
 
 
 def _score(outcome: PlanResult | Failure) -> float:
@@ -85,8 +78,8 @@ def lines(found: dict[str, Any], trials: int, iterations: int) -> list[str]:
         "# Tuning on several workers",
         "",
         f"Written by `python -m benchmarks.cluster_tune` ({platform.machine()}, Python {platform.python_version()}).",
-        f"Tags of Zhuxian, AdaGrad with at most {iterations} iterations, {trials} trials, of which the first is the plan",
-        "itself, and at the end one more seed for it and for the three best. Two cores, shared with other programs.",
+        f"Tags of Zhuxian, AdaGrad with at most {iterations} iterations, {trials} trials, of which the first is the",
+        "plan itself, and at the end one more seed for it and for the three best. Two cores, shared with others.",
         "",
         "| | seconds | of trainings | pruned | best dev | dev of the plan | another seed: chosen | the plan |",
         "|---|---|---|---|---|---|---|---|",
@@ -98,7 +91,10 @@ def lines(found: dict[str, Any], trials: int, iterations: int) -> list[str]:
         cells += [f"{100 * figure:.2f}" for figure in figures]
         text.append(f"| {name} | {' | '.join(cells)} |")
     spread = 100 * stdev(scores)
-    text += ["", f"The plan itself with {len(scores)} seeds: {100 * fmean(scores):.2f}, standard deviation {spread:.2f}."]
+    text += [
+        "",
+        f"The plan itself with {len(scores)} seeds: {100 * fmean(scores):.2f}, standard deviation {spread:.2f}.",
+    ]
     return [*text, ""]
 
 
@@ -107,7 +103,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="eight trials of one iteration, nothing written")
     parser.add_argument("--trials", type=int, default=40)
     parser.add_argument("--iterations", type=int, default=6)
-    parser.add_argument("--only", choices=[*ROWS, "noise"], help=_ABOUT)
+    parser.add_argument("--only", choices=[*ROWS, "noise"], help="measure one row, as JSON")
     parser.add_argument("--keep", type=Path, help="a folder of finished rows: a second command goes on")
     options = parser.parse_args()
     trials, iterations = (8, 1) if options.quick else (options.trials, options.iterations)

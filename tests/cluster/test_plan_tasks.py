@@ -10,6 +10,7 @@ import pytest
 import tagweave as tw
 from tagweave.cluster.executor import Executor
 from tagweave.cluster.in_process import InProcess
+from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus import sample
 from tagweave.front.plans import resolve
 from tagweave.training.plan import CorpusReference, TrainingPlan
@@ -60,6 +61,6 @@ def test_copies_of_files_take_the_place_of_what_is_not_there(plan: TrainingPlan,
     elsewhere.write_bytes(Path(plan.target[0].path).read_bytes())
     values = plan.to_json()
     values["target"][0]["path"] = "/nowhere/train.txt"
-    files = {"/nowhere/train.txt": InProcess().share(str(elsewhere))}
+    files = {"/nowhere/train.txt": SharedFile.of(str(elsewhere))}
     result = carry_out(PlanTask(values, files, with_model=True))
     assert weights(result, tmp_path / "model").about["plan"]["target"][0]["path"] == "/nowhere/train.txt"

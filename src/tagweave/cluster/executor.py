@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -93,24 +93,28 @@ def executor_at(address: str | None, workers: int | None = None, threads: int = 
 
     Args:
         address: `LOCAL`, `AUTO`, or the address of a Ray cluster (`HOST:PORT`, `ray://HOST:PORT`); `None`: this
-            process, or `LOCAL` if there are to be several workers.
+            process, one call after the other.
         workers: how many calls run at the same time; by default one for every `threads` processors.
         threads: how many processors a call uses.
 
     Raises:
-        ClusterError: the cluster cannot be reached, or Ray is not installed.
+        ClusterError: the cluster cannot be reached, or Ray is not installed; workers without an address.
     """
-    if address is None and (workers or 1) == 1:
-        from tagweave.cluster.in_process import in_process
+    if address is None:
+        if workers is not None:
+            raise ClusterError(
+                f"found {workers} workers without a cluster, expected --cluster local, auto or an address"
+            )
+        from tagweave.cluster.in_process import InProcess
 
-        return in_process()
-    if address in (None, LOCAL):
+        return nullcontext(InProcess())
+    if address == LOCAL:
         from tagweave.cluster.processes import processes
 
         return processes(workers, threads)
     from tagweave.cluster.ray_cluster import ray_cluster
 
-    return ray_cluster(address or AUTO, workers, threads)
+    return ray_cluster(address, workers, threads)
 
 
 def attempt(function: Callable[[Any], Any], item: Any) -> Any:

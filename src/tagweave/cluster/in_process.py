@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 from tagweave.cluster.executor import Failure, Item, Result, attempt
+from tagweave.cluster.group import Arrays, Reply, Resident, nothing
 from tagweave.cluster.shared_file import SharedFile
 
 
@@ -23,12 +25,31 @@ class InProcess:
         for item in items:
             yield item, attempt(function, item)
 
-    def share(self, path: str) -> SharedFile:
+    def share(self, file: SharedFile) -> SharedFile:
         """See `Executor.share`."""
-        return SharedFile.of(path)
+        return file
+
+    def hold(self, function: Callable[[Item], object], items: Sequence[Item]) -> AbstractContextManager[InProcessGroup]:
+        """See `Executor.hold`."""
+        return nullcontext(InProcessGroup([Resident(function, item) for item in items]))
 
 
-@contextmanager
-def in_process() -> Iterator[InProcess]:
-    """An executor of this process: see `executor_at`."""
-    yield InProcess()
+@dataclass(frozen=True)
+class InProcessGroup:
+    """Objects of this process: see `Group`."""
+
+    residents: Sequence[Resident]
+
+    def __len__(self) -> int:
+        return len(self.residents)
+
+    def call(
+        self, method: str, arrays: Arrays, *plain: Any, while_waiting: Callable[[], None] = nothing
+    ) -> Iterator[Reply]:
+        """See `Group.call`."""
+        for resident in self.residents:
+            while_waiting()
+            reply = resident.call(method, arrays, plain)
+            if isinstance(reply, Failure):
+                raise reply.error
+            yield reply

@@ -78,7 +78,7 @@ def plan_task(plan: TrainingPlan, executor: Executor, compare: bool = True, with
     """
     values = plan.to_json()
     paths = dict.fromkeys(path for place, key in _places(values) if (path := place[key]) and Path(path).exists())
-    return PlanTask(values, {path: executor.share(path) for path in paths}, compare, with_model)
+    return PlanTask(values, {path: executor.share(SharedFile.of(path)) for path in paths}, compare, with_model)
 
 
 def carry_out(task: PlanTask, stop: Callable[[Curve], bool] = lambda curve: False) -> PlanResult:
