@@ -1,6 +1,6 @@
 """Segmenting while workers, machines and the driver are killed: nothing is lost, and nothing finished is done again.
 
-python -m benchmarks.cluster_kills drive ADDRESS MODEL FOLDER OUTPUT LOG    the driver, in a process of its own
+The driver is a process of its own, of `benchmarks.cluster_kills_driver`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -74,30 +75,40 @@ def run(folder: Path, scale: float) -> dict[str, Any]:
     calm, wild, log = folder / "calm", folder / f"wild-{os.getpid()}", folder / f"log-{os.getpid()}"
     tw.label_files(model, shards[0].parent, calm, workers=2)
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": MEMORY})
-    nodes = [cluster.add_node(num_cpus=1, object_store_memory=MEMORY) for _ in range(2)]
-    command = [sys.executable, "-m", "benchmarks.cluster_kills", "drive", cluster.address]
+    addresses = (f"127.0.0.{number}" for number in count(2))
+
+    def machine() -> Any:
+        return cluster.add_node(num_cpus=1, object_store_memory=MEMORY, node_ip_address=next(addresses))
+
+    nodes = [machine(), machine()]
+    command = [sys.executable, "-m", "benchmarks.cluster_kills_driver", cluster.address]
     command += [str(each) for each in (model, shards[0].parent, wild, log)]
     driver, chance, killed = _driver(command), random.Random(0), Counter[str]()
     plan = ["worker"] * WORKERS + ["node"] * NODES + ["driver"]
     chance.shuffle(plan)
+    finished = 0
     while driver.poll() is None:
-        time.sleep(chance.uniform(0.5, 1.5))
-        if not plan or not (workers := _workers()):
+        time.sleep(chance.uniform(0.1, 1))
+        workers, ends = _workers(), _counted(log)["end"]
+        if not plan or not workers or ends == finished:  # workers take longer to start than a shard takes
             continue
+        finished = ends
         what = plan.pop()
         if what == "worker":
             os.kill(chance.choice(workers), signal.SIGKILL)
         elif what == "node":
             cluster.remove_node(nodes.pop(chance.randrange(2)), allow_graceful=False)
-            nodes.append(cluster.add_node(num_cpus=1, object_store_memory=MEMORY))
+            nodes.append(machine())
         else:
             os.kill(driver.pid, signal.SIGKILL)
             driver.wait()
             driver = _driver(command)
         killed[what] += 1
-    lines = Counter(line.split()[0] for line in log.read_text(encoding="utf-8").splitlines())
+    lines = _counted(log)
     cluster.shutdown()
-    is_same = all((wild / each.name).read_bytes() == (calm / each.name).read_bytes() for each in shards)
+    is_same = driver.returncode == 0 and all(
+        (wild / each.name).read_bytes() == (calm / each.name).read_bytes() for each in shards
+    )
     return {
         **{f"{what}s killed": number for what, number in killed.items()},
         "kills that found the work done": len(plan),
@@ -107,6 +118,11 @@ def run(folder: Path, scale: float) -> dict[str, Any]:
         "computed to the end": lines["end"],
         "output identical to an undisturbed run": "yes" if is_same else "no",
     }
+
+
+def _counted(log: Path) -> Counter[str]:
+    """How many shards have begun, and ended."""
+    return Counter(line.split()[0] for line in log.read_text("utf-8").splitlines()) if log.exists() else Counter()
 
 
 def _driver(command: list[str]) -> subprocess.Popen[bytes]:
@@ -121,12 +137,10 @@ def _workers() -> list[int]:
 
 def drive(address: str, model: str, source: str, output: str, log: str) -> None:
     """Segment a folder on the cluster of an address."""
+    import ray
+
+    # all machines are this one: without the address of the head, the driver may belong to one that is killed
+    ray.init(address, _node_ip_address=address.split(":", maxsplit=1)[0], log_to_driver=False, logging_level=50)
     prepared = prepare(LoggedSegmenting(SharedFile.of(model), log), [source], output)
     with executor_at(address) as executor:
         run_shards(executor, prepared)
-
-
-if __name__ == "__main__":
-    if sys.argv[1:2] != ["drive"]:
-        sys.exit(__doc__)
-    drive(*sys.argv[2:])

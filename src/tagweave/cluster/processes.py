@@ -16,6 +16,11 @@ from tagweave.cluster.executor import ClusterError, Failure, Item, Result, attem
 from tagweave.cluster.process_group import ProcessGroup, leave_with_parent, process_group
 from tagweave.cluster.shared_file import SharedFile
 
+_DIED = (
+    "found a worker that died, expected memory for every worker, and programs that start workers under"
+    " `if __name__ == '__main__':`; what is finished stays, and the same command continues"
+)
+
 
 @dataclass(frozen=True)
 class Processes:
@@ -39,8 +44,7 @@ class Processes:
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     yield running.pop(future), future.result()
         except BrokenProcessPool as error:
-            expected = "memory for every worker; what is finished stays, and the same command continues"
-            raise ClusterError(f"found a worker that died (killed, or out of memory), expected {expected}") from error
+            raise ClusterError(_DIED) from error
         finally:
             for future in running:
                 future.cancel()

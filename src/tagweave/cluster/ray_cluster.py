@@ -158,6 +158,13 @@ def _result(reference: Any) -> Any:
     except ray.exceptions.RayTaskError as error:
         problem = str(error).strip().split("\n")[-1]
         return Failure(ClusterError(f"found a worker that cannot begin a call ({problem})"), str(error))
-    except ray.exceptions.RayError as error:
-        problem = str(error).strip().split("\n")[0]
-        return Failure(ClusterError(f"found a call that ended {_RETRIES + 1} workers ({problem})"), str(error))
+    except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.OutOfMemoryError) as error:
+        ended = f"found a call that ended {_RETRIES + 1} workers ({_first_line(error)})"
+        return Failure(ClusterError(ended), str(error))
+    except ray.exceptions.RayError as error:  # nothing that a call is to blame for
+        expected = "a cluster that runs; what is finished stays, and the same command continues"
+        raise ClusterError(f"found no more of the cluster ({_first_line(error)}), expected {expected}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]
