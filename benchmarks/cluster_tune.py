@@ -18,11 +18,11 @@ from typing import Any
 
 from benchmarks.processes import measured, publish
 from reproductions.lab.corpora import all_corpora
-from tagweave.cluster.executor import AUTO, LOCAL, Failure, executor_at
+from tagweave.cluster.executor import AUTO, LOCAL, executor_at, results
 from tagweave.front.plans import resolve
 from tagweave.front.tuning import tune
 from tagweave.training.plan import CorpusReference, TrainingPlan
-from tagweave.training.plan_task import PlanResult, carry_out, plan_task
+from tagweave.training.plan_task import carry_out, plan_task
 
 ROWS = {"local, 1 worker": (LOCAL, 1), "local, 2 workers": (LOCAL, 2), "Ray, 2 workers": (AUTO, 2)}
 """The rows of the table: the cluster, and how many workers."""
@@ -72,14 +72,7 @@ def noise(iterations: int) -> dict[str, Any]:
     of = plan(iterations)
     with executor_at(LOCAL, 2) as executor:
         tasks = [plan_task(replace(of, seed=seed), executor) for seed in range(_SEEDS)]
-        outcomes = [outcome for _, outcome in executor.outcomes(carry_out, tasks)]
-    return {"scores": [_score(each) for each in outcomes]}
-
-
-def _score(outcome: PlanResult | Failure) -> float:
-    if isinstance(outcome, Failure):
-        raise outcome.error
-    return outcome.score or 0.0
+        return {"scores": [result.score or 0.0 for _, result in results(executor, carry_out, tasks)]}
 
 
 def lines(found: dict[str, Any], trials: int, iterations: int) -> list[str]:

@@ -125,6 +125,7 @@ def ray() -> Iterator[Any]:
     os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])  # workers import the functions of tests
     with _unclosed():
         module.init(
+            "local",  # not a cluster that happens to run here
             num_cpus=2,
             include_dashboard=False,
             object_store_memory=100_000_000,

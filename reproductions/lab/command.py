@@ -10,6 +10,7 @@ from typing import Any
 
 from reproductions.lab.corpora import all_corpora
 from reproductions.lab.study import Study
+from tagweave.cluster.executor import ClusterError, executor_at
 from tagweave.corpus.errors import CorpusError
 from tagweave.learning.progress import Lines
 
@@ -23,6 +24,8 @@ def run_paper(study: Study[Any, Any], words: Sequence[str]) -> None:
     parser.add_argument("--only", action="append", choices=study.parts, metavar="PART", help=_only(study))
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="run each training with N seeds (default 3)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="of every training (default 1)")
+    parser.add_argument("--cluster", metavar="local|auto|ADDRESS", help="train on many workers; they see all folders")
+    parser.add_argument("--workers", type=int, metavar="N", help="how many (default: one a processor)")
     parser.add_argument("--cache", type=Path, metavar="FOLDER", help="of finished trainings: a second command goes on")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="of pages, numbers and plots; named as the paper")
     parser.add_argument("--quick", action="store_true", help="the bundled sample, to see that it works")
@@ -32,10 +35,15 @@ def run_paper(study: Study[Any, Any], words: Sequence[str]) -> None:
     out = chosen.out or Path(study.name)
     corpora, cache = None if chosen.quick else chosen.corpora, chosen.cache or out / "cache"
     command = " ".join([parser.prog, *options])
+    callback = Lines(sys.stderr)
     try:
-        for page in study(parts, corpora, chosen.seeds, cache, out, command, chosen.threads, _say, Lines(sys.stderr)):
-            print(page.read_text(encoding="utf-8"))
-    except (CorpusError, OSError) as error:
+        with executor_at(chosen.cluster, chosen.workers, chosen.threads) as executor:
+            pages = study(
+                parts, corpora, chosen.seeds, cache, out, command, chosen.threads, _say, callback, executor=executor
+            )
+            for page in pages:
+                print(page.read_text(encoding="utf-8"))
+    except (ClusterError, CorpusError, OSError) as error:
         parser.error(str(error))
 
 

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any, Generic
 
 from reproductions.lab.cache import Cache, Result
+from reproductions.lab.cell_task import cell_tasks, fill
 from reproductions.lab.comparison import TRIALS
 from reproductions.lab.page import write_page
 from reproductions.lab.run import Data, Method, Run, Say, Setting, run, silent
+from tagweave.cluster.executor import Executor, results
+from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.learning.callback import SILENCE, Callback
 
 Summary = dict[str, Any]
@@ -56,6 +59,7 @@ class Study(Generic[Data, Method]):
         say: Say = silent,
         callback: Callback = SILENCE,
         trials: int = TRIALS,
+        executor: Executor = IN_PROCESS,
     ) -> Iterator[Path]:
         """Run parts of the experiments, and give the page of each when it is written.
 
@@ -73,6 +77,7 @@ class Study(Generic[Data, Method]):
             say: is told of every cell, before it runs.
             callback: is told of every iteration.
             trials: of the significance tests.
+            executor: if it is another than this process, it trains all cells into the cache first.
 
         Raises:
             CorpusError: a corpus that is not there or not what it should be, or a damaged file in the cache.
@@ -80,6 +85,10 @@ class Study(Generic[Data, Method]):
             KeyboardInterrupt: the user stopped a training.
         """
         every = {part: self.parts[part](corpora) for part in parts}  # a corpus that is missing is told at once
+        if executor is not IN_PROCESS:
+            tasks = cell_tasks(self, parts, corpora, seeds, cache, threads)
+            for number, (task, _) in enumerate(results(executor, fill, tasks), 1):
+                say(f"{number}/{len(tasks)} done  {task.setting}, {task.method}, seed {task.seed}")
         cell = self.cells(Cache(cache), threads, callback)
         runs = (run(part, settings, seeds, cell, say) for part, settings in every.items())
         found = (self.summary(each, command, trials) for each in runs)

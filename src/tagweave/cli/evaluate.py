@@ -30,6 +30,8 @@ def evaluate(
         str, typer.Option(metavar="universal|full", help="Relations without or with their subtypes.")
     ] = "universal",
     format: options.InputFormat = None,  # noqa: A002
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Score systems by the metrics that suit the corpora, and test whether they differ significantly.
@@ -62,6 +64,8 @@ def evaluate(
         training_words=words,
         punctuation=punctuation,
         relations="full" if relations == "full" else "universal",
+        cluster=cluster,
+        workers=workers,
     )
     if as_json:
         typer.echo(json.dumps(report.to_json(), ensure_ascii=False))

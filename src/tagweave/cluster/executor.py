@@ -105,9 +105,9 @@ def executor_at(address: str | None, workers: int | None = None, threads: int = 
             raise ClusterError(
                 f"found {workers} workers without a cluster, expected --cluster local, auto or an address"
             )
-        from tagweave.cluster.in_process import InProcess
+        from tagweave.cluster.in_process import IN_PROCESS
 
-        return nullcontext(InProcess())
+        return nullcontext(IN_PROCESS)
     if address == LOCAL:
         from tagweave.cluster.processes import processes
 
@@ -115,6 +115,20 @@ def executor_at(address: str | None, workers: int | None = None, threads: int = 
     from tagweave.cluster.ray_cluster import ray_cluster
 
     return ray_cluster(address, workers, threads)
+
+
+def results(
+    executor: Executor, function: Callable[[Item], Result], items: Iterable[Item]
+) -> Iterator[tuple[Item, Result]]:
+    """As `Executor.outcomes`, for calls that must all succeed.
+
+    Raises:
+        Exception: what a call raised.
+    """
+    for item, outcome in executor.outcomes(function, items):
+        if isinstance(outcome, Failure):
+            raise outcome.error
+        yield item, outcome
 
 
 def attempt(function: Callable[[Any], Any], item: Any) -> Any:

@@ -53,3 +53,7 @@ class InProcessGroup:
             if isinstance(reply, Failure):
                 raise reply.error
             yield reply
+
+
+IN_PROCESS = InProcess()
+"""This process, the default of everything that takes an executor."""

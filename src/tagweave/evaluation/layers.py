@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.corpus.printable import printable
 from tagweave.evaluation.console import table_console
 from tagweave.evaluation.report import Report, evaluate
@@ -13,6 +14,7 @@ from tagweave.evaluation.report import Report, evaluate
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tagweave.cluster.executor import Executor
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import HeadLayer, Layer, Sentence
     from tagweave.evaluation.attachment import Relations
@@ -61,6 +63,7 @@ def evaluate_layers(
     training_words: frozenset[str] | None = None,
     punctuation: bool = True,
     relations: Relations = "universal",
+    executor: Executor = IN_PROCESS,
 ) -> LayerReports:
     """A report on each layer in which the gold standard and some system differ; on all layers if they differ in none.
 
@@ -82,11 +85,12 @@ def evaluate_layers(
     if not scored:
         scored, copied = list(copied), ()
     reports = {
-        name: evaluate(replace(gold, guideline=name), having[name], training_words, punctuation, relations)
+        name: evaluate(replace(gold, guideline=name), having[name], training_words, punctuation, relations, executor)
         for name in scored
     }
     if not reports:  # only words can be compared, or nothing
-        reports, absent = {gold.guideline: evaluate(gold, systems, training_words, punctuation, relations)}, ()
+        report = evaluate(gold, systems, training_words, punctuation, relations, executor)
+        reports, absent = {gold.guideline: report}, ()
     return LayerReports(reports, copied, absent)
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tagweave.cluster.executor import results
+from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.evaluation.accuracy import Accuracy, accuracy
 from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.attachment import Attachment, Relations, attachment
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from tagweave.cluster.executor import Executor
     from tagweave.corpus.corpus import Corpus
 
 Scores = Accuracy | WordScores | Attachment
@@ -106,6 +109,7 @@ def evaluate(
     training_words: frozenset[str] | None = None,
     punctuation: bool = True,
     relations: Relations = "universal",
+    executor: Executor = IN_PROCESS,
 ) -> Report:
     """Compare systems with a gold standard, sentence by sentence in the order of the corpora.
 
@@ -114,6 +118,7 @@ def evaluate(
         systems: the outputs by name; the others are compared against the first.
         training_words: the words seen in training, for scores of unknown (OOV) and known (IV) words.
         punctuation, relations: as for `attachment`.
+        executor: carries out the tests of significance.
 
     Raises:
         CorpusError: a system with a different text or number of sentences, or without the layer that is compared.
@@ -124,7 +129,7 @@ def evaluate(
     scores: dict[str, Scores]
     if any(gold.guideline in sentence.heads for sentence in gold):
         scores = {name: attachment(gold, system, punctuation, relations) for name, system in systems.items()}
-        return Report(gold.path, len(gold), scores, _comparisons(scores))
+        return Report(gold.path, len(gold), scores, _comparisons(scores, executor))
     for system in systems.values():
         check_text(gold.sentences, system.sentences, gold.path, system.path)
     if _labels_given_words(gold, systems):
@@ -135,7 +140,7 @@ def evaluate(
             name: word_scores(words, segmentations(item.sentences, item.guideline, item.unit), training_words)
             for name, item in systems.items()
         }
-    return Report(gold.path, len(gold), scores, _comparisons(scores))
+    return Report(gold.path, len(gold), scores, _comparisons(scores, executor))
 
 
 def _labels_given_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bool:
@@ -150,26 +155,42 @@ def _labels_given_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bool:
     )
 
 
-def _comparisons(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
+@dataclass(frozen=True)
+class _Pair:
+    """Two systems to compare by one metric."""
+
+    number: int
+    first: str
+    second: str
+    metric: str
+    ours: Measure
+    theirs: Measure
+
+
+def _comparisons(scores: Mapping[str, Scores], executor: Executor) -> tuple[Comparison, ...]:
     (first, first_scores), *others = scores.items()
     ours = first_scores.measures()
-    return tuple(
-        comparison
+    wanted = [
+        (second, name, theirs)
         for second, other_scores in others
         for name, theirs in other_scores.measures().items()
-        if name in ours and (comparison := _compare(first, second, name, ours[name], theirs)) is not None
-    )
+        if name in ours
+    ]
+    tasks = [_Pair(at, first, second, name, ours[name], theirs) for at, (second, name, theirs) in enumerate(wanted)]
+    found = {pair.number: comparison for pair, comparison in results(executor, _compare, tasks)}
+    return tuple(comparison for at in range(len(tasks)) if (comparison := found[at]) is not None)
 
 
-def _compare(first: str, second: str, name: str, ours: Measure, theirs: Measure) -> Comparison | None:
+def _compare(pair: _Pair) -> Comparison | None:
+    ours, theirs = pair.ours, pair.theirs
     metric = ours.metric
     one, other = (metric(item.counts.sum(axis=0)) for item in (ours, theirs))
     if np.isnan(one) or np.isnan(other):
         return None
     return Comparison(
-        first,
-        second,
-        name,
+        pair.first,
+        pair.second,
+        pair.metric,
         float(other - one),
         randomisation_test(ours.counts, theirs.counts, metric),
         wilcoxon_test(metric(ours.counts.astype(np.float64)), metric(theirs.counts.astype(np.float64))),

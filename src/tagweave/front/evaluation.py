@@ -25,6 +25,8 @@ def evaluate(
     gold: Corpus,
     systems: Mapping[str, Model | Corpus | str | PathLike[str]],
     all_layers: bool = False,
+    cluster: str | None = None,
+    workers: int | None = None,
     **options: Any,
 ) -> Report | LayerReports:
     """Compare systems with a gold standard: `evaluate(dev, {"mine": model}).render()`.
@@ -34,18 +36,25 @@ def evaluate(
         systems: by name: models, which label the text of the gold standard, corpora, or files. The first one is the
             baseline of the comparison.
         all_layers: if the gold standard has several layers, report each one that differs between systems.
+        cluster: where tests of significance run: `local` (processes), `auto` or the address of a Ray cluster; by
+            default in this process.
+        workers: how many of them run at the same time.
         options: of `tagweave.evaluation.report.evaluate`: `training_words`, `punctuation`, `relations`.
 
     Raises:
         CorpusError: a system with another text, or without the layer to compare.
+        ClusterError: the cluster cannot be reached.
         ValueError: no system.
     """
+    from tagweave.cluster.executor import executor_at
     from tagweave.evaluation.layers import evaluate_layers, layers_of
     from tagweave.evaluation.report import evaluate as evaluate_layer
 
     has_several = all_layers and gold.unit == "word" and len(layers_of(gold)) > 1
     evaluation = evaluate_layers if has_several else evaluate_layer
-    return evaluation(gold, {name: _output(system, gold) for name, system in systems.items()}, **options)
+    outputs = {name: _output(system, gold) for name, system in systems.items()}
+    with executor_at(cluster, workers) as executor:
+        return evaluation(gold, outputs, executor=executor, **options)
 
 
 def _output(system: Model | Corpus | str | PathLike[str], gold: Corpus) -> Corpus:

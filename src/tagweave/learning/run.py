@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tagweave.cluster.executor import Executor
+from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.learning.callback import Callback, Phase, Silence
 
 
@@ -58,12 +60,15 @@ class Run:
         tell: called with one line of text for every step of the work.
         cancel: called before every batch of sentences; once it returns true (as `threading.Event().is_set` may),
             training ends as after an interrupt (Ctrl-C): it returns the best weights so far and keeps its checkpoint.
+        executor: carries out parts that do not depend on each other, such as the folds of a jackknife; their results
+            are the same wherever they run.
     """
 
     schedule: Schedule = field(default_factory=Schedule)
     callback: Callback = field(default_factory=Silence)
     tell: Callable[[str], None] = _ignore
     cancel: Callable[[], bool] = _never
+    executor: Executor = IN_PROCESS
 
     @property
     def can_be_cancelled(self) -> bool:
@@ -89,6 +94,11 @@ class Run:
         """
         run = self if schedule is None else replace(self, schedule=schedule)
         return replace(run.without_checkpoint(), callback=Silence(), tell=_ignore)
+
+    def task(self) -> Run:
+        """The run of a step that the executor carries out; `cancel` reaches it only in this process."""
+        aside = self.aside()
+        return aside if self.executor is IN_PROCESS else Run(aside.schedule)
 
     def stop_if_cancelled(self) -> None:
         """Raise if the run is cancelled.

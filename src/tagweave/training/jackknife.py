@@ -8,11 +8,12 @@ folds, and a model of the other folds labels each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from tagweave.cluster.executor import results
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.coding import SEGMENTATION, to_characters
@@ -62,10 +63,10 @@ def jackknifed(
         recipe: how to fit the models.
         folds: the number of folds over all corpora together; 10 in sun-wan-2012.
         seed: decides which sentences form a fold.
-        run: the run; it reports every finished fold, but no iterations. Its checkpoint is not used, because the same
-            seed gives the same column again.
+        run: the run, whose executor carries out the folds; it reports every finished fold, but no iterations. Its
+            checkpoint is not used, because the same seed gives the same column again.
         column: another name for the column.
-        answers: gives the values of the column.
+        answers: gives the values of the column; importable by name.
 
     Raises:
         ValueError: fewer than 2 folds, or more than sentences.
@@ -74,10 +75,10 @@ def jackknifed(
     """
     coded = prepare_corpora(corpora, recipe)
     fields: dict[Member, tuple[str, ...]] = {}
-    for number, held_out in enumerate(members(corpora, folds, seed), 1):
-        model = _model_without(held_out, corpora, recipe, run)
-        values = answers(model, [coded[at.corpus][at.sentence] for at in held_out], recipe.threads)
-        fields.update(zip(held_out, values, strict=True))
+    tasks = (_fold(held_out, corpora, coded, recipe, answers, run) for held_out in members(corpora, folds, seed))
+    for number, (fold, values) in enumerate(results(run.executor, _answered, tasks), 1):
+        run.stop_if_cancelled()
+        fields.update(zip(fold.held_out, values, strict=True))
         what = f"what models of {corpora[0].guideline} say of text that they have not seen"
         run.tell(f"{what}: {number} of {folds} folds")
     column = column or guide_column(corpora[0].guideline)
@@ -101,17 +102,46 @@ def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Membe
     return [[everyone[at] for at in sorted(order[fold::folds])] for fold in range(folds)]
 
 
-def _model_without(held_out: Iterable[Member], corpora: Sequence[Corpus], recipe: Recipe, run: Run) -> ChainModel:
-    """A model of all other sentences."""
+@dataclass(frozen=True)
+class _Fold:
+    """A fold as a task.
+
+    Attributes:
+        held_out: its sentences, by their numbers.
+        questions: the same sentences, prepared.
+        others: the sentences to train on.
+    """
+
+    held_out: Sequence[Member]
+    questions: Sequence[Sentence]
+    others: Sequence[Corpus]
+    recipe: Recipe
+    answers: Answers
+    run: Run
+
+
+def _fold(
+    held_out: Sequence[Member],
+    corpora: Sequence[Corpus],
+    coded: Sequence[Corpus],
+    recipe: Recipe,
+    answers: Answers,
+    run: Run,
+) -> _Fold:
     excluded = set(held_out)
     others = [
         corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in excluded)
         for c, corpus in enumerate(corpora)
     ]
-    fitted = fit(others, recipe, run=run.aside())
+    return _Fold(held_out, [coded[at.corpus][at.sentence] for at in held_out], others, recipe, answers, run.task())
+
+
+def _answered(fold: _Fold) -> Sequence[tuple[str, ...]]:
+    """What a model of all other sentences says of a fold."""
+    fitted = fit(fold.others, fold.recipe, run=fold.run)
     if fitted.outcome.interrupted:  # the user wanted to stop the whole training
         raise KeyboardInterrupt
-    return fitted.model
+    return fold.answers(fitted.model, fold.questions, fold.recipe.threads)
 
 
 def in_characters(corpus: Corpus) -> Corpus:

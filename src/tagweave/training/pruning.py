@@ -74,6 +74,16 @@ def fit_pruning(
     return Pruning(tuple(models), threshold)
 
 
+@dataclass(frozen=True)
+class _Proposer:
+    """The labels that a model proposes for every token, as a column."""
+
+    threshold: float
+
+    def __call__(self, model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
+        return proposals(model, sentences, self.threshold, threads)
+
+
 def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning, run: Run = SILENT) -> list[Corpus]:
     """The corpora with columns `proposed:GUIDELINE` of all guidelines, by taggers that were not trained on the text.
 
@@ -83,10 +93,7 @@ def with_proposals(corpora: Sequence[Corpus], recipe: Recipe, pruning: Pruning, 
     """
     recipe = replace(recipe, sample=())
     tokens = [in_characters(corpus) for corpus in corpora] if recipe.task.of_characters else list(corpora)
-
-    def propose(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
-        return proposals(model, sentences, pruning.threshold, threads)
-
+    propose = _Proposer(pruning.threshold)
     for guideline, model in zip(guidelines_of(corpora), pruning.models, strict=True):
         column = proposal_column(guideline)
         own = [at for at, corpus in enumerate(tokens) if corpus.guideline == guideline]

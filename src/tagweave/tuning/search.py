@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from tagweave.cluster.executor import ClusterError, Failure
+from tagweave.cluster.executor import ClusterError, Failure, results
 from tagweave.corpus.whole_file import whole_file
 from tagweave.training.errors import PlanError
 from tagweave.training.plan_task import PlanResult, PlanTask, plan_task
@@ -201,10 +201,8 @@ def _finalists(
     missing = {at: pair for at, pair in enumerate(pairs) if study.noted(_key(*pair)) is None}
     plans = {at: replace(plan_of(space, trial), seed=seed) for at, (trial, seed) in missing.items()}
     tasks = [TrialTask(at, replace(base, plan=plan.to_json()), (), False) for at, plan in plans.items()]
-    for task, outcome in executor.outcomes(carry_out_trial, tasks):
-        if isinstance(outcome, Failure):
-            raise outcome.error
-        study.note(_key(*missing[task.number]), outcome.score or 0.0)
+    for task, result in results(executor, carry_out_trial, tasks):
+        study.note(_key(*missing[task.number]), result.score or 0.0)
     return tuple(
         Finalist(trial, tuple(study.noted(_key(trial, seed)) or 0.0 for of, seed in pairs if of is trial))
         for trial in chosen
