@@ -46,6 +46,8 @@ def train(
     patience: options.Patience = 5,
     seed: options.Seed = 0,
     threads: options.Threads = 1,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
     precision: options.Precision = "float32",
     resume: options.Resume = False,
     log: options.Log = None,
@@ -105,11 +107,11 @@ def train(
     inputs = [each.argument for each in (*chosen.corpora, chosen.dev) if each]
     mapping = of_methods.get("mapping") or ()
     _check_writable(model, log, [*inputs, *(each.path for each in chosen.lexicons), *mapping])
-    if not train_plan(chosen, model, resume, training_callback(log, resume), say):
+    if not train_plan(chosen, model, resume, training_callback(log, resume), say, cluster, workers):
         raise typer.Exit(INTERRUPTED)
 
 
-_BESIDE = ("model", "threads", "resume", "log", "print_plan")
+_BESIDE = ("model", "threads", "cluster", "workers", "resume", "log", "print_plan")
 _CORPORA = ("corpora", "source", "dev", "format")
 
 

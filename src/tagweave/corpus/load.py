@@ -15,16 +15,18 @@ from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.formats.first_lines import Labels
 from tagweave.corpus.formats.recognition import Recognised, recognise
 from tagweave.corpus.formats.registry import chosen_format, formats
+from tagweave.corpus.outline import Outline, comment_value, key_and_value
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM, is_awaited, read_lines, written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tagweave.corpus.formats.format import Format
 
 __all__ = [
     "Argument",
+    "CorpusOutline",
     "Labels",
     "Stream",
     "assumed",
@@ -33,6 +35,7 @@ __all__ = [
     "guideline_comment",
     "iterate",
     "load",
+    "load_outline",
     "names_guideline",
     "parse_argument",
     "save",
@@ -101,27 +104,81 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
             different guidelines or covered labels in one file; an unknown format.
         OSError: the file cannot be read.
     """
-    path, guideline, layer = parse_argument(argument)
+    form, path, sentences = _nonempty(argument, format)
+    outline = _outline(argument, path)
+    kept = tuple(outline.over(sentences))
+    file = _file(argument, form, outline, unnamed)
+    return file.corpus.with_sentences(file.named(kept))
+
+
+def load_outline(argument: str, format: str | None = None, unnamed: str | None = None) -> CorpusOutline:  # noqa: A002
+    """A corpus without its sentences: as `load`, in constant memory. Raises as `load`."""
+    form, path, sentences = _nonempty(argument, format)
+    outline = _outline(argument, path)
+    for _ in outline.over(sentences):
+        pass
+    return _file(argument, form, outline, unnamed)
+
+
+class CorpusOutline(NamedTuple):
+    """A corpus without its sentences.
+
+    Attributes:
+        corpus: what `load` returns, but empty.
+        format: the name of the format of the file.
+        layer: the layer in the file that becomes the corpus's own; `None` if the file has no such layer.
+        sentences, characters: how many the file has.
+    """
+
+    corpus: Corpus
+    format: str
+    layer: str | None
+    sentences: int
+    characters: int
+
+    def named(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The sentences, with the corpus's own layer under the name of its guideline."""
+        own, layer = self.corpus.guideline, self.layer
+        return iter(sentences) if layer is None else (_renamed(sentence, layer, own) for sentence in sentences)
+
+    def since(self, path: str, first: int) -> Iterator[Sentence]:
+        """The sentences of the corpus from a number on, one by one, from a copy of its file. Raises as `load`."""
+        _, _, sentences = _nonempty(path, self.format)
+        return self.named(islice(sentences, first, None))
+
+
+def _nonempty(argument: str, format: str | None) -> tuple[Format, str, Iterator[Sentence]]:  # noqa: A002
+    """The format and the path of a file, and its sentences that are not empty, with their confidences."""
+    path = parse_argument(argument).path
     recognised, lines = _open(path, format)
     form = recognised.format
     nonempty = (sentence for sentence in form.read(lines, path) if sentence.forms)
-    sentences = tuple(map(form.confidence.read, nonempty) if form.confidence else nonempty)
-    names = dict.fromkeys(name for sentence in sentences for name in (*sentence.layers, *sentence.heads))
+    return form, path, map(form.confidence.read, nonempty) if form.confidence else nonempty
+
+
+def _outline(argument: str, path: str) -> Outline:
+    named = parse_argument(argument).guideline is not None
+    return Outline(path, {"labels_covered": None} if named else {"guideline": None, "labels_covered": None})
+
+
+def _file(argument: str, form: Format, outline: Outline, unnamed: str | None) -> CorpusOutline:
+    """The corpus that an argument names, without its sentences. Raises as `load`."""
+    path, guideline, layer = parse_argument(argument)
+    names = outline.names
     if layer is not None and layer not in names:
         raise CorpusError(f"the layers {', '.join(names)}" if names else "no layers", f"a layer {layer!r}", path)
-    guideline = guideline or guideline_comment(sentences, path)
+    guideline = guideline or outline.comments["guideline"]
     if layer is None:
-        is_known = unnamed in names and _knows(sentences, unnamed or "")
-        layer = unnamed if unnamed and is_known and guideline is None else _default_layer(sentences, form)
+        is_known = unnamed in outline.known
+        layer = unnamed if unnamed and is_known and guideline is None else _default_layer(outline, form)
     if guideline is None:
         is_unnamed = unnamed not in names and layer in ("tag", *form.layers, form.heads)
         guideline = unnamed if unnamed and is_unnamed else layer
-    covered = covered_labels(sentences, path)
+    covered = outline.comments["labels_covered"]
     if guideline != layer and guideline in names:
         raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", path)
-    if layer in names:
-        sentences = tuple(_renamed(sentence, layer, guideline) for sentence in sentences)
-    return Corpus(sentences, guideline, form.unit, covered, path, layer=layer)
+    corpus = Corpus((), guideline, form.unit, None if covered is None else tuple(covered.split()), path, layer=layer)
+    return CorpusOutline(corpus, form.name, layer if layer in names else None, outline.sentences, outline.characters)
 
 
 def covered_labels(sentences: Sequence[Sentence], path: str = "") -> tuple[str, ...] | None:
@@ -130,7 +187,7 @@ def covered_labels(sentences: Sequence[Sentence], path: str = "") -> tuple[str, 
     Raises:
         CorpusError: comments that differ.
     """
-    covered = _comment(sentences, "labels_covered", path)
+    covered = comment_value(sentences, "labels_covered", path)
     return None if covered is None else tuple(covered.split())
 
 
@@ -140,7 +197,7 @@ def guideline_comment(sentences: Sequence[Sentence], path: str = "") -> str | No
     Raises:
         CorpusError: comments that differ.
     """
-    return _comment(sentences, "guideline", path)
+    return comment_value(sentences, "guideline", path)
 
 
 def iterate(argument: str, format: str | None = None) -> Iterator[Sentence]:  # noqa: A002
@@ -197,24 +254,19 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
 def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
     """The sentences, the first with comments for `load` on what the rest of the file does not say."""
     new_comments = {"labels_covered": None if corpus.covered is None else " ".join(corpus.covered)}
-    if corpus.guideline not in (*form.layers, form.heads, _comment(corpus.sentences, "guideline", corpus.path)):
+    if corpus.guideline not in (*form.layers, form.heads, comment_value(corpus.sentences, "guideline", corpus.path)):
         # the comment would name the usual layer when the file is loaded again; the guideline stands beside it
         beside = any(form.layer in sentence.layers for sentence in corpus)
         new_comments["guideline"] = None if beside else corpus.guideline
     for number, sentence in enumerate(corpus):
-        kept = [comment for comment in sentence.comments if _key_and_value(comment)[0] not in new_comments]
+        kept = [comment for comment in sentence.comments if key_and_value(comment)[0] not in new_comments]
         new = [] if number else [f"# {key} = {value}" for key, value in new_comments.items() if value is not None]
         yield replace(sentence, comments=(*new, *kept)) if new or len(kept) < len(sentence.comments) else sentence
 
 
 def names_guideline(comment: str) -> bool:
     """Whether a comment line is `# guideline = NAME`."""
-    return _key_and_value(comment)[0] == "guideline"
-
-
-def _key_and_value(comment: str) -> tuple[str, str]:
-    key, _, value = comment.lstrip("# ").partition("=")
-    return key.strip(), value.strip()
+    return key_and_value(comment)[0] == "guideline"
 
 
 def _open(path: str, name: str | None, labels: Labels | None = None) -> tuple[Recognised, Iterator[str]]:
@@ -241,31 +293,12 @@ def _first(lines: Iterator[str]) -> list[str]:
     return first
 
 
-def _default_layer(sentences: Sequence[Sentence], form: Format) -> str:
-    names = list(sentences[0].layers) if sentences else []
+def _default_layer(outline: Outline, form: Format) -> str:
+    names = outline.first
     if {UPOS, XPOS} <= set(names):
-        only_xpos = not _knows(sentences, UPOS) and _knows(sentences, XPOS)
+        only_xpos = UPOS not in outline.known and XPOS in outline.known
         return XPOS if only_xpos else UPOS
     return form.layer or (names[-1] if names else "tag")
-
-
-def _knows(sentences: Sequence[Sentence], layer: str) -> bool:
-    layers = (each for sentence in sentences for each in (sentence.layers.get(layer), sentence.heads.get(layer)))
-    return any(candidates is not None for each in layers for candidates in each or ())
-
-
-def _comment(sentences: Sequence[Sentence], key: str, path: str) -> str | None:
-    """The value of the comments `# key = value`, which must agree."""
-    agreed: str | None = None
-    for sentence in sentences:
-        for comment in sentence.comments:
-            name, value = _key_and_value(comment)
-            if name != key:
-                continue
-            if agreed is not None and value != agreed:
-                raise CorpusError(f"{key} = {value}", f"{key} = {agreed} as before", path, sentence.location.line)
-            agreed = value
-    return agreed
 
 
 def _renamed(sentence: Sentence, layer: str, guideline: str) -> Sentence:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.features.candidate_labels import CandidateLabels
-from tagweave.features.ragged import rows
+from tagweave.features.ragged import pointers, rows
 
 Ints = NDArray[np.int32]
 
@@ -84,6 +85,28 @@ class Encoded:
             candidates=self.candidates and self.candidates.take(tokens),
         )
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name, without candidate labels."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+
+    @classmethod
+    def joined(cls, parts: Sequence[Encoded]) -> Encoded:
+        """The sentences of several encoded corpora without candidate labels, whose word types stay their own."""
+        types = np.cumsum([0, *(len(part.type_ptr) - 1 for part in parts)])
+        has_noise = any(len(part.noise) for part in parts)
+        return replace(
+            parts[0],
+            sentence_ptr=pointers(np.concatenate([part.lengths for part in parts])),
+            word_types=np.concatenate([part.word_types + np.int32(n) for part, n in zip(parts, types, strict=False)]),
+            type_ptr=pointers(np.concatenate([np.diff(part.type_ptr) for part in parts])),
+            type_features=np.concatenate([part.type_features for part in parts]),
+            type_values=np.concatenate([part.type_values for part in parts]),
+            grams=np.concatenate([part.grams for part in parts]),
+            allow=np.concatenate([part.allow for part in parts]),
+            noise=np.concatenate([_filled(part.noise, part.tokens if has_noise else 0) for part in parts]),
+            weights=np.concatenate([part.weights for part in parts]),
+        )
+
     def with_evidence(self, allow: Ints) -> Encoded:
         """The same sentences under other evidence."""
         return replace(self, allow=allow)
@@ -96,3 +119,7 @@ class Encoded:
         return (
             self if self.candidates is None else replace(self, candidates=self.candidates.including(self.allow, masks))
         )
+
+
+def _filled(noise: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    return noise if len(noise) else np.zeros(size)

@@ -82,13 +82,8 @@ class TemplateEncoder:
                 tokens longer than one character.
         """
         tokens = self._tokens(sentences)
-        grams = self._grams(tokens)
-        type_ptr, type_codes = self._inside(tokens.columns)
-        features = self.index.ids(type_codes)
-        if not self.index.frozen:
-            # the index counted the features of a form once, but they occur at each of its tokens
-            times = np.bincount(tokens.ids[0], minlength=len(tokens.forms))
-            self.index.count(features, np.repeat(times - 1, np.diff(type_ptr)))
+        grams = self._grams(tokens, self.index)
+        type_ptr, features = self._type_features(tokens, self.index)
         total = int(tokens.sentence_ptr[-1])
         return Encoded(
             sentence_ptr=tokens.sentence_ptr,
@@ -104,6 +99,26 @@ class TemplateEncoder:
             noise=np.zeros(0),
             weights=np.array([sentence.weight for sentence in sentences], np.float64),
         )
+
+    def grow(self, sentences: Sequence[Sentence], grams: FeatureIndex, of_types: FeatureIndex) -> None:
+        """Add the features of sentences to growing indices: grams, and features of word types. Raises as `encode`.
+
+        The features of a text in parts are those of the whole, in the same order, if the grams of all parts are taken
+        one after the other, and then the features of word types of all parts.
+        """
+        tokens = self._tokens(sentences)
+        self._grams(tokens, grams)
+        self._type_features(tokens, of_types)
+
+    def _type_features(self, tokens: _Tokens, index: FeatureIndex) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Pointers int64[V + 1] and the features of every word type."""
+        ptr, codes = self._inside(tokens.columns)
+        features = index.ids(codes)
+        if not index.frozen:
+            # the index counted the features of a form once, but they occur at each of its tokens
+            times = np.bincount(tokens.ids[0], minlength=len(tokens.forms))
+            index.count(features, np.repeat(times - 1, np.diff(ptr)))
+        return ptr, features
 
     def freeze(self, encoded: Encoded, minimum_count: int = 1) -> None:
         """Stop growing; drop features that occurred less often than `minimum_count`, from `encoded` too."""
@@ -140,7 +155,7 @@ class TemplateEncoder:
         lengths = self.lexicon.lengths(columns.points[form_ids], ptr)
         return [lengths[LEXICON_COLUMNS.index(name)] for name in self.templates.lexicon_columns]
 
-    def _grams(self, tokens: _Tokens) -> NDArray[np.int32]:
+    def _grams(self, tokens: _Tokens, index: FeatureIndex) -> NDArray[np.int32]:
         families = self.templates.families
         extra = self.lead + self.trail
         total = len(tokens.sentence_ptr) - 1
@@ -156,7 +171,7 @@ class TemplateEncoder:
             first = ptr[0] + low * extra
             codes = np.empty((ptr[-1] - ptr[0] + (len(ptr) - 1) * extra, len(families)), np.uint64)
             hashing.hash_grams(tokens.ids, ptr, table, table_ptr, terms, seeds, reach, edge, codes)
-            grams[first : first + len(codes)] = self.index.ids(codes)
+            grams[first : first + len(codes)] = index.ids(codes)
         return grams
 
     def _terms(self, tokens: _Tokens) -> tuple[Codes, NDArray[np.int64], NDArray[np.int64]]:

@@ -61,6 +61,10 @@ class FeatureIndex:
         """Count further occurrences of features that `ids` counted once for several tokens."""
         np.add.at(self.counts, ids, times)
 
+    def add(self, codes: NDArray[np.uint64], times: NDArray[np.int64]) -> None:
+        """Add the codes of another index, in their order, each of which it has counted so many times."""
+        self.count(self.ids(codes), times - 1)
+
     def codes(self) -> NDArray[np.uint64]:
         """The code of every id, as stored with a model."""
         if self._codes is not None:

@@ -34,6 +34,8 @@ def train_plan(
     resume: bool,
     callbacks: AbstractContextManager[Callback],
     tell: Tell = say,
+    cluster: str | None = None,
+    workers: int | None = None,
 ) -> bool:
     """Train by a plan and save the model, as `tagweave train` does, with checkpoints until training is done.
 
@@ -43,6 +45,8 @@ def train_plan(
         resume: continue from a checkpoint, if there is one.
         callbacks: a context manager that opens the callback.
         tell: receives notes.
+        cluster: the address of the cluster on whose workers the training sentences stay; `None`: train here.
+        workers: how many workers; by default one for every processor.
 
     Returns:
         whether training finished; if not, the user interrupted it.
@@ -53,16 +57,17 @@ def train_plan(
     """
     from tagweave.learning.run import Run, Schedule
     from tagweave.training.checkpoint_files import Checkpoints
-    from tagweave.training.resolve import job_of
+    from tagweave.training.sharded_job import opened_job
     from tagweave.training.train import train
 
     checkpoints = Checkpoints(Path(f"{fspath(path)}.checkpoint"))
-    job = job_of(plan, Run(Schedule(checkpoint=checkpoints.whole, resume=resume), tell=tell))
-    if (old := checkpoints.found()) and not resume:
-        tell(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
+    run = Run(Schedule(checkpoint=checkpoints.whole, resume=resume), tell=tell)
     try:
-        with callbacks as callback:
-            training = train(replace(job, run=replace(job.run, callback=callback)))
+        with opened_job(plan, run, cluster, workers) as job:
+            if (old := checkpoints.found()) and not resume:
+                tell(f"{old[0]} of an earlier run is overwritten; --resume would go on from it")
+            with callbacks as callback:
+                training = train(replace(job, run=replace(job.run, callback=callback)))
     except KeyboardInterrupt:
         if not checkpoints.found():
             raise

@@ -18,6 +18,7 @@ from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 if TYPE_CHECKING:
     from tagweave.learning.callback import Callback
     from tagweave.training.corpora import CorpusFile
+    from tagweave.training.resolve import Corpora
 
 Source = Corpus | str | PathLike[str]
 _CORPORA = ("target", "sources", "dev", "options")
@@ -33,6 +34,8 @@ def train(
     sample: Sequence[int | str] | None = None,
     callback: Callback | None = None,
     cancel: Callable[[], bool] | None = None,
+    cluster: str | None = None,
+    workers: int | None = None,
     **settings: Any,
 ) -> Model:
     """Train a model: bit for bit the one that `tagweave train` makes from the same corpora and options.
@@ -48,36 +51,39 @@ def train(
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
         callback: is called after every iteration; by default it prints lines to standard error.
         cancel: is called before every batch of sentences; when it returns true, training ends as after an interrupt.
+        cluster: `local`, `auto` or the address of a Ray cluster: the sentences stay on its workers, so corpora are given
+            by their file arguments.
+        workers: how many workers of the cluster; by default one for every processor.
         settings: fields of `TrainingPlan` (`learner`, `settings`, `iterations`, `seed`, `threads`, `templates`,
             `lexicons` ...), and options of the method (`mapping`, `rounds`, `folds` ...).
 
     Raises:
         PlanError: unknown values, or values that do not go together.
         CorpusError: corpora that do not suit the plan.
+        ClusterError: the cluster cannot be reached.
         TypeError: an unknown setting.
         KeyboardInterrupt: the user stopped training before there was a model.
     """
     from tagweave.learning.progress import Lines
     from tagweave.learning.run import Run
-    from tagweave.training.resolve import Corpora, job_of
+    from tagweave.training.sharded_job import opened_job
     from tagweave.training.train import train as carry_out
 
     targets, others = _several(target), _several(sources)
-    files = [_file(each, task) for each in (*targets, *others)]
-    dev_file = None if dev is None else _file(dev, task)
-    references = _references([each.corpus for each in files], weights, sample)
-    files = [_weighted(*pair) for pair in zip(files, references, strict=True)]
+    corpora = None if cluster else _loaded([*targets, *others], dev, task)
+    references = _references(corpora.training if corpora else [*targets, *others], weights, sample)
     plan = TrainingPlan(
         tuple(references[: len(targets)]),
         tuple(references[len(targets) :]),
-        CorpusReference(dev_file.corpus.path) if dev_file else None,
+        own_dev,
         task,
         method=method,
         **_fields(settings),
     )
     run = Run(callback=callback or Lines(sys.stderr), tell=say if callback is None else lambda line: None)
     run = run if cancel is None else replace(run, cancel=cancel)
-    training = carry_out(job_of(plan, run, Corpora(files, dev_file)))
+    with opened_job(plan, run, cluster, workers, corpora and _weighted(corpora, references)) as job:
+        training = carry_out(job)
     if training.outcome.interrupted and not training.outcome.iterations:
         raise KeyboardInterrupt
     return of_training(training)
@@ -87,29 +93,45 @@ def _several(corpora: Source | Sequence[Source]) -> list[Source]:
     return [corpora] if isinstance(corpora, (Corpus, str, PathLike)) else list(corpora)
 
 
+def _loaded(training: Sequence[Source], dev: Source | None, task: str) -> Corpora:
+    from tagweave.training.resolve import Corpora
+
+    return Corpora([_file(each, task) for each in training], None if dev is None else _file(dev, task))
+
+
 def _file(corpus: Source, task: str) -> CorpusFile:
     from tagweave.training.corpora import of_corpus, read_corpus
 
     return of_corpus(corpus, task) if isinstance(corpus, Corpus) else read_corpus(fspath(corpus), task, None)
 
 
-def _weighted(file: CorpusFile, reference: CorpusReference) -> CorpusFile:
-    return replace(file, corpus=replace(file.corpus, weight=reference.weight))
+def _weighted(corpora: Corpora, references: Sequence[CorpusReference]) -> Corpora:
+    pairs = zip(corpora.training, references, strict=True)
+    return replace(corpora, training=[replace(f, corpus=replace(f.corpus, weight=r.weight)) for f, r in pairs])
 
 
 def _references(
-    corpora: Sequence[Corpus], weights: Sequence[float] | None, sample: Sequence[int | str] | None
+    corpora: Sequence[Source | CorpusFile], weights: Sequence[float] | None, sample: Sequence[int | str] | None
 ) -> list[CorpusReference]:
     """References to corpora, with their weights and samples."""
     for name, values in (("weights", weights), ("sample", sample)):
         if values is not None and len(values) != len(corpora):
             raise PlanError(f"found {len(values)} numbers as {name}, expected {len(corpora)}, one for each corpus")
-    numbers = weights or [each.weight for each in corpora]
+    references = [_reference(each) for each in corpora]
+    numbers = weights or [each.weight for each in references]
     sizes: Sequence[Any] = sample or [None] * len(corpora)
     return [
-        CorpusReference(corpus.path, weight=weight, sample=size)
-        for corpus, weight, size in zip(corpora, numbers, sizes, strict=True)
+        replace(reference, weight=weight, sample=size)
+        for reference, weight, size in zip(references, numbers, sizes, strict=True)
     ]
+
+
+def _reference(corpus: Source | CorpusFile) -> CorpusReference:
+    if isinstance(corpus, Corpus):
+        raise PlanError("found a corpus in memory, expected the path of its file with a cluster")
+    if isinstance(corpus, (str, PathLike)):
+        return CorpusReference.of(fspath(corpus))
+    return CorpusReference(corpus.corpus.path, weight=corpus.corpus.weight)
 
 
 def _fields(settings: dict[str, Any]) -> dict[str, Any]:

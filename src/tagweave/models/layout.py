@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +51,18 @@ class Layout:
         """
         counts, cell = observed_cells(encoded, masks, windows)
         return cls(_pointers(counts), cell)
+
+    @classmethod
+    def union(cls, layouts: Sequence[Layout]) -> Layout:
+        """The pairs that any of several layouts of observed pairs of the same features has."""
+        width = 1 + max((int(each.cell.max()) for each in layouts if len(each.cell)), default=0)
+        features = len(layouts[0].ptr) - 1
+        codes = np.zeros(0, np.int64)
+        for each in layouts:
+            of = np.repeat(np.arange(features, dtype=np.int64), np.diff(each.ptr))
+            codes = np.union1d(codes, of * width + each.cell)
+        counts = np.bincount(codes // width, minlength=features)
+        return cls(_pointers(counts), (codes % width).astype(np.result_type(*(each.cell for each in layouts))))
 
 
 def _pointers(counts: NDArray[np.int64]) -> NDArray[Any]:

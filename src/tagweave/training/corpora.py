@@ -12,6 +12,7 @@ from tagweave.training.errors import PlanError
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
+    from tagweave.corpus.load import CorpusOutline
     from tagweave.corpus.sentence import Sentence
 
 _OF_CHARACTERS = "segmentation"
@@ -78,25 +79,50 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
         CorpusError, OSError: as `load`.
     """
     from tagweave.corpus.describe import digest
-    from tagweave.corpus.load import assumed, load, parse_argument
-    from tagweave.corpus.text_file import STANDARD_STREAM
+    from tagweave.corpus.load import assumed, load
     from tagweave.features.sentence_length import of_fit_length
 
-    if parse_argument(argument).path == STANDARD_STREAM:
-        raise PlanError("found standard input as a corpus, expected a file: its digest identifies the training run")
+    _check_is_file(argument)
     if task == PARSE:
         corpus = load(with_head_layer(argument), format)
         kept = of_fit_length(corpus.sentences)
         file = CorpusFile(argument, corpus.with_sentences(kept), digest(corpus.path), len(corpus) - len(kept))
     else:
         corpus = load(argument, format, None if task == "tag" else _OF_CHARACTERS)
-        if parse_argument(argument).layer is not None and corpus.unit == "word":
+        if names_own_layer(argument, corpus):
             own = corpus.guideline
             corpus = corpus.map(lambda sentence: sentence.with_layers_of([own]))
         if task == "segment":  # the words are the same whatever layer labels them
             corpus = replace(corpus, layer="")
         file = CorpusFile(argument, corpus, digest(corpus.path))
     return replace(file, corpus=replace(file.corpus, weight=weight), note=assumed(argument, format))
+
+
+def read_outline(argument: str, task: str, format: str | None, weight: float) -> tuple[CorpusFile, CorpusOutline]:  # noqa: A002
+    """As `read_corpus` for tasks of chains, but without the sentences, in constant memory. Raises as `read_corpus`."""
+    from tagweave.corpus.describe import digest
+    from tagweave.corpus.load import assumed, load_outline
+
+    _check_is_file(argument)
+    outline = load_outline(argument, format, None if task == "tag" else _OF_CHARACTERS)
+    layer = "" if task == "segment" else outline.corpus.layer
+    corpus = replace(outline.corpus, layer=layer, weight=weight)
+    return CorpusFile(argument, corpus, digest(corpus.path), note=assumed(argument, format)), outline
+
+
+def _check_is_file(argument: str) -> None:
+    from tagweave.corpus.load import parse_argument
+    from tagweave.corpus.text_file import STANDARD_STREAM
+
+    if parse_argument(argument).path == STANDARD_STREAM:
+        raise PlanError("found standard input as a corpus, expected a file: its digest identifies the training run")
+
+
+def names_own_layer(argument: str, corpus: Corpus) -> bool:
+    """Whether an argument names a layer of labels, so that no other layer of the file is evidence."""
+    from tagweave.corpus.load import parse_argument
+
+    return parse_argument(argument).layer is not None and corpus.unit == "word"
 
 
 def of_corpus(corpus: Corpus, task: str) -> CorpusFile:

@@ -31,9 +31,8 @@ from tagweave.models.parameters import ChainParameters
 from tagweave.models.rounding import rounded
 from tagweave.training.consistency import check_consistent
 from tagweave.training.dev_score import dev_score
-from tagweave.training.problem import Problem
+from tagweave.training.problem import AnyProblem, Problem
 from tagweave.training.recipe import Recipe
-from tagweave.training.summary import summary
 
 Floats = NDArray[Any]
 
@@ -75,7 +74,7 @@ def fit(
 
 
 def fit_problem(
-    problem: Problem,
+    problem: AnyProblem,
     recipe: Recipe,
     dev: Corpus | None = None,
     run: Run = SILENT,
@@ -89,26 +88,26 @@ def fit_problem(
     Raises:
         CorpusError: development data without a position with one label.
     """
-    for line in summary(problem, recipe):
+    for line in problem.summary(recipe):
         run.tell(line)
     evaluate = None if dev is None else dev_score(problem.model, recipe.task.prepare(dev), recipe.threads)
     about = {"recipe": recipe.to_json()}
     if not problem.starts_pointwise:
-        return learn(problem, recipe.trainer(), about, run, evaluate)
+        return learn(problem, problem.trainer(recipe), about, run, evaluate)
     first = run.part("start").phase("start: pointwise model")
     if not run.schedule.can_resume:
-        fitted = learn(problem.pointwise(), recipe.trainer(), about, first, evaluate)
+        fitted = learn(problem.pointwise(), problem.trainer(recipe), about, first, evaluate)
         if fitted.outcome.interrupted:
             return fitted
-        problem = replace(problem, model=replace(problem.model, weights=fitted.model.weights))
-    fitted = learn(problem, recipe.trainer().fine_tuning(), about, run.phase("then: whole model"), evaluate)
+        problem = problem.with_weights(fitted.model.weights)
+    fitted = learn(problem, problem.trainer(recipe).fine_tuning(), about, run.phase("then: whole model"), evaluate)
     if not fitted.outcome.interrupted:
         first.finish()
     return fitted
 
 
 def learn(
-    problem: Problem,
+    problem: AnyProblem,
     trainer: Trainer,
     about: dict[str, Any],
     run: Run = SILENT,
@@ -188,16 +187,14 @@ def prepare_in(
     if recipe.sample and len(recipe.sample) != len(corpora):
         problem, expected = f"a sample of {len(recipe.sample)} corpora", f"as many numbers as corpora, {len(corpora)}"
         raise CorpusError(problem, expected)
-    sentences = [_weighted(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
+    sentences = [weighted_sentence(sentence, corpus.weight) for corpus in corpora for sentence in corpus.sentences]
     scheme, sets = scheme_of(recipe, space), LabelSets(space)
     encoder = encoder or recipe.encoder()
     encoded = encoder.encode(sentences, recipe.threads)
     encoder.freeze(encoded, recipe.minimum_count)
     encoded = with_evidence(encoded, corpora, sets, scheme)
     if not encoded.allow.any():
-        names = " ".join(space.names[:_SHOWN])
-        problem = f"no evidence: every token allows every label ({names})"
-        raise CorpusError(problem, "a corpus that tells labels from one another", corpora[0].path)
+        raise no_evidence(space, corpora[0].path)
     check_consistent(sentences, encoded.allow, encoded.noise, sets.masks, scheme)
     dense = [recipe.dense(len(view.names)) for view in space.sides] + [False]  # most bundles never occur
     layouts = tuple(
@@ -207,6 +204,13 @@ def prepare_in(
     parameters = ChainParameters(space, layouts, scheme, recipe.transitions, recipe.edges)
     of_corpus = np.repeat(np.arange(len(corpora), dtype=np.int32), [len(corpus) for corpus in corpora])
     return lay_out(parameters, encoder, encoded, sets, recipe, of_corpus)
+
+
+def no_evidence(space: LabelSpace, path: str) -> CorpusError:
+    """The error of a corpus in which every token allows every label."""
+    names = " ".join(space.names[:_SHOWN])
+    problem = f"no evidence: every token allows every label ({names})"
+    return CorpusError(problem, "a corpus that tells labels from one another", path)
 
 
 def layout_of(encoder: AnyEncoder, encoded: Encoded, sets: LabelSets, view: View, dense: bool) -> Layout:
@@ -225,11 +229,15 @@ def lay_out(
     of_corpus: NDArray[np.int32] | None = None,
 ) -> Problem:
     """Make a problem of its parts, for any features: `encoder` is frozen, `encoded` carries its evidence."""
-    dtype = np.float32 if recipe.precision == "float32" else np.float64
-    coding = recipe.task.coding if recipe.task.of_characters else ""
-    model = ChainModel(parameters, encoder, np.zeros(parameters.size, dtype), recipe.task.name, coding)
-    objective = ChainObjective(parameters, encoded, sets.masks, recipe.threads, dtype, of_corpus, recipe.sample)
+    model = empty_model(parameters, encoder, recipe)
+    objective = ChainObjective(parameters, encoded, sets.masks, recipe.threads, recipe.dtype, of_corpus, recipe.sample)
     return Problem(model, objective, sets)
+
+
+def empty_model(parameters: ChainParameters, encoder: AnyEncoder, recipe: Recipe) -> ChainModel:
+    """The model whose weights are all 0."""
+    coding = recipe.task.coding if recipe.task.of_characters else ""
+    return ChainModel(parameters, encoder, np.zeros(parameters.size, recipe.dtype), recipe.task.name, coding)
 
 
 def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
@@ -274,7 +282,8 @@ def _one_guideline(corpora: Sequence[Corpus]) -> str:
     return next(iter(guidelines))
 
 
-def _weighted(sentence: Sentence, weight: float) -> Sentence:
+def weighted_sentence(sentence: Sentence, weight: float) -> Sentence:
+    """The sentence, which counts so many times as often."""
     return sentence if weight == 1 else replace(sentence, weight=sentence.weight * weight)
 
 

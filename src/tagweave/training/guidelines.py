@@ -88,6 +88,8 @@ def development_data(data: TrainingData, dev: CorpusFile, training: CorpusFile) 
 def unknown_labels(data: TrainingData, dev: CorpusFile) -> list[str]:
     """A line if many positions of development data have labels that no corpus of their guideline has."""
     known = {tag for corpus in data.corpora if corpus.guideline == dev.guideline for tag in _tags(corpus)}
+    if not known:  # the sentences are on workers
+        return []
     tags = _tags(dev.corpus)
     unknown = [tag for tag, _ in tags.most_common() if tag not in known]
     share = sum(tags[tag] for tag in unknown) / max(tags.total(), 1)

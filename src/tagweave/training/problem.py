@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from typing import Any, Protocol
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tagweave.labels.sets import LabelSets
+from tagweave.learning.trainer import Objective, Trainer
 from tagweave.models.chain import ChainModel
 from tagweave.models.objective import ChainObjective
+from tagweave.training.recipe import Recipe
+from tagweave.training.summary import summary
 
 _MOSTLY = 0.5  # share of positions with one label below which training begins pointwise
 
@@ -33,7 +39,7 @@ class Problem:
         allow = self.objective.encoded.allow
         views = self.model.space.sides
         known = np.any([self.sets.projected(view).sum(axis=1) == 1 for view in views], axis=0)[allow]
-        return self.model.parameters.transitions and len(allow) > 0 and bool(known.mean() < _MOSTLY)
+        return mostly_unknown(self.model, int(np.count_nonzero(known)), len(allow))
 
     def pointwise(self) -> Problem:
         """The same problem without the weights of transitions and edges, which stay as they are."""
@@ -41,3 +47,55 @@ class Problem:
         return Problem(
             replace(self.model, parameters=parameters), self.objective.with_parameters(parameters), self.sets
         )
+
+    def with_weights(self, weights: NDArray[Any]) -> Problem:
+        """The same problem with other initial weights."""
+        return replace(self, model=replace(self.model, weights=weights))
+
+    def trainer(self, recipe: Recipe) -> Trainer:
+        """The learner of a recipe, as it has to be for the objective."""
+        return recipe.trainer()
+
+    def summary(self, recipe: Recipe) -> list[str]:
+        """Lines that tell the size of the problem."""
+        return summary(self, recipe)
+
+
+class AnyProblem(Protocol):
+    """Training data made ready, here (`Problem`) or on workers (`ShardedProblem`)."""
+
+    @property
+    def model(self) -> ChainModel:
+        """The model with its initial weights."""
+        ...
+
+    @property
+    def objective(self) -> Objective:
+        """The loss on the training data."""
+        ...
+
+    @property
+    def starts_pointwise(self) -> bool:
+        """See `Problem.starts_pointwise`."""
+        ...
+
+    def pointwise(self) -> AnyProblem:
+        """See `Problem.pointwise`."""
+        ...
+
+    def with_weights(self, weights: NDArray[Any]) -> AnyProblem:
+        """See `Problem.with_weights`."""
+        ...
+
+    def trainer(self, recipe: Recipe) -> Trainer:
+        """See `Problem.trainer`."""
+        ...
+
+    def summary(self, recipe: Recipe) -> list[str]:
+        """See `Problem.summary`."""
+        ...
+
+
+def mostly_unknown(model: ChainModel, known: int, tokens: int) -> bool:
+    """Whether labels depend on their neighbours, and too few tokens have one label to begin with that."""
+    return model.parameters.transitions and tokens > 0 and known / tokens < _MOSTLY

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.lexicon import LexiconColumns
 from tagweave.features.presets import PRESETS
@@ -81,6 +83,11 @@ class Recipe:
             raise ValueError(f"unknown features of a guide {self.guide!r}, expected {' or '.join(GUIDES)}")
         if self.precision not in ("float32", "float64"):
             raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
+
+    @property
+    def dtype(self) -> type[np.floating[Any]]:
+        """The type of weights and sums."""
+        return np.float32 if self.precision == "float32" else np.float64
 
     def chosen_templates(self) -> Templates:
         """The templates, or the task's preset."""

@@ -11,6 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.labels.mapping import TagMapping
+    from tagweave.models.chain import ChainModel
     from tagweave.models.parameters import ChainParameters
     from tagweave.training.problem import Problem
     from tagweave.training.recipe import Recipe
@@ -22,15 +23,22 @@ _TOGETHER = 64  # sentences per thread at a time for learners without batches
 
 def summary(problem: Problem, recipe: Recipe) -> list[str]:
     """Lines that tell the size of a problem: sentences, tokens, labels, features, weights and memory."""
-    objective, encoder, parameters = problem.objective, problem.model.encoder, problem.model.linear
-    encoded = objective.encoded
-    known = int(np.count_nonzero(encoded.allow))
-    features, needed, peak = len(encoder.arrays()["index.codes"]), estimated_bytes(problem, recipe), peak_bytes()
+    encoded = problem.objective.encoded
+    evidence = int(np.count_nonzero(encoded.allow))
+    needed, peak = estimated_bytes(problem, recipe), peak_bytes()
     in_all = f", {_readable(peak + needed)} in all" if peak else ""
     return [
-        f"{len(objective):,} sentences with evidence, {encoded.tokens:,} tokens ({known:,} with evidence)",
-        f"{_labels(parameters)}, {features:,} features, {objective.size:,} weights{_by_view(parameters)}",
+        *size_lines(problem.model, len(encoded), encoded.tokens, evidence),
         f"about {_readable(needed)} of memory for training{in_all}",
+    ]
+
+
+def size_lines(model: ChainModel, sentences: int, tokens: int, evidence: int) -> list[str]:
+    """Lines that tell how many sentences have evidence, their tokens and those with evidence, and the model's size."""
+    features, parameters = len(model.encoder.arrays()["index.codes"]), model.linear
+    return [
+        f"{sentences:,} sentences with evidence, {tokens:,} tokens ({evidence:,} with evidence)",
+        f"{_labels(parameters)}, {features:,} features, {parameters.size:,} weights{_by_view(parameters)}",
     ]
 
 
