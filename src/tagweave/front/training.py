@@ -51,8 +51,8 @@ def train(
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
         callback: is called after every iteration; by default it prints lines to standard error.
         cancel: is called before every batch of sentences; when it returns true, training ends as after an interrupt.
-        cluster: `local`, `auto` or the address of a Ray cluster: the sentences stay on its workers, so corpora are given
-            by their file arguments.
+        cluster: `local`, `auto` or the address of a Ray cluster: the sentences stay on its workers, and corpora are
+            given by their file arguments.
         workers: how many workers of the cluster; by default one for every processor.
         settings: fields of `TrainingPlan` (`learner`, `settings`, `iterations`, `seed`, `threads`, `templates`,
             `lexicons` ...), and options of the method (`mapping`, `rounds`, `folds` ...).
@@ -75,7 +75,7 @@ def train(
     plan = TrainingPlan(
         tuple(references[: len(targets)]),
         tuple(references[len(targets) :]),
-        own_dev,
+        None if dev is None else _reference(corpora.dev if corpora and corpora.dev else dev),
         task,
         method=method,
         **_fields(settings),

@@ -124,7 +124,7 @@ def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int)
 def _whole(file: CorpusFile, outline: CorpusOutline, executor: Executor) -> CorpusPart:
     """The whole of a corpus file, which travels to the machines that lack it unless it is large."""
     path, corpus = file.corpus.path, replace(outline.corpus, weight=file.corpus.weight)
-    is_small = Path(path).stat().st_size < _CARRIED
-    shared = executor.share(path) if is_small else SharedFile.of(path)
+    shared = SharedFile.of(path)
+    shared = executor.share(shared) if Path(path).stat().st_size < _CARRIED else shared
     outline = outline._replace(corpus=corpus)
     return CorpusPart(shared, outline, 0, outline.sentences, names_own_layer(file.argument, corpus))

@@ -185,4 +185,4 @@ def _observed(executor: Executor, group: Group, path: Path) -> SharedFile:
 
 def _shared(executor: Executor, path: Path, arrays: dict[str, NDArray[Any]]) -> SharedFile:
     save_file(arrays, path)
-    return executor.share(str(path))
+    return executor.share(SharedFile.of(str(path)))
