@@ -1,0 +1,173 @@
+"""Training on shards: sums do not depend on the workers, one shard is no shard, and a dead worker changes nothing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tagweave.cluster.executor import Executor
+from tagweave.cluster.processes import Processes
+from tagweave.cluster.shared_file import SharedFile
+from tagweave.corpus import sample
+from tagweave.corpus.load import load
+from tagweave.front.training import train
+from tagweave.learning.callback import Silence
+from tagweave.learning.run import SILENT, Run, Schedule
+from tagweave.training import sharded_problem as sharding
+from tagweave.training.corpora import read_outline
+from tagweave.training.errors import PlanError
+from tagweave.training.fit import fit_problem, prepare
+from tagweave.training.problem import Problem
+from tagweave.training.recipe import Recipe
+from tagweave.training.shard import CorpusPart
+from tagweave.training.sharded_problem import ShardedProblem
+from tagweave.training.task import Task
+from tests.cluster.calls import MortalShard
+from tests.cluster.in_process import InProcess
+
+CTB = str(sample.path("ctb.txt"))
+
+
+@contextmanager
+def on_workers(
+    recipe: Recipe, workers: int, executor: Executor | None = None, path: str = CTB
+) -> Iterator[ShardedProblem]:
+    """The sample corpus, twice, on workers."""
+    _, outline = read_outline(path, recipe.task.name, None, 1.0)
+    part = CorpusPart(SharedFile.of(path), outline, 0, outline.sentences)
+    with sharding.sharded_problem([part, part], recipe, (), executor or InProcess(), workers, SILENT) as problem:
+        yield problem
+
+
+def here(recipe: Recipe) -> Problem:
+    return prepare([load(CTB)] * 2, recipe)
+
+
+def fitted(problem: Problem | ShardedProblem, recipe: Recipe, run: Run) -> np.ndarray[Any, Any]:
+    return fit_problem(problem, recipe, None, run).model.weights
+
+
+@pytest.mark.parametrize(("task", "features"), [("tag", "all"), ("segtag", "observed")])
+def test_the_gradient_does_not_depend_on_the_workers(task: str, features: str) -> None:
+    recipe = Recipe(Task(task), learner="lbfgs", features=features, precision="float64", minimum_count=2)
+    plain = here(recipe)
+    weights = np.random.default_rng(0).normal(size=plain.objective.size)
+    loss, gradient = plain.objective.loss_and_gradient(weights)
+    sums = []
+    for workers in (1, 2, 3):
+        with on_workers(recipe, workers) as problem:
+            codes = [each.model.encoder.arrays()["index.codes"] for each in (plain, problem)]
+            assert np.array_equal(*codes)
+            assert problem.model.space.names == plain.model.space.names
+            sums.append(problem.objective.loss_and_gradient(weights))
+    for own_loss, own in sums:
+        assert own_loss == sums[0][0] == pytest.approx(loss, rel=1e-12)
+        assert np.array_equal(own, sums[0][1])
+        np.testing.assert_allclose(own, gradient, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("learner", ["adagrad", "perceptron"])
+def test_mixing_one_shard_is_training_without_workers(learner: str) -> None:
+    recipe, run = Recipe(Task("segtag"), learner=learner), Run(Schedule(iterations=3))
+    with on_workers(recipe, 1) as problem:
+        assert np.array_equal(fitted(problem, recipe, run), fitted(here(recipe), recipe, run))
+
+
+def test_mixed_weights_are_the_mean_of_those_of_the_shards() -> None:
+    recipe = Recipe(Task("tag"), learner="perceptron")
+    with on_workers(recipe, 3) as problem:
+        mixing, objective = problem.trainer(recipe), problem.objective
+        state = mixing.start(objective, problem.model.weights)
+        own = [each.arrays["totals"].copy() for each in objective.epochs(recipe.trainer(), state)]
+        mixing.step(objective, state)
+    np.testing.assert_allclose(state.arrays["totals"], np.mean(own, axis=0), rtol=1e-6)
+    assert state.iteration == 1
+
+
+def test_a_long_shard_is_taken_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharding, "_LONG", 500)
+    recipe = Recipe(Task("segtag"))
+    with on_workers(recipe, 1) as problem:
+        [shard] = problem.objective.group.objects  # type: ignore[attr-defined]
+        objective = shard._over(problem.objective.aspect)
+        order = objective.order(seed=0, iteration=0, batch=7)
+        assert sorted(order) == list(range(len(objective)))
+        assert len(shard._blocks) > 3
+        weights = np.random.default_rng(0).normal(size=objective.size).astype(np.float32)
+        shuffled, gradient, loss = objective.shuffled(order), np.zeros_like(weights), 0.0
+        touched = np.zeros(objective.size, bool)
+        for first in range(0, len(order), 7):
+            loss += shuffled.add_batch(weights, first, min(len(order), first + 7), gradient)
+            for low, high in zip(*shuffled.touched(first, min(len(order), first + 7)), strict=True):
+                touched[low:high] = True
+    expected, of = here(recipe).objective.loss_and_gradient(weights)
+    assert loss == pytest.approx(expected, rel=1e-5)
+    np.testing.assert_allclose(gradient, of, rtol=1e-5, atol=1e-3)
+    assert not gradient[~touched].any()
+
+
+def test_a_killed_worker_does_not_change_the_weights(
+    executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = "adagrad" if isinstance(executor, Processes) else "lbfgs"
+    recipe, run = Recipe(Task("segment"), learner=learner), Run(Schedule(iterations=3))
+    with on_workers(recipe, 2) as problem:
+        expected = fitted(problem, recipe, run)
+    corpus, die = tmp_path / "ctb.txt", tmp_path / "ctb.txt.die"
+    shutil.copy(CTB, corpus)
+    die.touch()
+    monkeypatch.setattr(sharding, "TrainingShard", MortalShard)
+    with on_workers(recipe, 2, executor, str(corpus)) as problem:
+        assert np.array_equal(fitted(problem, recipe, run), expected)
+    assert not die.exists()
+
+
+def test_a_batch_learner_is_resumed_with_other_workers(tmp_path: Path) -> None:
+    recipe = Recipe(Task("tag"), learner="lbfgs")
+    for workers, iterations in ((2, 2), (3, 4)):
+        with on_workers(recipe, workers) as problem:
+            schedule = Schedule(iterations, checkpoint=tmp_path / "checkpoint", resume=True)
+            resumed = fitted(problem, recipe, Run(schedule))
+    with on_workers(recipe, 1) as problem:
+        assert np.array_equal(resumed, fitted(problem, recipe, Run(Schedule(4))))
+
+
+def test_a_cancelled_training_keeps_its_weights() -> None:
+    recipe = Recipe(Task("tag"))
+    with on_workers(recipe, 2) as problem:
+        outcome = fit_problem(problem, recipe, None, Run(cancel=lambda: True)).outcome
+    assert outcome.interrupted
+    assert not outcome.iterations
+
+
+def test_the_front_door_trains_on_workers() -> None:
+    settings: dict[str, Any] = {"dev": CTB, "task": "segment", "iterations": 2, "callback": Silence()}
+    model, plain = train(CTB, cluster="local", workers=1, **settings), train(CTB, **settings)
+    assert model.score == plain.score
+    assert np.array_equal(model.trained.weights, plain.trained.weights)
+    assert model.about["workers"] == 1
+    assert model.plan.target == plain.plan.target
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"task": "parse"}, "found the task parse, expected tag, segment or segtag with --cluster"),
+        ({"sources": CTB}, "found --source, expected corpora of one guideline"),
+        ({"method": "coupled"}, "found the method coupled"),
+        ({"sample": ["all"]}, "found --sample"),
+        ({"incomplete": "discard"}, "found --incomplete discard, expected marginal"),
+        ({"learner": "sgd"}, "found the learner sgd, expected one of adagrad, lbfgs"),
+        ({"target": load(CTB)}, "found a corpus in memory, expected the path of its file"),
+        ({"cluster": None}, "found --workers without --cluster"),
+    ],
+)
+def test_what_workers_cannot_do_is_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        train(**({"target": CTB, "cluster": "local", "workers": 1} | settings))
