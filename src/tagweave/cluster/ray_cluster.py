@@ -63,7 +63,9 @@ class RayCluster:
                     running[call.remote(function, item)] = item
                 if not running:
                     return
-                done, _ = ray.wait(list(running), num_returns=1)
+                ray.wait(list(running), num_returns=1)
+                # Ray looks at every call each time: so take all that have finished, not the first alone
+                done, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
                 for reference in done:
                     yield running.pop(reference), _result(reference)
         finally:
