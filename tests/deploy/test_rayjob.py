@@ -111,7 +111,7 @@ def test_nothing_runs_as_root(pod: dict[str, Any]) -> None:
 def test_credentials_come_from_the_account_or_a_secret() -> None:
     assert {pod["serviceAccountName"] for pod in _PODS} == {_ACCOUNT["metadata"]["name"]}
     literals = {each["name"] for each in mappings(_JOB) if {"name", "value"} <= each.keys()}
-    assert literals == {"AWS_REGION"}
+    assert literals == {"AWS_DEFAULT_REGION"}
     sources = [source for each in mappings(_JOB) for source in each.get("envFrom", [])]
     assert sources
     assert all(source.keys() == {"secretRef"} for source in sources)

@@ -1,0 +1,59 @@
+"""Every call of the program in `deploy/` and in docs/scale.md has a command and options that exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from deployment import FOLDER, ROOT, documents
+from typer.main import get_command
+
+from tagweave.cli.main import application
+
+_BLOCK = re.compile(r"^```(?:sh|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def words_of_calls(text: str) -> Iterator[list[str]]:
+    """The arguments of every call in lines of shell, also of calls inside a quoted word (`ray exec`)."""
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line.removeprefix("$ "), comments=True)
+        for at, word in enumerate(words):
+            if word == "tagweave" and (at == 0 or words[at - 1] in {"--", "|", "time"}):
+                yield words[at + 1 :]
+            elif word.startswith("tagweave "):
+                yield from words_of_calls(word)
+
+
+def calls() -> Iterator[list[str]]:
+    yield from words_of_calls(documents("rayjob.yaml")[1]["spec"]["entrypoint"])
+    for line in re.findall(r"^RUN (tagweave .*)$", (FOLDER / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE):
+        yield from words_of_calls(line)
+    page = ROOT / "docs" / "scale.md"
+    for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
+        yield from words_of_calls(block)
+
+
+def parse(words: list[str]) -> list[str]:
+    """Parse a call without running it; returns what is left over.
+
+    Raises:
+        click.UsageError: there is no such command or option.
+    """
+    program: Any = get_command(application([words[0]]))
+    context = program.make_context("tagweave", [words[0], "--help"], resilient_parsing=True)
+    _, command, rest = program.resolve_command(context, list(words))
+    return list(command.make_parser(command.context_class(command)).parse_args(list(rest))[1])
+
+
+@pytest.mark.parametrize("words", list(calls()), ids=" ".join)
+def test_calls_can_be_parsed(words: list[str]) -> None:
+    parse(words)
+
+
+@pytest.mark.parametrize("words", [["tag", "--clutser", "auto"], ["tag", "--threads"]])
+def test_a_call_that_does_not_exist_cannot(words: list[str]) -> None:
+    with pytest.raises(Exception, match=r"--clutser|--threads"):
+        parse(words)
