@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from benchmarks.scale import network, processors
-from benchmarks.simulated_cluster import Assumptions, driver_seconds, simulate
+from benchmarks.simulated_cluster import AHEAD, Assumptions, driver_seconds, simulate
 from benchmarks.task_times import fitted
 from benchmarks.task_times_measure import SIZES
+from tagweave.cluster import ray_cluster
 
 TIMES = {"start": 0.0, "per_shard": 1.0, "per_million": 2.0, "spread": 0.0}
 BYTES = {"text_bytes": 3.0, "output_bytes": 4.0, "text_left": 0.5, "output_left_9": 0.25, "read": 0.1, "write_9": 0.2}
@@ -69,3 +70,7 @@ def test_hours_of_processors_and_bytes_of_the_network() -> None:
     assert packed[3] == f"{(0.1 + 2 + 0.3 + 0.8) * 1e6 / 3600:,.0f}"
     _, plain, _ = network(measured, replace(EVEN, shard=10e6, network=1.0, store=10.0))
     assert plain[2:] == ["3.33", "3.3 (3% of its network)", "375"]
+
+
+def test_the_simulated_driver_gives_as_many_calls_as_the_real_one() -> None:
+    assert AHEAD == ray_cluster._AHEAD

@@ -56,7 +56,12 @@ def test_ray_up_finds_its_programs_and_a_shell() -> None:
     installed = " ".join(_arguments("RUN"))
     assert {"rsync", "openssh-client", "wget", "'ray[default]'", "boto3"} <= set(installed.split())
     assert not _arguments("ENTRYPOINT")
-    assert "HOME=/home/tagweave" in _arguments("ENV")
+    assert "HOME=/home/tagweave" in " ".join(_arguments("ENV")).split()
+
+
+def test_ray_reports_nothing_to_anybody() -> None:
+    """The variable holds for KubeRay's `ray start`, too, to which no option can be given for it."""
+    assert "RAY_USAGE_STATS_ENABLED=0" in " ".join(_arguments("ENV")).split()
 
 
 def test_kernels_are_compiled_for_the_processor_that_the_image_names() -> None:
