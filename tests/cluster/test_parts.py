@@ -13,15 +13,21 @@ import pytest
 from reproductions.lab.cell_task import cell_tasks, fill
 from reproductions.liu_2014.study import STUDY
 from tagweave.cluster.executor import AUTO, LOCAL, Executor, executor_at, results
+from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.load import load
+from tagweave.corpus.load import load, save
 from tagweave.evaluation.report import evaluate
+from tagweave.front.plans import resolve
 from tagweave.learning.run import Run, Schedule
 from tagweave.training.jackknife import jackknifed
+from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.pruning import fit_pruning, with_proposals
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
+from tagweave.tuning.search import Search, search
+from tagweave.tuning.space import Space
+from tagweave.tuning.study import opened
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +76,17 @@ def test_cells_of_a_study(tmp_path: Path, workers: list[Executor]) -> None:
     tasks = cell_tasks(STUDY, list(STUDY.parts)[:1], None, 1, tmp_path, 1)
     assert len(list(results(workers[0], fill, tasks[:1]))) == 1
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_search_with_one_worker(tmp_path: Path, corpus: Corpus, workers: list[Executor]) -> None:
+    pytest.importorskip("optuna", reason="Optuna is not installed (pip install 'tagweave[tune]')")
+    save(corpus, str(tmp_path / "train.conllu"))
+    reference = CorpusReference(str(tmp_path / "train.conllu"))
+    plan = resolve(TrainingPlan((reference,), dev=reference, iterations=2), lambda line: None)
+    space = Space.of(plan, {"rate": "log:0.01:1", "batch": "int:1:8"})
+    found = []
+    for executor in (IN_PROCESS, *workers):
+        with opened(space, None) as study:
+            tuning = search(space, study, executor, Search(3, 1))
+        found.append(([(each.values, each.curve) for each in tuning.trials], tuning.plan))
+    assert found[0] == found[1] == found[2]
