@@ -99,9 +99,9 @@ def lines(found: dict[str, Any], trials: int, iterations: int) -> list[str]:
         text.append(f"| {name} | {' | '.join(cells)} |")
     text += [
         "",
-        "`start` is the time until the first training begins: corpora, workers, their imports. `trainings at a time` is the",
-        "sum of the times of all trainings by the time of the search: other programs on the same cores stretch both. Two",
-        "workers choose other values than one does, since they know less when they begin a trial.",
+        "`start` is the time until the first training begins: corpora, workers, their imports. `trainings at a time`",
+        "is the sum of the times of all trainings by that of the search: other programs on the cores stretch both.",
+        "Two workers choose other values than one does, since they know less when they begin a trial.",
     ]
     spread = 100 * stdev(scores)
     text += [

@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import tagweave as tw
 from reproductions.lab.cell_task import cell_tasks, fill
 from reproductions.liu_2014.study import STUDY
 from tagweave.cluster.executor import AUTO, LOCAL, Executor, executor_at, results
@@ -19,6 +21,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load, save
 from tagweave.evaluation.report import evaluate
 from tagweave.front.plans import resolve
+from tagweave.learning.callback import Silence
 from tagweave.learning.run import Run, Schedule
 from tagweave.training.jackknife import jackknifed
 from tagweave.training.plan import CorpusReference, TrainingPlan
@@ -90,3 +93,13 @@ def test_a_search_with_one_worker(tmp_path: Path, corpus: Corpus, workers: list[
             tuning = search(space, study, executor, Search(3, 1))
         found.append(([(each.values, each.curve) for each in tuning.trials], tuning.plan))
     assert found[0] == found[1] == found[2]
+
+
+def test_a_training_with_folds(tmp_path: Path, ray: Any) -> None:
+    files = {name: str(tmp_path / f"{name}.txt") for name in ("ctb", "pd")}
+    for name, file in files.items():
+        lines = sample.path(f"{name}.txt").read_text("utf-8").splitlines(keepends=True)
+        Path(file).write_text("".join(lines[:16]), "utf-8")
+    plan: dict[str, Any] = {"task": "segtag", "method": "subword", "folds": 2, "iterations": 1, "callback": Silence()}
+    models = [tw.train(f"ctb={files['ctb']}", f"pd={files['pd']}", cluster=cluster, **plan) for cluster in (None, AUTO)]
+    assert np.array_equal(models[0].chain.weights, models[1].chain.weights)

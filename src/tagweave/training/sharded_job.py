@@ -20,6 +20,7 @@ from tagweave.training.errors import PlanError
 from tagweave.training.fit import Fitted, fit_problem
 from tagweave.training.job import Job
 from tagweave.training.methods import SINGLE
+from tagweave.training.options import Options
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, in_batches
 from tagweave.training.resolve import STRUCTURES, Corpora, checked, job_of
@@ -66,6 +67,8 @@ def opened_job(
 ) -> Iterator[Job[Any]]:
     """The job of a plan, on this process or on the workers of a cluster until the end of the block.
 
+    Workers hold the sentences of a plan of one guideline; of a method with folds, they train the models of the folds.
+
     Args:
         plan: what to train.
         run: the run.
@@ -83,9 +86,14 @@ def opened_job(
         yield job_of(plan, run, corpora)
         return
     plan = checked(plan if plan.method else replace(plan, method=SINGLE))
-    _check(plan)
+    has_folds = isinstance(plan.options, Options) and plan.options.has_folds
+    if not has_folds:
+        _check(plan)
     with executor_at(cluster, workers, plan.threads) as executor:
-        yield _sharded_job(plan, run, executor, workers or executor.workers)
+        if has_folds:
+            yield job_of(plan, replace(run, executor=executor), corpora)
+        else:
+            yield _sharded_job(plan, run, executor, workers or executor.workers)
 
 
 def _check(plan: TrainingPlan) -> None:
@@ -95,7 +103,10 @@ def _check(plan: TrainingPlan) -> None:
         raise PlanError(f"found the task {plan.task}, expected {expected}")
     if plan.method != SINGLE or plan.sources:
         found = "--source" if plan.method == SINGLE else f"the method {plan.method}"
-        raise PlanError(f"found {found}, expected corpora of one guideline and the method {SINGLE} with --cluster")
+        expected = (
+            f"corpora of one guideline and the method {SINGLE}, or a method with folds: subword, coupled with --prune"
+        )
+        raise PlanError(f"found {found} with --cluster, expected {expected}")
     if getattr(plan.options, "incomplete", "marginal") != "marginal":
         raise PlanError(f"found --incomplete {plan.options.incomplete}, expected marginal with --cluster")
     if any(each.sample is not None for each in plan.corpora):

@@ -63,6 +63,11 @@ class CoupledOptions(Options):
             raise ValueError(f"{conflict}, expected it alone: it has all pairs")
         _ = self.files  # report a mistake now, not after minutes of loading
 
+    @property
+    def has_folds(self) -> bool:
+        """Taggers of the other half propose labels for each half."""
+        return self.prune is not None
+
     def for_task(self, task: str) -> CoupledOptions:
         """The options with the default mapping filled in: complete for segmentation, otherwise automatic."""
         return self if self.mapping else replace(self, mapping=(COMPLETE if task == "segment" else AUTOMATIC,))

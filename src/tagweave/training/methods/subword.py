@@ -23,6 +23,11 @@ class SubwordOptions(Options):
     def __post_init__(self) -> None:
         check_ranges(self)
 
+    @property
+    def has_folds(self) -> bool:
+        """Taggers of the other folds label each fold."""
+        return True
+
 
 def _fit(job: Job[Any]) -> Any:
     from tagweave.training.chain_job import ChainJob
