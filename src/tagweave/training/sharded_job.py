@@ -103,10 +103,8 @@ def _check(plan: TrainingPlan) -> None:
         raise PlanError(f"found the task {plan.task}, expected {expected}")
     if plan.method != SINGLE or plan.sources:
         found = "--source" if plan.method == SINGLE else f"the method {plan.method}"
-        expected = (
-            f"corpora of one guideline and the method {SINGLE}, or a method with folds: subword, coupled with --prune"
-        )
-        raise PlanError(f"found {found} with --cluster, expected {expected}")
+        expected = f"corpora of one guideline and the method {SINGLE} with --cluster, or a method with folds"
+        raise PlanError(f"found {found}, expected {expected} (subword, coupled with --prune)")
     if getattr(plan.options, "incomplete", "marginal") != "marginal":
         raise PlanError(f"found --incomplete {plan.options.incomplete}, expected marginal with --cluster")
     if any(each.sample is not None for each in plan.corpora):
