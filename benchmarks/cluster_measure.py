@@ -20,11 +20,11 @@ MEMORY = 200_000_000
 """Bytes of Ray's object store."""
 
 
-def start_ray() -> None:
+def start_ray(memory: int = MEMORY) -> None:
     """A Ray of two processors on this machine, without a dashboard."""
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=MEMORY, log_to_driver=False, logging_level=50)
+    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=memory, log_to_driver=False, logging_level=50)
 
 
 def by_threads(model: str, source: str, output: str) -> None:
@@ -43,12 +43,13 @@ def by_ray_data(model: str, folder: str, output: str) -> None:
     """Ray Data: it reads blocks, calls two actors, and writes files of its own names."""
     import ray
 
-    start_ray()
+    start_ray(10 * MEMORY)  # in a small store its back-pressure ended in a standstill: every stage waited for another
     ray.data.DataContext.get_current().enable_progress_bars = False
-    data = ray.data.read_parquet(folder)
-    data.map_batches(_Segmenter, fn_constructor_args=(model,), concurrency=2, batch_format="pyarrow").write_parquet(
-        output
-    )
+    little = {"num_cpus": 0.1}  # reading and writing; with whole processors they would wait for the actors for ever
+    data = ray.data.read_parquet(folder, ray_remote_args=little)
+    actors: dict[str, Any] = {"concurrency": 2, "num_cpus": 0.8, "batch_format": "pyarrow"}
+    data = data.map_batches(_Segmenter, fn_constructor_args=(model,), **actors)
+    data.write_parquet(output, ray_remote_args=little)
 
 
 class _Segmenter:
