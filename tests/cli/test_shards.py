@@ -35,6 +35,13 @@ def test_ray_gives_the_same(run, segmenter, folder, tmp_path):
     assert (tmp_path / "local/a.txt").read_bytes() == (tmp_path / "auto/a.txt").read_bytes()
 
 
+def test_a_file_that_is_no_model_is_no_fault_of_the_shards(run, folder, tmp_path):
+    options = ["--cluster", "local", "--on-error", "skip"]
+    result = run("tag", folder / "a.txt", folder, "-o", tmp_path / "out", *options, code=2)
+    assert "a.txt: found a damaged file or one of another kind" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_harvest_of_folders(run, folder, tmp_path):
     (tmp_path / "words").write_text("我们\n看书\n")
     options = ["--lexicon", tmp_path / "words", "-o"]

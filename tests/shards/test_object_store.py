@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import tagweave as tw
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
 from tagweave.shards.run import prepare, run
 from tests.shards.conftest import Here, UpperCase
 
@@ -16,7 +20,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed (pip install 'ta
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A bucket, and the environment that tells where it is."""
-    moto = pytest.importorskip("moto.server")
+    moto = pytest.importorskip("moto.server", reason="moto is not installed")
     boto3 = pytest.importorskip("boto3")
     server = moto.ThreadedMotoServer(port=0, verbose=False)
     server.start()
@@ -52,3 +56,12 @@ def test_a_run_from_bucket_to_bucket(bucket: Any, here: Here) -> None:
     assert not [key for key in written if "unfinished/" in key and not key.endswith("/")]
     counts = through()
     assert (counts.before, counts.done) == (2, 0)
+
+
+def test_a_model_from_a_bucket(bucket: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a b\n")
+    model = tw.train(Corpus((Sentence(("a", "b"), {"tag": (("A",), ("B",))}),), "tag"), iterations=1)
+    model.save(tmp_path / "model")
+    bucket.put_object(Key="model", Body=(tmp_path / "model").read_bytes())
+    tw.label_files("s3://corpora/model", tmp_path / "a.txt", tmp_path / "out", workers=1)
+    assert (tmp_path / "out/a.txt").read_text() == "a/A b/B\n"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from os import PathLike, fspath
@@ -19,6 +18,7 @@ from tagweave.front.file_options import ConvertOptions, LabelOptions
 from tagweave.front.model import File, Model
 from tagweave.harvest.options import HarvestOptions, LexiconOptions, MarkupOptions
 from tagweave.shards.errors import ShardError
+from tagweave.shards.file_system import file_system, scheme_of
 from tagweave.shards.run import Counts, Progress, prepare, run, silent
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def label_files(
     run that was interrupted continues where it stood.
 
     Args:
-        model: the model, or its file.
+        model: the model, or its file, a path or URL.
         inputs: files, folders, or patterns (`in/*.txt.gz`), also by URL (`s3://BUCKET/in/*`). Text, any format of
             corpora, and tables with a column of text: Parquet and JSON Lines. PATTERN#LAYER names a layer.
         output: the folder, a path or URL.
@@ -164,8 +164,8 @@ def _through_model(
     then = [fspath(each) for each in own.pop("then", ())]
     settings = _settings(command, own)
     patterns, guideline, layer = _patterns(inputs)
-    with _file_of(model) as path:
-        models = tuple(map(SharedFile.of, (path, *then)))
+    with ExitStack() as stack:
+        models = tuple(SharedFile.of(stack.enter_context(_file_of(each))) for each in (model, *then))
         work = _ModelWork(command, models, settings, place.threads, guideline, layer)
         return place.carry_out(work, patterns, output)
 
@@ -184,15 +184,19 @@ def _settings(command: Command, options: Mapping[str, Any]) -> tuple[tuple[str, 
 
 @contextmanager
 def _file_of(model: Model | File) -> Iterator[str]:
-    """The file of a model; a model in memory is written to a temporary one."""
-    if not isinstance(model, Model):
-        if not Path(fspath(model)).is_file():
-            raise FileNotFoundError(f"{fspath(model)}: no such model file")
-        yield fspath(model)
-        return
+    """A local file of a model, which may be in memory, or elsewhere by its URL. Raises ModelFileError if it is none."""
+    from tagweave.models.storage import describe_model
+
     with tempfile.TemporaryDirectory(prefix="tagweave-") as folder:
-        path = os.path.join(folder, "model")  # noqa: PTH118
-        model.save(path)
+        path = str(Path(folder) / "model")
+        if isinstance(model, Model):
+            model.save(path)
+        elif scheme_of(fspath(model)):
+            system, source = file_system(fspath(model))
+            system.get_file(source, path)
+        else:
+            path = fspath(model)
+        describe_model(path)  # a file that is no model is no fault of the shards
         yield path
 
 
