@@ -183,8 +183,8 @@ def _told(study: Study, task: TrialTask, outcome: PlanResult | Failure) -> Trial
     """The trial with its outcome. One whose values do not work failed; other errors end the search."""
     if not isinstance(outcome, Failure):
         return study.tell(task.number, outcome)
-    is_default = not task.curves and task.number == 0
-    if is_default or isinstance(outcome.error, ClusterError) or not isinstance(outcome.error, ValueError):
+    is_of_values = isinstance(outcome.error, ValueError) and not isinstance(outcome.error, ClusterError)
+    if study.is_default(task.number) or not is_of_values:
         raise outcome.error
     return study.tell_failure(task.number, str(outcome.error))
 

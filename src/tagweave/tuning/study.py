@@ -66,6 +66,7 @@ class Study:
 
     def __init__(self, study: optuna.Study, space: Space) -> None:
         self._study, self._space = study, space
+        self._running: dict[int, optuna.trial.Trial] = {}
         self._continue()
         if not study.get_trials(deepcopy=False):
             study.enqueue_trial(self._own_values(), user_attrs={_DEFAULT: True})
@@ -103,6 +104,7 @@ class Study:
         mixed = np.random.SeedSequence([seed, self.begun]).generate_state(1)
         self._study.sampler = TPESampler(seed=int(mixed[0]))
         trial = self._study.ask()
+        self._running[trial.number] = trial
         if trial.user_attrs.get(_DEFAULT):
             for name in self._own_values():
                 _suggest(trial, name, self._space.ranges[name])
@@ -117,7 +119,7 @@ class Study:
         """End a trial."""
         from optuna.trial import TrialState
 
-        trial = self._running(number)
+        trial = self._running.pop(number)
         for step, score in result.curve.items():
             trial.report(score, step)
         trial.set_user_attr(_SECONDS, result.seconds)
@@ -131,7 +133,7 @@ class Study:
         """End a trial that has no score."""
         from optuna.trial import TrialState
 
-        self._running(number).set_user_attr(_PROBLEM, problem)
+        self._running.pop(number).set_user_attr(_PROBLEM, problem)
         self._study.tell(number, state=TrialState.FAIL)
         return self._finished(number)
 
@@ -140,6 +142,10 @@ class Study:
         found = self._trial(at, trial)
         assert found is not None  # noqa: S101 - it has just been told
         return found
+
+    def is_default(self, number: int) -> bool:
+        """Whether a running trial is the plan itself."""
+        return bool(self._running[number].user_attrs.get(_DEFAULT))
 
     def curves(self) -> list[Curve]:
         """The curves of the trials that came to their end."""
@@ -153,22 +159,18 @@ class Study:
         """The score that was kept under a key."""
         return self._study.user_attrs.get(key)
 
-    def _running(self, number: int) -> Any:
-        from optuna.trial import Trial as Running
-
-        return Running(self._study, self._study.get_trials(deepcopy=False)[number]._trial_id)
-
     def _begun(self) -> list[optuna.trial.FrozenTrial]:
-        """The trials that began, without those that a killed search has left."""
+        """The trials that began, the plan itself first, without those that a killed search has left."""
         from optuna.trial import TrialState
 
         trials = self._study.get_trials(deepcopy=False)
         left = [each.state == TrialState.FAIL and _PROBLEM not in each.user_attrs for each in trials]
-        return [
+        begun = [
             trial
             for trial, is_left in zip(trials, left, strict=True)
             if trial.state != TrialState.WAITING and not is_left
         ]
+        return sorted(begun, key=lambda trial: (_DEFAULT not in trial.user_attrs, trial.number))
 
     def _trial(self, at: int, trial: optuna.trial.FrozenTrial) -> Trial | None:
         states: dict[str, State] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "failed"}
