@@ -14,19 +14,24 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.processes import measured, publish
 from reproductions.lab.corpora import all_corpora
 from tagweave.cluster.executor import AUTO, LOCAL, executor_at, results
+from tagweave.corpus.load import load
+from tagweave.front.evaluation import evaluate
+from tagweave.front.loading import load_model
 from tagweave.front.plans import resolve
 from tagweave.front.tuning import tune
+from tagweave.training.again import plan_in
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.plan_task import carry_out, plan_task
 
 ROWS = {"local, 1 worker": (LOCAL, 1), "local, 2 workers": (LOCAL, 2), "Ray, 2 workers": (AUTO, 2)}
 """The rows of the table: the cluster, and how many workers."""
-_SEEDS = 8
+_SEEDS, _TESTED = 8, 3
 
 
 def plan(iterations: int) -> TrainingPlan:
@@ -69,6 +74,21 @@ def searched(cluster: str, workers: int, trials: int, iterations: int) -> dict[s
     }
 
 
+def on_test(plan_of: TrainingPlan) -> dict[str, Any]:
+    """The scores of a plan on development and test data, with seeds that no trial had."""
+    gold = load(str(all_corpora() / "zh" / "zx" / "test.txt"))
+    rows = []
+    with executor_at(LOCAL, 2) as executor, TemporaryDirectory() as folder:
+        seeds = range(100, 100 + _TESTED)
+        tasks = [plan_task(replace(plan_of, seed=seed), executor, with_model=True) for seed in seeds]
+        for _, result in results(executor, carry_out, tasks):
+            path = Path(folder) / "model"
+            path.write_bytes(result.model or b"")
+            report = evaluate(gold, {"model": load_model(path)}).to_json()
+            rows.append((result.score, report["systems"]["model"]["accuracy"]["value"]))
+    return {"dev": fmean(dev for dev, _ in rows), "test": fmean(test for _, test in rows), "seeds": _TESTED}
+
+
 def noise(iterations: int) -> dict[str, Any]:
     """The development scores of the plan itself with several seeds."""
     of = plan(iterations)
@@ -108,6 +128,19 @@ def lines(found: dict[str, Any], trials: int, iterations: int) -> list[str]:
         "",
         f"The plan itself with {len(scores)} seeds: {100 * fmean(scores):.2f}, standard deviation {spread:.2f}.",
     ]
+    plan_row, chosen = found["test of the plan"], found["test of the chosen plan"]
+    seeds = plan_row["seeds"]
+    text += [
+        "",
+        f"The plan chosen with two workers and the plan itself, {seeds} seeds that no trial had:",
+        "",
+        "| | dev | test |",
+        "|---|---|---|",
+        *(
+            f"| {name} | {100 * row['dev']:.2f} | {100 * row['test']:.2f} |"
+            for name, row in (("the plan", plan_row), ("chosen", chosen))
+        ),
+    ]
     return [*text, ""]
 
 
@@ -116,25 +149,37 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="eight trials of one iteration, nothing written")
     parser.add_argument("--trials", type=int, default=40)
     parser.add_argument("--iterations", type=int, default=6)
-    parser.add_argument("--only", choices=[*ROWS, "noise"], help="measure one row, as JSON")
+    parser.add_argument("--only", choices=[*ROWS, "noise", "test"], help="measure one row, as JSON")
+    parser.add_argument("--plan", type=Path, help="with --only test: the file of a plan")
     parser.add_argument("--keep", type=Path, help="a folder of finished rows: a second command goes on")
     options = parser.parse_args()
     trials, iterations = (8, 1) if options.quick else (options.trials, options.iterations)
     if options.only == "noise":
         print(json.dumps(noise(iterations)))
+    elif options.only == "test":
+        print(json.dumps(on_test(plan_in(str(options.plan)) if options.plan else plan(iterations))))
     elif options.only:
         print(json.dumps(searched(*ROWS[options.only], trials, iterations)))
     else:
-        found = {name: _row(name, trials, iterations, options.keep) for name in (*ROWS, "noise")}
-        publish("cluster-tune", lines(found, trials, iterations), found, options.quick)
+        numbers = ("--trials", str(trials), "--iterations", str(iterations))
+        found = {name: _row(name, options.keep, "--only", name, *numbers) for name in (*ROWS, "noise")}
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "plan.json"
+            file.write_text(json.dumps(found["local, 2 workers"]["result"]["plan"]))
+            for name, words in (("test of the plan", ()), ("test of the chosen plan", ("--plan", str(file)))):
+                found[name] = _row(name, options.keep, "--only", "test", *numbers, *words)
+        text = lines(found, trials, iterations)
+        for name in ROWS:
+            del found[name]["result"]
+        publish("cluster-tune", text, found, options.quick)
 
 
-def _row(name: str, trials: int, iterations: int, keep: Path | None) -> dict[str, Any]:
+def _row(name: str, keep: Path | None, *words: str) -> dict[str, Any]:
     file = keep and keep / f"{name}.json"
     if file and file.exists():
         row: dict[str, Any] = json.loads(file.read_text())
         return row
-    row = measured("cluster_tune", "--only", name, "--trials", str(trials), "--iterations", str(iterations))
+    row = measured("cluster_tune", *words)
     if file:
         file.write_text(json.dumps(row))
     return row
