@@ -72,7 +72,7 @@ def tune(
     ):
         if done := len(kept.trials()):
             tell(f"{done} of {trials} trials are in the study already")
-        return carry_out(space, kept, executor, how, finished or tell_trial)
+        return carry_out(space, kept, executor, how, finished or tell_trial, tell)
 
 
 def _plan(plan: TrainingPlan | Mapping[str, Any] | str | PathLike[str]) -> TrainingPlan:

@@ -139,6 +139,7 @@ def search(
     executor: Executor,
     how: Search,
     finished: Callable[[Trial], None] = lambda trial: None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> Tuning:
     """Run the trials that a study still lacks, and choose the best plan.
 
@@ -148,6 +149,7 @@ def search(
         executor: where trainings run.
         how: how to search.
         finished: called after every trial.
+        tell: receives a line about the trainings with other seeds.
 
     Raises:
         PlanError: the plan has no development data, or no trial came to its end.
@@ -161,7 +163,7 @@ def search(
     ranked = best_of(study.trials())
     if not ranked:
         raise PlanError("found no trial that came to its end, expected one: a smaller search space may help")
-    finalists = _finalists(space, study, executor, base, ranked, how.seeds)
+    finalists = _finalists(space, study, executor, base, ranked, how.seeds, tell)
     best = max(finalists, key=lambda each: each.mean).trial if finalists else ranked[0]
     return Tuning(plan_of(space, best), best, tuple(study.trials()), finalists, space)
 
@@ -190,7 +192,13 @@ def _told(study: Study, task: TrialTask, outcome: PlanResult | Failure) -> Trial
 
 
 def _finalists(
-    space: Space, study: Study, executor: Executor, base: PlanTask, ranked: Sequence[Trial], seeds: int
+    space: Space,
+    study: Study,
+    executor: Executor,
+    base: PlanTask,
+    ranked: Sequence[Trial],
+    seeds: int,
+    tell: Callable[[str], None],
 ) -> tuple[Finalist, ...]:
     """The plan itself and the best trials, trained with other seeds; () if there is nothing to choose from."""
     default = [each for each in ranked if each.is_default]
@@ -201,6 +209,8 @@ def _finalists(
     missing = {at: pair for at, pair in enumerate(pairs) if study.noted(_key(*pair)) is None}
     plans = {at: replace(plan_of(space, trial), seed=seed) for at, (trial, seed) in missing.items()}
     tasks = [TrialTask(at, replace(base, plan=plan.to_json()), (), False) for at, plan in plans.items()]
+    if tasks:
+        tell(f"{len(tasks)} trainings with other seeds, of the plan and the best trials")
     for task, result in results(executor, carry_out_trial, tasks):
         study.note(_key(*missing[task.number]), result.score or 0.0)
     return tuple(
