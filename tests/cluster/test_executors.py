@@ -33,6 +33,11 @@ def test_items_are_taken_as_workers_become_free(executor: Executor) -> None:
     next(outcomes)
     assert len(taken) < 50
     outcomes.close()  # type: ignore[attr-defined]
+    taken.clear()
+    outcomes = executor.outcomes(square, items(), ahead=False)
+    next(outcomes)
+    assert len(taken) == executor.workers
+    outcomes.close()  # type: ignore[attr-defined]
 
 
 def test_a_call_whose_worker_was_killed_is_repeated_by_ray(ray: Any, tmp_path: Path) -> None:

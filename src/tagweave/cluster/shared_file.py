@@ -30,7 +30,7 @@ class SharedFile:
     @classmethod
     def of(cls, path: str) -> SharedFile:
         """The file of a path. Raises OSError if it cannot be read."""
-        absolute = os.path.realpath(path)
+        absolute = str(Path(path).absolute())  # a link keeps its name, which may tell the format
         return cls(absolute, _digest(absolute))
 
     def local(self) -> str:

@@ -76,8 +76,8 @@ class Study:
         from optuna.trial import TrialState
 
         for trial in self._study.get_trials(states=(TrialState.RUNNING,)):
-            self._study.tell(trial.number, state=TrialState.FAIL)
             self._study.enqueue_trial(trial.params, user_attrs=trial.user_attrs)
+            self._study.tell(trial.number, state=TrialState.FAIL)
 
     def _own_values(self) -> dict[str, Any]:
         """The plan's own values as Optuna's parameters, as far as they are in the space."""
