@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -63,8 +64,14 @@ def processes(workers: int | None, threads: int) -> Iterator[Processes]:
     """An executor of processes: see `executor_at`."""
     workers = workers or max(1, _processors() // threads)
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may never wake up
-    with ProcessPoolExecutor(workers, context, leave_with_parent) as pool:
+    with ProcessPoolExecutor(workers, context, _begin) as pool:
         yield Processes(pool, workers)
+
+
+def _begin() -> None:
+    """Prepare a worker: Ctrl-C in the terminal ends it without a word, as its parent drops its work anyway."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    leave_with_parent()
 
 
 def _processors() -> int:

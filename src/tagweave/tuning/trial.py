@@ -61,9 +61,10 @@ class Pruning:
 
 def _running_beside(curves: Sequence[Curve]) -> Trial:
     """A running trial of a study in memory, beside finished ones with these curves."""
-    from optuna import create_study
+    from optuna import create_study, logging
     from optuna.trial import TrialState, create_trial
 
+    logging.set_verbosity(logging.ERROR)
     study = create_study(direction="maximize", pruner=_pruner())
     study.add_trials(
         create_trial(state=TrialState.COMPLETE, value=max(each.values()), intermediate_values=dict(each))
