@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tagweave.front import shards
+
 TEXT = ["我们看着", "他在看书。", "他们说"]
 
 
@@ -56,7 +58,7 @@ def test_a_harvest_of_folders(run, folder, tmp_path):
         (["in"], "found --cluster without --output"),
         (["none", "-o", "out"], "none: found no file"),
         (["in", "-o", "out", "--on-error", "ignore"], "found --on-error ignore, expected skip or fail"),
-        (["in", "-o", "in"], "found the folder of the input"),
+        (["in", "-o", "in"], "which is read, as output"),
         (["in", "-o", "out", "--best", "2", "--probabilities"], "found --probabilities and --best"),
     ],
 )
@@ -64,3 +66,38 @@ def test_mistakes_are_named_before_workers_start(run, segmenter, folder, tmp_pat
     monkeypatch.chdir(tmp_path)
     result = run("tag", segmenter, *options, "--cluster", "nowhere:1", code=2)
     assert problem in result.stderr
+
+
+def test_set_aside_files_are_listed(run, segmenter, folder, tmp_path):
+    (folder / "bad.txt").write_bytes(b"\xff\n")
+    options = ["--cluster", "local", "--workers", 1, "--on-error", "skip"]
+    lines = run("tag", segmenter, folder, "-o", tmp_path / "out", *options, code=1).stderr.splitlines()
+    assert [line.partition(":")[0].strip() for line in lines[-3:]] == [
+        str(tmp_path / "out"),
+        f"1 file set aside (see {tmp_path / 'out'}/_tagweave/failed)",
+        "bad.txt",
+    ]
+
+
+@pytest.mark.parametrize("option", [("--workers", "2"), ("--on-error", "skip"), ("--text-column", "body")])
+def test_options_of_many_workers_alone(run, segmenter, folder, option):
+    result = run("tag", segmenter, folder / "a.txt", *option, code=2)
+    assert f"found {option[0]} without --cluster" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("argument", "parts"),
+    [
+        ("year=2026/*.txt", ("year=2026/*.txt", None, None)),
+        ("in/year=2026/*.conllu#upos", ("in/year=2026/*.conllu", None, "upos")),
+        ("a#b/*.txt", ("a#b/*.txt", None, None)),
+        ("s3://b/in#1/*.gz#upos", ("s3://b/in#1/*.gz", None, "upos")),
+    ],
+)
+def test_names_of_folders(argument, parts):
+    assert shards._parsed(argument, False) == parts
+
+
+def test_guidelines_of_conversions():
+    assert shards._parsed("pd=in/*.txt#tag", True) == ("in/*.txt", "pd", "tag")
+    assert shards._parsed("s3://b/year=1/*.gz", True) == ("s3://b/year=1/*.gz", None, None)

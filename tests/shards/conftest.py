@@ -33,6 +33,8 @@ class UpperCase:
             for number, line in enumerate(read_lines(source), 1):
                 if line == "bad":
                     raise ShardError(f"{source}:{number}: found bad, expected good")
+                if line == "bug":
+                    line[len(line)]
                 if line == "note":
                     notes.append(f"{source} is taken for text")
                 stream.write(line.upper() + "\n")

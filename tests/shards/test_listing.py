@@ -53,7 +53,10 @@ def test_two_shards_of_one_name(folder: Path) -> None:
         shards_of([str(folder), f"{folder}/deep"])
 
 
-@pytest.mark.parametrize("name", ["../a", "a/../../b", "/etc/passwd", "", "a\\..\\b", "a\nb", "\x1b[2J"])
+@pytest.mark.parametrize(
+    "name",
+    ["../a", "a/../../b", "/etc/passwd", "", "a\\..\\b", "a\nb", "\x1b[2J", "a//b", "./a", "a/", "_tagweave/work.json"],
+)
 def test_names_stay_in_the_output_folder(name: str) -> None:
     with pytest.raises(ShardError, match="expected one inside the folder"):
         check_name(name, f"s3://bucket/{name}")
@@ -63,3 +66,39 @@ def test_names_stay_in_the_output_folder(name: str) -> None:
 def test_unknown_schemes(url: str) -> None:
     with pytest.raises(ShardError, match="expected a known file system"):
         shards_of([url])
+
+
+def test_links_to_files_are_followed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "real.txt").write_text("four\n")
+    (folder / "link.txt").symlink_to(tmp_path / "real.txt")
+    for argument in (folder, f"{folder}/*.txt", folder / "link.txt"):
+        assert "link.txt" in {shard.name for shard in shards_of([str(argument)])}
+
+
+def test_links_to_folders_are_named(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (folder / "link").symlink_to(tmp_path / "other")
+    with pytest.raises(ShardError, match="found a link to a folder"):
+        shards_of([str(folder)])
+
+
+def test_names_like_patterns_are_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "x[1]").mkdir()
+    (folder / "x[1]/a[2].txt").touch()
+    assert [shard.name for shard in shards_of([f"{folder}/x[1]/a[2].txt"])] == ["a[2].txt"]
+    monkeypatch.chdir(folder / "x[1]")
+    assert [shard.name for shard in shards_of(["*.txt"])] == ["a[2].txt"]
+
+
+def test_a_manifest_is_no_input(folder: Path) -> None:
+    (folder / "_tagweave").mkdir()
+    (folder / "_tagweave/work.json").touch()
+    assert len(shards_of([f"{folder}/**"])) == 3
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.json"])
+def test_a_file_named_as_a_folder(folder: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "other" / name).mkdir(parents=True)
+    (tmp_path / "other" / name / "b").touch()
+    with pytest.raises(ShardError, match="expected no file with the name of a folder"):
+        shards_of([str(folder), str(tmp_path / "other")])

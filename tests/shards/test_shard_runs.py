@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,10 +71,63 @@ def test_a_killed_worker_leaves_nothing_half(through: Through, tmp_path: Path, m
         patch.setattr(shard_work.Manifest, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             through()
-    (tmp_path / "out/_tagweave/unfinished/0-a.txt").write_text("ON")
     assert through().before == 0
     assert content(tmp_path / "out") == EXPECTED
-    assert not (tmp_path / "out/_tagweave/unfinished/0-a.txt").exists()
+
+
+def test_old_unfinished_files_are_removed(here: Here, folder: Path, tmp_path: Path) -> None:
+    """Younger ones may be of a run that is still at work."""
+    for name, age in (("old", 2 * 24 * 3600), ("young", 0)):
+        path = tmp_path / "out/_tagweave/unfinished" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("half")
+        os.utime(path, (time.time() - age,) * 2)
+    prepare(UpperCase(), [str(folder)], str(tmp_path / "out"))
+    assert [path.name for path in (tmp_path / "out/_tagweave/unfinished").iterdir()] == ["young"]
+
+
+def test_another_text_column_is_other_work(through: Through, here: Here, folder: Path, tmp_path: Path) -> None:
+    through()
+    with pytest.raises(ShardError, match='text_column "text", now "body"'):
+        prepare(UpperCase(), [str(folder)], str(tmp_path / "out"), "body")
+
+
+def test_work_that_finished_nothing_blocks_nothing(here: Here, folder: Path, tmp_path: Path) -> None:
+    prepare(UpperCase("wrong"), [str(folder)], str(tmp_path / "out"))
+    run(here, prepare(UpperCase(), [str(folder)], str(tmp_path / "out")))
+
+
+def test_a_shard_that_went_bad_has_no_output(through: Through, folder: Path, tmp_path: Path) -> None:
+    through()
+    (folder / "a.txt").write_text("bad\n")
+    through(skip_bad=True)
+    assert not (tmp_path / "out/a.txt").exists()
+    assert not (tmp_path / "out/_tagweave/done/a.txt.json").exists()
+
+
+def test_bugs_keep_their_trace(through: Through, folder: Path, tmp_path: Path) -> None:
+    (folder / "a.txt").write_text("bug\n")
+    with pytest.raises(IndexError) as caught:
+        through()
+    assert "in carry_out" in caught.value.__notes__[0]
+    assert "IndexError" in through(skip_bad=True).failed["a.txt"]
+
+
+def test_long_names(through: Through, folder: Path, tmp_path: Path) -> None:
+    name = "字" * 80 + ".txt"
+    (folder / name).write_text("bad\n")
+    assert list(through(skip_bad=True).failed) == [name]
+    (folder / name).write_text("good\n")
+    assert through().done == 1
+    assert (tmp_path / "out" / name).read_text() == "GOOD\n"
+
+
+def test_links_out_of_the_output_folder(through: Through, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "out/deep").symlink_to(tmp_path / "victim")
+    assert list(through(skip_bad=True).failed) == ["deep/b.txt"]
+    assert not list((tmp_path / "victim").iterdir())
 
 
 def test_bad_shards_stop_the_run(through: Through, folder: Path, tmp_path: Path) -> None:
@@ -107,7 +162,15 @@ def test_a_damaged_record_is_named(through: Through, tmp_path: Path) -> None:
         through()
 
 
-@pytest.mark.parametrize("output", ["in", "in/deep"])
+@pytest.mark.parametrize("output", ["in", "in/../in", "link"])
 def test_the_input_is_never_written_over(here: Here, folder: Path, tmp_path: Path, output: str) -> None:
-    with pytest.raises(ShardError, match="found the folder of the input"):
+    (tmp_path / "link").symlink_to(folder)
+    with pytest.raises(ShardError, match="which is read, as output"):
         prepare(UpperCase(), [str(folder)], str(tmp_path / output))
+
+
+def test_another_shard_is_never_written_over(here: Here, folder: Path, tmp_path: Path) -> None:
+    (folder / "in").mkdir()
+    (folder / "in/a.txt").write_text("one\n")
+    with pytest.raises(ShardError, match="which is read, as output"):
+        prepare(UpperCase(), [str(folder)], str(tmp_path))

@@ -37,13 +37,15 @@ def complete(
         "split_runs": split_runs,
         "non_projective": non_projective,
     }
-    if cluster:
-        from tagweave.cli.shards import through_shards
+    from tagweave.cli.shards import check_alone, through_shards
+
+    if cluster is not None:
         from tagweave.front.shards import complete_files
 
         place = {"cluster": cluster, "workers": workers, "threads": threads, "text_column": text_column}
         through_shards(complete_files, model, input, output=output, on_error=on_error, **place, **own)
         return
+    check_alone(workers, on_error, text_column)
     from tagweave.front.loading import load_model
 
     check_outputs([output], [model, input])

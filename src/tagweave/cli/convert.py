@@ -65,13 +65,15 @@ def convert(
         "review": review,
         "retag": retag,
     }
-    if cluster:
-        from tagweave.cli.shards import through_shards
+    from tagweave.cli.shards import check_alone, through_shards
+
+    if cluster is not None:
         from tagweave.front.shards import convert_files
 
         place = {"cluster": cluster, "workers": workers, "threads": threads, "text_column": text_column, "to": to}
         through_shards(convert_files, model, input, output=output, on_error=on_error, **place, **own)
         return
+    check_alone(workers, on_error, text_column)
     from tagweave.cli.progress import counted
     from tagweave.front.loading import load_model
     from tagweave.streams.blocks import write_lines

@@ -52,13 +52,15 @@ def markup(
         "sample": sample,
         "seed": seed,
     }
-    if cluster:
-        from tagweave.cli.shards import through_shards
+    from tagweave.cli.shards import check_alone, through_shards
+
+    if cluster is not None:
         from tagweave.front.shards import harvest_markup_shards
 
         place = {"cluster": cluster, "workers": workers}
         through_shards(harvest_markup_shards, pages, output=output, on_error=on_error, **place, **own)
         return
+    check_alone(workers, on_error)
     from tagweave.cli.progress import counted
     from tagweave.front.harvest import harvest_markup_files, page_files
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from tagweave.cli.errors import OptionError
 from tagweave.cli.printing import say
 
@@ -36,25 +38,37 @@ def through_shards(
             progress=progress,
             **{name: value for name, value in options.items() if value is not None},
         )
-    for note in counts.notes:
-        say(note)
-    say(summary(counts, output))
+    for line in (*counts.notes.values(), *summary(counts, output)):
+        say(line)
+    if counts.failed:
+        raise typer.Exit(1)
 
 
-def summary(counts: Counts, output: str) -> str:
-    """The counts of a run, and the shards that were set aside."""
+def check_alone(workers: int | None, on_error: str = "fail", text_column: str = "text") -> None:
+    """Raise if an option for many workers is set, without `--cluster`.
+
+    Raises:
+        OptionError: one is.
+    """
+    given = {"workers": workers is not None, "on-error": on_error != "fail", "text-column": text_column != "text"}
+    for name in (name for name, is_given in given.items() if is_given):
+        raise OptionError(f"found --{name} without --cluster, expected --cluster local, auto or an address as well")
+
+
+def summary(counts: Counts, output: str) -> list[str]:
+    """The counts of a run, and the shards that were set aside, in lines."""
     before = f", {counts.before:,} were there before" if counts.before else ""
     rate = counts.read / max(counts.seconds, 1e-9)
     lines = [
-        f"{output}: {counts.done:,} files written{before}; {_bytes(counts.read)} read, {_bytes(counts.written)} written"
+        f"{output}: {_files(counts.done)} written{before}; {_bytes(counts.read)} read, {_bytes(counts.written)} written"
         f" in {counts.seconds:.1f} s ({_bytes(rate)}/s)"
     ]
     if counts.failed:
-        lines.append(f"{len(counts.failed):,} files set aside (see {output.rstrip('/')}/_tagweave/failed):")
+        lines.append(f"{_files(len(counts.failed))} set aside (see {output.rstrip('/')}/_tagweave/failed):")
         shown = list(counts.failed.items())[:_SHOWN]
-        lines += [f"  {name}: {problem.strip().splitlines()[-1]}" for name, problem in shown]
+        lines += [f"  {name}: {problem.splitlines()[-1]}" for name, problem in shown]
         lines += [f"  and {len(counts.failed) - _SHOWN:,} more"] if len(counts.failed) > _SHOWN else []
-    return "\n".join(lines)
+    return lines
 
 
 @contextmanager
@@ -100,6 +114,10 @@ class _Lines:
         done = counts.done + len(counts.failed)
         rate = _bytes(counts.read / counts.seconds)
         say(f"{done:,} of {counts.shards:,} files, {rate}/s, about {left:,.0f} s left")
+
+
+def _files(number: int) -> str:
+    return "1 file" if number == 1 else f"{number:,} files"
 
 
 def _bytes(number: float) -> str:

@@ -1,1 +1,1 @@
-"""Executors of tasks on processes and on clusters, and file systems named by URLs. Nothing here knows a model."""
+"""Executors of tasks on processes and on clusters. Nothing here knows a model."""

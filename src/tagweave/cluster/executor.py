@@ -11,7 +11,7 @@ are the business of the engine below: `concurrent.futures` for `local`, Ray for 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -56,7 +56,7 @@ class Executor(Protocol):
 
     def outcomes(
         self, function: Callable[[Item], Result], items: Iterable[Item], ahead: bool = True
-    ) -> Iterator[tuple[Item, Result | Failure]]:
+    ) -> Generator[tuple[Item, Result | Failure], None, None]:
         """Call a function for every item; yields items and results as they are finished.
 
         Items are taken from the iterable as workers become free. Closing the iterator drops calls that have not begun.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ class InProcess:
 
     def outcomes(
         self, function: Callable[[Item], Result], items: Iterable[Item], ahead: bool = True
-    ) -> Iterator[tuple[Item, Result | Failure]]:
+    ) -> Generator[tuple[Item, Result | Failure], None, None]:
         """See `Executor.outcomes`."""
         for item in items:
             yield item, attempt(function, item)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
@@ -32,7 +32,7 @@ class Processes:
 
     def outcomes(
         self, function: Callable[[Item], Result], items: Iterable[Item], ahead: bool = True
-    ) -> Iterator[tuple[Item, Result | Failure]]:
+    ) -> Generator[tuple[Item, Result | Failure], None, None]:
         """See `Executor.outcomes`."""
         waiting, most = iter(items), (2 if ahead else 1) * self.workers
         running: dict[Future[Any], Item] = {}

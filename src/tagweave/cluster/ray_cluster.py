@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -50,7 +50,7 @@ class RayCluster:
 
     def outcomes(
         self, function: Callable[[Item], Result], items: Iterable[Item], ahead: bool = True
-    ) -> Iterator[tuple[Item, Result | Failure]]:
+    ) -> Generator[tuple[Item, Result | Failure], None, None]:
         """See `Executor.outcomes`."""
         import ray
 

@@ -22,6 +22,16 @@ class CorpusError(ValueError):
         return type(self), (self.found, self.expected, self.path, self.line)
 
 
+def is_for_users(error: BaseException) -> bool:
+    """Whether an error describes something that users can fix, rather than a bug of this package.
+
+    The exceptions that this package defines are written for its users. Of the others, only those of the operating
+    system are.
+    """
+    is_own = isinstance(error, ValueError) and type(error).__module__.split(".")[0] == "tagweave"
+    return is_own or isinstance(error, OSError)
+
+
 def _shortened(found: str) -> str:
     """The beginning and the end of a long text: a line may have megabytes."""
     half = _SHOWN // 2

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tagweave.corpus.sentence import Sentence
     from tagweave.harvest.annotation import LexiconHarvest
     from tagweave.harvest.markup import MarkupHarvest
+    from tagweave.harvest.matching import LexiconMatcher
     from tagweave.harvest.options import HarvestOptions
     from tagweave.harvest.selection import Selection
 
@@ -104,7 +105,7 @@ def harvest_lexicon_files(
         for path in texts:
             yield from harvest.of(show(read_lines(path), f"sentences of {path}"), path)
 
-    written = _write(selection.of(sentences()), output)
+    written = write_partial(selection.of(sentences()), output)
     return LexiconCounts(harvest.sentences, harvest.kept, harvest.words, written)
 
 
@@ -149,7 +150,7 @@ def harvest_markup_files(
     selection = _selection(settings, _paths(pages))
     files, harvest = page_files(pages, settings.format), _markup_harvest(settings)
     shown = (progress or _silently)(files, "pages")
-    written = _write(selection.of(_marked(harvest, settings, shown)), output)
+    written = write_partial(selection.of(_marked(harvest, settings, shown)), output)
     return MarkupCounts(len(files), harvest.sentences, harvest.spans, harvest.spans_of_two, harvest.known, written)
 
 
@@ -160,12 +161,17 @@ def page_files(pages: File | Iterable[File], format: str | None = None) -> list[
     return [file for page in _paths(pages) for file in find(page, format)]
 
 
-def _lexicon_harvest(lexicons: Iterable[Any], options: LexiconOptions) -> LexiconHarvest:
-    from tagweave.harvest.annotation import LexiconHarvest
+def lexicon_matcher(lexicons: Iterable[Any], options: LexiconOptions) -> LexiconMatcher:
+    """What finds the words of lexicons in text."""
     from tagweave.harvest.matching import LexiconMatcher
 
-    matcher = LexiconMatcher(tuple(lexicons), options.matching, options.minimum, options.agree, options.phrases)
-    return LexiconHarvest(matcher, options.every)
+    return LexiconMatcher(tuple(lexicons), options.matching, options.minimum, options.agree, options.phrases)
+
+
+def _lexicon_harvest(lexicons: Iterable[Any], options: LexiconOptions) -> LexiconHarvest:
+    from tagweave.harvest.annotation import LexiconHarvest
+
+    return LexiconHarvest(lexicon_matcher(lexicons, options), options.every)
 
 
 def _markup_harvest(options: MarkupOptions) -> MarkupHarvest:
@@ -200,7 +206,7 @@ def _corpus(sentences: Iterable[Sentence], guideline: str) -> Corpus:
     return Corpus(tuple(renamed), guideline, "character")
 
 
-def _write(sentences: Iterable[Sentence], output: File) -> int:
+def write_partial(sentences: Iterable[Sentence], output: File) -> int:
     """Write sentences in KyTea's format, and return their number."""
     from tagweave.corpus.formats import kytea
     from tagweave.corpus.text_file import written

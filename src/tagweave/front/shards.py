@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import cache
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tagweave.cluster.executor import LOCAL, executor_at
 from tagweave.cluster.shared_file import SharedFile
-from tagweave.corpus.load import parse_argument
 from tagweave.front.file_options import ConvertOptions, LabelOptions
 from tagweave.front.model import File, Model
 from tagweave.harvest.options import HarvestOptions, LexiconOptions, MarkupOptions
 from tagweave.shards.errors import ShardError
-from tagweave.shards.file_system import file_system, scheme_of
 from tagweave.shards.run import Counts, Progress, prepare, run, silent
+from tagweave.shards.store import Store, scheme_of, split_url
 
 if TYPE_CHECKING:
     from tagweave.cluster.executor import Executor
+    from tagweave.harvest.matching import LexiconMatcher
     from tagweave.shards.work import Work
 
 Command = Literal["tag", "complete", "convert"]
 
 
-def label_files(
-    model: Model | File, inputs: File | Iterable[File], output: File, *, completes: bool = False, **options: Any
-) -> Counts:
+def label_files(model: Model | File, inputs: File | Iterable[File], output: File, **options: Any) -> Counts:
     """Label files, folders and patterns of files, as `tagweave tag --cluster` does.
 
     Every input file (shard) becomes a file of the same name below `output`, with a manifest in `output/_tagweave`. A
@@ -41,7 +40,6 @@ def label_files(
         inputs: files, folders, or patterns (`in/*.txt.gz`), also by URL (`s3://BUCKET/in/*`). Text, any format of
             corpora, and tables with a column of text: Parquet and JSON Lines. PATTERN#LAYER names a layer.
         output: the folder, a path or URL.
-        completes: fill in partial annotation and keep its format, as `complete_files` does.
         options: `cluster`, `workers`, `threads`, `skip_bad`, `text_column` and `progress` as for `tagweave.shards.run`,
             and fields of `LabelOptions`; the models of `then` are files.
 
@@ -54,7 +52,7 @@ def label_files(
         StreamError: options that do not go together.
         TypeError: an unknown option.
     """
-    return _through_model("complete" if completes else "tag", model, inputs, output, options)
+    return _through_model("tag", model, inputs, output, options)
 
 
 def complete_files(model: Model | File, inputs: File | Iterable[File], output: File, **options: Any) -> Counts:
@@ -103,7 +101,7 @@ def _harvest(
 ) -> Counts:
     if options.like or options.sample is not None:
         raise ShardError("found --like or --sample with --cluster, expected it without: a shard is read on its own")
-    return place.carry_out(_HarvestWork(lexicons, options), _patterns(inputs)[0], output)
+    return place.carry_out(_HarvestWork(lexicons, options), _several(inputs), output)
 
 
 @dataclass(frozen=True)
@@ -133,24 +131,37 @@ def _divided(options: Mapping[str, Any]) -> tuple[_Place, dict[str, Any]]:
     return _Place(**place), {name: value for name, value in options.items() if name not in names}
 
 
-def _patterns(inputs: File | Iterable[File]) -> tuple[list[str], str | None, str | None]:
+class _Input(NamedTuple):
+    pattern: str
+    guideline: str | None
+    layer: str | None
+
+
+def _patterns(inputs: File | Iterable[File], has_guideline: bool) -> tuple[list[str], str | None, str | None]:
     """The patterns of `[GUIDELINE=]PATTERN[#LAYER]`, and the guideline and layer that all of them name.
 
     Raises:
         ShardError: they name different ones.
     """
-    arguments = _several(inputs)
-    parsed = [parse_argument(each) for each in arguments]
-    # a folder may be called year=2026
-    parsed = [
-        p._replace(path=a, guideline=None) if "/" in (p.guideline or "") else p
-        for p, a in zip(parsed, arguments, strict=True)
-    ]
+    parsed = [_parsed(each, has_guideline) for each in _several(inputs)]
     names = {(each.guideline, each.layer) for each in parsed}
     if len(names) > 1:
         raise ShardError("found inputs of several guidelines or layers, expected one: a run is of one kind")
     [(guideline, layer)] = names or {(None, None)}
-    return [each.path for each in parsed], guideline, layer
+    return [each.pattern for each in parsed], guideline, layer
+
+
+def _parsed(argument: str, has_guideline: bool) -> _Input:
+    """The parts of an argument; a folder may be called `year=2026` or `a#b`."""
+    if Path(argument).exists():
+        return _Input(argument, None, None)
+    pattern, sign, layer = argument.rpartition("#")
+    if not sign or not pattern or "/" in layer:
+        pattern, layer = argument, ""
+    guideline, sign, rest = pattern.partition("=")
+    if not has_guideline or not sign or "/" in guideline:
+        return _Input(pattern, None, layer or None)
+    return _Input(rest, guideline, layer or None)
 
 
 def _several(files: File | Iterable[File]) -> list[str]:
@@ -161,9 +172,9 @@ def _through_model(
     command: Command, model: Model | File, inputs: File | Iterable[File], output: File, options: Mapping[str, Any]
 ) -> Counts:
     place, own = _divided(options)
-    then = [fspath(each) for each in own.pop("then", ())]
+    then = _several(own.pop("then", ()))
     settings = _settings(command, own)
-    patterns, guideline, layer = _patterns(inputs)
+    patterns, guideline, layer = _patterns(inputs, command == "convert")
     with ExitStack() as stack:
         models = tuple(SharedFile.of(stack.enter_context(_file_of(each))) for each in (model, *then))
         work = _ModelWork(command, models, settings, place.threads, guideline, layer)
@@ -192,8 +203,9 @@ def _file_of(model: Model | File) -> Iterator[str]:
         if isinstance(model, Model):
             model.save(path)
         elif scheme_of(fspath(model)):
-            system, source = file_system(fspath(model))
-            system.get_file(source, path)
+            parent, name = split_url(fspath(model))
+            with Store(parent).readable(name) as copy:
+                shutil.copyfile(copy, path)
         else:
             path = fspath(model)
         describe_model(path)  # a file that is no model is no fault of the shards
@@ -250,7 +262,7 @@ class _ModelWork:
         return notes
 
 
-@lru_cache(maxsize=4)
+@cache
 def _loaded(file: SharedFile, threads: int) -> Model:
     """A model, whose weights the workers of a machine share."""
     from tagweave.front.loading import load_model
@@ -276,10 +288,23 @@ class _HarvestWork:
 
     def carry_out(self, source: str, target: str) -> list[str]:
         """See `Work.carry_out`."""
-        from tagweave.front.harvest import harvest_lexicon_files, harvest_markup_files
+        from tagweave.corpus.text_file import read_lines
+        from tagweave.front.harvest import harvest_markup_files, write_partial
+        from tagweave.harvest.annotation import LexiconHarvest
 
         if self.lexicons:
-            harvest_lexicon_files(source, [each.local() for each in self.lexicons], target, **asdict(self.options))
+            harvest = LexiconHarvest(_matcher(self), self.options.every)
+            write_partial(harvest.of(read_lines(source), source), target)
         else:
             harvest_markup_files(source, target, **asdict(self.options))
         return []
+
+
+@cache
+def _matcher(work: _HarvestWork) -> LexiconMatcher:
+    """What finds the words of the lexicons, in the memory of this worker."""
+    from tagweave.front.harvest import lexicon_matcher
+    from tagweave.harvest.lexicon import read
+
+    assert isinstance(work.options, LexiconOptions)  # noqa: S101 - lexicons come with them
+    return lexicon_matcher((read(each.local()) for each in work.lexicons), work.options)

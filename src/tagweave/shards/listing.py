@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -10,7 +13,7 @@ from typing import Any
 
 from tagweave.corpus.printable import printable
 from tagweave.shards.errors import ShardError
-from tagweave.shards.file_system import file_system, is_local
+from tagweave.shards.store import FOLDER, Store, split_url
 
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -34,7 +37,7 @@ class Shard:
     @property
     def url(self) -> str:
         """The path or URL of the shard."""
-        return f"{self.base}/{self.name}"
+        return f"{self.base.rstrip('/')}/{self.name}"
 
 
 def shards_of(inputs: Iterable[str]) -> list[Shard]:
@@ -60,51 +63,63 @@ def shards_of(inputs: Iterable[str]) -> list[Shard]:
                 problem = f"found {shards[shard.name].url} and {shard.url}, two shards of the name {shard.name}"
                 raise ShardError(f"{problem}, expected different ones: the output has the names of the input")
             shards[shard.name] = shard
+    _check_folders(shards)
     return sorted(shards.values(), key=lambda shard: (-shard.size, shard.name))
 
 
 def check_name(name: str, url: str) -> None:
-    """Raise unless a name is one of a file inside a folder.
+    """Raise unless a name is one of a file inside an output folder, and not of its manifest.
 
     Raises:
         ShardError: it is not.
     """
     parts = PurePosixPath(name).parts
-    if not parts or name.startswith("/") or ".." in parts or "\\" in name or printable(name) != name:
+    is_plain = bool(parts) and "/".join(parts) == name and printable(name) == name
+    if not is_plain or name.startswith("/") or ".." in parts or "\\" in name or parts[0] == FOLDER:
         raise ShardError(f"{printable(url)}: found the name {name!r}, expected one inside the folder")
+
+
+def _check_folders(shards: Mapping[str, Shard]) -> None:
+    """Raise if a shard has the name of a folder of another one, or if their records would."""
+    for name, shard in shards.items():
+        for parent in map(str, PurePosixPath(name).parents):
+            other = shards.get(parent) or shards.get(parent.removesuffix(".json"))
+            if other:
+                raise ShardError(f"found {other.url} and {shard.url}, expected no file with the name of a folder")
 
 
 def _of_input(argument: str) -> Iterator[Shard]:
     argument = argument.rstrip("/") or "/"
-    magic = _MAGIC.search(argument)
-    if magic:
-        base, _, pattern = argument[: magic.start()].rpartition("/")
-        base = base if base or argument.startswith("/") else "."
-        system, root = file_system(base or "/")
-        entries: Mapping[str, Any] = system.glob(
-            f"{root.rstrip('/')}/{pattern}{argument[magic.start() :]}", detail=True
-        )
-        yield from _shards(root if is_local(system) else base, root, entries)
-        return
-    system, root = file_system(argument)
-    argument = root if is_local(system) else argument  # absolute: workers may stand in another folder
-    try:
-        info = system.info(root)
-    except FileNotFoundError:
-        return
-    if info["type"] == "directory":
-        entries = system.find(root, detail=True)
-        yield from (shard for shard in _shards(argument, root, entries) if not _is_hidden(shard.name))
-    else:
-        yield from _shards(argument.rpartition("/")[0], root.rpartition("/")[0], {root: info})
+    store = Store(argument)
+    if store.exists():
+        info = store.system.info(store.path().rstrip("/") or "/")
+        if info["type"] == "directory":
+            yield from (shard for shard in _shards(store, store.entries()) if not _is_hidden(shard.name))
+        else:
+            folder, name = split_url(argument)
+            yield from _shards(Store(folder), {name: info})
+    elif magic := _MAGIC.search(argument):
+        folder, rest = split_url(argument[: magic.start()])
+        yield from _matching(Store(folder), rest + argument[magic.start() :])
 
 
-def _shards(base: str, root: str, entries: Mapping[str, Any]) -> Iterator[Shard]:
-    start = len(root.rstrip("/")) + 1
-    for path, info in entries.items():
-        if info["type"] == "file":
-            modified = info.get("mtime", info.get("LastModified", ""))
-            yield Shard(base.rstrip("/"), path[start:], int(info["size"]), str(modified or ""))
+def _matching(store: Store, pattern: str) -> Iterator[Shard]:
+    found = store.system.glob(f"{glob.escape(store.path(''))}{pattern}", detail=True)
+    entries = {store.name(path): info for path, info in found.items()}
+    yield from (shard for shard in _shards(store, entries) if FOLDER not in PurePosixPath(shard.name).parts)
+
+
+def _shards(store: Store, entries: Mapping[str, Any]) -> Iterator[Shard]:
+    for name, info in entries.items():
+        size, modified = info["size"], info.get("mtime", info.get("LastModified", ""))
+        if store.is_local and info["type"] != "directory":
+            state = os.stat(store.path(name))  # noqa: PTH116 - links are followed
+            if stat.S_ISDIR(state.st_mode):
+                raise ShardError(f"{store.path(name)}: found a link to a folder, expected the folder itself as input")
+            size, modified = state.st_size, state.st_mtime
+        elif info["type"] != "file":
+            continue
+        yield Shard(store.url, name, int(size), str(modified or ""))
 
 
 def _is_hidden(name: str) -> bool:

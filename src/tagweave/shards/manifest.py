@@ -3,7 +3,7 @@
     OUT/_tagweave/work.json          the work: its function, the digests of its models, and its options
     OUT/_tagweave/done/NAME.json     a record of every finished shard, written after the shard has taken its name
     OUT/_tagweave/failed/NAME.json   why a shard was set aside; the next run tries it again
-    OUT/_tagweave/unfinished/        shards that are being written
+    OUT/_tagweave/unfinished/        files that are being written
 
 All of it is plain JSON, and may be read by other programs. Whoever finishes a shard records it, so what is recorded
 does not depend on the process that began the run.
@@ -12,42 +12,33 @@ does not depend on the process that began the run.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tagweave import __version__
 from tagweave.shards.errors import ShardError
-from tagweave.shards.file_system import file_system, is_local
+from tagweave.shards.store import FOLDER, Store
 
 if TYPE_CHECKING:
-    from fsspec import AbstractFileSystem
-
     from tagweave.shards.listing import Shard
 
-FOLDER = "_tagweave"
 _READERS = 32  # records read at the same time: an object store takes a while for each
+_ABANDONED = 24 * 3600  # seconds after which an unfinished file belongs to no run
+_LONGEST = 200  # bytes of a name from which its record is named by a digest
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The manifest of an output folder.
+    """The manifest of an output folder."""
 
-    Attributes:
-        output: the folder, a path or URL.
-    """
-
-    output: str
-
-    @property
-    def system(self) -> AbstractFileSystem:
-        """The file system of the folder."""
-        return file_system(self.output)[0]
-
-    def path(self, *parts: str) -> str:
-        """A path in the folder, on its file system."""
-        return "/".join([file_system(self.output)[1].rstrip("/"), *parts])
+    store: Store
 
     def begin(self, work: Mapping[str, Any]) -> None:
         """Record what is done to shards, or check that it is what has been done before.
@@ -56,14 +47,14 @@ class Manifest:
             ShardError: the folder holds shards of other work.
             OSError: it cannot be written.
         """
-        system, path = self.system, self.path(FOLDER, "work.json")
-        if system.exists(path):
-            _check_same(_json(system, path, "the work of a folder"), work, self.output)
-        else:
-            self.write((FOLDER, "work.json"), work)
-        unfinished = self.path(FOLDER, "unfinished")
-        if system.exists(unfinished):  # what a killed run has left
-            system.rm(unfinished, recursive=True)
+        if self.store.exists(FOLDER, "work.json"):
+            before = _json(self.store, FOLDER, "work.json")
+            if before == dict(work):
+                return
+            if self.store.entries(FOLDER, "done"):
+                raise ShardError(f"{self.store.url}: {_difference(before, work)}, expected another folder for this")
+        self._remove_abandoned()
+        self._write(work, FOLDER, "work.json")
 
     def done(self, shards: Iterable[Shard]) -> set[str]:
         """The names of shards that are finished, and neither side of which has changed since.
@@ -71,72 +62,65 @@ class Manifest:
         Raises:
             ShardError: a damaged record.
         """
-        sizes = {path: info["size"] for path, info in self.system.find(self.path(), detail=True).items()}
-        recorded = [each for each in shards if self.path(FOLDER, "done", f"{each.name}.json") in sizes]
+        sizes = {name: info["size"] for name, info in self.store.entries().items()}
+        recorded = [each for each in shards if _record("done", each.name) in sizes]
         with ThreadPoolExecutor(_READERS) as pool:
-            records = pool.map(self._record, recorded)
-        return {
-            shard.name
-            for shard, record in zip(recorded, records, strict=True)
-            if (record.get("size"), record.get("modified")) == (shard.size, shard.modified)
-            and record.get("output_size") == sizes.get(self.path(shard.name))
-        }
+            records = pool.map(lambda shard: _json(self.store, _record("done", shard.name)), recorded)
+            return {
+                shard.name
+                for shard, record in zip(recorded, records, strict=True)
+                if (record.get("size"), record.get("modified")) == (shard.size, shard.modified)
+                and record.get("output_size") == sizes.get(shard.name)
+            }
 
     def finish(self, shard: Shard, **facts: Any) -> None:
         """Record a finished shard."""
-        self.write((FOLDER, "done", f"{shard.name}.json"), {**asdict(shard), **facts, "version": __version__})
-        failed = self.path(FOLDER, "failed", f"{shard.name}.json")
-        if self.system.exists(failed):
-            self.system.rm_file(failed)
+        self._write({**asdict(shard), **facts, "version": __version__}, _record("done", shard.name))
+        self.store.remove(_record("failed", shard.name))
 
     def set_aside(self, shard: Shard, problem: str) -> None:
-        """Record why a shard was not finished."""
-        self.write((FOLDER, "failed", f"{shard.name}.json"), {**asdict(shard), "problem": problem})
+        """Record why a shard was not finished, and remove what an earlier run made of it."""
+        self.store.remove(_record("done", shard.name))
+        self.store.remove(shard.name)
+        self._write({**asdict(shard), "problem": problem}, _record("failed", shard.name))
 
-    def write(self, parts: tuple[str, ...], content: Mapping[str, Any]) -> None:
-        """Write a file of the manifest; it appears whole or not at all."""
-        system, path = self.system, self.path(*parts)
-        make_parent(system, path)
-        text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-        if is_local(system):
-            from tagweave.corpus.whole_file import whole_file
+    def _write(self, content: Mapping[str, Any], *parts: str) -> None:
+        with self.store.written(*parts) as path:
+            Path(path).write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
-            with whole_file(path) as part:
-                part.write_text(text, "utf-8")
-        else:
-            system.pipe_file(path, text.encode())  # object stores show a file when it is whole
-
-    def _record(self, shard: Shard) -> dict[str, Any]:
-        return _json(self.system, self.path(FOLDER, "done", f"{shard.name}.json"), "the record of a shard")
-
-
-def make_parent(system: AbstractFileSystem, path: str) -> None:
-    """Make the folder of a file; object stores have no folders."""
-    if is_local(system):
-        system.makedirs(path.rpartition("/")[0], exist_ok=True)
+    def _remove_abandoned(self) -> None:
+        """Remove what a killed run has left unfinished, but nothing of a run that may still be at work."""
+        for name, info in self.store.entries(FOLDER, "unfinished").items():
+            modified = info.get("mtime") or 0
+            seconds = modified.timestamp() if isinstance(modified, datetime) else float(modified)
+            if time.time() - seconds > _ABANDONED:
+                with suppress(OSError):
+                    self.store.remove(name)
 
 
-def _json(system: AbstractFileSystem, path: str, what: str) -> dict[str, Any]:
+def _record(kind: str, name: str) -> str:
+    """The name of a record in the output folder."""
+    folder, slash, last = name.rpartition("/")
+    if len(last.encode()) > _LONGEST:
+        last = sha256(last.encode()).hexdigest()
+    return f"{FOLDER}/{kind}/{folder}{slash}{last}.json"
+
+
+def _json(store: Store, *parts: str) -> dict[str, Any]:
+    path = store.path(*parts)
     try:
-        content = json.loads(system.cat_file(path))
+        content = json.loads(store.read(*parts))
     except (ValueError, RecursionError) as error:
-        raise ShardError(f"{path}: found a damaged file ({error}), expected {what} in JSON; remove it") from error
+        raise ShardError(f"{path}: found a damaged file ({error}), expected a record in JSON; remove it") from error
     if not isinstance(content, dict):
-        raise ShardError(f"{path}: found JSON of another kind, expected {what}; remove it")
+        raise ShardError(f"{path}: found JSON of another kind, expected a record; remove it")
     return content
 
 
-def _check_same(before: Mapping[str, Any], now: Mapping[str, Any], output: str) -> None:
-    names = sorted({*before, *now} - {"version"})
-    changed = [
-        f"{name} {_short(before.get(name))}, now {_short(now.get(name))}"
-        for name in names
-        if before.get(name) != now.get(name)
-    ]
-    if changed:
-        raise ShardError(
-            f"{output}: found shards of other work ({'; '.join(changed)}), expected another folder for this"
-        )
+def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    names = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
+    changes = (f"{name} {_short(before.get(name))}, now {_short(now.get(name))}" for name in names)
+    return f"found shards of other work ({'; '.join(changes)})"
 
 
 def _short(value: Any) -> str:

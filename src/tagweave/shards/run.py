@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tagweave.cluster.executor import ClusterError, Failure
+from tagweave.cluster.executor import Failure
+from tagweave.corpus.errors import is_for_users
 from tagweave.shards.errors import ShardError
-from tagweave.shards.file_system import file_system, is_local
 from tagweave.shards.listing import Shard, shards_of
 from tagweave.shards.manifest import Manifest
+from tagweave.shards.store import Store, scheme_of, split_url
 from tagweave.shards.work import Finished, ShardTask, Work, carry_out
 
 if TYPE_CHECKING:
     from tagweave.cluster.executor import Executor
+
+_NOTES = 20  # notes that are kept
+_LINES = 20  # lines of a traceback that are recorded
 
 
 @dataclass
@@ -28,7 +34,7 @@ class Counts:
         before: shards that were done in an earlier run.
         done, read, written: finished shards, and bytes read and written for them.
         failed: shards that were set aside, with what was wrong.
-        notes: assumptions about shards, each once.
+        notes: assumptions about shards, with the first shard that each was made about.
         seconds: the time of the run so far.
     """
 
@@ -39,7 +45,7 @@ class Counts:
     read: int = 0
     written: int = 0
     failed: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, None] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
 
     @classmethod
@@ -88,9 +94,9 @@ def prepare(work: Work, inputs: Iterable[str], output: str, text_column: str = "
         ShardError: no shards, or an output folder of other work.
         OSError: the output folder cannot be written.
     """
-    manifest, shards = Manifest(_absolute(output)), shards_of(inputs)
-    _check_apart(shards, manifest)
-    manifest.begin(work.describe())
+    manifest, shards = Manifest(Store(output)), shards_of(inputs)
+    _check_apart(shards, manifest.store)
+    manifest.begin({**work.describe(), "text_column": text_column})
     done = manifest.done(shards)
     return Prepared(work, manifest, [each for each in shards if each.name not in done], len(done), text_column)
 
@@ -111,56 +117,55 @@ def run(executor: Executor, prepared: Prepared, skip_bad: bool = False, progress
     """
     begin, counts = time.perf_counter(), Counts.before_run(prepared)
     progress(counts)
-    work, output = prepared.work.shared(executor), prepared.manifest.output
-    tasks = (ShardTask(work, shard, output, prepared.text_column) for shard in prepared.waiting)
-    for task, outcome in executor.outcomes(carry_out, tasks):
-        counts.seconds = time.perf_counter() - begin
-        if isinstance(outcome, Failure):
-            _set_aside(prepared.manifest, task.shard, outcome, counts, skip_bad)
-        else:
-            _add(counts, task.shard, outcome)
-        progress(counts)
+    work, manifest = prepared.work.shared(executor), prepared.manifest
+    tasks = (ShardTask(work, shard, manifest, prepared.text_column) for shard in prepared.waiting)
+    with closing(executor.outcomes(carry_out, tasks)) as outcomes:  # the first bad shard ends what is waiting
+        for task, outcome in outcomes:
+            counts.seconds = time.perf_counter() - begin
+            if isinstance(outcome, Failure):
+                _set_aside(manifest, task.shard, outcome, counts, skip_bad)
+            else:
+                _add(counts, task.shard, outcome)
+            progress(counts)
     return counts
-
-
-def _absolute(folder: str) -> str:
-    """The folder under a name that means the same to workers, which may stand in another folder."""
-    system, path = file_system(folder)
-    return str(path) if is_local(system) else folder.rstrip("/")
 
 
 def _add(counts: Counts, shard: Shard, finished: Finished) -> None:
     counts.done += 1
     counts.read += shard.size
     counts.written += finished.written
-    for note in finished.notes:
-        counts.notes[note.replace(shard.url, "shards: text")] = None
+    if len(counts.notes) < _NOTES:
+        for note in finished.notes:
+            counts.notes.setdefault(note.replace(shard.url, ""), note)
 
 
 def _set_aside(manifest: Manifest, shard: Shard, failure: Failure, counts: Counts, skip_bad: bool) -> None:
     """Record a bad shard. Raises as `run`."""
     error = failure.error
-    is_of_user = isinstance(error, (ShardError, ClusterError, OSError))
-    problem = f"{error}" if is_of_user else failure.trace
+    problem = str(error) or type(error).__name__
+    if not is_for_users(error):
+        problem = "\n".join(failure.trace.splitlines()[-_LINES:])
     manifest.set_aside(shard, problem)
     if not skip_bad:
-        if is_of_user:
+        if is_for_users(error):
             raise ShardError(problem if shard.url in problem else f"{shard.url}: {problem}") from error
+        error.add_note(failure.trace)
         raise error
     counts.failed[shard.name] = problem
     counts.read += shard.size
 
 
-def _check_apart(shards: Sequence[Shard], manifest: Manifest) -> None:
-    """Raise if a shard would be written over its input, or the output folder is part of the input."""
-    for base in {shard.base for shard in shards}:
-        system, root = file_system(base)
-        ours, theirs = manifest.path(), root.rstrip("/")
-        same_system = is_local(system) == is_local(manifest.system)
-        if same_system and (ours == theirs or ours.startswith(f"{theirs}/")) and _reads(shards, base, ours, theirs):
-            raise ShardError(f"{manifest.output}: found the folder of the input, expected another one for the output")
+def _check_apart(shards: Sequence[Shard], output: Store) -> None:
+    """Raise if a shard would be written over an input, by whatever name."""
+    folders: dict[str, str] = {}
 
+    def real(url: str) -> str:
+        folder, name = split_url(url)
+        if folder not in folders:
+            folders[folder] = folder if scheme_of(folder) else os.path.realpath(folder)
+        return f"{folders[folder]}/{name}"
 
-def _reads(shards: Sequence[Shard], base: str, ours: str, theirs: str) -> bool:
-    """Whether a shard of a base lies in the output folder."""
-    return any(each.base == base and f"{theirs}/{each.name}".startswith(f"{ours}/") for each in shards)
+    read = {real(shard.url) for shard in shards}
+    for shard in shards:
+        if (path := real(f"{output.url}/{shard.name}")) in read:
+            raise ShardError(f"{output.url}: found {path}, which is read, as output, expected another folder")
