@@ -19,9 +19,12 @@ class RayGroup:
 
     Attributes:
         actors: handles of actors, in the order of the items.
+        makers: references to the function and the item of each. They travel with every call, since Ray would not keep
+            arguments of a constructor for another start.
     """
 
     actors: Sequence[Any]
+    makers: Sequence[Any]
 
     def __len__(self) -> int:
         return len(self.actors)
@@ -33,7 +36,8 @@ class RayGroup:
         import ray
 
         shared = ray.put(dict(arrays))
-        replies = [actor.call.remote(method, shared, plain) for actor in self.actors]
+        pairs = zip(self.actors, self.makers, strict=True)
+        replies = [actor.call.remote(maker, method, shared, plain) for actor, maker in pairs]
         for i in range(len(replies)):
             outcome = _outcome(replies[i], while_waiting)
             replies[i] = None  # the store may drop its arrays as soon as the caller has added them
@@ -41,6 +45,19 @@ class RayGroup:
                 raise outcome.error
             yield outcome
             del outcome
+
+
+class _Actor:
+    """The worker's side: a resident, made at the first call."""
+
+    def __init__(self) -> None:
+        self._resident: Resident | None = None
+
+    def call(
+        self, maker: tuple[Callable[[Any], Any], Any], method: str, arrays: Arrays, plain: tuple[Any, ...]
+    ) -> Reply | Failure:
+        self._resident = self._resident or Resident(*maker)
+        return self._resident.call(method, arrays, plain)
 
 
 def _outcome(reference: Any, while_waiting: Callable[[], None]) -> Any:
@@ -60,10 +77,10 @@ def ray_group(function: Callable[[Any], Any], items: Sequence[Any], processors: 
     """A group of actors, each with this number of processors: see `Executor.hold`."""
     import ray
 
-    actor = ray.remote(Resident).options(num_cpus=processors, max_restarts=-1, max_task_retries=RETRIES)
-    actors = [actor.remote(function, item) for item in items]
+    actor = ray.remote(_Actor).options(num_cpus=processors, max_restarts=-1, max_task_retries=RETRIES)
+    actors = [actor.remote() for _ in items]
     try:
-        yield RayGroup(actors)
+        yield RayGroup(actors, [ray.put((function, item)) for item in items])
     finally:
         for each in actors:
             ray.kill(each)
