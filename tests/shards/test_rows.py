@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tagweave.corpus.text_file import read_lines
-from tagweave.shards import rows
+from tagweave.shards.cells import FileFunction
 from tagweave.shards.errors import ShardError
 from tagweave.shards.rows import through_rows
 from tests.shards.conftest import UpperCase
@@ -25,13 +25,24 @@ ROWS: list[dict[str, Any]] = [
 ANNOTATED = ["ONE\nTWO", None, "", "", "THREE"]
 
 
-@pytest.fixture(params=[2, 8192])
-def _blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "_ROWS", request.param)
+def _in_columns(source: str, target: str) -> list[str]:
+    """A sentence in CoNLL-U ends with an empty line."""
+    lines = Path(source).read_text().split("\n")[:-1]
+    Path(target).write_text("".join("".join(f"{word}\t_\n" for word in line.split()) + "\n" for line in lines))
+    return []
 
 
-@pytest.mark.usefixtures("_blocks")
-def test_json_lines(tmp_path: Path) -> None:
+def _annotations(folder: Path, content: str, function: FileFunction) -> list[Any]:
+    """The annotation of JSON Lines."""
+    source, target = folder / "a.jsonl", folder / "b.jsonl"
+    source.write_text(content)
+    through_rows(function, str(source), str(target), "text")
+    return [json.loads(line)["annotated"] for line in read_lines(str(target))]
+
+
+@pytest.mark.parametrize("rows", [2, 8192])
+def test_json_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    monkeypatch.setattr("tagweave.shards.json_lines.BLOCK_ROWS", rows)
     source, target = tmp_path / "a.jsonl.gz", tmp_path / "b.jsonl.gz"
     source.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in ROWS).encode()))
     through_rows(UpperCase().carry_out, str(source), str(target), "text")
@@ -39,9 +50,10 @@ def test_json_lines(tmp_path: Path) -> None:
     assert found == [{**row, "annotated": value} for row, value in zip(ROWS, ANNOTATED, strict=True)]
 
 
-@pytest.mark.usefixtures("_blocks")
-def test_parquet(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows", [2, 8192])
+def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr("tagweave.shards.parquet.BLOCK_ROWS", rows)
     source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
     table = pa.Table.from_pylist(ROWS).replace_schema_metadata({"from": "somewhere"})
     pq.write_table(table, source, row_group_size=3, compression="zstd")
@@ -54,27 +66,72 @@ def test_parquet(tmp_path: Path) -> None:
     assert (written.num_row_groups, written.row_group(0).column(0).compression) == (2, "ZSTD")
 
 
-def test_annotation_of_several_lines(tmp_path: Path) -> None:
-    """A sentence in CoNLL-U ends with an empty line."""
-    (tmp_path / "a.jsonl").write_text('{"text": "a b\\nc"}\n{"text": "d"}\n')
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a b\nc", "a\t_\nb\t_\n\nc\t_"),
+        ("a\nb c\nd", "a\t_\n\nb\t_\nc\t_\n\nd\t_"),
+        ("a", "a\t_"),
+    ],
+)
+def test_annotation_of_several_lines(tmp_path: Path, text: str, expected: str) -> None:
+    assert _annotations(tmp_path, json.dumps({"text": text}), _in_columns) == [expected]
 
-    def in_columns(source: str, target: str) -> list[str]:
-        lines = Path(source).read_text().splitlines()
-        Path(target).write_text("".join("".join(f"{word}\t_\n" for word in line.split()) + "\n" for line in lines))
-        return []
 
-    through_rows(in_columns, str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"), "text")
-    found = [json.loads(line)["annotated"] for line in read_lines(str(tmp_path / "b.jsonl"))]
-    assert found == ["a\t_\nb\t_\n\nc\t_", "d\t_"]
+def test_cells_are_cut_as_files_are(tmp_path: Path) -> None:
+    """At line breaks alone, and a byte order mark is not text."""
+    texts = ["\ufeffa\u2028b\x0bc\x1cd\x85e\r\nf", "\ufeff\ng", "\ufeff", "\n\ufeff"]
+    content = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    found = _annotations(tmp_path, content, UpperCase().carry_out)
+    assert found == ["A\u2028B\x0bC\x1cD\x85E\nF", "G", "", "\ufeff"]
+    assert _annotations(tmp_path, json.dumps({"text": texts[3]}), UpperCase().carry_out) == ["\ufeff"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("b\\u0000", "found a NUL character at character 2"),
+        ("c\\rd", "found a carriage return"),
+        ("\\ud83d", "found half of a surrogate pair at character 1"),
+        ("bad", "found bad, expected good"),
+    ],
+)
+def test_bad_text_is_named_by_its_row(tmp_path: Path, text: str, problem: str) -> None:
+    content = f'{{"text": "one\\ntwo"}}\n\n{{"text": "three\\n{text}"}}\n'
+    with pytest.raises(ShardError, match=rf"^{tmp_path}/a\.jsonl:3: {problem}"):
+        _annotations(tmp_path, content.replace("three\\n\\ud", "\\ud"), UpperCase().carry_out)
+
+
+def test_notes_name_the_table(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": "note"}\n')
+    notes = through_rows(UpperCase().carry_out, str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"), "text")
+    assert notes == [f"the text of {tmp_path}/a.jsonl is taken for text"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        '{"x": 1e400, "y": 0.12345678901234567890123, "z": 1E2, "text": "a"',
+        '{"d": 1, "d": 2, "n": NaN,"text":"a" ',
+        '{"x": "\\ud83d", "text": "a"',
+        '\t{"text": "a", "o": {"k": [{}]}',
+        '{"text": "a", "n": ' + "9" * 5000,
+    ],
+)
+def test_other_columns_of_json_lines_stay(tmp_path: Path, before: str) -> None:
+    (tmp_path / "a.jsonl").write_text(before + "} \n")
+    through_rows(UpperCase().carry_out, str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"), "text")
+    assert list(read_lines(str(tmp_path / "b.jsonl"))) == [before + ', "annotated": "A"} ']
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
         ('{"words": "a"}', r"a\.jsonl:1: found the columns words, expected 'text' \(--text-column\)"),
-        ('{"text": 1}', "found int in 'text', expected text"),
+        ('{"text": 1}', "found float in 'text', expected text"),
         ('{"text": "a", "annotated": "b"}', "found a column 'annotated', expected none"),
         ("[1]", "found list, expected an object"),
+        ("{}", "found no columns, expected 'text'"),
         ("{", "found broken JSON"),
         ('{"text": ' + "[" * 100_000, "found broken JSON"),
     ],
@@ -94,12 +151,20 @@ def test_damaged_parquet(tmp_path: Path, content: bytes) -> None:
         through_rows(UpperCase().carry_out, str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"), "text")
 
 
-def test_a_function_that_loses_lines_is_noticed(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"text": "a\\nb\\nc"}\n')
+@pytest.mark.parametrize(
+    ("output", "problem"),
+    [
+        ("a\nb\n", r"another number of annotated sentences \(2\) than rows 1 to 2 have \(3\), expected one"),
+        ("a\n\nb\n", r"another number of annotated sentences \(2\)"),
+        ('{"sentence": 1, "rank": 1, "tokens": []}\n' * 3, r"ranked sequences \(--best\), expected one"),
+    ],
+)
+def test_annotation_of_other_sentences_is_refused(tmp_path: Path, output: str, problem: str) -> None:
+    """Also where it has as many lines as the text by accident."""
 
-    def two_lines(source: str, target: str) -> list[str]:
-        Path(target).write_text("a\nb\n")
+    def other(_: str, target: str) -> list[str]:
+        Path(target).write_text(output)
         return []
 
-    with pytest.raises(ShardError, match="found annotation of other sentences, expected 3"):
-        through_rows(two_lines, str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"), "text")
+    with pytest.raises(ShardError, match=rf"a\.jsonl: found {problem}"):
+        _annotations(tmp_path, '{"text": "a\\nb"}\n{"text": "c"}\n', other)
