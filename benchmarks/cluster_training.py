@@ -19,7 +19,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +49,7 @@ MIXED = {
 }
 EPOCHS = 8
 SHARDS = (1, 2, 4)
-MEGABYTES = 300  # of private memory that a process may have, in the part `memory`
+MEGABYTES = 400  # of private memory that a process may have, in the part `memory`
 NAME = "cluster-training"
 
 
@@ -148,7 +147,6 @@ def memory(copies: int) -> dict[str, Any]:
         words = ["train", str(corpus), "--task", "segment", "--learner", "lbfgs", "--features", "observed"]
         words += ["--min-count", str(10 * copies), "--iterations", "2", "--cluster", "local", "--workers", "2"]
         command = [sys.executable, "-m", "tagweave", *words, "-o", str(Path(folder) / "model")]
-        limit = MEGABYTES << 20
         begin = time.perf_counter()
         done = subprocess.run(
             command,
@@ -156,7 +154,7 @@ def memory(copies: int) -> dict[str, Any]:
             text=True,
             check=True,
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # it takes tens of megabytes for every thread
-            preexec_fn=partial(resource.setrlimit, resource.RLIMIT_DATA, (limit, limit)),
+            preexec_fn=_limited,
         )
         seconds, megabytes = time.perf_counter() - begin, corpus.stat().st_size / 1e6
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -168,6 +166,12 @@ def memory(copies: int) -> dict[str, Any]:
         "seconds": seconds,
         "cpu": used.ru_utime + used.ru_stime,
     }
+
+
+def _limited() -> None:
+    """Limit the private memory of this process and of those it starts; stacks of threads count as well."""
+    for limit, size in ((resource.RLIMIT_STACK, 1 << 20), (resource.RLIMIT_DATA, MEGABYTES << 20)):
+        resource.setrlimit(limit, (size, size))
 
 
 def page(numbers: dict[str, Any]) -> list[str]:
@@ -262,7 +266,7 @@ def main() -> None:
                 numbers["mixing"] += mixing(name, learner, 2 if asked.quick else EPOCHS)
                 _publish(numbers, asked.quick)
     if "memory" in asked.parts:
-        numbers["memory"] = memory(2 if asked.quick else 8)
+        numbers["memory"] = memory(2 if asked.quick else 11)
         _publish(numbers, asked.quick)
 
 
