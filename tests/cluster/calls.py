@@ -29,6 +29,20 @@ def die_at_first(path: str) -> int:
     return os.getpid()
 
 
+def sleep(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def survives_interrupt(number: int) -> bool:
+    """Sends its process what Ctrl-C sends to all processes of a terminal."""
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
 def content(file: SharedFile) -> str:
     return Path(file.local()).read_text()
 

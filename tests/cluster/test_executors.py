@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 
 from tagweave.cluster.executor import AUTO, LOCAL, ClusterError, Executor, Failure, executor_at
 from tagweave.cluster.shared_file import SharedFile
-from tests.cluster.calls import connect, content, die_at_first, square
+from tests.cluster.calls import connect, content, die_at_first, sleep, square, survives_interrupt
 
 
 def test_every_item_has_an_outcome(executor: Executor) -> None:
@@ -49,6 +51,20 @@ def test_a_call_whose_worker_was_killed_is_repeated_by_ray(ray: Any, tmp_path: P
 def test_a_killed_process_is_an_error(tmp_path: Path) -> None:
     with executor_at(LOCAL, workers=1) as executor, pytest.raises(ClusterError, match="worker that died"):
         list(executor.outcomes(die_at_first, [str(tmp_path / "died")]))
+
+
+def test_processes_leave_ctrl_c_to_the_program_that_started_them() -> None:
+    with executor_at(LOCAL, workers=1) as executor:
+        assert list(executor.outcomes(survives_interrupt, [1])) == [(1, True)]
+
+
+def test_processes_end_at_once_when_the_block_raises() -> None:
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), executor_at(LOCAL, workers=1) as executor:
+        next(executor.outcomes(sleep, [0, 20, 20]))
+        raise KeyboardInterrupt
+    assert time.monotonic() - begin < 15
+    assert not [each for each in multiprocessing.active_children() if each.join(5) or each.is_alive()]
 
 
 def test_a_shared_file_is_read_where_it_is(executor: Executor, tmp_path: Path) -> None:

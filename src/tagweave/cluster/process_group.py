@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -158,7 +159,8 @@ def _serve(connection: Connection, function: Callable[[Any], Any], item: Any, re
 
 
 def leave_with_parent() -> None:
-    """End this worker when the process that started it is gone, even if that was killed."""
+    """End this worker when the process that started it is gone, even if that was killed, and not by Ctrl-C before."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the parent decides what it means
     parent = multiprocessing.parent_process()
 
     def watch() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -61,17 +60,27 @@ class Processes:
 
 @contextmanager
 def processes(workers: int | None, threads: int) -> Iterator[Processes]:
-    """An executor of processes: see `executor_at`."""
+    """An executor of processes: see `executor_at`. If the block raises, calls in flight are dropped."""
     workers = workers or max(1, _processors() // threads)
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may never wake up
-    with ProcessPoolExecutor(workers, context, _begin) as pool:
+    pool = ProcessPoolExecutor(workers, context, leave_with_parent)
+    try:
         yield Processes(pool, workers)
+    except BaseException:
+        _end(pool)
+        raise
+    pool.shutdown()
 
 
-def _begin() -> None:
-    """Prepare a worker: Ctrl-C in the terminal ends it without a word, as its parent drops its work anyway."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    leave_with_parent()
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End a pool with the calls in flight, whose results nobody will see."""
+    workers = list(pool._processes.values())  # no public name before Python 3.14
+    manager: Any = pool._executor_manager_thread
+    pool.shutdown(wait=False, cancel_futures=True)
+    for worker in workers:
+        worker.kill()
+    if manager is not None:
+        manager.join()  # it frees what the pool holds of the system
 
 
 def _processors() -> int:
