@@ -49,7 +49,7 @@ MIXED = {
 }
 EPOCHS = 8
 SHARDS = (1, 2, 4)
-MEGABYTES = 400  # of private memory that a process may have, in the part `memory`
+MEGABYTES = 300  # of private memory that a process may have, in the part `memory`
 NAME = "cluster-training"
 
 
@@ -266,7 +266,7 @@ def main() -> None:
                 numbers["mixing"] += mixing(name, learner, 2 if asked.quick else EPOCHS)
                 _publish(numbers, asked.quick)
     if "memory" in asked.parts:
-        numbers["memory"] = memory(2 if asked.quick else 11)
+        numbers["memory"] = memory(2 if asked.quick else 8)
         _publish(numbers, asked.quick)
 
 
