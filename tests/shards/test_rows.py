@@ -66,6 +66,76 @@ def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> 
     assert (written.num_row_groups, written.row_group(0).column(0).compression) == (2, "ZSTD")
 
 
+def _through_parquet(folder: Path, table: Any, **options: Any) -> Any:
+    """The table that was written, as a file."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(table, folder / "a.parquet", **options)
+    through_rows(UpperCase().carry_out, str(folder / "a.parquet"), str(folder / "b.parquet"), "text")
+    return pq.ParquetFile(folder / "b.parquet")
+
+
+@pytest.mark.parametrize("kind", ["large_string", "string_view", "dictionary", "null"])
+def test_types_of_text(tmp_path: Path, kind: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    own = pa.dictionary(pa.int32(), pa.string()) if kind == "dictionary" else getattr(pa, kind)()
+    texts = [None, None] if kind == "null" else ["a", None]
+    found = _through_parquet(tmp_path, pa.table({"text": pa.array(texts, own)})).read()
+    assert found.schema.types == [own, pa.string()]
+    assert found["annotated"].to_pylist() == [text and text.upper() for text in texts]
+
+
+def test_every_column_keeps_its_compression(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"n": [1], "m": [[{"k": 1}]], "text": ["a"]})
+    codecs = {"n": "none", "m.list.item.k": "gzip", "text": "zstd"}
+    group = _through_parquet(tmp_path, table, compression=codecs, use_compliant_nested_type=False).metadata.row_group(0)
+    found = [group.column(number).compression for number in range(group.num_columns)]
+    assert found == ["UNCOMPRESSED", "GZIP", "ZSTD", "ZSTD"]
+
+
+@pytest.mark.parametrize("limit", ["GROUP_ROWS", "GROUP_BYTES"])
+def test_large_row_groups_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    """Also blocks of long rows, whose number is that of bytes."""
+    pa = pytest.importorskip("pyarrow")
+    monkeypatch.setattr("tagweave.shards.parquet.BLOCK_SIZE", 200)
+    monkeypatch.setattr(f"tagweave.shards.parquet.{limit}", {"GROUP_ROWS": 2, "GROUP_BYTES": 300}[limit])
+    texts = [letter * 100 for letter in "abcde"]
+    found = _through_parquet(tmp_path, pa.table({"text": texts}), compression="none", use_dictionary=False)
+    rows = [found.metadata.row_group(number).num_rows for number in range(found.num_row_groups)]
+    assert rows == [2, 2, 1]
+    assert found.read()["annotated"].to_pylist() == [text.upper() for text in texts]
+
+
+def test_parquet_without_rows(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    assert _through_parquet(tmp_path, pa.table({"text": pa.array([], pa.string())})).read().num_columns == 2
+
+
+def test_bad_columns_of_parquet(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    for name in ("text", "other"):
+        table = pa.table([pa.array(["a"])] * 3, names=["text", name, "other"])
+        with pytest.raises(ShardError, match=rf"a\.parquet: found several columns named '{name}'"):
+            _through_parquet(tmp_path, table)
+    with pytest.raises(ShardError, match=r"a\.parquet: found binary in 'text', expected text"):
+        _through_parquet(tmp_path, pa.table({"text": [b"a"]}))
+    data = [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0\3\0\0\0"), pa.py_buffer(b"a\xff\xfe")]
+    with pytest.raises(ShardError, match=r"a\.parquet:2: found text that is not UTF-8"):
+        _through_parquet(tmp_path, pa.table({"text": pa.Array.from_buffers(pa.string(), 2, data)}))
+    assert {path.name for path in tmp_path.iterdir()} == {"a.parquet"}
+
+
+def test_damaged_pages_of_parquet(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    source = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": [str(number) for number in range(2000)]}), source)
+    data = source.read_bytes()
+    source.write_bytes(data[:200] + b"\xff" * 1000 + data[1200:])
+    with pytest.raises(ShardError, match=r"a\.parquet: found a damaged file"):
+        through_rows(UpperCase().carry_out, str(source), str(tmp_path / "b.parquet"), "text")
+    assert not (tmp_path / "b.parquet").exists()
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

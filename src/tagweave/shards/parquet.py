@@ -2,49 +2,131 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tagweave.corpus.whole_file import whole_file
 from tagweave.shards.errors import ShardError
-from tagweave.shards.table import BLOCK_ROWS, COLUMN, Annotate, Cell, check_columns
+from tagweave.shards.table import BLOCK_ROWS, BLOCK_SIZE, COLUMN, Annotate, Cell, check_columns
+
+GROUP_ROWS = 1 << 17
+"""Rows of the longest row group that is written, but for those of one block more."""
+GROUP_BYTES = 1 << 26
+"""Bytes in memory of the largest row group that is written, but for those of one block more."""
 
 
 def through_parquet(annotate: Annotate, source: str, target: str, column: str) -> None:
-    """Write a table with the annotation of its text.
+    """Write a table with the annotation of its text, in the row groups of the source; large ones are cut.
+
+    All columns keep their types and their compression; the annotation gets that of the text.
 
     Raises:
-        ShardError: no `column` of text, or a column `COLUMN`; a damaged file; what `annotate` raises.
+        ShardError: no `column` of text, a column `COLUMN`, or two columns of one name; a damaged file, text that is not
+            UTF-8; what `annotate` raises.
         OSError: a file cannot be read or written.
     """
-    row = 1
+    with _opened(source) as table, whole_file(target) as part:
+        _check_schema(table.schema_arrow, source, column)
+        schema = table.schema_arrow.append(pa.field(COLUMN, pa.string()))
+        with pq.ParquetWriter(part, schema, compression=_compression(table, schema, column)) as writer:
+            for batches in _row_groups(table, annotate, source, column):
+                writer.write_table(pa.Table.from_batches(batches, schema))
+
+
+@contextmanager
+def _opened(source: str) -> Iterator[pq.ParquetFile]:
+    with _errors_of(source):
+        table = pq.ParquetFile(source)
+    with table:
+        yield table
+
+
+@contextmanager
+def _errors_of(source: str) -> Iterator[None]:
+    """Raise the errors of pyarrow on the content of a file as `ShardError`; those of the system have a number."""
     try:
-        with pq.ParquetFile(source) as table:
-            schema = table.schema_arrow
-            check_columns(schema.names, source, column)
-            if not (
-                pa.types.is_string(schema.field(column).type) or pa.types.is_large_string(schema.field(column).type)
+        yield
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, MemoryError) or getattr(error, "errno", None):
+            raise
+        reason = " ".join(str(error).split())
+        raise ShardError(f"{source}: found a damaged file ({reason}), expected Parquet") from error
+
+
+def _check_schema(schema: pa.Schema, source: str, column: str) -> None:
+    names = schema.names
+    check_columns(names, source, column)
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ShardError(f"{source}: found several columns named {repeated[0]!r}, expected a name for each column")
+    found = schema.field(column).type
+    values = found.value_type if pa.types.is_dictionary(found) else found
+    if values not in {pa.string(), pa.large_string(), pa.string_view(), pa.null()}:
+        raise ShardError(f"{source}: found {found} in {column!r}, expected text")
+
+
+def _compression(table: pq.ParquetFile, schema: pa.Schema, column: str) -> dict[str, str]:
+    """The codec of every leaf column of the new table: that of the first row group.
+
+    Leaf columns are matched by their order, since writers differ in how they name those of lists.
+    """
+    if not table.num_row_groups:
+        return {}
+    group = table.metadata.row_group(0)
+    chunks = [group.column(number) for number in range(group.num_columns)]
+    codecs = [_codec(chunk.compression) for chunk in chunks]
+    text = next(codec for chunk, codec in zip(chunks, codecs, strict=True) if chunk.path_in_schema == column)
+    return dict(zip(_leaf_columns(schema), [*codecs, text], strict=True))
+
+
+def _codec(name: str) -> str:
+    return "none" if name == "UNCOMPRESSED" else name.lower()
+
+
+def _leaf_columns(schema: pa.Schema) -> list[str]:
+    """The paths that the columns of a table get in a file."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(schema.empty_table(), sink)
+    leaves = pq.ParquetFile(pa.BufferReader(sink.getvalue())).schema
+    return [leaves.column(number).path for number in range(len(leaves))]
+
+
+def _row_groups(table: pq.ParquetFile, annotate: Annotate, source: str, column: str) -> Iterator[list[pa.RecordBatch]]:
+    """The annotated batches of every row group that is written."""
+    row = 1
+    for group in range(table.num_row_groups):
+        batches: list[pa.RecordBatch] = []
+        for batch in _batches(table, group, source):
+            annotations = annotate(_cells(batch.column(column), row, source))
+            batches.append(batch.append_column(COLUMN, pa.array(annotations, pa.string())))
+            row += batch.num_rows
+            if (
+                sum(each.num_rows for each in batches) >= GROUP_ROWS
+                or sum(each.nbytes for each in batches) >= GROUP_BYTES
             ):
-                raise ShardError(f"{source}: found {schema.field(column).type} in {column!r}, expected text")
-            wider = schema.append(pa.field(COLUMN, pa.string()))
-            codec = _codec(table)
-            with pq.ParquetWriter(target, wider, compression=codec) as writer:
-                for group in range(table.num_row_groups):
-                    batches = []
-                    for batch in table.iter_batches(BLOCK_ROWS, row_groups=[group]):
-                        cells = [Cell(number, text) for number, text in enumerate(batch[column].to_pylist(), row)]
-                        batches.append(batch.append_column(COLUMN, pa.array(annotate(cells), pa.string())))
-                        row += len(cells)
-                    writer.write_table(pa.Table.from_batches(batches, wider))
-    except pa.ArrowInvalid as error:
-        raise ShardError(f"{source}: found a damaged file ({error}), expected Parquet") from error
+                yield batches
+                batches = []
+        if batches:
+            yield batches
 
 
-def _codec(table: Any) -> str:
-    """The compression of a table: that of its first column."""
-    metadata = table.metadata
-    if not metadata.num_row_groups or not metadata.num_columns:
-        return "snappy"
-    name = str(metadata.row_group(0).column(0).compression).lower()
-    return "none" if name == "uncompressed" else name
+def _batches(table: pq.ParquetFile, group: int, source: str) -> Iterator[pa.RecordBatch]:
+    """The rows of a row group in blocks, of fewer rows if they are long."""
+    metadata = table.metadata.row_group(group)
+    rows = BLOCK_SIZE * metadata.num_rows // max(1, metadata.total_byte_size)
+    with _errors_of(source):
+        yield from table.iter_batches(max(1, min(rows, BLOCK_ROWS)), row_groups=[group])
+
+
+def _cells(column: pa.Array, first: int, source: str) -> list[Cell]:
+    cells = []
+    for row, text in enumerate(column, first):
+        try:
+            cells.append(Cell(row, text.as_py()))
+        except UnicodeDecodeError as error:
+            raise ShardError(
+                f"{source}:{row}: found text that is not UTF-8 ({error.reason}), expected UTF-8"
+            ) from error
+    return cells
