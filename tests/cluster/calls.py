@@ -29,6 +29,12 @@ def die_at_first(path: str) -> int:
     return os.getpid()
 
 
+def die_below_zero(number: int) -> int:
+    if number < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
 def sleep(seconds: float) -> float:
     time.sleep(seconds)
     return seconds

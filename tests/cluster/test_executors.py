@@ -11,7 +11,7 @@ import pytest
 
 from tagweave.cluster.executor import AUTO, LOCAL, ClusterError, Executor, Failure, executor_at
 from tagweave.cluster.shared_file import SharedFile
-from tests.cluster.calls import connect, content, die_at_first, sleep, square, survives_interrupt
+from tests.cluster.calls import connect, content, die_at_first, die_below_zero, sleep, square, survives_interrupt
 
 
 def test_every_item_has_an_outcome(executor: Executor) -> None:
@@ -42,15 +42,17 @@ def test_items_are_taken_as_workers_become_free(executor: Executor) -> None:
     outcomes.close()  # type: ignore[attr-defined]
 
 
-def test_a_call_whose_worker_was_killed_is_repeated_by_ray(ray: Any, tmp_path: Path) -> None:
-    with executor_at(AUTO, workers=2) as executor:
-        [(_, process)] = executor.outcomes(die_at_first, [str(tmp_path / "died")])
+def test_a_call_whose_worker_was_killed_is_repeated(executor: Executor, tmp_path: Path) -> None:
+    [(_, process)] = executor.outcomes(die_at_first, [str(tmp_path / "died")])
     assert isinstance(process, int)
 
 
-def test_a_killed_process_is_an_error(tmp_path: Path) -> None:
-    with executor_at(LOCAL, workers=1) as executor, pytest.raises(ClusterError, match="worker that died"):
-        list(executor.outcomes(die_at_first, [str(tmp_path / "died")]))
+def test_calls_that_kill_their_processes_fail_alone() -> None:
+    with executor_at(LOCAL, workers=2) as executor:
+        outcomes = dict(executor.outcomes(die_below_zero, [0, -1, 1, 2, 3, 4, -2, 5]))
+    failures = [outcomes.pop(number) for number in (-1, -2)]
+    assert outcomes == {number: number for number in range(6)}
+    assert all(isinstance(each, Failure) and isinstance(each.error, ClusterError) for each in failures)
 
 
 def test_processes_leave_ctrl_c_to_the_program_that_started_them() -> None:
