@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from random import randbytes
 from typing import Any
 
 import pytest
@@ -104,6 +105,24 @@ def test_large_row_groups_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     rows = [found.metadata.row_group(number).num_rows for number in range(found.num_row_groups)]
     assert rows == [2, 2, 1]
     assert found.read()["annotated"].to_pylist() == [text.upper() for text in texts]
+
+
+def test_memory_is_not_that_of_a_row_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+    monkeypatch.setattr("tagweave.shards.parquet.GROUP_BYTES", 1 << 20)
+    monkeypatch.setattr("tagweave.shards.parquet.BLOCK_SIZE", 1 << 20)
+    table = pa.table({"text": ["a"] * 400, "other": [randbytes(50_000) for _ in range(400)]})
+    before, after = pa.total_allocated_bytes(), []
+
+    def measured(source: str, target: str) -> list[str]:
+        after.append(pa.total_allocated_bytes() - before)
+        return UpperCase().carry_out(source, target)
+
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(table, tmp_path / "a.parquet", use_dictionary=False, write_batch_size=10)  # or it is one page
+    through_rows(measured, str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"), "text")
+    assert len(after) > 10
+    assert max(after) < table.nbytes / 2
 
 
 def test_parquet_without_rows(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ from tagweave.shards.errors import ShardError
 from tagweave.shards.table import BLOCK_ROWS, BLOCK_SIZE, COLUMN, Annotate, Cell, check_columns
 
 GROUP_ROWS = 1 << 17
-"""Rows of the longest row group that is written, but for those of one block more."""
+"""A row group is written when it has so many rows, with those of the last block."""
 GROUP_BYTES = 1 << 26
-"""Bytes in memory of the largest row group that is written, but for those of one block more."""
+"""A row group is written when its data take so many bytes of memory, with those of the last block."""
+_BUFFER = 1 << 20  # bytes of a column that are read at a time
 
 
 def through_parquet(annotate: Annotate, source: str, target: str, column: str) -> None:
@@ -38,8 +39,8 @@ def through_parquet(annotate: Annotate, source: str, target: str, column: str) -
 
 @contextmanager
 def _opened(source: str) -> Iterator[pq.ParquetFile]:
-    with _errors_of(source):
-        table = pq.ParquetFile(source)
+    with _errors_of(source):  # by default, a row group would be read as a whole
+        table = pq.ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False)
     with table:
         yield table
 
@@ -82,7 +83,8 @@ def _compression(table: pq.ParquetFile, schema: pa.Schema, column: str) -> dict[
 
 
 def _codec(name: str) -> str:
-    return "none" if name == "UNCOMPRESSED" else name.lower()
+    """The name that a writer takes; Hadoop's own framing of LZ4 can be read, but has no name, and is not written."""
+    return {"UNCOMPRESSED": "none", "UNKNOWN": "lz4"}.get(name, name.lower())
 
 
 def _leaf_columns(schema: pa.Schema) -> list[str]:
@@ -102,14 +104,16 @@ def _row_groups(table: pq.ParquetFile, annotate: Annotate, source: str, column: 
             annotations = annotate(_cells(batch.column(column), row, source))
             batches.append(batch.append_column(COLUMN, pa.array(annotations, pa.string())))
             row += batch.num_rows
-            if (
-                sum(each.num_rows for each in batches) >= GROUP_ROWS
-                or sum(each.nbytes for each in batches) >= GROUP_BYTES
-            ):
+            if _is_full(batches):
                 yield batches
                 batches = []
         if batches:
             yield batches
+
+
+def _is_full(batches: list[pa.RecordBatch]) -> bool:
+    rows, size = sum(batch.num_rows for batch in batches), sum(batch.nbytes for batch in batches)
+    return bool(rows >= GROUP_ROWS or size >= GROUP_BYTES)
 
 
 def _batches(table: pq.ParquetFile, group: int, source: str) -> Iterator[pa.RecordBatch]:
