@@ -49,6 +49,21 @@ def survives_interrupt(number: int) -> bool:
     return True
 
 
+class TwoArgumentsError(Exception):
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(f"found {found}, expected {expected}")
+
+
+class FunctionError(Exception):
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.repair = lambda: None
+
+
+def raise_what_does_not_travel(kind: str) -> None:
+    raise TwoArgumentsError("one", "two") if kind == "arguments" else FunctionError("found none, expected some")
+
+
 def content(file: SharedFile) -> str:
     return Path(file.local()).read_text()
 
@@ -70,6 +85,10 @@ class Scale:
         if died and self.factor == 2:
             die_at_first(died)
         return {name: self.factor * array for name, array in arrays.items()}, self.factor
+
+    def fail(self, arrays: Arrays, kind: str) -> Reply:
+        raise_what_does_not_travel(kind)
+        return {}, None
 
     def sleep(self, arrays: Arrays) -> Reply:
         time.sleep(60)

@@ -11,7 +11,16 @@ import pytest
 
 from tagweave.cluster.executor import AUTO, LOCAL, ClusterError, Executor, Failure, executor_at
 from tagweave.cluster.shared_file import SharedFile
-from tests.cluster.calls import connect, content, die_at_first, die_below_zero, sleep, square, survives_interrupt
+from tests.cluster.calls import (
+    connect,
+    content,
+    die_at_first,
+    die_below_zero,
+    raise_what_does_not_travel,
+    sleep,
+    square,
+    survives_interrupt,
+)
 
 
 def test_every_item_has_an_outcome(executor: Executor) -> None:
@@ -21,6 +30,17 @@ def test_every_item_has_an_outcome(executor: Executor) -> None:
     assert isinstance(failure, Failure)
     assert str(failure.error) == "found -1, expected 0 or more"
     assert "in square" in failure.trace
+
+
+def test_an_exception_that_cannot_travel_is_told_in_words(executor: Executor) -> None:
+    for _, failure in executor.outcomes(raise_what_does_not_travel, ["arguments", "attribute"]):
+        assert isinstance(failure, Failure)
+        assert isinstance(failure.error, RuntimeError)
+        assert str(failure.error) in {
+            "TwoArgumentsError: found one, expected two",
+            "FunctionError: found none, expected some",
+        }
+        assert "in raise_what_does_not_travel" in failure.trace
 
 
 def test_items_are_taken_as_workers_become_free(executor: Executor) -> None:

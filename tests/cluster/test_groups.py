@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,11 @@ def test_an_exception_of_an_object_arrives_as_it_was_raised(executor: Executor) 
         list(group.call("times", {}))
 
 
+def test_an_exception_that_cannot_travel_is_told_in_words(executor: Executor) -> None:
+    with executor.hold(Scale, [1.0]) as group, pytest.raises(RuntimeError, match="TwoArgumentsError: found one"):
+        list(group.call("fail", {}, "arguments"))
+
+
 def test_a_call_can_be_given_up_while_it_waits(executor: Executor) -> None:
     def stop() -> None:
         raise KeyboardInterrupt
@@ -45,5 +51,14 @@ def test_a_call_that_ends_every_worker_is_an_error(monkeypatch: pytest.MonkeyPat
         executor_at(LOCAL, workers=1) as executor,
         executor.hold(Scale, [1.0]) as group,
         pytest.raises(ClusterError, match="ended 2 workers"),
+    ):
+        list(group.call("die", {}))
+
+
+def test_an_object_that_cannot_travel_is_named() -> None:
+    with (
+        executor_at(LOCAL, workers=1) as executor,
+        executor.hold(lambda item: item, [1]) as group,
+        pytest.raises((AttributeError, pickle.PicklingError), match="lambda"),
     ):
         list(group.call("die", {}))

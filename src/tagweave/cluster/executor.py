@@ -5,11 +5,13 @@
             ...
 
 Functions are importable by name, and items are plain data. Scheduling, retries and the replacement of workers that die
-are the business of the engine below: `concurrent.futures` for `local`, Ray for everything else.
+are the business of the engine below: `concurrent.futures` for `local`, Ray for everything else. The first gives up when
+a worker dies: so `local` begins anew.
 """
 
 from __future__ import annotations
 
+import pickle
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -38,7 +40,7 @@ class Failure:
     """A call that raised an exception.
 
     Attributes:
-        error: the exception.
+        error: the exception, or a `RuntimeError` with its name and words if it cannot be sent to another process.
         trace: where it was raised, for bugs.
     """
 
@@ -136,4 +138,13 @@ def attempt(function: Callable[[Any], Any], item: Any) -> Any:
     try:
         return function(item)
     except Exception as error:
-        return Failure(error, traceback.format_exc())
+        return Failure(_that_travels(error), traceback.format_exc())
+
+
+def _that_travels(error: Exception) -> Exception:
+    """The exception, or its name and words if it cannot pass to another process, as some of other packages cannot."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

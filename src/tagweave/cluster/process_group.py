@@ -69,13 +69,12 @@ class _Worker:
         self.process = self.connection = None
 
     def _start(self) -> None:
-        self.connection, other = self.context.Pipe()
-        # daemonic: this process ends it when it exits
-        self.process = self.context.Process(
-            target=_serve, args=(other, self.function, self.item, self.reply), daemon=True
-        )
-        self.process.start()
-        other.close()
+        ours, theirs = self.context.Pipe()
+        arguments = theirs, self.function, self.item, self.reply
+        process = self.context.Process(target=_serve, args=arguments, daemon=True)  # it ends when this process exits
+        process.start()
+        theirs.close()
+        self.process, self.connection = process, ours
 
 
 @dataclass
