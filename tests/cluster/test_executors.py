@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
+import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tagweave.cluster import shared_file
 from tagweave.cluster.executor import AUTO, LOCAL, ClusterError, Executor, Failure, executor_at
 from tagweave.cluster.shared_file import SharedFile
+from tagweave.corpus import describe
 from tests.cluster.calls import (
     connect,
     content,
@@ -110,6 +115,21 @@ def test_a_changed_file_without_a_copy_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model").write_text("other weights")
     with pytest.raises(FileNotFoundError, match="expected the same one"):
         file.local()
+
+
+def test_copies_are_digested_once_and_the_last_used_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digested: list[str] = []
+    monkeypatch.setattr(shared_file, "digest", lambda path: digested.append(path) or describe.digest(path))
+    monkeypatch.setattr(shared_file, "private_folder", lambda name: tmp_path)
+    monkeypatch.setattr(shared_file, "_KEPT", 3)
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(get=lambda content: content))
+    contents = [str(number).encode() for number in range(6)]
+    files = [SharedFile("/nowhere/model", hashlib.sha256(each).hexdigest(), each) for each in contents]
+    for file in files:
+        assert Path(file.local()).read_bytes() == file.content
+        files[0].local()
+    assert digested.count(files[0].local()) == 1
+    assert {Path(files[number].local()) for number in (0, 4, 5)} == set(tmp_path.iterdir())
 
 
 def test_an_unreachable_cluster_is_named() -> None:

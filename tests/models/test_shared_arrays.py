@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -30,8 +31,29 @@ def test_a_change_stays_with_the_process(tmp_path: Path) -> None:
     assert load_model(tmp_path / "model", folder=tmp_path).arrays()["weights"].any()
 
 
-def test_old_arrays_are_removed(tmp_path: Path) -> None:
-    for number in range(7):
-        (tmp_path / "model").write_bytes(bytes([number]))
-        shared_arrays.shared_arrays(tmp_path, tmp_path / "model", lambda: {"a": np.ones(3)})
+def test_arrays_that_were_not_used_for_long_are_removed(tmp_path: Path) -> None:
+    made: list[Path] = []
+
+    def use(model: Path) -> None:
+        shared_arrays.shared_arrays(tmp_path, model, lambda: made.append(model) or {"a": np.ones(3)})
+
+    models = [tmp_path / f"{number}.model" for number in range(7)]
+    for model in models:
+        model.write_text(model.name)
+        use(model)
+        use(models[0])
     assert len(list(tmp_path.glob("*.arrays"))) == len(list(tmp_path.glob("*.json"))) == 4
+    assert made == models
+
+
+def test_arrays_that_others_remove_at_the_same_time_are_made_again(tmp_path: Path) -> None:
+    models = [tmp_path / f"{number}.model" for number in range(6)]
+    for model in models:
+        model.write_text(model.name)
+
+    def load(seed: int) -> None:
+        for number in np.random.default_rng(seed).integers(6, size=100):
+            shared_arrays.shared_arrays(tmp_path, models[number], lambda: {"a": np.zeros(1000)})
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(load, range(4))) == [None] * 4

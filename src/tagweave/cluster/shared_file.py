@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
+import time
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from tagweave.corpus.describe import digest
 from tagweave.corpus.whole_file import whole_file
+
+_KEPT = 16  # copies that stay in the temporary directory, those used last
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class SharedFile:
     def of(cls, path: str) -> SharedFile:
         """The file of a path. Raises OSError if it cannot be read."""
         absolute = str(Path(path).absolute())  # a link keeps its name, which may tell the format
-        return cls(absolute, _digest(absolute))
+        return cls(absolute, digest(absolute))
 
     def local(self) -> str:
         """The path of a file with this content on this machine.
@@ -42,27 +47,36 @@ class SharedFile:
         Raises:
             OSError: there is no such file here, and it cannot be copied.
         """
-        return _local(self.path, self.sha256) or _copied(self)
+        return self.path if _has_digest(self.path, self.sha256) else _copied(self)
+
+
+def _has_digest(path: str, expected: str) -> bool:
+    try:
+        state = Path(path).stat()
+        return _digest(path, state.st_ino, state.st_size, state.st_mtime_ns) == expected
+    except OSError:
+        return False
 
 
 @lru_cache
-def _local(path: str, sha256: str) -> str | None:
-    try:
-        return path if _digest(path) == sha256 else None
-    except OSError:
-        return None
+def _digest(path: str, *state: int) -> str:
+    """The digest of a file, computed once as long as its state is the same: models and corpora are large."""
+    return digest(path)
 
 
 def _copied(file: SharedFile) -> str:
-    copy = private_folder("files") / f"{file.sha256}-{Path(file.path).name}"
-    if _local(str(copy), file.sha256) is None:
+    folder = private_folder("files")
+    copy = folder / f"{file.sha256}-{Path(file.path).name}"
+    with suppress(FileNotFoundError):
+        mark_used(copy)  # so that no other process removes it as old
+    if not _has_digest(str(copy), file.sha256):
         if file.content is None:
             raise FileNotFoundError(f"{file.path}: found another file or none on this machine, expected the same one")
         import ray
 
+        remove_old(folder.iterdir(), _KEPT - 1)
         with whole_file(copy) as part:
             part.write_bytes(ray.get(file.content))
-    _local.cache_clear()
     return str(copy)
 
 
@@ -83,6 +97,16 @@ def private_folder(name: str) -> Path:
     return folder
 
 
-def _digest(path: str) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def mark_used(file: Path) -> None:
+    """Note that a file is used now, for `remove_old`. Raises FileNotFoundError if there is none."""
+    os.utime(file, ns=(time.time_ns(), file.stat().st_mtime_ns))
+
+
+def remove_old(files: Iterable[Path], kept: int) -> None:
+    """Remove all but the files that were used last. Other processes may do so at the same time."""
+    used: dict[Path, int] = {}
+    for file in files:
+        with suppress(FileNotFoundError):
+            used[file] = file.stat().st_atime_ns
+    for file in sorted(used, key=lambda each: -used[each])[kept:]:
+        file.unlink(missing_ok=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from tagweave.cluster.mapped_arrays import MappedArrays
+from tagweave.cluster.shared_file import mark_used, remove_old
+from tagweave.corpus.describe import digest
 from tagweave.corpus.whole_file import whole_file
 from tagweave.models.parts import Arrays
 
-_KEPT = 4  # models whose arrays stay in the folder
+_KEPT = 4  # models whose arrays stay in the folder, those used last
 
 
 def shared_arrays(folder: Path, model: Path | str, arrays: Callable[[], Arrays]) -> Arrays:
@@ -25,22 +27,21 @@ def shared_arrays(folder: Path, model: Path | str, arrays: Callable[[], Arrays])
     Raises:
         OSError: they cannot be written.
     """
-    with Path(model).open("rb") as stream:
-        key = hashlib.file_digest(stream, "sha256").hexdigest()
+    key = digest(str(model))
     file, entries = folder / f"{key}.arrays", folder / f"{key}.json"
-    if not (file.exists() and entries.exists()):
+    while True:
+        with suppress(FileNotFoundError):  # not there yet, or another process has just removed them as old
+            return _read(file, entries)
+        for pattern in ("*.arrays", "*.json"):  # processes that map a file keep what they have
+            remove_old(folder.glob(pattern), _KEPT - 1)
         with whole_file(file) as part:
             mapped = MappedArrays.write(part, arrays())
         with whole_file(entries) as part:
             part.write_text(json.dumps(mapped.entries), "utf-8")
-        _remove_old(folder)
+
+
+def _read(file: Path, entries: Path) -> Arrays:
+    for each in (file, entries):
+        mark_used(each)
     found = [(name, dtype, tuple(shape), at) for name, dtype, shape, at in json.loads(entries.read_text("utf-8"))]
     return MappedArrays(str(file), tuple(found)).read("c")
-
-
-def _remove_old(folder: Path) -> None:
-    """Remove all but the last models; processes that map them keep what they have."""
-    files = sorted(folder.glob("*.arrays"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for file in files[_KEPT:]:
-        file.with_suffix(".json").unlink(missing_ok=True)
-        file.unlink(missing_ok=True)
