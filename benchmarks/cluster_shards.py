@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import tagweave as tw
@@ -53,6 +53,6 @@ def _units(task: str) -> list[str]:
     return [between.join(sentence.forms) + "\n" for sentence in tw.load(str(corpora_folder() / folder / "train.txt"))]
 
 
-def same(paths: list[Path], whole: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> bool:
+def same(paths: list[Path], whole: Path) -> bool:
     """Whether files one after the other are a whole file, to the last byte."""
-    return b"".join(map(read, paths)) == whole.read_bytes()
+    return b"".join(path.read_bytes() for path in paths) == whole.read_bytes()
