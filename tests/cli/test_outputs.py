@@ -66,6 +66,8 @@ def ended(process: subprocess.Popen[bytes], is_begun, seconds: float = 240) -> N
 def test_tagging_that_is_terminated_leaves_nothing(segmenter, tmp_path):
     command = [*MAIN, "tag", str(segmenter), "-", "-o", str(tmp_path / "out")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdin.write("我们看着\n".encode())  # a line, and nothing more for now
+        process.stdin.flush()
         ended(process, lambda: list(tmp_path.glob("out.*.part")))
         assert process.stderr.read().endswith(b"tagweave: interrupted\n")
     assert not list(tmp_path.iterdir())

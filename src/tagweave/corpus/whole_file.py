@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import stat
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,8 @@ def whole_file(path: Path | str) -> Iterator[Path]:
         OSError: the file cannot be written; an existing one stays as it was.
     """
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
+    before = _state(target)
+    if before is not None and not stat.S_ISREG(before.st_mode):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     part = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
     try:
@@ -32,10 +34,18 @@ def whole_file(path: Path | str) -> Iterator[Path]:
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
     try:
-        mode = (target if target.exists() else part).stat().st_mode & 0o777
+        mode = (before or part.stat()).st_mode
         yield part
-        part.chmod(mode)  # a writer may have replaced the file
+        part.chmod(mode & 0o777)  # a writer may have replaced the file
         part.replace(target)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _state(path: Path) -> os.stat_result | None:
+    """What the file is; `None` if there is none. Asked once: another process may remove it in between."""
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
