@@ -9,7 +9,7 @@ import pytest
 
 import tagweave as tw
 from tagweave.cluster.executor import Executor
-from tagweave.cluster.in_process import InProcess
+from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus import sample
 from tagweave.front.plans import resolve
@@ -43,7 +43,7 @@ def test_a_training_gives_the_same_model_on_every_executor(
     plan: TrainingPlan, executor: Executor, tmp_path: Path
 ) -> None:
     there = carried_out(executor, plan_task(plan, executor, with_model=True))
-    here = carried_out(InProcess(), plan_task(plan, InProcess(), with_model=True))
+    here = carried_out(IN_PROCESS, plan_task(plan, IN_PROCESS, with_model=True))
     assert (there.score, there.curve) == (here.score, here.curve)
     models = [weights(result, tmp_path / name) for result, name in ((there, "there"), (here, "here"))]
     assert np.array_equal(models[0].chain.weights, models[1].chain.weights)
@@ -51,7 +51,7 @@ def test_a_training_gives_the_same_model_on_every_executor(
 
 
 def test_a_training_stops_when_it_is_told(plan: TrainingPlan) -> None:
-    result = carry_out(plan_task(plan, InProcess()), lambda curve: len(curve) == 2)
+    result = carry_out(plan_task(plan, IN_PROCESS), lambda curve: len(curve) == 2)
     assert result.cancelled
     assert len(result.curve) == 2
 

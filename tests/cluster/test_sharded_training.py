@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tagweave.cluster.executor import Executor
+from tagweave.cluster.in_process import IN_PROCESS
 from tagweave.cluster.processes import Processes
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus import sample
@@ -29,7 +30,6 @@ from tagweave.training.shard import CorpusPart
 from tagweave.training.sharded_problem import ShardedProblem
 from tagweave.training.task import Task
 from tests.cluster.calls import MortalShard
-from tests.cluster.in_process import InProcess
 
 CTB = str(sample.path("ctb.txt"))
 
@@ -41,7 +41,7 @@ def on_workers(
     """The sample corpus, twice, on workers."""
     _, outline = read_outline(path, recipe.task.name, None, 1.0)
     part = CorpusPart(SharedFile.of(path), outline, 0, outline.sentences)
-    with sharding.sharded_problem([part, part], recipe, (), executor or InProcess(), workers, SILENT) as problem:
+    with sharding.sharded_problem([part, part], recipe, (), executor or IN_PROCESS, workers, SILENT) as problem:
         yield problem
 
 
@@ -94,7 +94,8 @@ def test_a_long_shard_is_taken_block_by_block(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(sharding, "_LONG", 500)
     recipe = Recipe(Task("segtag"))
     with on_workers(recipe, 1) as problem:
-        [shard] = problem.objective.group.objects  # type: ignore[attr-defined]
+        [resident] = problem.objective.group.residents  # type: ignore[attr-defined]
+        shard = resident._object()
         objective = shard._over(problem.objective.aspect)
         order = objective.order(seed=0, iteration=0, batch=7)
         assert sorted(order) == list(range(len(objective)))

@@ -8,6 +8,7 @@ import typer
 
 from tagweave.cli import options
 from tagweave.cli.outputs import check_outputs
+from tagweave.cli.shards import check_alone, through_shards
 
 
 def complete(
@@ -37,13 +38,21 @@ def complete(
         "split_runs": split_runs,
         "non_projective": non_projective,
     }
-    from tagweave.cli.shards import check_alone, through_shards
-
     if cluster is not None:
         from tagweave.front.shards import complete_files
 
-        place = {"cluster": cluster, "workers": workers, "threads": threads, "text_column": text_column}
-        through_shards(complete_files, model, input, output=output, on_error=on_error, **place, **own)
+        through_shards(
+            complete_files,
+            model,
+            input,
+            output=output,
+            on_error=on_error,
+            cluster=cluster,
+            workers=workers,
+            threads=threads,
+            text_column=text_column,
+            **own,
+        )
         return
     check_alone(workers, on_error, text_column)
     from tagweave.front.loading import load_model

@@ -11,6 +11,7 @@ from tagweave.cli import options
 from tagweave.cli.errors import OptionError
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.printing import say
+from tagweave.cli.shards import check_alone, through_shards
 
 
 def convert(
@@ -65,21 +66,30 @@ def convert(
         "review": review,
         "retag": retag,
     }
-    from tagweave.cli.shards import check_alone, through_shards
-
+    if review_file and not review:
+        raise OptionError("found --review-file without --review, expected --review N as well")
     if cluster is not None:
         from tagweave.front.shards import convert_files
 
-        place = {"cluster": cluster, "workers": workers, "threads": threads, "text_column": text_column, "to": to}
-        through_shards(convert_files, model, input, output=output, on_error=on_error, **place, **own)
+        through_shards(
+            convert_files,
+            model,
+            input,
+            output=output,
+            on_error=on_error,
+            cluster=cluster,
+            workers=workers,
+            threads=threads,
+            text_column=text_column,
+            to=to,
+            **own,
+        )
         return
     check_alone(workers, on_error, text_column)
     from tagweave.cli.progress import counted
     from tagweave.front.loading import load_model
     from tagweave.streams.blocks import write_lines
 
-    if review_file and not review:
-        raise OptionError("found --review-file without --review, expected --review N as well")
     check_outputs([output, review_file], [model, input])
     review_list = load_model(model, threads).convert_file(
         input,

@@ -10,6 +10,7 @@ from tagweave.cli import options
 from tagweave.cli.harvest_options import Like, Sample, selection_note
 from tagweave.cli.outputs import check_outputs
 from tagweave.cli.printing import say
+from tagweave.cli.shards import check_alone, through_shards
 from tagweave.harvest.options import MarkupOptions
 
 
@@ -52,13 +53,12 @@ def markup(
         "sample": sample,
         "seed": seed,
     }
-    from tagweave.cli.shards import check_alone, through_shards
-
     if cluster is not None:
         from tagweave.front.shards import harvest_markup_shards
 
-        place = {"cluster": cluster, "workers": workers}
-        through_shards(harvest_markup_shards, pages, output=output, on_error=on_error, **place, **own)
+        through_shards(
+            harvest_markup_shards, pages, output=output, on_error=on_error, cluster=cluster, workers=workers, **own
+        )
         return
     check_alone(workers, on_error)
     from tagweave.cli.progress import counted

@@ -29,6 +29,8 @@ LOCAL = "local"
 """The address that means processes of this machine, without Ray."""
 AUTO = "auto"
 """The address that means the cluster of `RAY_ADDRESS`, else one that runs here, else one that is started here."""
+RETRIES = 10
+"""How often a call is repeated because its worker or machine died. One that kills every worker is given up at last."""
 
 
 class ClusterError(ValueError):

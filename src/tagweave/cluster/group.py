@@ -13,8 +13,8 @@ Arrays = Mapping[str, NDArray[Any]]
 Reply = tuple[Arrays, Any]
 """What methods of the objects return: arrays by name, and plain data."""
 
-RETRIES = 10
-"""How often a call is repeated because its worker died; a worker may be replaced any number of times."""
+PAUSE = 0.1
+"""Seconds between calls of `while_waiting`."""
 
 
 def nothing() -> None:

@@ -18,12 +18,10 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from tagweave.cluster.executor import ClusterError, Failure
-from tagweave.cluster.group import RETRIES, Arrays, Reply, Resident, nothing
+from tagweave.cluster.executor import RETRIES, ClusterError, Failure
+from tagweave.cluster.group import PAUSE, Arrays, Reply, Resident, nothing
 from tagweave.cluster.mapped_arrays import MappedArrays
 from tagweave.cluster.shared_file import private_folder
-
-_PAUSE = 0.1  # seconds between calls of `while_waiting`
 
 
 @dataclass
@@ -53,7 +51,7 @@ class _Worker:
     def answer(self, while_waiting: Callable[[], None]) -> Any:
         """The answer to the last message; raises EOFError if the process ends before."""
         assert self.connection is not None  # noqa: S101 - a message was sent
-        while not self.connection.poll(_PAUSE):
+        while not self.connection.poll(PAUSE):
             while_waiting()
         try:
             return self.connection.recv()

@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from tagweave import __version__
-from tagweave.cluster.executor import AUTO, ClusterError, Failure, Item, Result, attempt
-from tagweave.cluster.ray_group import RayGroup, ray_group
+from tagweave.cluster.executor import AUTO, RETRIES, ClusterError, Failure, Item, Result, attempt
+from tagweave.cluster.ray_group import RayGroup, ended_workers, first_line, ray_group
 from tagweave.cluster.shared_file import SharedFile
 
-_RETRIES = 10
-"""How often a call is repeated because its worker or machine died. One that kills every worker is given up at last."""
 _AHEAD = 4  # calls given to Ray for each worker: an autoscaler starts machines for those that wait
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is reported to anybody unless the user says so
@@ -54,7 +52,7 @@ class RayCluster:
         """See `Executor.outcomes`."""
         import ray
 
-        call = ray.remote(attempt).options(num_cpus=self.threads, max_retries=_RETRIES, name=function.__name__)
+        call = ray.remote(attempt).options(num_cpus=self.threads, max_retries=RETRIES, name=function.__name__)
         waiting = iter(items)
         running: dict[Any, Item] = {}
         try:
@@ -123,8 +121,8 @@ def _connect(address: str) -> None:
             _check_answers(address)
             ray.init(address, **settings)
     except (OSError, RuntimeError, ValueError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise ClusterError(f"found no Ray cluster at {address!r} ({reason}), expected one that runs") from error
+        found = f"found no Ray cluster at {address!r} ({first_line(error)})"
+        raise ClusterError(f"{found}, expected one that runs") from error
 
 
 def _check_answers(address: str) -> None:
@@ -161,12 +159,7 @@ def _result(reference: Any) -> Any:
         problem = str(error).strip().split("\n")[-1]
         return Failure(ClusterError(f"found a worker that cannot begin a call ({problem})"), str(error))
     except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.OutOfMemoryError) as error:
-        ended = f"found a call that ended {_RETRIES + 1} workers ({_first_line(error)})"
-        return Failure(ClusterError(ended), str(error))
+        return Failure(ended_workers(error), str(error))
     except ray.exceptions.RayError as error:  # nothing that a call is to blame for
         expected = "a cluster that runs; what is finished stays, and the same command continues"
-        raise ClusterError(f"found no more of the cluster ({_first_line(error)}), expected {expected}") from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]
+        raise ClusterError(f"found no more of the cluster ({first_line(error)}), expected {expected}") from error

@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tagweave.cluster.executor import ClusterError, Failure
-from tagweave.cluster.group import RETRIES, Arrays, Reply, Resident, nothing
-
-_PAUSE = 0.1  # seconds between calls of `while_waiting`
+from tagweave.cluster.executor import RETRIES, ClusterError, Failure
+from tagweave.cluster.group import PAUSE, Arrays, Reply, Resident, nothing
 
 
 @dataclass(frozen=True)
@@ -63,13 +61,12 @@ class _Actor:
 def _outcome(reference: Any, while_waiting: Callable[[], None]) -> Any:
     import ray
 
-    while not ray.wait([reference], timeout=_PAUSE)[0]:
+    while not ray.wait([reference], timeout=PAUSE)[0]:
         while_waiting()
     try:
         return ray.get(reference)
     except ray.exceptions.RayError as error:
-        problem = str(error).strip().split("\n")[0]
-        raise ClusterError(f"found a call that ended {RETRIES + 1} workers ({problem})") from error
+        raise ended_workers(error) from error
 
 
 @contextmanager
@@ -84,3 +81,13 @@ def ray_group(function: Callable[[Any], Any], items: Sequence[Any], processors: 
     finally:
         for each in actors:
             ray.kill(each)
+
+
+def ended_workers(error: Exception) -> ClusterError:
+    """The error of a call that ended every worker it was given to."""
+    return ClusterError(f"found a call that ended {RETRIES + 1} workers ({first_line(error)})")
+
+
+def first_line(error: Exception) -> str:
+    """What an error of Ray says before its trace."""
+    return str(error).strip().split("\n")[0]

@@ -97,7 +97,7 @@ def harvest_lexicon_files(
     from tagweave.corpus.text_file import read_lines
     from tagweave.harvest.lexicon import read
 
-    settings, texts, lists = LexiconOptions(**options), _paths(raw), _paths(lexicons)
+    settings, texts, lists = LexiconOptions(**options), paths(raw), paths(lexicons)
     selection = _selection(settings, (*texts, *lists))
     harvest, show = _lexicon_harvest(map(read, lists), settings), progress or _silently
 
@@ -147,7 +147,7 @@ def harvest_markup_files(
         As `harvest_markup`.
     """
     settings = MarkupOptions(**options)
-    selection = _selection(settings, _paths(pages))
+    selection = _selection(settings, paths(pages))
     files, harvest = page_files(pages, settings.format), _markup_harvest(settings)
     shown = (progress or _silently)(files, "pages")
     written = write_partial(selection.of(_marked(harvest, settings, shown)), output)
@@ -158,7 +158,7 @@ def page_files(pages: File | Iterable[File], format: str | None = None) -> list[
     """The files of pages, also those in folders, each with its format. Raises as `tagweave.harvest.page.find`."""
     from tagweave.harvest.page import find
 
-    return [file for page in _paths(pages) for file in find(page, format)]
+    return [file for page in paths(pages) for file in find(page, format)]
 
 
 def lexicon_matcher(lexicons: Iterable[Any], options: LexiconOptions) -> LexiconMatcher:
@@ -192,7 +192,7 @@ def _marked(harvest: MarkupHarvest, options: MarkupOptions, files: Iterable[tupl
 def _selection(options: HarvestOptions, inputs: tuple[str, ...] = ()) -> Selection:
     from tagweave.harvest.selection import Selection
 
-    return Selection(_paths(options.like), options.sample, options.seed, inputs)
+    return Selection(paths(options.like), options.sample, options.seed, inputs)
 
 
 def _corpus(sentences: Iterable[Sentence], guideline: str) -> Corpus:
@@ -224,7 +224,8 @@ def write_partial(sentences: Iterable[Sentence], output: File) -> int:
     return count
 
 
-def _paths(files: File | Iterable[File]) -> tuple[str, ...]:
+def paths(files: File | Iterable[File]) -> tuple[str, ...]:
+    """The paths of one file or several."""
     return (fspath(files),) if isinstance(files, (str, PathLike)) else tuple(fspath(each) for each in files)
 
 

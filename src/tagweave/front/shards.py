@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from os import PathLike, fspath
+from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tagweave.cluster.executor import LOCAL, executor_at
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.front.file_options import ConvertOptions, LabelOptions
+from tagweave.front.harvest import harvest_markup_files, lexicon_matcher, paths, write_partial
 from tagweave.front.model import File, Model
 from tagweave.harvest.options import HarvestOptions, LexiconOptions, MarkupOptions
 from tagweave.shards.errors import ShardError
@@ -78,8 +79,7 @@ def harvest_lexicon_shards(
     `options` may have fields of `LexiconOptions` but `like` and `sample`, which choose among all sentences.
     """
     place, own = _divided(options)
-    paths = _several(lexicons)
-    return _harvest(place, LexiconOptions(**own), tuple(map(SharedFile.of, paths)), inputs, output)
+    return _harvest(place, LexiconOptions(**own), tuple(map(SharedFile.of, paths(lexicons))), inputs, output)
 
 
 def harvest_markup_shards(pages: File | Iterable[File], output: File, **options: Any) -> Counts:
@@ -101,7 +101,7 @@ def _harvest(
 ) -> Counts:
     if options.like or options.sample is not None:
         raise ShardError("found --like or --sample with --cluster, expected it without: a shard is read on its own")
-    return place.carry_out(_HarvestWork(lexicons, options), _several(inputs), output)
+    return place.carry_out(_HarvestWork(lexicons, options), paths(inputs), output)
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _patterns(inputs: File | Iterable[File], has_guideline: bool) -> tuple[list[
     Raises:
         ShardError: they name different ones.
     """
-    parsed = [_parsed(each, has_guideline) for each in _several(inputs)]
+    parsed = [_parsed(each, has_guideline) for each in paths(inputs)]
     names = {(each.guideline, each.layer) for each in parsed}
     if len(names) > 1:
         raise ShardError("found inputs of several guidelines or layers, expected one: a run is of one kind")
@@ -164,15 +164,11 @@ def _parsed(argument: str, has_guideline: bool) -> _Input:
     return _Input(rest, guideline, layer or None)
 
 
-def _several(files: File | Iterable[File]) -> list[str]:
-    return [fspath(each) for each in ([files] if isinstance(files, (str, PathLike)) else files)]
-
-
 def _through_model(
     command: Command, model: Model | File, inputs: File | Iterable[File], output: File, options: Mapping[str, Any]
 ) -> Counts:
     place, own = _divided(options)
-    then = _several(own.pop("then", ()))
+    then = paths(own.pop("then", ()))
     settings = _settings(command, own)
     patterns, guideline, layer = _patterns(inputs, command == "convert")
     with ExitStack() as stack:
@@ -289,7 +285,6 @@ class _HarvestWork:
     def carry_out(self, source: str, target: str) -> list[str]:
         """See `Work.carry_out`."""
         from tagweave.corpus.text_file import read_lines
-        from tagweave.front.harvest import harvest_markup_files, write_partial
         from tagweave.harvest.annotation import LexiconHarvest
 
         if self.lexicons:
@@ -303,7 +298,6 @@ class _HarvestWork:
 @cache
 def _matcher(work: _HarvestWork) -> LexiconMatcher:
     """What finds the words of the lexicons, in the memory of this worker."""
-    from tagweave.front.harvest import lexicon_matcher
     from tagweave.harvest.lexicon import read
 
     assert isinstance(work.options, LexiconOptions)  # noqa: S101 - lexicons come with them

@@ -42,10 +42,8 @@ class Problem:
 
     def pointwise(self) -> Problem:
         """The same problem without the weights of transitions and edges, which stay as they are."""
-        parameters = replace(self.model.linear, transitions=False, edges=False)
-        return Problem(
-            replace(self.model, parameters=parameters), self.objective.with_parameters(parameters), self.sets
-        )
+        model = pointwise_model(self.model)
+        return Problem(model, self.objective.with_parameters(model.linear), self.sets)
 
     def with_weights(self, weights: NDArray[Any]) -> Problem:
         """The same problem with other initial weights."""
@@ -93,6 +91,11 @@ class AnyProblem(Protocol):
     def summary(self, recipe: Recipe) -> list[str]:
         """See `Problem.summary`."""
         ...
+
+
+def pointwise_model(model: ChainModel) -> ChainModel:
+    """The model without the weights of transitions and edges."""
+    return replace(model, parameters=replace(model.linear, transitions=False, edges=False))
 
 
 def mostly_unknown(model: ChainModel, known: int, tokens: int) -> bool:

@@ -28,7 +28,7 @@ from tagweave.learning.trainer import Trainer
 from tagweave.models.chain import ChainModel
 from tagweave.models.layout import Layout
 from tagweave.training.fit import empty_model, no_evidence
-from tagweave.training.problem import mostly_unknown
+from tagweave.training.problem import mostly_unknown, pointwise_model
 from tagweave.training.recipe import Recipe, in_batches
 from tagweave.training.shard import CorpusPart, shards_of
 from tagweave.training.summary import size_lines
@@ -70,9 +70,8 @@ class ShardedProblem:
 
     def pointwise(self) -> ShardedProblem:
         """See `Problem.pointwise`."""
-        parameters = replace(self.model.linear, transitions=False, edges=False)
         objective = replace(self.objective, aspect=self.objective.aspect._replace(pointwise=True))
-        return replace(self, model=replace(self.model, parameters=parameters), objective=objective)
+        return replace(self, model=pointwise_model(self.model), objective=objective)
 
     def with_weights(self, weights: NDArray[Any]) -> ShardedProblem:
         """See `Problem.with_weights`."""
