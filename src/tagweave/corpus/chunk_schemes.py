@@ -10,13 +10,17 @@ a letter (chunks without types) or `LETTER-TYPE`.
 
 Under candidates, a sequence of labels is allowed if each position's label is a candidate, and consistent if the scheme
 codes some chunks that way. Conversion gives each position exactly the labels that it has in the conversions of the
-consistent allowed sequences; no independent sets of labels can be narrower. Types are an open list, so a position stays
-unknown if any type is possible, even if some labels (O, for example) are not.
+consistent allowed sequences; no independent sets of labels can be narrower. Types are an open list: `B-*` stands for
+`B` with any type, and `!B-X` for every label but that one.
+
+Annotators mark whole chunks. So a chunk of IOB1 or IOB2 that is followed by an unknown position ends there; if its
+right end is unknown as well, the next position says what may follow: `B-*|I-X|O`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -34,15 +38,18 @@ SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 _LETTERS = {"IOB1": "BI", "IOB2": "BI", "BIOES": "BIES"}
 _PREFERENCE: tuple[Scheme, ...] = ("IOB2", "IOB1", "BIOES")
-_ANY = object()
+_ANY = "*"
+_CACHED = 1 << 16  # steps of distinct positions; a corpus has few
 
 
 class _Label(NamedTuple):
     letter: str
-    type: object = None  # `_ANY` stands for every type that the sentence does not name
+    type: str | None = None  # `_ANY` stands for every type that the sentence does not name
 
 
+_Labels = tuple[_Label, ...]
 _OUTSIDE = _Label("O")
+_EDGE: _Labels = (_OUTSIDE,)
 
 
 def detect(corpus: Corpus, layer: str | None = None) -> Scheme:
@@ -110,17 +117,26 @@ def _covered(labels: Iterable[str], target: Scheme) -> tuple[str, ...]:
 
 
 def _converted(sentence: Sentence, layer: str, source: Scheme, target: Scheme) -> Layer:
-    feasible = _feasible(sentence, layer, source)
-    before, after = [[_OUTSIDE], *feasible[:-1]], [*feasible[1:], [_OUTSIDE]]
-    return tuple(
-        _labels_between(last, labels, following, source, target)
-        for last, labels, following in zip(before, feasible, after, strict=True)
-    )
+    feasible, positions = _feasible(sentence, layer, source), sentence.layers[layer]
+    before, after = [_EDGE, *feasible[:-1]], [*feasible[1:], _EDGE]
+    named, converted = _types(positions), []
+    for last, labels, following, candidates in zip(before, feasible, after, positions, strict=True):
+        is_closed = target == "BIOES" or not _goes_on(source, last, labels, candidates is None)
+        spelled = _labels_between(last, labels, following, source, target)
+        converted.append(_candidates(spelled, named, target, candidates is None, is_closed))
+    return tuple(converted)
 
 
-def _labels_between(
-    before: list[_Label], labels: list[_Label], after: list[_Label], source: Scheme, target: Scheme
-) -> Candidates:
+@lru_cache(_CACHED)
+def _goes_on(source: Scheme, last: _Labels, labels: _Labels, unknown: bool) -> bool:
+    """Whether a position after one that is certainly in a chunk may continue the chunk."""
+    if not _is_inside(last) or (unknown and source != "BIOES"):
+        return False
+    return any(_continues(before, label) for before in last for label in labels)
+
+
+@lru_cache(_CACHED)
+def _labels_between(before: _Labels, labels: _Labels, after: _Labels, source: Scheme, target: Scheme) -> _Labels:
     """The labels of one position in the target scheme. Given its own label, the two sides are independent."""
     targets: dict[_Label, None] = {}
     for label in labels:
@@ -128,7 +144,24 @@ def _labels_between(
         ends = {not _continues(label, following) for following in after if _may_follow(source, label, following)}
         for (starts, beside), end in product(sorted(lefts), sorted(ends)):
             targets[_spelled(target, label, starts, beside, end)] = None
-    return None if any(label.type is _ANY for label in targets) else tuple(map(_text, targets))
+    return tuple(targets)
+
+
+@lru_cache(_CACHED)
+def _candidates(
+    labels: _Labels, named: tuple[str | None, ...], target: Scheme, unknown: bool, is_closed: bool
+) -> Candidates:
+    """The labels as candidates. What was unknown stays unknown, unless that would end a chunk which may go on."""
+    wild = {label.letter for label in labels if label.type == _ANY}
+    is_whole = len(labels) == len(_LETTERS[target]) * (len(named) + 1) + 1
+    if wild and is_closed and (unknown or is_whole):
+        return None
+    return tuple(_text(each) for each in labels if each.type == _ANY or each.letter not in wild)
+
+
+def _is_inside(labels: _Labels) -> bool:
+    """Whether a position is certainly in a chunk."""
+    return _OUTSIDE not in labels
 
 
 def _left(last: _Label, label: _Label) -> tuple[bool, bool]:
@@ -161,42 +194,78 @@ def _may_follow(scheme: Scheme, last: _Label, label: _Label) -> bool:
     return _continues(last, label) == (last.letter in "BI") == (label.letter in "IE")
 
 
-def _feasible(sentence: Sentence, layer: str, scheme: Scheme) -> list[list[_Label]]:
+def _feasible(sentence: Sentence, layer: str, scheme: Scheme) -> list[_Labels]:
     """For each position, the labels on some allowed consistent sequence: a pass forward, then one backward."""
     options = _options(sentence, layer, scheme)
-    last = [_OUTSIDE]
+    last = _EDGE
     for number, labels in enumerate(options, 1):
-        reached = [label for label in labels if any(_may_follow(scheme, each, label) for each in last)]
+        closes = sentence.layers[layer][number - 1] is None
+        reached = _reached(scheme, last, labels, closes)
         if not reached:
             raise _inconsistent(sentence, scheme, labels, number, last)
         options[number - 1] = last = reached
-    following = [_OUTSIDE]
+    following = _EDGE
     for number in range(len(options), 0, -1):
         labels = options[number - 1]
-        leading = [label for label in labels if any(_may_follow(scheme, label, each) for each in following)]
+        leading = _leading(scheme, labels, following)
         if not leading:  # only at the end: before it, every label has a successor from the pass forward
             raise _inconsistent(sentence, scheme, following, number + 1, labels)
         options[number - 1] = following = leading
     return options
 
 
-def _options(sentence: Sentence, layer: str, scheme: Scheme) -> list[list[_Label]]:
-    parsed = {each: [_parse(label) for label in each] for each in set(sentence.layers[layer]) if each is not None}
-    types = dict.fromkeys(label.type for labels in parsed.values() for label in labels if label != _OUTSIDE)
-    every = [_OUTSIDE, *(_Label(letter, each) for each in (*types, _ANY) for letter in _LETTERS[scheme])]
-    options = []
-    for number, candidates in enumerate(sentence.layers[layer], 1):
-        labels = every if candidates is None else parsed[candidates]
-        if strange := [label for label in labels if label.letter not in _LETTERS[scheme] + "O"]:
+@lru_cache(_CACHED)
+def _reached(scheme: Scheme, last: _Labels, labels: _Labels, unknown: bool) -> _Labels:
+    """The labels that may follow; an unknown position does not continue a chunk that IOB leaves open."""
+    closes = unknown and scheme != "BIOES" and _is_inside(last)
+    return tuple(
+        label
+        for label in labels
+        if any(_may_follow(scheme, each, label) and not (closes and _continues(each, label)) for each in last)
+    )
+
+
+@lru_cache(_CACHED)
+def _leading(scheme: Scheme, labels: _Labels, following: _Labels) -> _Labels:
+    return tuple(label for label in labels if any(_may_follow(scheme, label, each) for each in following))
+
+
+def _types(layer: Layer) -> tuple[str | None, ...]:
+    """The types that a layer names, in their order."""
+    parsed = (_parse(label.removeprefix("!")) for each in dict.fromkeys(layer) for label in each or ())
+    return tuple(dict.fromkeys(label.type for label in parsed if label != _OUTSIDE and label.type != _ANY))
+
+
+def _options(sentence: Sentence, layer: str, scheme: Scheme) -> list[_Labels]:
+    positions = sentence.layers[layer]
+    named = _types(positions)
+    options = {each: _expanded(each, named, scheme) for each in set(positions)}
+    for number, candidates in enumerate(positions, 1):
+        if strange := [each for each in options[candidates] if each.letter not in _LETTERS[scheme] + "O"]:
             expected = f"O or {' '.join(_LETTERS[scheme])} with -TYPE in the scheme {scheme}"
             raise CorpusError(f"the label {_text(strange[0])!r} at token {number}", expected, *sentence.location)
-        options.append(labels)
-    return options
+    return [options[candidates] for candidates in positions]
 
 
-def _inconsistent(
-    sentence: Sentence, scheme: Scheme, labels: list[_Label], number: int, last: list[_Label]
-) -> CorpusError:
+@lru_cache(_CACHED)
+def _expanded(candidates: Candidates, named: tuple[str | None, ...], scheme: Scheme) -> _Labels:
+    """The labels that candidates stand for, if a sentence names these types."""
+    every = (_OUTSIDE, *(_Label(letter, each) for each in (*named, _ANY) for letter in _LETTERS[scheme]))
+    if candidates is None:
+        return every
+    labels: list[_Label] = []
+    for text in candidates:
+        label = _parse(text.removeprefix("!"))
+        if text.startswith("!"):
+            labels += [each for each in every if each != label and (each.letter, label.type) != (label.letter, _ANY)]
+        elif label.type == _ANY:
+            labels += [_Label(label.letter, each) for each in (*named, _ANY)]
+        else:
+            labels.append(label)
+    return tuple(dict.fromkeys(labels))
+
+
+def _inconsistent(sentence: Sentence, scheme: Scheme, labels: _Labels, number: int, last: _Labels) -> CorpusError:
     if number > len(sentence):
         found = f"{_listed(last)} at the last token"
     else:
@@ -205,7 +274,7 @@ def _inconsistent(
 
 
 def _listed(labels: Iterable[_Label]) -> str:
-    return "|".join("any" if label.type is _ANY else _text(label) for label in labels)
+    return "|".join(map(_text, labels))
 
 
 def _parse(label: str) -> _Label:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tagweave.corpus.errors import CorpusError
+
+if TYPE_CHECKING:
+    from tagweave.corpus.spans import SpanCandidates
 
 Candidates = tuple[str, ...] | None
 """The labels that a position still allows; `None` allows every label."""
@@ -104,6 +107,18 @@ class Sentence:
     def with_layer(self, name: str, layer: Iterable[Candidates]) -> Sentence:
         """The same sentence with one layer added or replaced."""
         return replace(self, layers={**self.layers, name: tuple(layer)})
+
+    def spans(self, layer: str) -> tuple[SpanCandidates, ...]:
+        """The spans of a layer of labels in IOB2. Raises as `tagweave.corpus.spans.spans_of`, or KeyError."""
+        from tagweave.corpus.spans import spans_of
+
+        return spans_of(self.layers[layer], self.location)
+
+    def with_spans(self, layer: str, groups: Iterable[SpanCandidates], elsewhere: Candidates = ("O",)) -> Sentence:
+        """The sentence with a layer of labels in IOB2 that spans allow. Raises as `tagweave.corpus.spans.labels_of`."""
+        from tagweave.corpus.spans import labels_of
+
+        return self.with_layer(layer, labels_of(groups, len(self), elsewhere, self.location))
 
     def with_layers_of(self, names: Collection[str]) -> Sentence:
         """The same sentence with only these layers of labels."""

@@ -1,0 +1,195 @@
+"""Spans: chunks of tokens with a type (entities, phrases), as a view of a layer of labels in IOB2.
+
+A layer of spans is a sequence of groups. A group holds alternatives of label and boundary, one of which is true; most
+groups have one alternative. As evidence for labels, alternatives become sets of labels at each token, so
+
+    (Span(0, 2, "PER"),)                        B-PER   I-PER
+    (Span(0, 2, "PER"), Span(0, 2, "ORG"))      B-PER|B-ORG   I-PER|I-ORG
+    (Span(0, 2, None),)                         B-*   I-*                something, of unknown type
+    (Span(0, None, "PER"),)                     B-PER   B-*|I-PER|O      its right end is unknown
+    (Span(0, 2, "PER"), Span(0, 1, "PER"))      B-PER   B-*|I-PER|O
+    (Span(0, 2, "PER"), Span(0, 2, "O"))        B-PER|O   I-PER|O        perhaps no entity
+
+and the transitions of the scheme do the rest. What no group covers is `elsewhere`: `O`, or unknown. A group that is
+followed by an unknown position ends there (`chunk_schemes`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tagweave.corpus.errors import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tagweave.corpus.sentence import Candidates, Layer, Location
+
+OUTSIDE = "O"
+_ANY = "*"
+
+
+class Span(NamedTuple):
+    """The tokens start .. stop - 1, and their type.
+
+    Attributes:
+        start: the first token, from 0.
+        stop: the token after the last one; `None`: the right end is unknown.
+        label: the type; `None`: some type, which is unknown; `O`: these tokens are in no span.
+    """
+
+    start: int
+    stop: int | None
+    label: str | None
+
+
+SpanCandidates = tuple[Span, ...]
+"""The alternatives of one span; exactly one is true."""
+
+
+def labels_of(
+    groups: Iterable[SpanCandidates],
+    length: int,
+    elsewhere: Candidates = (OUTSIDE,),
+    location: Location | tuple[str, int] = ("", 0),
+) -> Layer:
+    """The labels in IOB2 that spans allow.
+
+    Args:
+        groups: the spans, in any order.
+        length: the number of tokens.
+        elsewhere: the candidates of tokens that no group covers; `None`: unknown.
+        location: of the sentence, for messages.
+
+    Raises:
+        CorpusError: an empty group, a span without tokens or beyond the sentence, or groups that overlap.
+    """
+    labels: list[Candidates] = [elsewhere] * length
+    end = 0
+    for group in sorted(groups):
+        _check(group, length, end, location)
+        start, end = group[0].start, _end(group)
+        for at in range(start, end):
+            labels[at] = _union(_at(span, at, elsewhere, at > start) for span in group)
+        _follow(labels, group, end, elsewhere)
+    return tuple(labels)
+
+
+def _check(group: SpanCandidates, length: int, end: int, location: Location | tuple[str, int]) -> None:
+    if not group:
+        raise CorpusError("a span without alternatives", "at least one", *location)
+    for start, stop, _ in group:
+        if not 0 <= start < length or not start < (start + 1 if stop is None else stop) <= length:
+            raise CorpusError(f"the span {start}:{stop}", f"tokens from 0 to {length}", *location)
+    if min(span.start for span in group) < end:
+        found = f"the span {group[0].start}:{group[0].stop}, which overlaps the one before it"
+        raise CorpusError(found, "spans that neither overlap nor nest: a label per token cannot hold both", *location)
+
+
+def _end(group: SpanCandidates) -> int:
+    return max(span.start + 1 if span.stop is None else span.stop for span in group)
+
+
+def _at(span: Span, at: int, elsewhere: Candidates, inside: bool) -> Candidates:
+    """What one alternative allows at a token of its group."""
+    kind = _ANY if span.label is None else span.label
+    if span.start <= at and (span.stop is None or at < span.stop):
+        if kind == OUTSIDE:
+            return (OUTSIDE,)
+        if at == span.start:
+            return (f"B-{kind}",)
+        return (f"I-{kind}",) if span.stop is not None else (f"I-{kind}", *_new(elsewhere))
+    return _new(elsewhere) if inside else elsewhere
+
+
+def _new(elsewhere: Candidates) -> tuple[str, ...]:
+    """Candidates of a token that is covered by no span and does not continue one."""
+    return (f"B-{_ANY}", OUTSIDE) if elsewhere is None else elsewhere
+
+
+def _union(parts: Iterable[Candidates]) -> Candidates:
+    names: dict[str, None] = {}
+    for part in parts:
+        if part is None:
+            return None
+        names.update(dict.fromkeys(part))
+    wild = {name[:2] for name in names if name.endswith(f"-{_ANY}")}
+    return tuple(sorted(name for name in names if name[:2] not in wild or name.endswith(f"-{_ANY}")))
+
+
+def _follow(labels: list[Candidates], group: SpanCandidates, end: int, elsewhere: Candidates) -> None:
+    """What stands after a group: it may go on if its right end is unknown, and does not otherwise."""
+    more = [f"I-{_ANY if span.label is None else span.label}" for span in group if span.stop is None]
+    if end >= len(labels):
+        return
+    if elsewhere is None:
+        last = labels[end - 1]
+        ends = last == (OUTSIDE,) or (last is not None and all(name[0] in "BI" for name in last))
+        if more or not ends:
+            labels[end] = _union([_new(None), tuple(more)])
+    elif more:
+        for at in range(end, len(labels)):
+            labels[at] = _union([elsewhere, tuple(more)])
+
+
+def spans_of(layer: Layer, location: Location | tuple[str, int] = ("", 0)) -> tuple[SpanCandidates, ...]:
+    """The spans of labels in IOB2, from left to right: the way back from `labels_of`.
+
+    Of a layer with unknown positions, tokens that are certainly in no span are spans of the label `O`; of a layer
+    without, everything outside the spans is `O` anyway.
+
+    Raises:
+        CorpusError: labels that are not in IOB2, or a span whose left end is unknown.
+    """
+    groups: list[SpanCandidates] = []
+    partial, at = any(each is None or _begins_anyway(each) for each in layer), 0
+    while at < len(layer):
+        candidates = layer[at]
+        begins = [name for name in candidates or () if name[:2] == "B-"]
+        if begins and candidates is not None and not _begins_anyway(candidates):
+            group, at = _group(layer, at, begins)
+            groups.append(group)
+        elif candidates == (OUTSIDE,) and partial:
+            stop = next((t for t in range(at, len(layer)) if layer[t] != (OUTSIDE,)), len(layer))
+            groups.append((Span(at, stop, OUTSIDE),))
+            at = stop
+        else:
+            _check_start(candidates, at, location)
+            at += 1
+    return tuple(groups)
+
+
+def _begins_anyway(candidates: tuple[str, ...]) -> bool:
+    """Whether the candidates say no more than that nothing goes on."""
+    return f"B-{_ANY}" in candidates and OUTSIDE in candidates
+
+
+def _check_start(candidates: Candidates, at: int, location: Location | tuple[str, int]) -> None:
+    for name in candidates or ():
+        if name != OUTSIDE and not _begins_anyway(candidates or ()):
+            expected = "O or B-TYPE where a span may begin, as in IOB2"
+            raise CorpusError(f"the label {name!r} at token {at + 1}", expected, *location)
+
+
+def _group(layer: Layer, start: int, begins: list[str]) -> tuple[SpanCandidates, int]:
+    """The alternatives of the span that begins at a token, and the first token after all of them."""
+    spans = [span for name in begins for span in _alternatives(layer, start, name[2:])]
+    end = max(start + 1 if span.stop is None else span.stop for span in spans)
+    if OUTSIDE in (layer[start] or ()):
+        spans.append(Span(start, end, OUTSIDE))
+    return tuple(spans), end
+
+
+def _alternatives(layer: Layer, start: int, kind: str) -> Iterator[Span]:
+    """The spans of one type that may begin at a token: one for each right end."""
+    label, more = None if kind == _ANY else kind, {f"I-{kind}", f"I-{_ANY}"}
+    for stop in range(start + 1, len(layer) + 1):
+        following = layer[stop] if stop < len(layer) else (OUTSIDE,)
+        goes_on = following is not None and not more.isdisjoint(following)
+        if goes_on and stop + 1 < len(layer) and layer[stop + 1] is None and _begins_anyway(following or ()):
+            yield Span(start, None, label)
+            return
+        if following is None or {name[0] for name in following} != {"I"}:
+            yield Span(start, stop, label)
+        if not goes_on:
+            return

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.spans import Span, labels_of, spans_of
+
+ANY = ("B-*", "O")
+
+
+@pytest.mark.parametrize(
+    ("group", "labels"),
+    [
+        ([Span(0, 2, "X")], [("B-X",), ("I-X",), None, None]),
+        ([Span(0, 2, "X"), Span(0, 2, "Y")], [("B-X", "B-Y"), ("I-X", "I-Y"), None, None]),
+        ([Span(1, 3, None)], [None, ("B-*",), ("I-*",), None]),
+        ([Span(0, None, "X")], [("B-X",), ("B-*", "I-X", "O"), None, None]),
+        ([Span(0, 1, "X"), Span(0, 2, "X")], [("B-X",), ("B-*", "I-X", "O"), ANY, None]),
+        ([Span(0, 2, "X"), Span(0, 2, "O")], [("B-X", "O"), ("I-X", "O"), ANY, None]),
+        ([Span(0, 2, "O")], [("O",), ("O",), None, None]),
+    ],
+)
+def test_spans_as_evidence_where_all_else_is_unknown(group, labels):
+    assert labels_of([tuple(group)], 4, None) == tuple(labels)
+
+
+def test_spans_as_evidence_where_all_else_is_outside():
+    groups = [(Span(0, 1, "X"),), (Span(1, 2, "X"),), (Span(2, None, "Y"),)]
+    assert labels_of(groups, 5) == (("B-X",), ("B-X",), ("B-Y",), ("I-Y", "O"), ("I-Y", "O"))
+
+
+@st.composite
+def layers(draw):
+    """Spans, one after the other, in 7 tokens, with alternatives of label and boundary."""
+    groups, at, length = [], 0, 7
+    while (start := at + draw(st.integers(0, 2))) < length:
+        stops = st.lists(st.integers(start + 1, length), min_size=1, max_size=2, unique=True)
+        names = draw(st.sampled_from([["X"], ["X", "Y"], [None], ["O"]]))
+        ends = draw(stops) if len(names) == 1 and names != ["O"] else draw(stops)[:1]
+        groups.append(tuple(Span(start, stop, name) for name in names for stop in sorted(ends)))
+        at = max(ends)
+    return groups, length, draw(st.sampled_from([("O",), None]))
+
+
+@given(layers())
+def test_labels_and_spans_are_two_views_of_one_thing(drawn):
+    groups, length, elsewhere = drawn
+    labels = labels_of(groups, length, elsewhere)
+    back = spans_of(labels)
+    assert labels_of(back, length, elsewhere) == labels
+    if all(len(group) == 1 and group[0].label != "O" for group in groups):
+        assert list(back) == groups
+
+
+def test_a_sentence_has_both_views():
+    sentence = Sentence(("a", "b", "c")).with_spans("entity", [(Span(0, 2, "PER"),)])
+    assert sentence.layers["entity"] == (("B-PER",), ("I-PER",), ("O",))
+    assert sentence.spans("entity") == ((Span(0, 2, "PER"),),)
+
+
+@pytest.mark.parametrize(
+    ("groups", "found"),
+    [
+        ([(Span(0, 3, "X"),), (Span(1, 2, "Y"),)], "overlaps"),
+        ([(Span(0, 4, "X"),)], "the span 0:4"),
+        ([(Span(2, 2, "X"),)], "the span 2:2"),
+        ([()], "without alternatives"),
+    ],
+)
+def test_spans_that_labels_cannot_hold_are_refused(groups, found):
+    with pytest.raises(CorpusError, match=found):
+        labels_of(groups, 3)
+
+
+def test_labels_that_are_not_in_iob2_are_refused():
+    with pytest.raises(CorpusError, match="'I-X' at token 2"):
+        spans_of((None, ("I-X",)))
