@@ -144,9 +144,9 @@ def test_unknown_names():
 
 
 def test_the_trie_shares_prefixes():
-    trie = Trie(["甲乙", "甲", "甲丙", "乙"], [5, 6, 7, 8])
+    trie = Trie(["甲乙", "甲", "甲丙", "乙"], [5, 6, 7, 8]).nodes
     assert (len(trie.label), trie.root[ord("甲")], trie.root[ord("乙")]) == (4, 1, 0)
-    assert trie.word.tolist() == [8, 6, 7, 5]  # 丙 is before 乙 in order of code points
+    assert trie.entry.tolist() == [8, 6, 7, 5]  # 丙 is before 乙 in order of code points
     assert trie.child.tolist() == [2, 2, 4, 4, 4]
 
 

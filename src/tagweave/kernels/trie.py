@@ -1,4 +1,4 @@
-"""The trie of a lexicon as arrays, and the spans of a text where its words occur."""
+"""The trie of a lexicon as arrays, and the spans of a text where its words occur; the same for any symbols."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _RUN = ("Lu", "Ll", "Lt", "Nd", "Mn")
 
 
 class Spans(NamedTuple):
-    """Words in a text, from left to right.
+    """Words in a text, or phrases among tokens, from left to right.
 
-    points[start[k]:stop[k]] is the word with the number word[k]; int64[K], int64[K], int32[K].
+    symbols[start[k]:stop[k]] is the entry with the number word[k]; int64[K], int64[K], int32[K].
     """
 
     start: NDArray[np.int64]
@@ -43,39 +43,78 @@ def run_characters() -> NDArray[np.bool_]:
     return np.fromiter((category(chr(point)) in _RUN for point in range(_POINTS)), np.bool_, _POINTS)
 
 
+class SymbolTrie:
+    """A trie of rows of symbols, as arrays for `tagweave.kernels.matching`.
+
+    Args:
+        symbols: int32, all rows one after the other, each number below `size`.
+        ptr: int64[R + 1], where every row begins; rows are different, not empty, and rise.
+        entries: int32[R], the number of each row in matches.
+        size: how many symbols there are.
+    """
+
+    def __init__(
+        self, symbols: NDArray[np.int32], ptr: NDArray[np.int64], entries: NDArray[np.int32], size: int
+    ) -> None:
+        lengths = np.diff(ptr)
+        common, counts = np.zeros(len(lengths), np.int64), np.zeros(lengths.max(initial=0) + 2, np.int64)
+        kernels.count_nodes(symbols, ptr, common, counts)
+        nodes, following = int(counts.sum()), np.cumsum(counts) - counts
+        following = np.append(following, nodes)
+        self.root = np.full(size + 1, kernels.NONE, np.int32)
+        self.label, self.entry = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
+        self.child = np.empty(nodes + 1, np.int32)
+        kernels.grow(symbols, ptr, common, following, entries, self.label, self.child, self.entry, self.root)
+
+    def match(self, symbols: NDArray[np.int32], border: NDArray[np.bool_]) -> Spans:
+        """The entries that maximum matching finds from left to right, without overlaps.
+
+        `border` bool[n + 1]: whether an entry may begin or end before each symbol, and after the last one.
+        """
+        return self._spans(kernels.match, symbols, border, len(symbols))
+
+    def occurrences(self, symbols: NDArray[np.int32], border: NDArray[np.bool_]) -> Spans:
+        """All occurrences of all entries, overlapping others or not; arguments as for `match`."""
+        return self._spans(kernels.occurrences, symbols, border, len(symbols))
+
+    def _spans(
+        self, kernel: Callable[..., int], symbols: NDArray[np.int32], border: NDArray[np.bool_], capacity: int
+    ) -> Spans:
+        """The spans that a kernel finds; `capacity` is that of the first attempt."""
+        spans = Spans(np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.int32))
+        count = kernel(symbols, border, self.root, self.label, self.child, self.entry, *spans)
+        return spans.only(slice(count)) if count <= capacity else self._spans(kernel, symbols, border, count)
+
+
 class Trie:
-    """The trie of words, as arrays for `tagweave.kernels.matching`.
+    """The trie of words, whose symbols are their code points.
 
     Args:
         words: distinct and non-empty.
         numbers: the number of each word in matches.
+
+    Attributes:
+        nodes: the trie of code points.
     """
 
     def __init__(self, words: Sequence[str], numbers: Sequence[int]) -> None:
         order = sorted(range(len(words)), key=words.__getitem__)
-        points = code_points("".join(words[i] for i in order))
         lengths = np.fromiter((len(words[i]) for i in order), np.int64, len(order))
-        ptr = np.concatenate([[0], np.cumsum(lengths)])
-        common, counts = np.zeros(len(order), np.int64), np.zeros(lengths.max(initial=0) + 2, np.int64)
-        kernels.count_nodes(points, ptr, common, counts)
-        size, following = int(counts.sum()), np.cumsum(counts) - counts
-        following = np.append(following, size)
-        self.root = np.full(_POINTS, kernels.NONE, np.int32)
-        self.label, self.word = np.empty(size, np.int32), np.empty(size, np.int32)
-        self.child = np.empty(size + 1, np.int32)
-        chosen = np.array([numbers[i] for i in order], np.int32)
-        kernels.grow(points, ptr, common, following, chosen, self.label, self.child, self.word, self.root)
+        ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        points = code_points("".join(words[i] for i in order)).view(np.int32)
+        self.nodes = SymbolTrie(points, ptr, np.array([numbers[i] for i in order], np.int32), _POINTS)
 
     def match(self, points: NDArray[np.uint32]) -> Spans:
         """The words that maximum matching finds from left to right, without overlaps."""
-        return self._spans(kernels.match, points, len(points))
+        return self.nodes.match(*_with_borders(points))
 
     def occurrences(self, points: NDArray[np.uint32]) -> Spans:
         """All occurrences of all words in the text, overlapping others or not."""
-        return self._spans(kernels.occurrences, points, len(points))
+        return self.nodes.occurrences(*_with_borders(points))
 
-    def _spans(self, kernel: Callable[..., int], points: NDArray[np.uint32], capacity: int) -> Spans:
-        """The spans that a kernel finds; `capacity` is that of the first attempt."""
-        spans = Spans(np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.int32))
-        count = kernel(points, run_characters(), self.root, self.label, self.child, self.word, *spans)
-        return spans.only(slice(count)) if count <= capacity else self._spans(kernel, points, count)
+
+def _with_borders(points: NDArray[np.uint32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The code points as symbols, and where words may begin and end: not inside a run."""
+    symbols, border = points.view(np.int32), np.empty(len(points) + 1, np.bool_)
+    kernels.run_borders(symbols, run_characters(), border)
+    return symbols, border

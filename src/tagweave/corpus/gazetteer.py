@@ -1,0 +1,112 @@
+"""Gazetteers: phrases of one word or several, and the types of entity that they may name, read from files.
+
+UTF-8, one entry a line, in one of these forms:
+
+    TYPE TAB phrase
+    TYPE|TYPE TAB phrase     any one of these types
+    phrase                   an entity whose type is unknown
+
+Blank lines are skipped. Several entries of a phrase become one entry with all their types; a line without a type adds
+none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tagweave.corpus.alternatives import format_candidates, parse_candidates
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.text_file import read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tagweave.corpus.sentence import Candidates
+
+_FORMS = "TYPE TAB phrase, TYPE|TYPE TAB phrase, or phrase"
+
+
+@dataclass(frozen=True, slots=True)
+class Gazetteer:
+    """Phrases and their types.
+
+    Attributes:
+        phrases: P different phrases, in the order of the file, none of them blank.
+        types: for each phrase the types it may have; `None`: unknown.
+        path: the file, for messages.
+    """
+
+    phrases: tuple[str, ...] = ()
+    types: tuple[Candidates, ...] = ()
+    path: str = ""
+
+    def __len__(self) -> int:
+        return len(self.phrases)
+
+    def lines(self) -> list[str]:
+        """The lines from which `parse` makes the same gazetteer."""
+        pairs = zip(self.phrases, self.types, strict=True)
+        return [phrase if types is None else f"{format_candidates(types)}\t{phrase}" for phrase, types in pairs]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The types that phrases have, sorted."""
+        return tuple(sorted({name for types in set(self.types) for name in types or ()}))
+
+
+def read(path: str) -> Gazetteer:
+    """The gazetteer in a file; `-` is standard input, gzip is decompressed.
+
+    Raises:
+        CorpusError: a line in none of the forms, with file and line; a file without entries; or as `read_lines`.
+        OSError: the file cannot be read.
+    """
+    gazetteer = parse(read_lines(path), path)
+    if not gazetteer.phrases:
+        raise CorpusError("no entry", f"a gazetteer, one entry a line ({_FORMS})", path)
+    return gazetteer
+
+
+def parse(lines: Iterable[str], path: str = "") -> Gazetteer:
+    """The gazetteer of these lines. Raises CorpusError as `read`."""
+    entries: dict[str, Candidates] = {}
+    types: dict[str, Candidates] = {}  # of each first field: there are few
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        field, _, phrase = (part.strip() for part in line.partition("\t"))
+        if "\t" not in line:
+            entries.setdefault(field, None)
+            continue
+        if not phrase or "\t" in phrase:
+            raise CorpusError(f"the entry {line!r}", _FORMS, path, number)
+        if field not in types:
+            types[field] = _types(field, path, number)
+        entries[phrase] = united((entries.get(phrase), types[field]))
+    return Gazetteer(tuple(entries), tuple(entries.values()), path)
+
+
+def joined(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
+    """One gazetteer with the entries of several."""
+    entries: dict[str, Candidates] = {}
+    for each in gazetteers:
+        for phrase, types in zip(each.phrases, each.types, strict=True):
+            entries[phrase] = united((entries.get(phrase), types))
+    return Gazetteer(tuple(entries), tuple(entries.values()))
+
+
+def united(types: Iterable[Candidates]) -> Candidates:
+    """All types of several entries, in their order; unknown if no entry has any."""
+    return tuple(dict.fromkeys(name for each in types for name in each or ())) or None
+
+
+def _types(field: str, path: str, number: int) -> tuple[str, ...]:
+    """The types in the first field of a line."""
+    try:
+        types = parse_candidates(field)
+    except CorpusError as error:
+        raise CorpusError(error.found, error.expected, path, number) from None
+    if any(name.split() != [name] for name in types):
+        raise CorpusError(f"the type {field!r}", f"types without blanks ({_FORMS})", path, number)
+    return types
