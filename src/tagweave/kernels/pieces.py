@@ -101,7 +101,7 @@ def rows(points, start, stop, labels, text, text_ptr, out):
         points      int32[n]
         start, stop int64[K]    as of `cut`
         labels      int32[K]
-        text        uint8, text_ptr int64[L + 1]: label l is text[text_ptr[l]:text_ptr[l + 1]], tab and line end included
+        text        uint8, text_ptr int64[L + 1]: of labels, each with its tab and line end
         out         uint8 (out) long enough: four bytes for each point, and the text of each label
 
     Returns how many bytes were written.
