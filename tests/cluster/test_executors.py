@@ -6,6 +6,7 @@ import hashlib
 import multiprocessing
 import sys
 import time
+from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -70,6 +71,13 @@ def test_items_are_taken_as_workers_become_free(executor: Executor) -> None:
 def test_a_call_whose_worker_was_killed_is_repeated(executor: Executor, tmp_path: Path) -> None:
     [(_, process)] = executor.outcomes(die_at_first, [str(tmp_path / "died")])
     assert isinstance(process, int)
+
+
+def test_calls_go_on_when_there_are_fewer_machines_than_before(ray: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    processors = chain([8], repeat(1))
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": next(processors)})
+    with executor_at(AUTO) as executor:
+        assert dict(executor.outcomes(square, range(40))) == {number: number * number for number in range(40)}
 
 
 def test_calls_that_kill_their_processes_fail_alone() -> None:

@@ -57,7 +57,8 @@ class RayCluster:
         running: dict[Any, Item] = {}
         try:
             while True:
-                for item in islice(waiting, self._most(ahead) - len(running)):
+                # machines may have left, so that more calls run than should be begun now
+                for item in islice(waiting, max(0, self._most(ahead) - len(running))):
                     running[call.remote(function, item)] = item
                 if not running:
                     return
