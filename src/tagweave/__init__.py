@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Sentence
+    from tagweave.front.clusters import harvest_clusters, harvest_clusters_files
     from tagweave.front.corpora import load, save
     from tagweave.front.evaluation import compare, evaluate
     from tagweave.front.harvest import (
@@ -49,6 +50,8 @@ _HOMES = {
     "complete_files": "tagweave.front.shards",
     "convert_files": "tagweave.front.shards",
     "evaluate": "tagweave.front.evaluation",
+    "harvest_clusters": "tagweave.front.clusters",
+    "harvest_clusters_files": "tagweave.front.clusters",
     "harvest_lexicon": "tagweave.front.harvest",
     "harvest_lexicon_files": "tagweave.front.harvest",
     "harvest_lexicon_shards": "tagweave.front.shards",
@@ -75,6 +78,8 @@ __all__ = [
     "complete_files",
     "convert_files",
     "evaluate",
+    "harvest_clusters",
+    "harvest_clusters_files",
     "harvest_lexicon",
     "harvest_lexicon_files",
     "harvest_lexicon_shards",

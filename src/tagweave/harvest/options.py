@@ -81,6 +81,27 @@ class MarkupOptions(HarvestOptions):
             raise HarvestError(f"found --format {self.format}, expected one of {', '.join(MARKUP_FORMATS)}")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions:
+    """How words are clustered.
+
+    Attributes:
+        classes: how many clusters.
+        minimum_count: less frequent words get no cluster.
+
+    Raises:
+        HarvestError: fewer than two clusters, or a count below 1.
+    """
+
+    classes: int = 256
+    minimum_count: int = 1
+
+    def __post_init__(self) -> None:
+        for name, value, least in (("classes", self.classes, 2), ("minimum-count", self.minimum_count, 1)):
+            if value < least:
+                raise HarvestError(f"found --{name} {value}, expected {least} or more")
+
+
 def check_matching(matching: str, agree: str) -> None:
     """Raise HarvestError for a matching or an agreement that does not exist."""
     if matching not in MATCHINGS:
