@@ -18,6 +18,7 @@ from tagweave.corpus.formats import conllu
 from tagweave.corpus.formats import tagged as tagged_format
 from tagweave.corpus.sentence import Arc, Sentence
 from tagweave.estimators.chain_crf import ChainCRF
+from tagweave.features.lookups import Lookups
 from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Templates
 from tagweave.front.description import describe_model, model_lines
@@ -43,6 +44,7 @@ _FILE = {"path": "x", "sha256": "0", "sentences": 3, "words": 3}
 _ABOUT = {
     "corpora": [_FILE],
     "lexicons": [_FILE],
+    "gazetteers": [_FILE],
     "rounds": [{"round": 1, "predict_self": 0.3, "dev_score": 0.5}],
     "filter": False,
     "weights": {"ud": 10},
@@ -116,7 +118,7 @@ def _characters(task: str = "segment", **settings: Any) -> ChainModel:
 
 def _lexicon() -> ChainModel:
     recipe = _recipe(task=Task("segment"), templates=PRESETS["liu-2014-lexicon"])
-    return fit([signs("ctb")], recipe, run=Run(_SCHEDULE), lexicon=["七万", "丈三", "不与丐"]).model
+    return fit([signs("ctb")], recipe, run=Run(_SCHEDULE), lookups=Lookups(words=("七万", "丈三", "不与丐"))).model
 
 
 def _coupled(pruned: bool = False, **settings: Any) -> ChainModel:

@@ -18,10 +18,12 @@ import pytest
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.formats.registry import FORMATS
+from tagweave.corpus.gazetteer import parse
 from tagweave.corpus.load import load, save
 from tagweave.corpus.sentence import Layer, Location, Sentence
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.evidence import allowed_sets
+from tagweave.features.lookups import Lookups
 from tagweave.features.presets import PRESETS
 from tagweave.labels.bundles import bundle
 from tagweave.labels.mapping import TagMapping
@@ -163,9 +165,10 @@ def test_it_changes_nothing_bit_for_bit(task: str, kind: str, features: str, lea
 def test_it_changes_nothing_whatever_features_see(task: str, preset: str) -> None:
     known = corpora_of(task, "partial")
     recipe = recipe_of(task, templates=PRESETS[preset])
-    lexicon = ("ab", "cde") if "lexicon" in preset else ()
+    words = ("ab", "cde") if "lexicon" in preset else ()
+    lookups = Lookups(words=words, gazetteer=parse(["X\tab", "cde"] if preset == "gazetteer" else []))
     alone, more = (
-        fit(corpora, recipe, run=Run(SHORT), lexicon=lexicon) for corpora in (known, [*known, unknown(task, known[0])])
+        fit(corpora, recipe, run=Run(SHORT), lookups=lookups) for corpora in (known, [*known, unknown(task, known[0])])
     )
     assert_same(alone, more)
 

@@ -20,6 +20,7 @@ from reproductions.liu_2014.domain import Domain
 from reproductions.liu_2014.methods import Method
 from reproductions.liu_2014.partial import Partial, partial
 from tagweave import __version__
+from tagweave.features.lookups import Lookups
 from tagweave.features.presets import PRESETS
 from tagweave.learning.run import Run
 from tagweave.training.fit import Fitted, fit
@@ -80,8 +81,8 @@ class Cell(lab.Cell[Domain, Method]):
 
     def _fit(self) -> Fitted:
         corpora = [self.data.train, *(each.corpus for each in self.partial if len(each.corpus))]
-        lexicon = self.data.listed if self.method.columns else ()
-        return fit(corpora, self.recipe(), None, Run(self.data.schedule, self.callback), lexicon)
+        lookups = Lookups(words=tuple(self.data.listed) if self.method.columns else ())
+        return fit(corpora, self.recipe(), None, Run(self.data.schedule, self.callback), lookups)
 
 
 cells = lab.cells_of(Cell)

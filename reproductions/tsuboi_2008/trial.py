@@ -12,6 +12,7 @@ from tagweave.active.annotator import Annotator
 from tagweave.active.retrain import retrained
 from tagweave.active.rounds import Rounds
 from tagweave.corpus.corpus import Corpus
+from tagweave.features.lookups import Lookups
 from tagweave.features.presets import PRESETS
 from tagweave.learning.callback import SILENCE, Callback
 from tagweave.learning.run import Run
@@ -76,7 +77,7 @@ class Trial:
 
     def _of_source(self, recipe: Recipe, words: Sequence[str] = ()) -> ChainModel:
         domain = self.domain
-        fitted = fit([domain.source], recipe, domain.dev, self._run, words)
+        fitted = fit([domain.source], recipe, domain.dev, self._run, Lookups(words=tuple(words)))
         if fitted.outcome.interrupted:
             raise KeyboardInterrupt
         return fitted.model

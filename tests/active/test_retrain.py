@@ -13,6 +13,7 @@ from tagweave.active.strategies import occurrences
 from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
+from tagweave.features.lookups import Lookups
 from tagweave.features.presets import PRESETS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain import ChainModel
@@ -113,7 +114,7 @@ def test_more_words_are_the_same_words_and_more(model: ChainModel, source: Corpu
 @pytest.mark.parametrize("treatment", TREATMENTS)
 def test_words_of_a_lexicon_come_from_the_model(source: Corpus, annotated: Corpus, treatment: str) -> None:
     recipe = replace(RECIPE, templates=PRESETS["liu-2014-lexicon"])
-    model = fit([source], recipe, run=Run(Schedule(2)), lexicon=WORDS).model
+    model = fit([source], recipe, run=Run(Schedule(2)), lookups=Lookups(words=WORDS)).model
     again = retrained(treatment, model, source, annotated, recipe_of(model), run=Run(Schedule(2)))
     assert again.encoder.lexicon.words == model.encoder.lexicon.words == tuple(sorted(w for w in WORDS if len(w) > 1))
     plain = retrained(treatment, model, source, annotated, RECIPE, run=Run(Schedule(1)))

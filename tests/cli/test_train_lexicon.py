@@ -9,6 +9,7 @@ from model_files import contents, write
 
 from tagweave.corpus.describe import digest
 from tagweave.corpus.load import load
+from tagweave.features.lookups import Lookups
 from tagweave.features.presets import PRESETS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
@@ -39,7 +40,7 @@ def model(run, corpora, lexicons, tmp_path_factory):
 def test_it_is_the_fit_with_these_words(model, corpora):
     corpus = load(str(corpora / "words.txt"), None, "segmentation")
     recipe = Recipe(Task("segment"), PRESETS["characters-lexicon"], settings={"seed": 0})
-    fitted = fit([corpus], recipe, run=Run(SCHEDULE), lexicon=["我们", "昨天", "图书馆"]).model
+    fitted = fit([corpus], recipe, run=Run(SCHEDULE), lookups=Lookups(words=("我们", "昨天", "图书馆"))).model
     loaded = load_model(model)
     assert loaded.encoder.lexicon.words == ("图书馆", "我们", "昨天")
     assert loaded.encoder.templates == PRESETS["characters-lexicon"]
@@ -97,8 +98,8 @@ def test_the_baselines_have_the_same_features(run, corpora, lexicons, tmp_path, 
     run("train", *arguments, *RUN, "--incomplete", strategy, "-o", tmp_path / "m")
     both = [load(f"g={file}", None, "segmentation") for file in (corpora / "words.txt", partial)]
     recipe = Recipe(Task("segment"), PRESETS["characters-lexicon"], settings={"seed": 0})
-    words, run_ = ["我们", "昨天"], Run(SCHEDULE)
-    fitted = fit(*treated(strategy, both, recipe, run=run_, lexicon=words), run=run_, lexicon=words).model
+    lookups, run_ = Lookups(words=("我们", "昨天")), Run(SCHEDULE)
+    fitted = fit(*treated(strategy, both, recipe, run=run_, lookups=lookups), run=run_, lookups=lookups).model
     loaded = load_model(tmp_path / "m")
     assert loaded.encoder.lexicon.words == ("我们", "昨天")
     assert (loaded.weights == fitted.weights).all()

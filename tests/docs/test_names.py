@@ -13,6 +13,7 @@ from pages import PAGES, ROOT, prose, section, table, text_of
 from tagweave.corpus.formats.format import Format
 from tagweave.corpus.formats.registry import FORMATS
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
+from tagweave.features.gazetteer import GAZETTEER_COLUMNS
 from tagweave.features.lexicon import LEXICON_COLUMNS
 from tagweave.features.presets import PRESETS
 from tagweave.training.recipe import LEARNERS
@@ -113,5 +114,8 @@ def test_every_column_and_preset_is_described() -> None:
     text = text_of("docs/features.md")
     named = {name for row in table(section(text, "Columns")) for name in re.findall(r"`([\w]+)`", row[0])}
     numbered = {f"{kind}_{n}" for kind in ("prefix", "suffix") for n in range(1, 100)} & {*SCALAR_COLUMNS}
-    assert named - {"prefix_N", "suffix_N"} == {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS} - numbered
+    assert (
+        named - {"prefix_N", "suffix_N"}
+        == {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS, *GAZETTEER_COLUMNS} - numbered
+    )
     assert [row[0].strip("`") for row in table(section(text, "Presets"))] == list(PRESETS)

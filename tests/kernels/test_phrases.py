@@ -77,6 +77,11 @@ def test_raw_text_is_cut_by_the_rule_for_phrases(phrases: list[str], lines: list
     assert pairs(of_text.of_tokens(trie.match(of_text))) == expected
 
 
+def test_halves_of_surrogate_pairs_are_no_ends_of_tokens() -> None:
+    tokens = pieces_of_tokens([["a\ud800", "\ud801"], ["a"]], folded=False)
+    assert pairs(tokens.of_tokens(PhraseTrie(["a"]).match(tokens))) == [(2, 3)]
+
+
 def test_an_entry_is_the_same_for_all_its_phrases() -> None:
     trie = PhraseTrie(["Heart failure", "heart  FAILURE", "CO2", "aids"], ["AIDS"], folded=True)
     assert (trie.entry[0] == trie.entry[1], trie.entry[3], trie.size) == (True, -1, 2)

@@ -15,6 +15,7 @@ from tagweave.corpus import sample
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
 from tagweave.corpus.sentence import Sentence
+from tagweave.features.lookups import Lookups
 from tagweave.features.presets import PRESETS
 from tagweave.features.templates import TemplateError
 from tagweave.harvest.lexicon import frequent_words
@@ -44,7 +45,7 @@ def words(corpus: Corpus) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def fitted(corpus: Corpus, words: tuple[str, ...]) -> Fitted:
-    return fit([corpus], RECIPE, run=Run(SHORT), lexicon=words)
+    return fit([corpus], RECIPE, run=Run(SHORT), lookups=Lookups(words=tuple(words)))
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,7 @@ def test_a_saved_model_needs_no_lexicon(fitted: Fitted, raw: list[Sentence], tmp
 def test_order_and_repeats_of_the_words_change_nothing(
     corpus: Corpus, words: tuple[str, ...], fitted: Fitted, tmp_path: Path
 ) -> None:
-    other = fit([corpus], RECIPE, run=Run(SHORT), lexicon=(*reversed(words), *words, "一"))
+    other = fit([corpus], RECIPE, run=Run(SHORT), lookups=Lookups(words=(*reversed(words), *words, "一")))
     save_model(fitted.model, tmp_path / "a")
     save_model(other.model, tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -79,7 +80,9 @@ def test_a_word_of_the_lexicon_is_found() -> None:
         for shape in [*product((1, 2), repeat=4)] * 4 + [(1, 2, 2, 1, 2)]
     ]
     words = [form for sentence in sentences for form in sentence.forms]
-    model = fit([Corpus(tuple(sentences[:-1]), "g")], RECIPE, run=Run(Schedule(5)), lexicon=words).model
+    model = fit(
+        [Corpus(tuple(sentences[:-1]), "g")], RECIPE, run=Run(Schedule(5)), lookups=Lookups(words=tuple(words))
+    ).model
     asked = Sentence(tuple("".join(sentences[-1].forms)))
     tagger = ChainPredictor(model)
     assert tagger.words(next(tagger.tag([asked]))).forms == sentences[-1].forms
@@ -98,7 +101,7 @@ def test_words_and_templates_belong_together(corpus: Corpus) -> None:
     ):
         fit([corpus], RECIPE, run=Run(SHORT))
     with pytest.raises(TemplateError, match="found a lexicon, expected templates"):
-        fit([corpus], Recipe(Task("segment")), run=Run(SHORT), lexicon=["我们"])
+        fit([corpus], Recipe(Task("segment")), run=Run(SHORT), lookups=Lookups(words=("我们",)))
 
 
 def _no_words(arrays: dict[str, Any]) -> None:

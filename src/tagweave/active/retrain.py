@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.templates import Templates
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
@@ -77,18 +78,18 @@ def retrained(
         _, recipe = treated("pointwise", corpora, recipe)
     elif treatment == "argmax":
         corpora = [source, *(completed(model, corpus, recipe) for corpus in corpora[1:])]
-    fitted = fit(corpora, recipe, dev, run, _words(model, recipe))
+    fitted = fit(corpora, recipe, dev, run, _lookups(model, recipe))
     if fitted.outcome.interrupted:
         raise KeyboardInterrupt
     return fitted.model
 
 
-def _words(model: ChainModel, recipe: Recipe) -> tuple[str, ...]:
+def _lookups(model: ChainModel, recipe: Recipe) -> Lookups:
     """The words of the model's lexicon, if the recipe has templates that use one."""
     encoder = model.encoder
     if not isinstance(encoder, TemplateEncoder) or not recipe.chosen_templates().lexicon_columns:
-        return ()
-    return encoder.lexicon.words
+        return NOTHING
+    return Lookups(words=encoder.lexicon.words)
 
 
 def completed(model: ChainModel, annotated: Corpus, recipe: Recipe) -> Corpus:

@@ -53,7 +53,7 @@ Preset = Annotated[
     typer.Option(
         metavar="NAME",
         help="Feature templates: the defaults, words and characters, or those of a paper: li-2015, tsuboi-2008,"
-        " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012 (repeatable).",
+        " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012; gazetteer, beside others (repeatable).",
         rich_help_panel="Features",
     ),
 ]
@@ -70,6 +70,16 @@ Lexicons = Annotated[
         metavar="FILE",
         help="Words, one per line; their occurrences are features of characters (repeatable). Default of --preset with"
         " it: characters-lexicon.",
+        rich_help_panel="Features",
+    ),
+]
+Gazetteers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gazetteer",
+        metavar="FILE",
+        help="Phrases, one per line, as TYPE TAB phrase; their occurrences are features of words (repeatable). Without"
+        " --preset and --template, the preset gazetteer is added.",
         rich_help_panel="Features",
     ),
 ]

@@ -36,6 +36,7 @@ def train(
     preset: options.Preset = None,
     template: options.TemplateText = None,
     lexicon: options.Lexicons = None,
+    gazetteer: options.Gazetteers = None,
     features: options.Features = None,
     min_count: options.MinimumCount = 1,
     coding: options.Coding = "BMES",
@@ -84,6 +85,7 @@ def train(
             coding=coding,
             templates=template_texts(task, preset or (), template or ()),
             lexicons=tuple(FileReference(path) for path in lexicon or ()),
+            gazetteers=tuple(FileReference(path) for path in gazetteer or ()),
             weights=features,
             minimum_count=min_count,
             drop_columns=drop_columns,
@@ -106,7 +108,8 @@ def train(
         raise OptionError("found no --output, expected the file of the model")
     inputs = [each.argument for each in (*chosen.corpora, chosen.dev) if each]
     mapping = of_methods.get("mapping") or ()
-    _check_writable(model, log, [*inputs, *(each.path for each in chosen.lexicons), *mapping])
+    looked_up = [each.path for each in (*chosen.lexicons, *chosen.gazetteers)]
+    _check_writable(model, log, [*inputs, *looked_up, *mapping])
     if not train_plan(chosen, model, resume, training_callback(log, resume), say, cluster, workers):
         raise typer.Exit(INTERRUPTED)
 

@@ -35,6 +35,9 @@ class Gazetteer:
         phrases: P different phrases, in the order of the file, none of them blank.
         types: for each phrase the types it may have; `None`: unknown.
         path: the file, for messages.
+
+    Raises:
+        CorpusError: a phrase with a line break, or different numbers of phrases and types.
     """
 
     phrases: tuple[str, ...] = ()
@@ -43,6 +46,20 @@ class Gazetteer:
 
     def __len__(self) -> int:
         return len(self.phrases)
+
+    def __post_init__(self) -> None:
+        if len(self.phrases) != len(self.types):
+            raise CorpusError(f"{len(self.types)} sets of types", f"{len(self.phrases)}, one a phrase", self.path)
+        if "\n" in "".join(self.phrases):
+            raise CorpusError("a phrase with a line break", "phrases of one line", self.path)
+
+    def types_of(self, entry: Iterable[int], size: int) -> list[Candidates]:
+        """The types of each of `size` entries, where entry[p] is the entry of phrase p, negative for none."""
+        types: list[dict[str, None]] = [{} for _ in range(size)]
+        for at, names in zip(entry, self.types, strict=True):
+            if at >= 0 and names:
+                types[at].update(dict.fromkeys(names))
+        return [tuple(names) or None for names in types]
 
     def lines(self) -> list[str]:
         """The lines from which `parse` makes the same gazetteer."""

@@ -14,6 +14,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 from tagweave.features.columns import LIST_COLUMNS, FormColumns, value_numbers
 from tagweave.features.encoded import Encoded
+from tagweave.features.gazetteer import GAZETTEER_COLUMNS, GazetteerColumns
 from tagweave.features.index import FeatureIndex
 from tagweave.features.lexicon import LEXICON_COLUMNS, LexiconColumns
 from tagweave.features.templates import Template, Templates, seed_of
@@ -42,9 +43,11 @@ class TemplateEncoder:
         templates: the feature templates.
         index: a frozen index; `None` creates a growing one.
         lexicon: the words for templates over columns of a lexicon.
+        gazetteer: the phrases for templates over columns of a gazetteer.
 
     Raises:
-        TemplateError: templates over columns of a lexicon without words, or words without such templates.
+        TemplateError: templates over columns of a lexicon without words, or words without such templates; the same for
+            a gazetteer.
     """
 
     kind = "templates"
@@ -54,10 +57,13 @@ class TemplateEncoder:
         templates: Templates,
         index: FeatureIndex | None = None,
         lexicon: LexiconColumns | None = None,
+        gazetteer: GazetteerColumns | None = None,
     ) -> None:
         self.templates = templates
         self.lexicon = LexiconColumns() if lexicon is None else lexicon
+        self.gazetteer = GazetteerColumns() if gazetteer is None else gazetteer
         templates.check_lexicon(bool(self.lexicon.words))
+        templates.check_gazetteer(len(self.gazetteer.gazetteer) > 0)
         self.index = FeatureIndex() if index is None else index
         families = templates.families
         self.lead = max([0, *(-family.low for family in families)])
@@ -138,6 +144,7 @@ class TemplateEncoder:
             values.append(distinct)
         columns = FormColumns(forms)
         sources += self._lexicon_sources(sentences, columns, form_ids, ptr)
+        sources += [self.gazetteer.numbers(sentences, name) for name in self.templates.gazetteer_columns]
         return _Tokens(ptr, forms, columns, np.stack(sources), values)
 
     def _lexicon_sources(
@@ -189,8 +196,9 @@ class TemplateEncoder:
     def _source(self, column: str) -> int:
         if column.startswith("user:"):
             return 2 + self.templates.user_columns.index(column.removeprefix("user:"))
-        if column in LEXICON_COLUMNS:
-            return 2 + len(self.templates.user_columns) + self.templates.lexicon_columns.index(column)
+        looked_up = (*self.templates.lexicon_columns, *self.templates.gazetteer_columns)
+        if column in looked_up:
+            return 2 + len(self.templates.user_columns) + looked_up.index(column)
         return 1 if column == "final" else 0
 
     def _table(self, column: str, tokens: _Tokens) -> Codes:
@@ -198,6 +206,8 @@ class TemplateEncoder:
             return FormColumns(tokens.values[self._source(column) - 2]).form()
         if column in LEXICON_COLUMNS:
             return self.lexicon.codes()
+        if column in GAZETTEER_COLUMNS:
+            return self.gazetteer.codes(column)
         return tokens.columns.scalar(column)
 
     def _inside(self, columns: FormColumns) -> tuple[NDArray[np.int64], Codes]:
@@ -221,7 +231,7 @@ class TemplateEncoder:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays stored with a model."""
-        return {"index.codes": self.index.codes(), **self.lexicon.arrays()}
+        return {"index.codes": self.index.codes(), **self.lexicon.arrays(), **self.gazetteer.arrays()}
 
 
 def _final(form_ids: NDArray[np.int32], ptr: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tagweave.features.gazetteer import GAZETTEER_COLUMNS
 from tagweave.features.lexicon import LEXICON_COLUMNS
 from tagweave.features.templates import Templates
 
@@ -107,3 +108,8 @@ PRESETS: dict[str, Templates] = {
 _WORDS_OF_LEXICON = tuple(text for column in LEXICON_COLUMNS for text in _grams(column, (-1,), (0,), (1,)))
 for _name in ("characters", "liu-2014"):
     PRESETS[f"{_name}-lexicon"] = Templates((*PRESETS[_name].texts, *_WORDS_OF_LEXICON))
+
+# beside other templates of words
+PRESETS["gazetteer"] = Templates(
+    tuple(text for column in GAZETTEER_COLUMNS for text in _grams(column, (-1,), (0,), (1,)))
+)

@@ -2,8 +2,8 @@
 
 A template is text: terms separated by blanks, each a column and an offset: `form[-1] form[0]` is the bigram of the word
 and the one before it; `form[0]==form[1]` is whether a token is repeated. Columns are derived from the form of a token
-(see `columns`), are columns of the corpus (`user:NAME`), or mark words of a lexicon (see `lexicon`). A list column
-(`inner`, `repeat`) gives one feature per entry.
+(see `columns`), are columns of the corpus (`user:NAME`), or mark words of a lexicon or phrases of a gazetteer (see
+`lexicon` and `gazetteer`). A list column (`inner`, `repeat`) gives one feature per entry.
 
 Templates that are shifts of one another share their features: `form[-1]`, `form[0]`, `form[1]` are one *family*, a gram
 whose weights are adjacent for the three tokens that see it. Templates over nothing but the form of the token itself are
@@ -18,6 +18,7 @@ from functools import cached_property
 from hashlib import blake2b
 
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
+from tagweave.features.gazetteer import GAZETTEER_COLUMNS
 from tagweave.features.lexicon import LEXICON_COLUMNS
 
 FARTHEST = 32
@@ -86,7 +87,7 @@ class Template:
         if not self.terms:
             raise TemplateError("an empty template, expected COLUMN[OFFSET] ...")
         check_terms(text)
-        known = {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS}
+        known = {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS, *GAZETTEER_COLUMNS}
         for term in self.terms:
             if not term.column.startswith("user:") and term.column not in known:
                 raise TemplateError(f"unknown column {term.column!r} in {text!r}, expected {', '.join(sorted(known))}")
@@ -227,8 +228,16 @@ class Templates:
     @cached_property
     def lexicon_columns(self) -> tuple[str, ...]:
         """The columns of a lexicon in the templates, in the order of `LEXICON_COLUMNS`."""
+        return self._among(LEXICON_COLUMNS)
+
+    @cached_property
+    def gazetteer_columns(self) -> tuple[str, ...]:
+        """The columns of a gazetteer in the templates, in the order of `GAZETTEER_COLUMNS`."""
+        return self._among(GAZETTEER_COLUMNS)
+
+    def _among(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         names = {term.column for template in self.parsed for term in template.terms}
-        return tuple(name for name in LEXICON_COLUMNS if name in names)
+        return tuple(name for name in columns if name in names)
 
     def check_lexicon(self, given: bool) -> None:
         """Raise unless a lexicon is given exactly if templates look at one.
@@ -246,6 +255,20 @@ class Templates:
             raise TemplateError(
                 f"found a lexicon, expected templates that look at it, over {', '.join(LEXICON_COLUMNS)}"
             )
+
+    def check_gazetteer(self, given: bool) -> None:
+        """Raise unless a gazetteer is given exactly if templates look at one.
+
+        Raises:
+            TemplateError: templates without a gazetteer, or a gazetteer without templates.
+        """
+        if self.gazetteer_columns and not given:
+            raise TemplateError(
+                f"found templates over {', '.join(self.gazetteer_columns)}, expected a gazetteer for them"
+            )
+        if given and not self.gazetteer_columns:
+            expected = f"templates that look at it, over {', '.join(GAZETTEER_COLUMNS)}: --preset gazetteer has them"
+            raise TemplateError(f"found a gazetteer, expected {expected}")
 
 
 def _runs(offsets: list[int]) -> list[list[int]]:

@@ -136,8 +136,9 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
         yield (f"  round {entry['round']}, {way}: dev score {entry['dev_score']:.4f}")
     if "dev_scores" in about:
         yield (f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
-    for lexicon in plan.get("lexicons", ()):
-        yield (f"  with {lexicon['path']}: {lexicon['size']:,} words, sha256 {lexicon['sha256'][:12]}")
+    for field, what in (("lexicons", "words"), ("gazetteers", "phrases")):
+        for file in plan.get(field, ()):
+            yield (f"  with {file['path']}: {file['size']:,} {what}, sha256 {file['sha256'][:12]}")
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
     facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
     facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []

@@ -55,7 +55,7 @@ def train(
             given by their file arguments.
         workers: how many workers of the cluster; by default one for every processor.
         settings: fields of `TrainingPlan` (`learner`, `settings`, `iterations`, `seed`, `threads`, `templates`,
-            `lexicons` ...), and options of the method (`mapping`, `rounds`, `folds` ...).
+            `lexicons`, `gazetteers` ...), and options of the method (`mapping`, `rounds`, `folds` ...).
 
     Raises:
         PlanError: unknown values, or values that do not go together.
@@ -136,6 +136,7 @@ def _reference(corpus: Source | CorpusFile) -> CorpusReference:
 
 def _fields(settings: dict[str, Any]) -> dict[str, Any]:
     """The settings as fields of a plan, with the options of the method in `options`."""
+    from tagweave.training.lookup_files import LOOKUPS
     from tagweave.training.methods import METHODS
 
     plan_fields = [each.name for each in fields(TrainingPlan) if each.name not in _CORPORA]
@@ -144,8 +145,9 @@ def _fields(settings: dict[str, Any]) -> dict[str, Any]:
         if name not in plan_fields and name not in options:
             raise TypeError(f"train() has no setting {name!r}, expected one of {', '.join((*plan_fields, *options))}")
     of_plan = {name: value for name, value in settings.items() if name in plan_fields}
-    if "lexicons" in of_plan:
-        of_plan["lexicons"] = tuple(FileReference(fspath(path)) for path in of_plan["lexicons"])
+    for name in LOOKUPS:
+        if name in of_plan:
+            of_plan[name] = tuple(FileReference(fspath(path)) for path in of_plan[name])
     if "templates" in of_plan:
         of_plan["templates"] = tuple(of_plan["templates"])
     return {**of_plan, "options": {name: value for name, value in settings.items() if name in options}}

@@ -7,8 +7,9 @@ are cut into such pieces too, and a phrase is found where it begins and ends wit
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -21,7 +22,8 @@ from tagweave.kernels.trie import Spans, SymbolTrie, code_points
 
 _POINTS = 0x110000
 _PLAIN = 0x20000  # from here on there is neither punctuation nor case
-_TOKEN, _SENTENCE = "\ud800", "\ud801"  # after tokens and sentences; no text has half of a surrogate pair
+_TOKEN, _SENTENCE = "\ud800", "\ud801"  # after tokens and sentences; no file has halves of surrogate pairs
+_HALF = re.compile("[\ud800\ud801]")
 _NUMBER = np.dtype(">u4")
 _FILL = 2  # slots of the table of the vocabulary for each piece, at least
 
@@ -87,9 +89,11 @@ def pieces_of_text(text: str, folded: bool) -> Pieces:
     return _cut(text, False, folded)
 
 
-def pieces_of_tokens(sentences: Iterable[Sequence[str]], folded: bool) -> Pieces:
+def pieces_of_tokens(sentences: Sequence[Sequence[str]], folded: bool) -> Pieces:
     """The pieces of sentences of given tokens; an empty piece for a token of nothing but blanks."""
     text = "".join(_TOKEN.join([*forms, ""]) + _SENTENCE for forms in sentences)
+    if text.count(_TOKEN) + text.count(_SENTENCE) != sum(map(len, sentences)) + len(sentences):
+        return pieces_of_tokens([[_HALF.sub("\ufffd", form) for form in forms] for forms in sentences], folded)
     return _cut(text, True, folded)
 
 

@@ -12,6 +12,7 @@ _PLAN = record(
         "target": _FILES,
         "sources": _FILES,
         "lexicons": _FILES,
+        "gazetteers": _FILES,
         "method": text,
         "options": record({}, _OPTIONS, others=True),
     },

@@ -11,6 +11,7 @@ from typing import Any
 
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.gazetteer import GazetteerColumns
 from tagweave.features.index import FeatureIndex
 from tagweave.features.lexicon import LexiconColumns
 from tagweave.features.rules import weights_of
@@ -53,7 +54,8 @@ def assemble(description: Description, arrays: Arrays) -> ChainModel:
 
 def _templates(description: Description, arrays: Arrays, space: LabelSpace) -> TemplateEncoder:
     index = FeatureIndex.of_codes(arrays["index.codes"])
-    return TemplateEncoder(Templates(tuple(description["templates"])), index, LexiconColumns.of_arrays(arrays))
+    lexicon, gazetteer = LexiconColumns.of_arrays(arrays), GazetteerColumns.of_arrays(arrays)
+    return TemplateEncoder(Templates(tuple(description["templates"])), index, lexicon, gazetteer)
 
 
 def _attributes(description: Description, arrays: Arrays, space: LabelSpace) -> AttributeEncoder:

@@ -10,6 +10,7 @@
 | `index.codes` | uint64 | [F] | distinct; their highest bits are windows, 1 to 15 (`kernels.hashing`) |
 | `index.attributes` | uint8 | | JSON: F names |
 | `lexicon.words` | uint8 | | JSON: words |
+| `gazetteer.entries` | uint8 | | JSON: lines of a gazetteer |
 
 with Y labels, T tags of a view V, F features. The names of arrays of a nested model begin with its name. The
 projections of labels, in the description, are below T.
@@ -46,6 +47,7 @@ from tagweave.structures.kinds import CHAIN
 
 GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
 
+_LOOKED_UP = ("lexicon.words", "gazetteer.entries")
 _VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})
 _SPACE = record({"names": list_of(text, 1), "views": list_of(_VIEW, 1)})
 _TEMPLATES = list_of(text, 0, MOST_TEMPLATES)
@@ -145,6 +147,6 @@ def _rules(description: dict[str, Any], arrays: Arrays) -> dict[str, ArrayRule]:
     }
     if encoder["kind"] == "attributes":
         rules["index.attributes"] = ArrayRule(BYTES, (None,))
-    elif "lexicon.words" in arrays:
-        rules["lexicon.words"] = ArrayRule(BYTES, (None,))
+    else:
+        rules |= {name: ArrayRule(BYTES, (None,)) for name in _LOOKED_UP if name in arrays}
     return rules

@@ -11,6 +11,7 @@ from typing import Any
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.load import load, parse_argument
 from tagweave.training.errors import PlanError
+from tagweave.training.lookup_files import LOOKUPS
 from tagweave.training.methods import METHODS, SINGLE
 from tagweave.training.plan import CorpusReference, TrainingPlan
 from tagweave.training.plan_json import read_plan
@@ -65,7 +66,7 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotat
         annotated: the partial corpus, of this guideline.
 
     Raises:
-        PlanError: as `plan_of`; the method does not work with these corpora, or a lexicon is missing.
+        PlanError: as `plan_of`; the method does not work with these corpora, or a lexicon or gazetteer is missing.
         CorpusError, OSError: a corpus that cannot be read.
     """
     plan = plan_of(about)
@@ -74,9 +75,10 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotat
     if method.several and not others:
         problem = f"found a model of the method {method.name}, and --train of {guideline} alone"
         raise PlanError(f"{problem}, expected a corpus of another guideline, too: G=FILE")
-    for lexicon in plan.lexicons:
-        if not Path(lexicon.path).exists():
-            raise PlanError(f"found no {lexicon.path}, expected the lexicon of the model, to train again with")
+    for field, name in LOOKUPS.items():
+        for file in getattr(plan, field):
+            if not Path(file.path).exists():
+                raise PlanError(f"found no {file.path}, expected the {name} of the model, to train again with")
     plan = on_corpora(plan, [*own, annotated], others, plan.dev if method.needs_dev else None)
     if not method.several and others:  # leave the method open: the default for several guidelines
         plan = replace(plan, method=None, options=None)

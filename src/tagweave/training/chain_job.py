@@ -57,7 +57,8 @@ class ChainJob(Job[Fitted]):
     def fit(self, corpora: Sequence[Corpus], recipe: Recipe | None = None) -> Fitted:
         """See `Job.fit`; `recipe` replaces the recipe of the job."""
         recipe = recipe or self.recipe
-        return self.fit_problem(prepare(corpora, recipe, encoder=recipe.encoder(self.lexicons.words)), corpora, recipe)
+        encoder = recipe.encoder(self.lookup_files.lookups)
+        return self.fit_problem(prepare(corpora, recipe, encoder=encoder), corpora, recipe)
 
     def fit_problem(self, problem: Problem, corpora: Sequence[Corpus], recipe: Recipe) -> Fitted:
         """Fit a problem, and report how much of each corpus an iteration visits."""

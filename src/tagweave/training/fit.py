@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
 from tagweave.features.evidence import allowed_sets
+from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.noise import token_noise
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.sets import ALL, LabelSets
@@ -52,7 +53,7 @@ def fit(
     recipe: Recipe,
     dev: Corpus | None = None,
     run: Run = SILENT,
-    lexicon: Iterable[str] = (),
+    lookups: Lookups = NOTHING,
 ) -> Fitted:
     """Fit a model to corpora that share a guideline.
 
@@ -62,14 +63,14 @@ def fit(
         dev: development data: the iteration with the best score on it is kept, and training stops when the score no
             longer improves.
         run: the run, with schedule, checkpoint and callback.
-        lexicon: words, for a recipe with templates over the columns of a lexicon; the model keeps them.
+        lookups: what the templates of the recipe look up; the model keeps it.
 
     Raises:
-        TemplateError: such templates without words, or words without such templates.
+        TemplateError: templates that look up what is not there, or lookups without such templates.
         CorpusError: no sentence, no label, corpora of different guidelines, or contradictory evidence.
         TrainingError: the learner diverged.
     """
-    problem = prepare(corpora, recipe, encoder=recipe.encoder(lexicon))
+    problem = prepare(corpora, recipe, encoder=recipe.encoder(lookups))
     return fit_problem(problem, recipe, dev, run)
 
 

@@ -30,6 +30,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Layer, Sentence, narrow
 from tagweave.features.evidence import OUTSIDE
+from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.learning.run import SILENT, Run
@@ -52,7 +53,7 @@ def treated(
     dev: Corpus | None = None,
     run: Run = SILENT,
     seed: int = 0,
-    lexicon: Sequence[str] = (),
+    lookups: Lookups = NOTHING,
 ) -> tuple[Sequence[Corpus], Recipe]:
     """The corpora and the recipe for an ordinary `fit` after applying a strategy.
 
@@ -67,7 +68,7 @@ def treated(
     if strategy == "pointwise":
         recipe = replace(recipe, transitions=False, edges=False)
     elif strategy == "argmax":
-        corpora = complete_by_argmax(corpora, recipe, dev, run, lexicon)
+        corpora = complete_by_argmax(corpora, recipe, dev, run, lookups)
     elif strategy == "discard":
         corpora = [_some_left(discard(corpus, recipe.task)) for corpus in corpora]
     elif strategy != "marginal":
@@ -157,7 +158,7 @@ def complete_by_argmax(
     recipe: Recipe,
     dev: Corpus | None,
     run: Run = SILENT,
-    lexicon: Sequence[str] = (),
+    lookups: Lookups = NOTHING,
 ) -> list[Corpus]:
     """Fill every position with its label in the best sequence that the annotation allows, under a first model.
 
@@ -168,10 +169,10 @@ def complete_by_argmax(
     full = [discard(corpus, recipe.task) for corpus in corpora]
     if sum(map(len, full)) >= max(1, _ENOUGH * sum(map(len, corpora))):
         names = collect_names([sentence.layers.get(each.guideline, ()) for each in coded for sentence in each])
-        problem = prepare([corpus for corpus in full if len(corpus)], recipe, names, recipe.encoder(lexicon))
+        problem = prepare([corpus for corpus in full if len(corpus)], recipe, names, recipe.encoder(lookups))
     else:
         recipe = replace(recipe, transitions=False, edges=False)
-        problem = prepare(corpora, recipe, encoder=recipe.encoder(lexicon))
+        problem = prepare(corpora, recipe, encoder=recipe.encoder(lookups))
     first = fit_problem(problem, recipe, dev, run.aside())
     if first.outcome.interrupted:  # the user wanted to stop the whole training
         raise KeyboardInterrupt

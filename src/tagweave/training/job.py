@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from tagweave.learning.run import Run
-from tagweave.training.lexicons import LexiconFiles
+from tagweave.training.lookup_files import LOOKUPS, LookupFiles
 from tagweave.training.options import Options
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Job(ABC, Generic[Trained]):
         plan: the plan, with its method and options set.
         data: the training corpora, in the order of the plan.
         dev: development data.
-        lexicons: lexicons whose words are features.
+        lookup_files: what features look up.
         run: the run.
         balances: whether an iteration visits no more of a source than of the target, unless the plan has a sample.
         plain: the model of the target corpora alone, if there is one.
@@ -40,7 +40,7 @@ class Job(ABC, Generic[Trained]):
     plan: TrainingPlan
     data: TrainingData
     dev: Corpus | None = None
-    lexicons: LexiconFiles = field(default_factory=LexiconFiles)
+    lookup_files: LookupFiles = field(default_factory=LookupFiles)
     run: Run = field(default_factory=Run)
     balances: bool = False
     plain: Trained | None = None
@@ -67,9 +67,9 @@ class Job(ABC, Generic[Trained]):
 
     def identity(self) -> tuple[Any, ...]:
         """Everything besides the files that influences the weights of an iteration."""
-        free = ("target", "sources", "dev", "lexicons", "iterations", "patience", "options")
+        free = ("target", "sources", "dev", *LOOKUPS, "iterations", "patience", "options")
         values = {name: value for name, value in self.plan.to_json().items() if name not in free}
-        return values, self.options(Options).identity(), self.sample, *self.lexicons.digests
+        return values, self.options(Options).identity(), self.sample, *self.lookup_files.digests
 
     @cached_property
     def sample(self) -> tuple[int, ...]:

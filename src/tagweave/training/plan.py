@@ -22,7 +22,7 @@ class FileReference:
     Attributes:
         path: the path of the file; "" for data that are not from a file.
         sha256: the digest of the file; "" if it has not been read yet.
-        size: the number of sentences, or words of a lexicon; `None` if it has not been read yet.
+        size: the number of sentences, words of a lexicon or phrases of a gazetteer; `None` if it has not been read yet.
     """
 
     path: str = ""
@@ -75,6 +75,7 @@ class TrainingPlan:
         coding: the coding of words in labels of characters.
         templates: feature templates; (): the preset of the task.
         lexicons: files of words that features look for.
+        gazetteers: files of typed phrases that features look for.
         weights: `all` gives every feature a weight for every label, `observed` only for labels that the evidence has
             observed.
         minimum_count: features that occur less often are dropped.
@@ -96,6 +97,7 @@ class TrainingPlan:
     coding: str = "BMES"
     templates: tuple[str, ...] = ()
     lexicons: tuple[FileReference, ...] = ()
+    gazetteers: tuple[FileReference, ...] = ()
     weights: str | None = None
     minimum_count: int = 1
     drop_columns: float | None = None

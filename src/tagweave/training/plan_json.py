@@ -53,4 +53,5 @@ _OBJECTS: dict[str, type] = {
     "sources": CorpusReference,
     "dev": CorpusReference,
     "lexicons": FileReference,
+    "gazetteers": FileReference,
 }

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.learning.callback import Iteration
 from tagweave.learning.run import Run
+from tagweave.training.lookup_files import LOOKUPS
 from tagweave.training.plan_json import read_plan
 from tagweave.training.resolve import Corpora, job_of, read
 from tagweave.training.train import train
@@ -132,7 +133,7 @@ class _Judge:
 
 def _places(values: Any) -> Iterator[tuple[Any, Any]]:
     """The objects or lists of a plan as JSON that hold names of files, with the key of each."""
-    for name in ("target", "sources", "lexicons"):
+    for name in ("target", "sources", *LOOKUPS):
         yield from ((each, "path") for each in values[name])
     if values["dev"]:
         yield values["dev"], "path"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tagweave.features.encoder import TemplateEncoder
+from tagweave.features.gazetteer import GazetteerColumns
+from tagweave.features.index import FeatureIndex
 from tagweave.features.lexicon import LexiconColumns
+from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.presets import PRESETS
 from tagweave.features.templates import Templates
 from tagweave.learning.conjugate import ConjugateGradient
@@ -93,13 +95,14 @@ class Recipe:
         """The templates, or the task's preset."""
         return self.templates or PRESETS["characters" if self.task.of_characters else "words"]
 
-    def encoder(self, lexicon: Iterable[str] = ()) -> TemplateEncoder:
-        """An empty encoder of the templates, with the words that they look for.
+    def encoder(self, lookups: Lookups = NOTHING, index: FeatureIndex | None = None) -> TemplateEncoder:
+        """An encoder of the templates with what they look up; without an index, an empty one.
 
         Raises:
-            TemplateError: templates that look for words but no words, or words without such templates.
+            TemplateError: templates that look up what is not there, or lookups without such templates.
         """
-        return TemplateEncoder(self.chosen_templates(), lexicon=LexiconColumns(lexicon))
+        lexicon, gazetteer = LexiconColumns(lookups.words), GazetteerColumns(lookups.gazetteer)
+        return TemplateEncoder(self.chosen_templates(), index, lexicon, gazetteer)
 
     def trainer(self) -> Trainer:
         """The learner with its settings."""

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from tagweave.structures.kinds import CHAIN, TREE
 from tagweave.training.errors import PlanError, as_plan_error
+from tagweave.training.lookup_files import LOOKUPS
 from tagweave.training.method_options import check_known, typed, with_option
 from tagweave.training.methods import METHODS, SINGLE, serving, usual
 from tagweave.training.options import Options
-from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
+from tagweave.training.plan import CorpusReference, TrainingPlan
 
 if TYPE_CHECKING:
     from tagweave.learning.run import Run
     from tagweave.training.corpora import CorpusFile
     from tagweave.training.data import TrainingData
     from tagweave.training.job import Job
-    from tagweave.training.lexicons import LexiconFiles
 
 STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, "parse": TREE}
 """The structure of each task."""
-_OF_CHAINS = {"weights": "features", "minimum_count": "min-count", "coding": "coding", "lexicons": "lexicon"}
+_OF_CHAINS = {"weights": "features", "minimum_count": "min-count", "coding": "coding", **LOOKUPS}
 """Fields of plans that parsers do not use, with the options of the command line that set them."""
 
 
@@ -52,12 +52,13 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[
         CorpusError, TemplateError, OSError: a file that cannot be read.
     """
     from tagweave.training.corpora import run_identity
-    from tagweave.training.lexicons import read_lexicons
+    from tagweave.training.lookup_files import read_lookups
 
     plan = checked(plan)
-    lexicons = read_lexicons([each.path for each in plan.lexicons], plan.task)
+    lookup_files = read_lookups(plan)
     data, dev = _data(plan, corpora or read(plan))
-    plan = replace(_with_method(plan, data), **_references(plan, data, dev, lexicons))
+    references = {**_references(plan, data, dev), **lookup_files.references}
+    plan = replace(_with_method(plan, data), **references)
     _check_sample(plan, data)
     for note in (*data.notes, *_notes(plan, data, dev)):
         run.tell(note)
@@ -66,7 +67,7 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[
         plan,
         data,
         dev.corpus if dev else None,
-        lexicons,
+        lookup_files,
         replace(run, schedule=schedule),
         METHODS[data.method].balances,
     )
@@ -165,9 +166,11 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
         return plan.templates
     if not plan.templates:
         characters = "characters-lexicon" if plan.lexicons else "characters"
-        return PRESETS["words" if plan.task == "tag" else characters].texts
+        looked_up = PRESETS["gazetteer"].texts if plan.gazetteers else ()
+        return (*PRESETS["words" if plan.task == "tag" else characters].texts, *looked_up)
     chosen = Templates(plan.templates)
     chosen.check_lexicon(bool(plan.lexicons))
+    chosen.check_gazetteer(bool(plan.gazetteers))
     _ = chosen.families
     return plan.templates
 
@@ -186,25 +189,22 @@ def _data(plan: TrainingPlan, corpora: Corpora) -> tuple[TrainingData, CorpusFil
 def _with_method(plan: TrainingPlan, data: TrainingData) -> TrainingPlan:
     """The plan with the method of the data and all of its options."""
     method = METHODS[data.method]
-    if plan.lexicons and not method.has_lexicon:
-        expected = " or ".join(each.name for each in METHODS.values() if each.has_lexicon)
-        raise PlanError(f"found --lexicon with the method {method.name}, expected {expected}")
+    given = [option for name, option in LOOKUPS.items() if getattr(plan, name)]
+    if given and not method.has_lookups:
+        expected = " or ".join(each.name for each in METHODS.values() if each.has_lookups)
+        raise PlanError(f"found --{given[0]} with the method {method.name}, expected {expected}")
     options = plan.options if isinstance(plan.options, Options) else typed(method, plan.options)
     return replace(plan, method=method.name, options=options.for_task(plan.task))
 
 
-def _references(
-    plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None, lexicons: LexiconFiles
-) -> dict[str, Any]:
-    """The corpora and lexicons of a plan with their digests and the names of their guidelines."""
+def _references(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> dict[str, Any]:
+    """The corpora of a plan with their digests and the names of their guidelines."""
     references = [_reference(*pair) for pair in zip(plan.corpora, data.files, strict=True)]
     own = len(plan.target)
-    read_ones = zip(plan.lexicons, lexicons.digests, lexicons.lexicons, strict=True)
     return {
         "target": tuple(references[:own]),
         "sources": tuple(references[own:]),
         "dev": plan.dev and dev and _reference(plan.dev, dev),
-        "lexicons": tuple(FileReference(each.path, digest, len(words)) for each, digest, words in read_ones),
     }
 
 

@@ -48,8 +48,8 @@ class ShardedJob(ChainJob):
     def fit(self, corpora: Sequence[Corpus], recipe: Recipe | None = None) -> Fitted:
         """See `Job.fit`; `corpora` are those of the job."""
         recipe = recipe or self.recipe
-        words = tuple(self.lexicons.words)
-        with sharded_problem(self.parts, recipe, words, self.executor, self.workers, self.run) as problem:
+        lookups = self.lookup_files.lookups
+        with sharded_problem(self.parts, recipe, lookups, self.executor, self.workers, self.run) as problem:
             return fit_problem(problem, recipe, self.dev, self.run)
 
     def about(self, fitted: Fitted) -> dict[str, Any]:

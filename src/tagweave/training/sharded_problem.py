@@ -17,9 +17,8 @@ from tagweave.cluster.executor import Executor, Failure
 from tagweave.cluster.group import Group
 from tagweave.cluster.shared_file import SharedFile, private_folder
 from tagweave.corpus.errors import CorpusError
-from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.index import FeatureIndex
-from tagweave.features.lexicon import LexiconColumns
+from tagweave.features.lookups import Lookups
 from tagweave.labels.space import LabelSpace
 from tagweave.learning.mixing import Mixing
 from tagweave.learning.run import Run
@@ -94,14 +93,14 @@ class ShardedProblem:
 
 @contextmanager
 def sharded_problem(
-    files: Sequence[CorpusPart], recipe: Recipe, lexicon: Sequence[str], executor: Executor, workers: int, run: Run
+    files: Sequence[CorpusPart], recipe: Recipe, lookups: Lookups, executor: Executor, workers: int, run: Run
 ) -> Iterator[ShardedProblem]:
     """The problem of corpora of one guideline, on workers until the end of the block.
 
     Args:
         files: whole corpora.
         recipe: how to fit.
-        lexicon: the words that templates look for.
+        lookups: what templates look up.
         executor: runs the workers.
         workers: how many shards there are; fewer if the corpora have too few sentences.
         run: may cancel it.
@@ -111,12 +110,12 @@ def sharded_problem(
         OSError: a corpus that a worker cannot read.
     """
     shards = shards_of(files, block_count(files, recipe, workers), workers)
-    tasks = [ShardTask(shard, recipe, tuple(lexicon)) for shard in shards]
+    tasks = [ShardTask(shard, recipe, lookups) for shard in shards]
     contents = _contents(executor, tasks)
     path = files[0].outline.corpus.path
     space = _space(contents, files[0].outline.corpus.guideline, recipe, path)
     codes = _codes(contents, recipe.minimum_count)
-    encoder = TemplateEncoder(recipe.chosen_templates(), FeatureIndex.of_codes(codes), LexiconColumns(lexicon))
+    encoder = recipe.encoder(lookups, FeatureIndex.of_codes(codes))
     with tempfile.TemporaryDirectory(dir=private_folder("features")) as folder:
         features = _shared(executor, Path(folder) / "features", {"codes": codes})
         made = [replace(task, space=space, features=features) for task in tasks]

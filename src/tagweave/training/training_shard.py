@@ -19,7 +19,7 @@ from tagweave.cluster.shared_file import SharedFile, private_folder
 from tagweave.features.encoded import Encoded
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.index import FeatureIndex
-from tagweave.features.lexicon import LexiconColumns
+from tagweave.features.lookups import Lookups
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import LabelSpace, collect_names
@@ -59,14 +59,14 @@ class ShardTask:
     Attributes:
         shard: its sentences.
         recipe: how to fit.
-        lexicon: the words that templates look for.
+        lookups: what templates look up.
         space: the labels; `None` while they are unknown.
         features: a file with the codes of all features, `codes`; `None` while they are unknown.
     """
 
     shard: Shard
     recipe: Recipe
-    lexicon: tuple[str, ...]
+    lookups: Lookups
     space: LabelSpace | None = None
     features: SharedFile | None = None
 
@@ -99,7 +99,7 @@ class ShardSize(NamedTuple):
 
 def content_of(task: ShardTask) -> ShardContent:
     """What a shard contains. Raises CorpusError, OSError: as `ShardReader.slices`, `TemplateEncoder.encode`."""
-    reader, encoder = ShardReader(task.recipe.task), task.recipe.encoder(task.lexicon)
+    reader, encoder = ShardReader(task.recipe.task), task.recipe.encoder(task.lookups)
     names: set[str] = set()
     grams, of_types = FeatureIndex(), FeatureIndex()
     for block in task.shard.blocks:
@@ -128,8 +128,7 @@ class TrainingShard:
         assert task.space is not None and task.features is not None  # noqa: S101 - known when a group is made
         self._task, self._recipe, self._space = task, task.recipe, task.space
         index = FeatureIndex.of_codes(load_file(task.features.local())["codes"])
-        templates, lexicon = task.recipe.chosen_templates(), LexiconColumns(task.lexicon)
-        self._encoder = TemplateEncoder(templates, index, lexicon)
+        self._encoder = task.recipe.encoder(task.lookups, index)
         self._scheme, self._sets = scheme_of(task.recipe, task.space), LabelSets(task.space)
         reader = ShardReader(task.recipe.task)
         self._blocks = [_mapped(self._encoded(reader, block)) for block in task.shard.blocks]

@@ -37,5 +37,5 @@ METHOD = Method(
     _fit,
     samples=True,
     balances=True,
-    has_lexicon=True,
+    has_lookups=True,
 )

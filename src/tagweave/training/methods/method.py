@@ -28,7 +28,7 @@ class Method:
         check: raises before any training if some step could not learn from the corpora.
         samples: whether an iteration may visit only a part of each corpus.
         balances: whether it samples by default, so that a large source does not outvote the target.
-        has_lexicon: whether its features may use the words of a lexicon.
+        has_lookups: whether its features may look up words of a lexicon or phrases of a gazetteer.
         several: whether it needs corpora of several guidelines.
         of_two: whether it takes exactly two guidelines.
         needs_dev: whether it needs development data.
@@ -42,7 +42,7 @@ class Method:
     check: Callable[[Job[Any]], None] = _check
     samples: bool = False
     balances: bool = False
-    has_lexicon: bool = False
+    has_lookups: bool = False
     several: bool = True
     of_two: bool = False
     needs_dev: bool = False

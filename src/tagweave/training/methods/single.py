@@ -34,8 +34,8 @@ def _fit(job: Job[Any]) -> Any:
     from tagweave.training.incomplete import treated
 
     assert isinstance(job, ChainJob)  # noqa: S101 - trees have only the strategy `marginal`
-    words, plan = job.lexicons.words, job.plan
-    corpora, recipe = treated(strategy, job.data.corpora, job.recipe, job.dev, job.run, plan.seed, words)
+    lookups, plan = job.lookup_files.lookups, job.plan
+    corpora, recipe = treated(strategy, job.data.corpora, job.recipe, job.dev, job.run, plan.seed, lookups)
     return job.fit(corpora, recipe)
 
 
@@ -46,6 +46,6 @@ METHOD = Method(
     SingleOptions,
     _fit,
     samples=True,
-    has_lexicon=True,
+    has_lookups=True,
     several=False,
 )
