@@ -107,7 +107,7 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
     Raises:
         KeyError: the model does not know the guideline.
     """
-    if model.coding:
+    if model.of_characters:
         return
     tagger = ChainPredictor(model, guideline=plan.guideline)
     for page in store.task_pages(Status.OPEN, _PAGE):
@@ -130,5 +130,5 @@ def accuracy(model: ChainModel, dev: str | None, guideline: str) -> float | None
     """
     if dev is None:
         return None
-    coding = Task(model.task, model.coding) if model.coding else Task(model.task)
+    coding = Task(model.task, model.coding)
     return float(dev_score(model, coding.prepare(load(dev, unnamed=guideline)))(model.weights))

@@ -165,7 +165,7 @@ def _all_tokens(
     """Every token, in the order of the text."""
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
-    if tagger.model.coding:
+    if tagger.model.of_characters:
         raise ValueError("found a model of characters, expected one of words; of characters, words of a list are asked")
     width = min(_CANDIDATES, len(tagger.labels))
     best, probabilities = [np.zeros((0, width), np.int32)], [np.zeros((0, width), np.float32)]

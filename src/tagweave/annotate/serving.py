@@ -78,7 +78,7 @@ def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder
     """
     if find_spec("fcntl") is None:
         raise ValueError("found --train on a system without fcntl, as Windows, expected it without")
-    of_characters = bool(tagger.model.coding)
+    of_characters = tagger.model.of_characters
     annotated = exported(tagger.guideline, of_characters, "")
     plan = again(tagger.model.about, tagger.guideline, train, annotated)
     Path(folder).mkdir(parents=True, exist_ok=True)

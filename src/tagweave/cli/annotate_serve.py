@@ -86,7 +86,7 @@ def serve(
     check_strategy(strategy)
     front = _front(host, public_url, proxy or ())
     tagger = open_model(model, guideline, 1)
-    if words is None and tagger.model.coding:
+    if words is None and tagger.model.of_characters:
         raise OptionError("found a model that segments, expected --words LIST with it")
     uncertain = strategy or "marginal"
     plan = None

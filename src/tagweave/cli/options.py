@@ -11,7 +11,8 @@ Corpora = Annotated[
 ]
 ModelOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="MODEL", help="The file of the model.")]
 TaskName = Annotated[
-    str, typer.Option(metavar="tag|segment|segtag|parse", help="The task of the model.", rich_help_panel="Corpora")
+    str,
+    typer.Option(metavar="tag|segment|segtag|spans|parse", help="The task of the model.", rich_help_panel="Corpora"),
 ]
 Method = Annotated[
     str | None,
@@ -117,7 +118,11 @@ DropColumns = Annotated[
 ]
 Coding = Annotated[
     str,
-    typer.Option(metavar="BMES|BI|boundary", help="How labels of characters encode words.", rich_help_panel="Features"),
+    typer.Option(
+        metavar="BMES|BI|boundary|BIOES|IOB2|IOB1",
+        help="How labels encode words of characters, or spans of words; by default BMES, or BIOES.",
+        rich_help_panel="Features",
+    ),
 ]
 Iterations = Annotated[
     int | None,

@@ -39,7 +39,7 @@ def train(
     gazetteer: options.Gazetteers = None,
     features: options.Features = None,
     min_count: options.MinimumCount = 1,
-    coding: options.Coding = "BMES",
+    coding: options.Coding = "",
     drop_columns: options.DropColumns = None,
     learner: options.Learner = "adagrad",
     settings: options.Settings = None,

@@ -19,10 +19,11 @@ right end is unknown as well, the next position says what may follow: `B-*|I-X|O
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.errors import CorpusError
 
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Candidates, Layer, Sentence
 
-Scheme = Literal["IOB1", "IOB2", "BIOES"]
-SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+SCHEMES = ("IOB1", "IOB2", "BIOES")
 """The names of the schemes."""
 
 _LETTERS = {"IOB1": "BI", "IOB2": "BI", "BIOES": "BIES"}
-_PREFERENCE: tuple[Scheme, ...] = ("IOB2", "IOB1", "BIOES")
+_PREFERENCE = ("IOB2", "IOB1", "BIOES")
+_LABEL = re.compile(r"[BIES](-.+)?")
+_TYPED = re.compile(r"[BIES]-.+")
 _ANY = "*"
 _CACHED = 1 << 16  # steps of distinct positions; a corpus has few
 
@@ -52,7 +54,7 @@ _OUTSIDE = _Label("O")
 _EDGE: _Labels = (_OUTSIDE,)
 
 
-def detect(corpus: Corpus, layer: str | None = None) -> Scheme:
+def detect(corpus: Corpus, layer: str | None = None) -> str:
     """The scheme in which every sentence of the corpus is consistent; IOB2 before IOB1 before BIOES if several are.
 
     Args:
@@ -65,31 +67,31 @@ def detect(corpus: Corpus, layer: str | None = None) -> Scheme:
     name = layer or corpus.guideline
     fits = list(_PREFERENCE)
     for sentence in corpus:
-        fits = [scheme for scheme in fits if _is_consistent(sentence, name, scheme)]
+        fits = [scheme for scheme in fits if _is_consistent(sentence, sentence.layers[name], scheme)]
         if not fits:
             validate(sentence, name, "IOB2")
             raise CorpusError("sentences of different schemes", "one of IOB1, IOB2, BIOES in all", *sentence.location)
     return fits[0]
 
 
-def _is_consistent(sentence: Sentence, layer: str, scheme: Scheme) -> bool:
+def _is_consistent(sentence: Sentence, positions: Layer, scheme: str) -> bool:
     try:
-        validate(sentence, layer, scheme)
+        _feasible(sentence, positions, scheme)
     except CorpusError:
         return False
     return True
 
 
-def validate(sentence: Sentence, layer: str, scheme: Scheme) -> None:
+def validate(sentence: Sentence, layer: str, scheme: str) -> None:
     """Raise unless some sequence that the layer allows is consistent.
 
     Raises:
         CorpusError: there is none; the message names the first token at which all fail.
     """
-    _feasible(sentence, layer, scheme)
+    _feasible(sentence, sentence.layers[layer], scheme)
 
 
-def convert(corpus: Corpus, target: Scheme, source: Scheme | None = None, layer: str | None = None) -> Corpus:
+def convert(corpus: Corpus, target: str, source: str | None = None, layer: str | None = None) -> Corpus:
     """The corpus with a layer in another scheme. Covered labels become those of the same types.
 
     Args:
@@ -103,21 +105,48 @@ def convert(corpus: Corpus, target: Scheme, source: Scheme | None = None, layer:
     """
     name = layer or corpus.guideline
     scheme = source or detect(corpus, name)
-    converted = corpus.map(lambda sentence: sentence.with_layer(name, _converted(sentence, name, scheme, target)))
+    converted = corpus.map(
+        lambda sentence: sentence.with_layer(name, recoded(sentence, sentence.layers[name], target, scheme))
+    )
     if corpus.covered is None or name != corpus.guideline:
         return converted
     return replace(converted, covered=_covered(corpus.covered, target))
 
 
-def _covered(labels: Iterable[str], target: Scheme) -> tuple[str, ...]:
-    parsed = [_parse(label) for label in labels]
-    types = dict.fromkeys(label.type for label in parsed if label != _OUTSIDE)
+def _covered(names: Iterable[str], target: str) -> tuple[str, ...]:
+    """The covered labels in the target scheme; names may be labels or types."""
+    given = tuple(names)
+    types = dict.fromkeys(_type_of(name) for name in given if name != _OUTSIDE.letter)
     inside = [_text(_Label(letter, each)) for each in types for letter in _LETTERS[target]]
-    return (*inside, "O") if _OUTSIDE in parsed else tuple(inside)
+    return (*inside, "O") if _OUTSIDE.letter in given else tuple(inside)
 
 
-def _converted(sentence: Sentence, layer: str, source: Scheme, target: Scheme) -> Layer:
-    feasible, positions = _feasible(sentence, layer, source), sentence.layers[layer]
+def _type_of(name: str) -> str | None:
+    return _parse(name).type if _LABEL.fullmatch(name) else name
+
+
+def labels(names: Iterable[str], scheme: str) -> tuple[str, ...]:
+    """All labels of the scheme for the types of these labels, sorted."""
+    types = dict.fromkeys(_parse(name).type for name in names if name != _OUTSIDE.letter)
+    return tuple(sorted(["O", *(_text(_Label(letter, each)) for each in types for letter in _LETTERS[scheme])]))
+
+
+def letters(scheme: str) -> str:
+    """The letters of the labels of a scheme, `O` included."""
+    return _LETTERS[scheme] + _OUTSIDE.letter
+
+
+def codes_chunks(names: Iterable[str]) -> bool:
+    """Whether labels look like those of a scheme: nothing but `O` and letters with a type, and some of these."""
+    given = set(names) - {_OUTSIDE.letter}
+    return bool(given) and all(_TYPED.fullmatch(name) for name in given)
+
+
+def recoded(sentence: Sentence, positions: Layer, target: str, source: str | None = None) -> Layer:
+    """A layer of a sentence in another scheme; without `source`, its scheme is detected. Raises as `convert`."""
+    if source is None:
+        source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), "IOB2")
+    feasible = _feasible(sentence, positions, source)
     before, after = [_EDGE, *feasible[:-1]], [*feasible[1:], _EDGE]
     named, converted = _types(positions), []
     for last, labels, following, candidates in zip(before, feasible, after, positions, strict=True):
@@ -128,7 +157,7 @@ def _converted(sentence: Sentence, layer: str, source: Scheme, target: Scheme) -
 
 
 @lru_cache(_CACHED)
-def _goes_on(source: Scheme, last: _Labels, labels: _Labels, unknown: bool) -> bool:
+def _goes_on(source: str, last: _Labels, labels: _Labels, unknown: bool) -> bool:
     """Whether a position after one that is certainly in a chunk may continue the chunk."""
     if not _is_inside(last) or (unknown and source != "BIOES"):
         return False
@@ -136,7 +165,7 @@ def _goes_on(source: Scheme, last: _Labels, labels: _Labels, unknown: bool) -> b
 
 
 @lru_cache(_CACHED)
-def _labels_between(before: _Labels, labels: _Labels, after: _Labels, source: Scheme, target: Scheme) -> _Labels:
+def _labels_between(before: _Labels, labels: _Labels, after: _Labels, source: str, target: str) -> _Labels:
     """The labels of one position in the target scheme. Given its own label, the two sides are independent."""
     targets: dict[_Label, None] = {}
     for label in labels:
@@ -149,7 +178,7 @@ def _labels_between(before: _Labels, labels: _Labels, after: _Labels, source: Sc
 
 @lru_cache(_CACHED)
 def _candidates(
-    labels: _Labels, named: tuple[str | None, ...], target: Scheme, unknown: bool, is_closed: bool
+    labels: _Labels, named: tuple[str | None, ...], target: str, unknown: bool, is_closed: bool
 ) -> Candidates:
     """The labels as candidates. What was unknown stays unknown, unless that would end a chunk which may go on."""
     wild = {label.letter for label in labels if label.type == _ANY}
@@ -169,7 +198,7 @@ def _left(last: _Label, label: _Label) -> tuple[bool, bool]:
     return not _continues(last, label), last != _OUTSIDE and last.type == label.type
 
 
-def _spelled(target: Scheme, label: _Label, starts: bool, beside: bool, ends: bool) -> _Label:
+def _spelled(target: str, label: _Label, starts: bool, beside: bool, ends: bool) -> _Label:
     if label == _OUTSIDE:
         return label
     if target == "IOB1":
@@ -186,7 +215,7 @@ def _continues(last: _Label, label: _Label) -> bool:
     return last.letter in "BI" and label.letter in "IE" and last.type == label.type
 
 
-def _may_follow(scheme: Scheme, last: _Label, label: _Label) -> bool:
+def _may_follow(scheme: str, last: _Label, label: _Label) -> bool:
     if scheme == "IOB1":
         return label.letter != "B" or (last != _OUTSIDE and last.type == label.type)
     if scheme == "IOB2":
@@ -194,13 +223,12 @@ def _may_follow(scheme: Scheme, last: _Label, label: _Label) -> bool:
     return _continues(last, label) == (last.letter in "BI") == (label.letter in "IE")
 
 
-def _feasible(sentence: Sentence, layer: str, scheme: Scheme) -> list[_Labels]:
+def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[_Labels]:
     """For each position, the labels on some allowed consistent sequence: a pass forward, then one backward."""
-    options = _options(sentence, layer, scheme)
+    options = _options(sentence, positions, scheme)
     last = _EDGE
     for number, labels in enumerate(options, 1):
-        closes = sentence.layers[layer][number - 1] is None
-        reached = _reached(scheme, last, labels, closes)
+        reached = _reached(scheme, last, labels, positions[number - 1] is None)
         if not reached:
             raise _inconsistent(sentence, scheme, labels, number, last)
         options[number - 1] = last = reached
@@ -215,7 +243,7 @@ def _feasible(sentence: Sentence, layer: str, scheme: Scheme) -> list[_Labels]:
 
 
 @lru_cache(_CACHED)
-def _reached(scheme: Scheme, last: _Labels, labels: _Labels, unknown: bool) -> _Labels:
+def _reached(scheme: str, last: _Labels, labels: _Labels, unknown: bool) -> _Labels:
     """The labels that may follow; an unknown position does not continue a chunk that IOB leaves open."""
     closes = unknown and scheme != "BIOES" and _is_inside(last)
     return tuple(
@@ -226,7 +254,7 @@ def _reached(scheme: Scheme, last: _Labels, labels: _Labels, unknown: bool) -> _
 
 
 @lru_cache(_CACHED)
-def _leading(scheme: Scheme, labels: _Labels, following: _Labels) -> _Labels:
+def _leading(scheme: str, labels: _Labels, following: _Labels) -> _Labels:
     return tuple(label for label in labels if any(_may_follow(scheme, label, each) for each in following))
 
 
@@ -236,8 +264,7 @@ def _types(layer: Layer) -> tuple[str | None, ...]:
     return tuple(dict.fromkeys(label.type for label in parsed if label != _OUTSIDE and label.type != _ANY))
 
 
-def _options(sentence: Sentence, layer: str, scheme: Scheme) -> list[_Labels]:
-    positions = sentence.layers[layer]
+def _options(sentence: Sentence, positions: Layer, scheme: str) -> list[_Labels]:
     named = _types(positions)
     options = {each: _expanded(each, named, scheme) for each in set(positions)}
     for number, candidates in enumerate(positions, 1):
@@ -248,7 +275,7 @@ def _options(sentence: Sentence, layer: str, scheme: Scheme) -> list[_Labels]:
 
 
 @lru_cache(_CACHED)
-def _expanded(candidates: Candidates, named: tuple[str | None, ...], scheme: Scheme) -> _Labels:
+def _expanded(candidates: Candidates, named: tuple[str | None, ...], scheme: str) -> _Labels:
     """The labels that candidates stand for, if a sentence names these types."""
     every = (_OUTSIDE, *(_Label(letter, each) for each in (*named, _ANY) for letter in _LETTERS[scheme]))
     if candidates is None:
@@ -265,7 +292,7 @@ def _expanded(candidates: Candidates, named: tuple[str | None, ...], scheme: Sch
     return tuple(dict.fromkeys(labels))
 
 
-def _inconsistent(sentence: Sentence, scheme: Scheme, labels: _Labels, number: int, last: _Labels) -> CorpusError:
+def _inconsistent(sentence: Sentence, scheme: str, labels: _Labels, number: int, last: _Labels) -> CorpusError:
     if number > len(sentence):
         found = f"{_listed(last)} at the last token"
     else:

@@ -36,6 +36,16 @@ PRESETS: dict[str, Templates] = {
             *("script[0]", "shape[0]", "shape[-1] shape[0]"),
         )
     ),
+    "spans": Templates(
+        (
+            *_grams("normal", (-2,), (-1,), (0,), (1,), (2,), (-1, 0), (0, 1)),
+            *("form[0]", "first[0]", "last[0]", *_AFFIXES),
+            *("length[0]", "length[0] first[0]", "length[0] last[0]"),
+            *_grams("script", (0,)),
+            *_grams("shape", (-2,), (-1,), (0,), (1,), (2,), (-1, 0), (0, 1), (-1, 0, 1)),
+            *(f"{kind}_{n}[{at}]" for kind in ("prefix", "suffix") for n in (2, 3, 4) for at in (-1, 1)),
+        )
+    ),
     "characters": Templates(
         (
             *_grams("folded", *_UNIGRAMS, *_BIGRAMS, *_SKIPS),

@@ -46,7 +46,7 @@ def _put_to_use(trained: StoredModel, threads: int, name: str = "the model") -> 
         from tagweave.front.parser import Parser
 
         return Parser(trained, threads, name)
-    if trained.coding:
+    if trained.of_characters:
         from tagweave.front.segmenter import Segmenter
 
         return Segmenter(trained, threads, name)

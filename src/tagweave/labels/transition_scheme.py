@@ -19,15 +19,18 @@ _RULES = {
     "BMES": ("BS", "ES", {"B": "ME", "M": "ME", "E": "BS", "S": "BS"}),
     "BI": ("B", "BI", {"B": "BI", "I": "BI"}),
     "boundary": ("|-", "|", {"|": "|-", "-": "|-"}),
-    "BIO": ("BO", "BIO", {"B": "BIO", "I": "BIO", "O": "BO"}),
+    "IOB1": ("IO", "BIO", {"B": "BIO", "I": "BIO", "O": "IO"}),
+    "IOB2": ("BO", "BIO", {"B": "BIO", "I": "BIO", "O": "BO"}),
     "BIOES": ("BSO", "ESO", {"B": "IE", "I": "IE", "E": "BSO", "S": "BSO", "O": "BSO"}),
 }
-# a word continues from one letter to the next if the first is one of the former and the next one of the latter
+# from one of the former letters to one of the latter, the type stays the same: the word goes on or, in IOB1, one of its
+# type follows
 _INNER = {
     "BMES": ("BM", "ME"),
     "BI": ("BI", "I"),
     "boundary": ("-", "|-"),
-    "BIO": ("BI", "I"),
+    "IOB1": ("BI", "B"),
+    "IOB2": ("BI", "I"),
     "BIOES": ("BI", "IE"),
 }
 

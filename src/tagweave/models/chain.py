@@ -59,8 +59,8 @@ class ChainModel:
         parameters: the label space, and what the weights mean.
         encoder: turns sentences into features.
         weights: [parameters.size]; never changed in place.
-        task: `tag`, `segment` or `segtag`.
-        coding: the word coding of a model of characters, else "".
+        task: `tag`, `segment`, `segtag` or `spans`.
+        coding: the coding of words in labels of characters, or of spans in labels of words; else "".
         about: further facts about the model: version, training corpora, scores.
     """
 
@@ -77,6 +77,11 @@ class ChainModel:
     def space(self) -> LabelSpace:
         """The labels."""
         return self.parameters.space
+
+    @property
+    def of_characters(self) -> bool:
+        """Whether the tokens are characters."""
+        return self.task in ("segment", "segtag")
 
     def to_json(self) -> dict[str, Any]:
         """A plain description of all but the arrays."""

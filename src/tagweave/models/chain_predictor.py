@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus import chunk_schemes
 from tagweave.corpus.blocks import in_blocks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
@@ -28,6 +29,8 @@ Floats = NDArray[Any]
 
 _BLOCK = 2000  # sentences tagged at a time
 _CELLS = 1 << 24  # about so many marginal probabilities are held at a time
+_IOB2 = {"O": "O", "B": "B", "S": "B", "I": "I", "E": "I"}
+"""The letters of IOB2 for those of BIOES."""
 _LENGTH = 32  # tokens of a sentence, about
 
 
@@ -52,8 +55,8 @@ class ChainPredictor:
     ) -> None:
         self.model, self.threads = model, threads
         space = model.space
-        self._view = space.views[0] if guideline is None else space.view(guideline)
-        self._others = {name: space.view(name) for name in others}
+        self._view = self._spelled(space.views[0] if guideline is None else space.view(guideline))
+        self._others = {name: self._spelled(space.view(name)) for name in others}
         self.guideline = self._view.guideline
 
     @property
@@ -81,7 +84,7 @@ class ChainPredictor:
             CorpusError: a sentence for which the coding of the model's labels has no sequence.
             ValueError: whole runs, and a model of words.
         """
-        if whole_runs and not self.model.coding:
+        if whole_runs and not self.model.of_characters:
             raise ValueError("found a model of words, expected one of characters for whole runs")
         layer = self.guideline if whole_runs else None
         for given in in_blocks(sentences, _BLOCK):
@@ -102,7 +105,7 @@ class ChainPredictor:
         """
         done: list[Sentence] = []
         views = {view.guideline: view for view in self.model.space.views}
-        view = views.get(corpus.guideline, self._view)
+        view = self._spelled(views[corpus.guideline]) if corpus.guideline in views else self._view
         for given in in_blocks(corpus.sentences, _BLOCK):
             block = self.tokens(given, corpus.guideline)
             encoded, sets = self._evidence(block, corpus.guideline, corpus.covered)
@@ -132,6 +135,15 @@ class ChainPredictor:
                 raise _contradiction(block[int(impossible[0])])
             tables.extend(np.split(self._by_tag(gamma), encoded.sentence_ptr[1:-1]))
         return tables
+
+    def _spelled(self, view: View) -> View:
+        """The view whose tags are those of the output: of spans in BIOES, labels in IOB2."""
+        if self.model.coding != "BIOES":
+            return view
+        spelled = [_IOB2[name[0]] + name[1:] for name in view.names]
+        names = tuple(dict.fromkeys(spelled))
+        tags = np.array([names.index(name) for name in spelled], np.int32)
+        return View(view.guideline, names, tags[view.projection])
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -193,6 +205,8 @@ class ChainPredictor:
         for i, sentence in enumerate(block):
             own = chosen[ptr[i] : ptr[i + 1]]
             layers = {name: tuple(position[label] for label in own) for name, position in by_label.items()}
+            if self.model.coding == "IOB1":
+                layers = {name: chunk_schemes.recoded(sentence, each, "IOB2", "IOB1") for name, each in layers.items()}
             yield replace(sentence, layers={**sentence.layers, **layers})
 
     def _encoded(
@@ -211,6 +225,16 @@ class ChainPredictor:
         others = {name: each for name, each in sentence.layers.items() if name not in views}
         return replace(sentence, layers={**others, self.guideline: layer})
 
+    def _coded(self, sentence: Sentence) -> Sentence:
+        """The sentence with its spans in the model's scheme."""
+        views = self.model.space.guidelines
+        own = {
+            name: chunk_schemes.recoded(sentence, each, self.model.coding)
+            for name, each in sentence.layers.items()
+            if name in views
+        }
+        return replace(sentence, layers={**sentence.layers, **own})
+
     def _evidence(
         self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
     ) -> tuple[Encoded, LabelSets]:
@@ -218,6 +242,8 @@ class ChainPredictor:
         encoded = self.model.encoder.encode(block, self.threads)  # with all layers: a guide uses them
         if guideline not in self.model.space.guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
+        if self.model.task == "spans":
+            block = [self._coded(sentence) for sentence in block]
         allow = allowed_sets(block, sets, self.model.parameters.scheme, covered)
         return encoded.with_evidence(allow).including_allowed(sets.masks), sets
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tagweave.corpus import chunk_schemes
 from tagweave.features.rules import (
     BYTES,
     CODES,
@@ -48,6 +49,8 @@ from tagweave.structures.kinds import CHAIN
 GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
 
 _LOOKED_UP = ("lexicon.words", "gazetteer.entries")
+_CODINGS = {"tag": ("",), "segment": CODINGS, "segtag": CODINGS, "spans": chunk_schemes.SCHEMES}
+"""The tasks of chain models, and the codings that each may have."""
 _VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})
 _SPACE = record({"names": list_of(text, 1), "views": list_of(_VIEW, 1)})
 _TEMPLATES = list_of(text, 0, MOST_TEMPLATES)
@@ -66,10 +69,10 @@ def check_chain(value: Any, where: str = "") -> None:
         _check_view(view, len(space["names"]))
     sides = space["views"][: max(1, len(space["views"]) - 1)]  # the last view of bundles is the joint one
     for view in sides:
-        _check_coding(view["names"], coding)
+        _check_labels(view["names"], value["task"], coding)
     SCORERS[value["scorer"]].check(value, where)
-    if (value["task"] == "tag") != (coding == ""):
-        refuse(coding, f"{where}coding", "a coding of words where the task is one of characters")
+    if coding not in _CODINGS[value["task"]]:
+        refuse(coding, f"{where}coding", f"a coding of the task {value['task']}")
     for part, each in parts_of(value["encoder"]):
         if "taggers" in each["encoder"] or (part.startswith("taggers") and each["coding"] != coding):
             refuse(each["coding"], f"{where}{part}", "a model of the same tokens, and none of pieces")
@@ -82,8 +85,14 @@ def _check_view(view: dict[str, Any], labels: int) -> None:
         refuse(view["projection"], "projection", f"the tag of each of {labels} labels, and a label of each tag")
 
 
-def _check_coding(labels: list[str], coding: str) -> None:
-    if coding and (strange := {split_label(label)[0] for label in labels} - set(LETTERS[coding])):
+def _check_labels(labels: list[str], task: str, coding: str) -> None:
+    if task == "spans":
+        letters = chunk_schemes.letters(coding)
+    elif coding in LETTERS:
+        letters = LETTERS[coding]
+    else:
+        return
+    if strange := {split_label(label)[0] for label in labels} - set(letters):
         refuse(sorted(strange), "names", f"labels of the coding {coding}")
 
 
@@ -107,8 +116,8 @@ def _check_encoder(value: Any, where: str) -> None:
 
 _CHAIN: dict[str, Rule] = {
     "kind": one_of(CHAIN),
-    "task": one_of("tag", "segment", "segtag"),
-    "coding": one_of("", *CODINGS),
+    "task": one_of(*_CODINGS),
+    "coding": text,
     "space": _SPACE,
     "scorer": text,
     "encoder": _check_encoder,

@@ -70,7 +70,11 @@ class PieceEncoder(CascadeEncoder):
         if len(self.taggers) < 2 or len(set(self.guidelines)) < len(self.taggers):
             raise ValueError(f"found taggers of {self.guidelines}, expected two or more, each of its own guideline")
         codings = {tagger.coding for tagger in self.taggers}
-        if codings != {self.coding} or not self.coding or any(map(of_pieces, self.taggers)):
+        if (
+            codings != {self.coding}
+            or not all(tagger.of_characters for tagger in self.taggers)
+            or any(map(of_pieces, self.taggers))
+        ):
             raise ValueError("found taggers of words, of pieces or of several codings, expected of characters and one")
 
     def tokens(self, sentences: Sequence[Sentence], threads: int = 1, layer: str | None = None) -> list[Sentence]:

@@ -68,7 +68,7 @@ def word_sets(model: ChainModel) -> NDArray[np.bool_]:
         ValueError: the labels of the model do not code words.
     """
     space = model.space
-    if not model.coding or len(space.views) > 1:
+    if not model.of_characters or len(space.views) > 1:
         raise ValueError("found labels that are not those of one word coding, expected a model that segments")
     coded = to_characters(Sentence(("xxx", "x")), "coded", model.coding).layers["coded"]
     begin, inside, end, single = (str(candidates[0]) for candidates in coded if candidates)

@@ -135,7 +135,7 @@ def label_conversion(
         StreamError: a model of characters, or guidelines that do not fit it; `name` is the name of the model.
         CorpusError: an input of characters, or without labels.
     """
-    if model.coding:
+    if model.of_characters:
         raise StreamError(f"{name}: found a model of characters, expected a model of words to convert tags with")
     if to is not None:
         check_guideline(model, to, name)

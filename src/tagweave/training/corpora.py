@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _OF_CHARACTERS = "segmentation"
 """The guideline of segmentation corpora that name none, whatever their format."""
 PARSE = "parse"
+OF_WORDS = ("tag", "spans")
+"""The tasks whose tokens are words."""
 """The task of parsers."""
 
 
@@ -88,7 +90,7 @@ def read_corpus(argument: str, task: str, format: str | None, weight: float = 1.
         kept = of_fit_length(corpus.sentences)
         file = CorpusFile(argument, corpus.with_sentences(kept), digest(corpus.path), len(corpus) - len(kept))
     else:
-        corpus = load(argument, format, None if task == "tag" else _OF_CHARACTERS)
+        corpus = load(argument, format, None if task in OF_WORDS else _OF_CHARACTERS)
         if names_own_layer(argument, corpus):
             own = corpus.guideline
             corpus = corpus.map(lambda sentence: sentence.with_layers_of([own]))
@@ -104,7 +106,7 @@ def read_outline(argument: str, task: str, format: str | None, weight: float) ->
     from tagweave.corpus.load import assumed, load_outline
 
     _check_is_file(argument)
-    outline = load_outline(argument, format, None if task == "tag" else _OF_CHARACTERS)
+    outline = load_outline(argument, format, None if task in OF_WORDS else _OF_CHARACTERS)
     layer = "" if task == "segment" else outline.corpus.layer
     corpus = replace(outline.corpus, layer=layer, weight=weight)
     return CorpusFile(argument, corpus, digest(corpus.path), note=assumed(argument, format)), outline
@@ -142,7 +144,7 @@ def of_corpus(corpus: Corpus, task: str) -> CorpusFile:
         trees = corpus if is_tree else _by_heads(corpus)
         kept = of_fit_length(trees.sentences)
         return replace(file, corpus=trees.with_sentences(kept), too_long=len(corpus) - len(kept))
-    if task != "tag" and not file.is_named:
+    if task not in OF_WORDS and not file.is_named:
         file = file.called(_OF_CHARACTERS)
     return replace(file, corpus=replace(file.corpus, layer="")) if task == "segment" else file
 

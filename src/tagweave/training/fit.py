@@ -237,8 +237,8 @@ def lay_out(
 
 def empty_model(parameters: ChainParameters, encoder: AnyEncoder, recipe: Recipe) -> ChainModel:
     """The model whose weights are all 0."""
-    coding = recipe.task.coding if recipe.task.of_characters else ""
-    return ChainModel(parameters, encoder, np.zeros(parameters.size, recipe.dtype), recipe.task.name, coding)
+    task = recipe.task
+    return ChainModel(parameters, encoder, np.zeros(parameters.size, recipe.dtype), task.name, task.coding)
 
 
 def with_evidence(encoded: Encoded, corpora: Sequence[Corpus], sets: LabelSets, scheme: TransitionScheme) -> Encoded:
@@ -290,7 +290,7 @@ def weighted_sentence(sentence: Sentence, weight: float) -> Sentence:
 
 def scheme_of(recipe: Recipe, space: LabelSpace) -> TransitionScheme:
     """Which labels may follow which under the coding of the task."""
-    if not recipe.task.of_characters:
+    if not recipe.task.coding:
         return TransitionScheme.free(len(space))
     schemes = [TransitionScheme.of(recipe.task.coding, view.names) for view in space.sides]
     return TransitionScheme.bundled(schemes, [view.projection for view in space.sides])

@@ -102,8 +102,8 @@ def prepare_guided(corpora: Sequence[Corpus], guide: ChainModel, recipe: Recipe)
     """
     source = _guideline(guide)
     check_guidelines(corpora, source)
-    if bool(guide.coding) != recipe.task.of_characters:
-        unit, expected = ("characters", "words") if guide.coding else ("words", "characters")
+    if guide.of_characters != recipe.task.of_characters:
+        unit, expected = ("characters", "words") if guide.of_characters else ("words", "characters")
         raise CorpusError(f"a guide of {unit}", f"one of {expected}, for the task {recipe.task.name}")
     recipe = with_guide(recipe, source)
     encoder = GuidedEncoder(recipe.encoder(), guide)

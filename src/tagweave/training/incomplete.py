@@ -183,7 +183,7 @@ def complete_by_argmax(
 def _completed(tagger: ChainPredictor, coded: Corpus) -> Corpus:
     """Fill in every position; coded characters become letters and tags, for `Task.prepare` to code them again."""
     complete = tagger.complete(coded)
-    return complete if not tagger.model.coding else complete.map(lambda sentence: _uncoded(sentence, tagger))
+    return complete if not tagger.model.of_characters else complete.map(lambda sentence: _uncoded(sentence, tagger))
 
 
 def _uncoded(sentence: Sentence, tagger: ChainPredictor) -> Sentence:

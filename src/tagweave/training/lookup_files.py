@@ -50,7 +50,7 @@ def read_lookups(plan: TrainingPlan) -> LookupFiles:
         expected = "segment or segtag: its words are of characters"
         raise PlanError(f"found --lexicon with the task {plan.task}, expected {expected}")
     if plan.gazetteers and plan.task in _OF_CHARACTERS:
-        raise PlanError(f"found --gazetteer with the task {plan.task}, expected a task of words: tag")
+        raise PlanError(f"found --gazetteer with the task {plan.task}, expected a task of words: tag or spans")
     lexicons, of_lexicons = _read(plan.lexicons, lexicon.read, "a lexicon")
     gazetteers, of_gazetteers = _read(plan.gazetteers, gazetteer.read, "a gazetteer")
     words = tuple(word for each in lexicons for word in each.words)

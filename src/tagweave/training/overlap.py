@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from tagweave.training.corpora import PARSE
+from tagweave.training.corpora import OF_WORDS, PARSE
 from tagweave.training.data import TrainingData
 from tagweave.training.methods import COUPLED
 from tagweave.training.methods.merged import METHOD as MERGED
@@ -32,7 +32,7 @@ def overlap_lines(data: TrainingData, task: str) -> Iterator[str]:
         elif task == "segment" and source.unit == "word":
             words = [corpus for corpus in data.targets if corpus.unit == "word"]
             yield from _line((_forms(words), _forms([source])), source, "words", "it is segmented in another style")
-        elif data.method == MERGED.name and task == "tag":
+        elif data.method == MERGED.name and task in OF_WORDS:
             labels = _layer(data.targets, data.target), _layer([source], source.guideline)
             yield from _line(labels, source, "labels", f"--method {COUPLED} tells them apart")
 

@@ -71,8 +71,8 @@ class TrainingPlan:
         target: corpora of the target guideline.
         sources: corpora of other guidelines, or more of the target's.
         dev: the corpus that selects the best iteration.
-        task: `tag`, `segment`, `segtag` or `parse`.
-        coding: the coding of words in labels of characters.
+        task: `tag`, `segment`, `segtag`, `spans` or `parse`.
+        coding: the coding of words in labels of characters, or of spans in labels of words; "": the task's usual one.
         templates: feature templates; (): the preset of the task.
         lexicons: files of words that features look for.
         gazetteers: files of typed phrases that features look for.
@@ -94,7 +94,7 @@ class TrainingPlan:
     sources: tuple[CorpusReference, ...] = ()
     dev: CorpusReference | None = None
     task: str = "tag"
-    coding: str = "BMES"
+    coding: str = ""
     templates: tuple[str, ...] = ()
     lexicons: tuple[FileReference, ...] = ()
     gazetteers: tuple[FileReference, ...] = ()

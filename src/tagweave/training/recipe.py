@@ -93,7 +93,8 @@ class Recipe:
 
     def chosen_templates(self) -> Templates:
         """The templates, or the task's preset."""
-        return self.templates or PRESETS["characters" if self.task.of_characters else "words"]
+        preset = "characters" if self.task.of_characters else "spans" if self.task.name == "spans" else "words"
+        return self.templates or PRESETS[preset]
 
     def encoder(self, lookups: Lookups = NOTHING, index: FeatureIndex | None = None) -> TemplateEncoder:
         """An encoder of the templates with what they look up; without an index, an empty one.

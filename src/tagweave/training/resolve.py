@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tagweave.training.data import TrainingData
     from tagweave.training.job import Job
 
-STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, "parse": TREE}
+STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, "spans": CHAIN, "parse": TREE}
 """The structure of each task."""
 _OF_CHAINS = {"weights": "features", "minimum_count": "min-count", "coding": "coding", **LOOKUPS}
 """Fields of plans that parsers do not use, with the options of the command line that set them."""
@@ -167,7 +167,7 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
     if not plan.templates:
         characters = "characters-lexicon" if plan.lexicons else "characters"
         looked_up = PRESETS["gazetteer"].texts if plan.gazetteers else ()
-        return (*PRESETS["words" if plan.task == "tag" else characters].texts, *looked_up)
+        return (*PRESETS[{"tag": "words", "spans": "spans"}.get(plan.task, characters)].texts, *looked_up)
     chosen = Templates(plan.templates)
     chosen.check_lexicon(bool(plan.lexicons))
     chosen.check_gazetteer(bool(plan.gazetteers))

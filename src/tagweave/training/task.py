@@ -5,6 +5,7 @@
 | `tag` | the words of the corpus | the tags of its layer |
 | `segment` | characters | the words, in a word coding |
 | `segtag` | characters | the words and their tags, in a word coding |
+| `spans` | the words of the corpus | the chunks of its layer (entities, phrases), in a chunk scheme |
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tagweave.corpus import chunk_schemes
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
@@ -19,34 +21,47 @@ from tagweave.features.evidence import OUTSIDE
 from tagweave.labels.coding import CODINGS, LETTERS, SEGMENTATION, recode, to_characters
 from tagweave.labels.transition_scheme import split_label
 
-TASKS = ("tag", "segment", "segtag")
+TASKS = ("tag", "segment", "segtag", "spans")
+SPANS = "spans"
 _ENDS = {"BMES": {"B": "E", "M": "BE", "E": "B"}, "BI": {"I": "B"}, "boundary": {"-": "|"}}
 """Per coding and letter, the letters at the ends of words that contain it."""
 TAGS = "tag"
 """The layer of a corpus of characters with the tags of its words."""
 
 
+CODINGS_OF: dict[str, tuple[str, ...]] = {
+    "tag": ("",),
+    "segment": CODINGS,
+    "segtag": CODINGS,
+    "spans": ("BIOES", "IOB2", "IOB1"),
+}
+"""The codings of each task, the usual one first."""
+
+
 @dataclass(frozen=True)
 class Task:
-    """A task and, for characters, the word coding.
+    """A task and the coding of its words or spans in labels; by default the usual one of the task.
 
     Raises:
         ValueError: an unknown task or coding.
     """
 
     name: str = "tag"
-    coding: str = "BMES"
+    coding: str = ""
 
     def __post_init__(self) -> None:
         if self.name not in TASKS:
             raise ValueError(f"unknown task {self.name!r}, expected one of {', '.join(TASKS)}")
-        if self.coding not in CODINGS:
-            raise ValueError(f"unknown coding {self.coding!r}, expected one of {', '.join(CODINGS)}")
+        codings = CODINGS_OF[self.name]
+        if self.coding and self.coding not in codings:
+            expected = f"one of {', '.join(codings)}" if codings[0] else f"none, for the task {self.name}"
+            raise ValueError(f"unknown coding {self.coding!r}, expected {expected}")
+        object.__setattr__(self, "coding", self.coding or codings[0])
 
     @property
     def of_characters(self) -> bool:
         """Whether tokens are characters."""
-        return self.name != "tag"
+        return self.name in ("segment", "segtag")
 
     def labels(self, names: Sequence[str]) -> tuple[str, ...]:
         """`names`, the labels in the corpora, and the other labels that a model needs; for `tag` there are none.
@@ -55,8 +70,10 @@ class Task:
         be labelled, and without labels of type S the wildcard `S-*` would mean nothing. A tag that occurs inside a word
         may also occur at both its ends.
         """
-        if not self.of_characters:
+        if not self.coding:
             return tuple(names)
+        if self.name == SPANS:
+            return chunk_schemes.labels(names, self.coding)
         parts = [split_label(name) for name in names]
         seen, kinds = {letter for letter, _ in parts}, sorted({kind for _, kind in parts})
         more = [(letter, kind) for letter in LETTERS[self.coding] if letter not in seen for kind in kinds]
@@ -74,13 +91,22 @@ class Task:
         """
         if not self.of_characters:
             if corpus.unit == "character":
-                raise CorpusError("a corpus of characters", "words, for the task tag", corpus.path)
-            return corpus
+                raise CorpusError("a corpus of characters", f"words, for the task {self.name}", corpus.path)
+            return corpus if self.name == "tag" else self._chunked(corpus)
         convert = self._from_characters if corpus.unit == "character" else self._from_words
         tag_layer = TAGS if corpus.unit == "character" else corpus.guideline
         known = (_without_outside(sentence, tag_layer, corpus.covered) for sentence in corpus.sentences)
         sentences = tuple(convert(sentence, corpus.guideline) for sentence in known)
         return Corpus(sentences, corpus.guideline, "character", None, corpus.path, corpus.weight)
+
+    def _chunked(self, corpus: Corpus) -> Corpus:
+        """The spans of the corpus in the task's scheme; other layers are no evidence."""
+        own = corpus.guideline
+        annotated = [each for each in corpus.sentences if own in each.layers]
+        scheme = chunk_schemes.detect(corpus.with_sentences(annotated), own)
+        coded = chunk_schemes.convert(corpus.with_sentences(annotated), self.coding, scheme, own)
+        converted = iter(coded.sentences)
+        return coded.with_sentences(next(converted) if own in each.layers else each for each in corpus.sentences)
 
     def _from_words(self, sentence: Sentence, guideline: str) -> Sentence:
         if self.name == "segtag" and guideline not in sentence.layers:
