@@ -19,8 +19,9 @@ from tagweave.structures.loss import ContradictionError
 
 TRAIN = ("train", "{c}/train.txt", "-o", "{t}/m")
 OPTIONS = [
-    ((*TRAIN, "--task", "x"), "unknown task 'x', expected one of tag, segment, segtag, parse"),
-    ((*TRAIN, "--coding", "BIO"), "unknown coding 'BIO', expected one of BMES, BI, boundary"),
+    ((*TRAIN, "--task", "x"), "unknown task 'x', expected one of tag, segment, segtag, spans, parse"),
+    ((*TRAIN, "--coding", "BIO"), "unknown coding 'BIO', expected none, for the task tag"),
+    ((*TRAIN, "--task", "spans", "--coding", "BIO"), "unknown coding 'BIO', expected one of BIOES, IOB2, IOB1"),
     (
         (*TRAIN, "--method", "x"),
         "unknown method 'x', expected one of single, coupled, stacked, merged, subword, transform, iterate",

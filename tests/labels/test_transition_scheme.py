@@ -19,21 +19,27 @@ def _chunk(scheme: str, length: int, kind: str) -> list[str]:
         "BMES": "BMES",
         "BI": "BIIB",
         "boundary": "--||",
-        "BIO": "BIIB",
+        "IOB1": "IIII",
+        "IOB2": "BIIB",
         "BIOES": "BIES",
     }[scheme]
     letters = single if length == 1 else begin + middle * (length - 2) + end
     return [f"{letter}-{kind}" if kind else letter for letter in letters]
 
 
-def _codings(scheme: str, length: int, kinds: tuple[str, ...]) -> set[tuple[str, ...]]:
-    """Every label sequence of `length` that codes words of these kinds."""
+def _codings(scheme: str, length: int, kinds: tuple[str, ...], last: str | None = None) -> set[tuple[str, ...]]:
+    """Every label sequence of `length` that codes words of these kinds, after a word of the kind `last`."""
     if length == 0:
         return {()}
-    first = [(size, _chunk(scheme, size, kind)) for size in range(1, length + 1) for kind in kinds]
-    if scheme in ("BIO", "BIOES"):
-        first.append((1, ["O"]))
-    return {(*labels, *rest) for size, labels in first for rest in _codings(scheme, length - size, kinds)}
+    first: list[tuple[int, str | None, list[str]]] = []
+    for size, kind in product(range(1, length + 1), kinds):
+        labels = _chunk(scheme, size, kind)
+        if scheme == "IOB1" and kind == last:
+            labels[0] = "B" + labels[0][1:]
+        first.append((size, kind, labels))
+    if scheme in ("IOB1", "IOB2", "BIOES"):
+        first.append((1, None, ["O"]))
+    return {(*labels, *rest) for size, kind, labels in first for rest in _codings(scheme, length - size, kinds, kind)}
 
 
 def _alphabet(scheme: str, kinds: tuple[str, ...]) -> tuple[str, ...]:
@@ -81,7 +87,7 @@ def test_tags_with_hyphens_are_one_tag() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "label"), [("BMES", "I"), ("BI", "S-NN"), ("boundary", "B"), ("BIO", "NN"), ("BMES", "")]
+    ("name", "label"), [("BMES", "I"), ("BI", "S-NN"), ("boundary", "B"), ("IOB2", "NN"), ("BMES", "")]
 )
 def test_a_label_outside_the_scheme_raises(name: str, label: str) -> None:
     with pytest.raises(ValueError, match=f"do not belong to the scheme {name}"):

@@ -18,6 +18,7 @@ from tagweave.features.evidence import OUTSIDE
 from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.pieces import Spread
 from tagweave.labels.space import View, is_wildcard
+from tagweave.labels.spans import SpanCounter
 from tagweave.labels.words import WordCounter
 from tagweave.models.chain import ChainModel
 from tagweave.models.pieces import of_pieces, piece_lengths
@@ -31,9 +32,9 @@ _SHOWN = 8  # labels in a message
 def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Floats], float]:
     """A function from weights to the score on development data.
 
-    The score is the F measure of words if every character of `dev` has one label, otherwise the accuracy on positions
-    with one label. A label that the model does not know counts as wrong. A wildcard is not one label, nor is `O` if
-    the corpus covers only some labels.
+    The score is the F measure of spans for the task spans, that of words if every character of `dev` has one label,
+    otherwise the accuracy on positions with one label. A label that the model does not know counts as wrong. A wildcard
+    is not one label, nor is `O` if the corpus covers only some labels.
 
     Raises:
         CorpusError: a guideline that the model does not have, or hardly any label that it knows.
@@ -87,7 +88,7 @@ def scorer(
         raise CorpusError("no position with one label", "development data to measure by", path)
     spread = None if pieces is None else Spread(view.names, model.coding, numbers, pieces)
     ptr = encoded.sentence_ptr if spread is None else spread.begins[encoded.sentence_ptr]
-    counter = WordCounter(tuple(numbers), ptr) if model.coding and known.all() else None
+    counter = _counter(model, tuple(numbers), ptr, bool(known.all()))
 
     def score(weights: Floats) -> float:
         weighted = replace(model, weights=np.asarray(weights, model.weights.dtype))
@@ -99,8 +100,19 @@ def scorer(
     return score
 
 
+def _counter(
+    model: ChainModel, names: tuple[str, ...], ptr: NDArray[np.int64], complete: bool
+) -> SpanCounter | WordCounter | None:
+    """What counts the spans or words that a model finds, if the score is their F measure."""
+    if model.task == "spans":
+        return SpanCounter(names, ptr)
+    return WordCounter(names, ptr) if model.coding and complete else None
+
+
 def _one_label(candidates: Candidates, numbers: dict[str, int]) -> int:
-    """The number of the only label of a position, a new one for a new label; -1 if it has several or none."""
-    if candidates is None or len(candidates) > 1 or (candidates[0] not in numbers and is_wildcard(candidates[0])):
+    """The number of the only label of a position, a new one for a new label; -1: it has none, -2: it has several."""
+    if candidates is None:
         return -1
+    if len(candidates) > 1 or (candidates[0] not in numbers and is_wildcard(candidates[0])):
+        return -2
     return numbers.setdefault(candidates[0], len(numbers))
