@@ -16,7 +16,7 @@ from tagweave.training.fit import fit, prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
-FORMS = "we met Anna Bell in Paris , near Acme Corp of Nice .".split()
+FORMS = ["we", "met", "Anna", "Bell", "in", "Paris", ",", "near", "Acme", "Corp", "of", "Nice", "."]
 SPANS = [(Span(2, 4, "PER"),), (Span(5, 6, "LOC"),), (Span(8, 10, "ORG"),), (Span(11, 12, "LOC"),)]
 FULL = Corpus((Sentence(tuple(FORMS)).with_spans("tag", SPANS),) * 3)
 PARTIAL = Corpus((Sentence(tuple(FORMS)).with_spans("tag", SPANS[:2], None),) * 3)
