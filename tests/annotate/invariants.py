@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from tagweave.annotate.aggregation import Outcome, Status, aggregate
 from tagweave.annotate.database import Database
-from tagweave.annotate.questions import answer_of
+from tagweave.annotate.questions import answer_in
 from tagweave.annotate.schema import assignments, judgements, tasks
 from tagweave.annotate.settings import Rule
 from tagweave.annotate.task import Answer, Purpose
@@ -26,7 +26,7 @@ def check(url: str, rule: Rule) -> dict[int, Outcome]:
     standing: dict[tuple[int, int], tuple[Answer | None, int]] = {}
     revisions = defaultdict(list)
     for each in rows:
-        answer = answer_of(each.kind, each.label)
+        answer = answer_in(each.kind, each.label)
         standing[each.task, each.annotator] = (None if each.withdrawn else answer, each.slot)
         revisions[each.task, each.annotator].append((each.revision, each.withdrawn))
     for history in revisions.values():  # answer, undo, answer, undo ...: no answer is there twice
@@ -50,7 +50,7 @@ def _check_task(task, held, standing, rule: Rule) -> Outcome:  # type: ignore[no
     outcome = aggregate(answers, rule)
     if task.status != Status.ADJUDICATED:
         assert task.status == outcome.status
-        assert answer_of(task.kind, task.label) == outcome.answer
+        assert answer_in(task.kind, task.label) == outcome.answer
         assert task.wanted >= outcome.wanted
     assert task.free == (task.wanted - len(slots) if task.status == Status.OPEN else 0)
     assert (task.settled is None) == (task.status == Status.OPEN)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import product
 
+import made_spans as spans
 import pytest
 from fixture_types import OpenStore
 from hypothesis import given
@@ -134,3 +135,25 @@ def test_the_work_of_eight_keeps_what_is_promised(new_url: Callable[[], str], op
     desks = [StoreDesk(store, person) for person in hire(store, 8)]
     work_all([Simulated(desk, lambda _: NN, even(0.5), seed) for seed, desk in enumerate(desks)])
     assert Status.OPEN not in {outcome.status for outcome in check(url, Rule()).values()}
+
+
+class TestSpans:
+    def test_a_mistake_is_one_span(self) -> None:
+        chances = answer_chances(spans.make_task(0), spans.all_of(spans.ADA, spans.LONDON), 0.8)
+        assert chances == pytest.approx(
+            {
+                spans.all_of(spans.ADA, spans.LONDON): 0.8,
+                spans.all_of(spans.ADA, spans.LONDON_ORG): 0.2 / 3,  # one too many, in place of another
+                spans.all_of(spans.LONDON): 0.2 / 3,
+                spans.all_of(spans.ADA): 0.2 / 3,
+            }
+        )
+
+    def test_four_people_come_to_what_is_right(self, open_store: OpenStore) -> None:
+        store = spans.furnished(open_store(), 20)
+        right = spans.all_of(spans.ADA, spans.LONDON)
+        desks = [StoreDesk(store, person) for person in hire(store, 4)]
+        answers = work_all([Simulated(desk, lambda _: right, even(0.9), seed) for seed, desk in enumerate(desks)])
+        assert 40 <= answers <= 80
+        outcomes = [each.outcome for each in store.outcomes(spans.GUIDELINE)]
+        assert outcomes.count(right) >= 18

@@ -1,4 +1,8 @@
-"""Aggregating the answers of several annotators: agreed, dropped, or still open (li-2015, section 4)."""
+"""Aggregating the answers of several annotators: agreed, dropped, or still open (li-2015, section 4).
+
+Labels are agreed on as a whole, spans one by one: a span is agreed on if a majority has marked it, and disputed if it
+has neither a majority for it nor one against it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from tagweave.annotate.settings import Rule
-from tagweave.annotate.task import CANNOT_TELL, Answer
+from tagweave.annotate.task import CANNOT_TELL, Answer, Kind, marked
+from tagweave.corpus.spans import Span
 
 
 class Status(StrEnum):
@@ -39,7 +44,8 @@ def aggregate(answers: Sequence[Answer | None], rule: Rule) -> Outcome:
     """The outcome of a task.
 
     A task is agreed on if the first annotators give the same answer. If they differ, more are asked, and a majority of
-    all of them decides. If they agree that they cannot tell, the task is dropped.
+    all of them decides, on spans one by one. If they agree that they cannot tell, or if a span is still disputed, the
+    task is dropped.
 
     Args:
         answers: by slot; `None`, or missing at the end, if not given yet.
@@ -53,8 +59,41 @@ def aggregate(answers: Sequence[Answer | None], rule: Rule) -> Outcome:
         return _settled(first[0], rule.first)
     if None in [*answers, *[None] * everybody][:everybody]:
         return Outcome(Status.OPEN, None, everybody)
-    answer, votes = Counter(answers[:everybody]).most_common(1)[0]
-    return _settled(answer if votes >= rule.majority else None, everybody)
+    return _settled(_by_majority([each for each in answers[:everybody] if each], rule.majority), everybody)
+
+
+class SpanVotes(NamedTuple):
+    """What annotators said about the spans of a task.
+
+    Attributes:
+        agreed: spans that a majority marked.
+        disputed: spans with neither a majority for them nor one against them.
+        is_complete: whether a majority said that everything was marked.
+    """
+
+    agreed: tuple[Span, ...]
+    disputed: tuple[Span, ...]
+    is_complete: bool
+
+
+def span_votes(answers: Sequence[Answer], majority: int) -> SpanVotes:
+    """The votes of all annotators of a task on each of its spans.
+
+    A majority is more than half, and nobody marks spans that overlap. So no agreed span overlaps an agreed or a
+    disputed one.
+    """
+    votes = Counter(span for answer in answers for span in answer.spans)
+    agreed = tuple(sorted(span for span, count in votes.items() if count >= majority))
+    disputed = tuple(sorted(span for span, count in votes.items() if len(answers) - majority < count < majority))
+    return SpanVotes(agreed, disputed, sum(answer.is_complete for answer in answers) >= majority)
+
+
+def _by_majority(answers: Sequence[Answer], majority: int) -> Answer | None:
+    answer, votes = Counter(answers).most_common(1)[0]
+    if votes >= majority or not any(each.kind is Kind.SPANS for each in answers):
+        return answer if votes >= majority else None
+    agreed, disputed, is_complete = span_votes(answers, majority)
+    return None if disputed or not (agreed or is_complete) else marked(agreed, is_complete)
 
 
 def _settled(answer: Answer | None, wanted: int) -> Outcome:

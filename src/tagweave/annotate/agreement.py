@@ -1,4 +1,7 @@
-"""Measures of agreement between annotators.
+"""Measures of agreement between annotators: on labels corrected for chance, on spans their F.
+
+How many spans there might have been is unknown, so agreement on spans cannot be corrected for chance; the F measure of
+one annotator against the other is the same in both directions (Hripcsak and Rothschild 2005).
 
 Tasks on which two annotators differ get more answers, so agreement over all answers would count such tasks several
 times. Restrict the votes by `of_first` first.
@@ -68,6 +71,26 @@ def krippendorffs_alpha(votes: Iterable[Vote]) -> float | None:
         for answer in answers:
             counts[row, columns[answer]] += 1
     return float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))
+
+
+def span_f(pairs: Iterable[tuple[Answer, Answer]]) -> float | None:
+    """F of spans, boundaries and type, over pairs of answers that both say that everything is marked.
+
+    F = 2 * spans of both / (spans of one + spans of the other); `None` without spans.
+    """
+    compared = [({*one.spans}, {*other.spans}) for one, other in pairs if one.is_complete and other.is_complete]
+    total = sum(len(one) + len(other) for one, other in compared)
+    return 2 * sum(len(one & other) for one, other in compared) / total if total else None
+
+
+def span_fs(votes: Iterable[Vote]) -> dict[Pair, float | None]:
+    """F of spans of every two annotators with a task in common, by their names in order; see `span_f`."""
+    return {names: span_f(pairs) for names, pairs in sorted(_pairs(votes).items())}
+
+
+def all_span_f(votes: Iterable[Vote]) -> float | None:
+    """F of spans over all pairs of answers to the same task; see `span_f`."""
+    return span_f(pair for pairs in _pairs(votes).values() for pair in pairs)
 
 
 def _pairs(votes: Iterable[Vote]) -> dict[Pair, list[tuple[Answer, Answer]]]:

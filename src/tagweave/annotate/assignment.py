@@ -22,7 +22,7 @@ from tagweave.annotate.questions import Asked, candidates_of
 from tagweave.annotate.schema import labels
 from tagweave.annotate.settings import Settings
 from tagweave.annotate.slots import WITH_SLOTS
-from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Kind, Purpose
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Kind, Purpose
 
 
 class RefusedError(ValueError):
@@ -274,19 +274,31 @@ def _record(
 
 
 def check(connection: Connection, task: AnnotationTask, candidates: Iterable[Candidate], answer: Answer) -> None:
-    """Check that an answer fits a task: a label must be one of the candidates or of the guideline.
+    """Check that an answer fits a task: its labels must be those of candidates or of the guideline.
 
     Raises:
         RefusedError: it does not fit.
     """
-    if answer.kind is Kind.WORD and task.purpose is not Purpose.CONCORDANCE:
-        raise RefusedError("this task asks for a label")
-    if answer.kind is not Kind.LABEL or answer.label in {each.label for each in candidates}:
-        return
-    name = (answer.label or "").replace("\0", "")  # PostgreSQL rejects NUL
-    known = (labels.c.guideline == task.guideline) & (labels.c.label == name)
-    if name != answer.label or connection.execute(select(labels.c.rank).where(known)).one_or_none() is None:
-        raise RefusedError(f"the guideline {task.guideline} has no such label")
+    _check_kind(task, answer.kind)
+    for span in answer.spans:
+        if not task.holds(span):
+            raise RefusedError(f"the span {span.start + 1} to {span.stop} is not inside the text that is asked about")
+    names = {answer.label, *(span.label for span in answer.spans)} - {None, *(each.label for each in candidates)}
+    for name in sorted(filter(None, names)):
+        _check_label(connection, task.guideline, name)
+
+
+def _check_kind(task: AnnotationTask, kind: Kind) -> None:
+    is_word = kind is Kind.WORD and task.purpose is not Purpose.CONCORDANCE
+    if is_word or (kind is not Kind.CANNOT_TELL and (kind is Kind.SPANS) != (task.asks is Asks.SPANS)):
+        raise RefusedError(f"this task asks for {'spans' if task.asks is Asks.SPANS else 'a label'}")
+
+
+def _check_label(connection: Connection, guideline: str, name: str) -> None:
+    known = (labels.c.guideline == guideline) & (labels.c.label == name)
+    # PostgreSQL rejects NUL
+    if "\0" in name or connection.execute(select(labels.c.rank).where(known)).one_or_none() is None:
+        raise RefusedError(f"the guideline {guideline} has no such label")
 
 
 def _admit(connection: Connection, annotator: int, now: float, settings: Settings) -> None:

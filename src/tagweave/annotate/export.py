@@ -2,6 +2,10 @@
 
 An answer that was agreed on or decided is evidence for its own position; the rest of the sentence stays unknown, or as
 it was when the sentence was imported. If annotators never agreed, all labels that they chose may become candidates.
+
+Spans become labels in IOB2, and replace what was known of the focus of their task: tokens outside of them are `O` if
+everything was marked, and unknown otherwise. Of a task that was dropped, spans that were agreed on are exported, and
+only the tokens of disputed ones stay open.
 """
 
 from __future__ import annotations
@@ -16,34 +20,33 @@ from typing import IO, Any
 
 import numpy as np
 
-from tagweave.annotate.aggregation import Status
+from tagweave.annotate.aggregation import Status, span_votes
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.record import Judgement, standing
+from tagweave.annotate.settings import Rule
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import Answer, Kind
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Kind
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import conllu, kytea
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
-from tagweave.corpus.sentence import Candidates, Sentence
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.corpus.spans import OUTSIDE, Span, labels_of
 from tagweave.corpus.text_file import written
 from tagweave.harvest.annotation import word_marks
 
 
 def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
-    """Sentences of words with the labels that were agreed on, in the layer of the guideline.
+    """Sentences of words with the labels or spans that were agreed on, in the layer of the guideline.
 
     Args:
         store: the answers.
         guideline: that of the tasks.
         ambiguous: whether dropped tasks allow the labels that annotators chose, two or more.
     """
-    outcomes = store.outcomes(guideline)
-    agreed = [(each, (each.outcome.label,)) for each in outcomes if each.outcome and each.outcome.label]
     by_sentence: dict[Any, tuple[Sentence, dict[int, Candidates]]] = {}
-    for asked, labels in [*(_disputed(store, guideline) if ambiguous else ()), *agreed]:
-        if asked.task.stop == asked.task.start + 1:
-            known = by_sentence.setdefault(asked.sentence_key, (asked.task.sentence, {}))[1]
-            known[asked.task.start] = labels
+    for asked, labels in chain(_dropped(store, guideline, ambiguous), _known(store, guideline)):
+        known = by_sentence.setdefault(asked.sentence_key, (asked.task.sentence, {}))[1]
+        known |= dict(enumerate(labels, asked.task.start))
     ordered = sorted(by_sentence.values(), key=lambda each: each[0].location)
     return Corpus(tuple(_with_labels(sentence, guideline, known) for sentence, known in ordered), guideline)
 
@@ -74,16 +77,16 @@ def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
             "stop": task.stop,
             "guideline": task.guideline,
             "purpose": task.purpose,
-            "gold": _answer(task.gold),
+            "asks": task.asks,
+            "gold": task.gold and _answered(task.gold),
             "status": each.task.status,
-            "outcome": _answer(each.task.outcome),
+            "outcome": each.task.outcome and _answered(each.task.outcome),
             "annotator": each.annotator,
             "slot": each.slot,
             "revision": each.revision,
             "withdrawn": each.withdrawn,
-            "kind": answer.kind,
-            "label": answer.label,
-            "candidates": [{"label": label, "probability": probability} for label, probability in each.candidates],
+            **_answered(answer),
+            "candidates": [_candidate(shown) for shown in each.candidates],
             "model": each.model,
             "started": _time(each.started),
             "ended": _time(each.ended),
@@ -91,8 +94,14 @@ def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
         yield json.dumps(line, ensure_ascii=False)
 
 
-def _answer(answer: Answer | None) -> dict[str, str | None] | None:
-    return None if answer is None else {"kind": answer.kind, "label": answer.label}
+def _answered(answer: Answer) -> dict[str, Any]:
+    if answer.kind is not Kind.SPANS:
+        return {"kind": answer.kind, "label": answer.label}
+    return {"kind": answer.kind, "spans": [each._asdict() for each in answer.spans], "complete": answer.is_complete}
+
+
+def _candidate(shown: Candidate) -> dict[str, Any]:
+    return {name: value for name, value in shown._asdict().items() if value is not None}
 
 
 def write(store: Store, path: str, form: str, guideline: str, ambiguous: bool = False) -> int:
@@ -157,11 +166,58 @@ def _commented(corpus: Corpus) -> Iterator[Sentence]:
         yield replace(sentence, comments=(f"# guideline = {corpus.guideline}",)) if is_first else sentence
 
 
-def _disputed(store: Store, guideline: str) -> Iterator[tuple[Asked, tuple[str, ...]]]:
-    """Dropped tasks to which all annotators gave a label, and these labels, if they differ."""
+def _known(store: Store, guideline: str) -> Iterator[tuple[Asked, Layer]]:
+    """Tasks whose answer is known, and the labels of the tokens of their focus."""
+    for asked in store.outcomes(guideline):
+        task, outcome = asked.task, asked.outcome
+        if outcome and outcome.kind is Kind.SPANS:
+            yield asked, _span_labels(task, outcome.spans, outcome.is_complete)
+        elif outcome and outcome.label and task.stop == task.start + 1:
+            yield asked, ((outcome.label,),)
+
+
+def _dropped(store: Store, guideline: str, ambiguous: bool) -> Iterator[tuple[Asked, Layer]]:
+    """Dropped tasks that tell something, and the labels of the tokens of their focus."""
     for asked in chain.from_iterable(store.task_pages(Status.DROPPED)):
-        if asked.task.guideline == guideline and len(labels := _labels(store, asked.id)) > 1:
-            yield asked, labels
+        task = asked.task
+        if task.guideline != guideline:
+            continue
+        if task.asks is Asks.SPANS:
+            if labels := _voted(task, standing(store.judgements_of(asked.id)), store.settings.rule, ambiguous):
+                yield asked, labels
+        elif ambiguous and task.stop == task.start + 1 and len(names := _labels(store, asked.id)) > 1:
+            yield asked, (names,)
+
+
+def _voted(task: AnnotationTask, judged: Iterable[Judgement], rule: Rule, ambiguous: bool) -> Layer:
+    """The labels of a dropped task of spans: what is agreed on, and in place of disputed spans what people said there.
+
+    Empty if nothing is agreed on and disputes are not exported.
+    """
+    answers = [each.answer for each in judged]
+    votes = span_votes(answers, rule.majority)
+    labels = [*_span_labels(task, votes.agreed, votes.is_complete)]
+    given = [_span_labels(task, each.spans, each.is_complete) for each in answers if each.kind is Kind.SPANS]
+    for span in votes.disputed:
+        for at in range(span.start - task.start, (span.stop or 0) - task.start):
+            labels[at] = _union(each[at] for each in given) if ambiguous else None
+    return tuple(labels) if any(labels) else ()
+
+
+def _span_labels(task: AnnotationTask, spans: Iterable[Span], is_complete: bool) -> Layer:
+    """The labels in IOB2 of the tokens of a focus."""
+    layer = labels_of([(span,) for span in spans], len(task.sentence), (OUTSIDE,) if is_complete else None)
+    return layer[task.start : task.stop]
+
+
+def _union(positions: Iterable[Candidates]) -> Candidates:
+    """All candidates of a position; unknown if one of them is."""
+    names: dict[str, None] = {}
+    for candidates in positions:
+        if candidates is None:
+            return None
+        names |= dict.fromkeys(candidates)
+    return tuple(names)
 
 
 def _labels(store: Store, task: int) -> tuple[str, ...]:

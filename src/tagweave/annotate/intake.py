@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tagweave.annotate import selection
+from tagweave.annotate import selection, span_tasks
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Candidate, Purpose, label
 from tagweave.corpus.blocks import in_blocks
@@ -32,13 +32,14 @@ def put_uncertain(
 ) -> int:
     """Add tasks for the least certain tokens of a corpus of words (`selection.least_certain`).
 
-    Tokens that have one label under the tagger's guideline are left out.
+    Tokens that have one label under the tagger's guideline are left out. If the labels of the tagger code spans, the
+    tasks ask for the spans of the least certain sentences instead (`span_tasks.tasks`).
 
     Args:
         store: where the tasks go.
         corpus: raw, or annotated in part.
-        tagger: a tagger of words; its labels become those of its guideline.
-        share: the share of the unknown tokens to ask for.
+        tagger: a tagger of words; its labels, or types of spans, become labels of its guideline.
+        share: the share of the unknown tokens, or sentences, to ask for.
         model: version of the model.
         seed: orders equally certain tokens, and draws the order of the tasks.
         strategy: one of `selection.STRATEGIES`.
@@ -49,6 +50,9 @@ def put_uncertain(
     Raises:
         ValueError, CorpusError: as `least_certain`.
     """
+    if span_tasks.codes_spans(tagger.labels):
+        store.add_labels(tagger.guideline, dict.fromkeys(span_tasks.types_of(tagger.labels), ""))
+        return _put(store, span_tasks.tasks(tagger, corpus.sentences, share, model, seed, strategy))
     tokens = selection.least_certain(tagger, corpus.sentences, share, tagger.guideline, seed, strategy)
     store.add_labels(tagger.guideline, dict.fromkeys(tagger.labels, ""))
     return _put(store, selection.tasks(tokens, corpus.sentences, tagger, model, seed))
@@ -108,6 +112,8 @@ def put_known(
     Returns:
         The number of tasks that are new.
     """
+    if tagger is not None and span_tasks.codes_spans(tagger.labels):
+        return put_known_spans(store, corpus, purpose, number, tagger, model, seed)
     guideline = corpus.guideline
     raw = [replace(each, layers={k: v for k, v in each.layers.items() if k != guideline}) for each in corpus]
     gold = [name for each in corpus for name in _known(each, guideline)]
@@ -119,6 +125,44 @@ def put_known(
     _put_labels(store, corpus)
     known = ((task, label(str(gold[token]))) for task, token in zip(asked, tokens.tolist(), strict=True))
     return _put(store, (replace(task, guideline=guideline, purpose=purpose, gold=answer) for task, answer in known))
+
+
+def put_spans(store: Store, corpus: Corpus) -> int:
+    """Ask for the spans of the sentences of a corpus that are not known entirely; returns how many tasks are new.
+
+    The spans that it tells are proposed (`span_tasks.tasks_of`), and their types become labels of its guideline.
+
+    Raises:
+        CorpusError: labels that code no spans.
+    """
+    _put_types(store, corpus)
+    return _put(store, span_tasks.tasks_of(corpus))
+
+
+def put_known_spans(
+    store: Store,
+    corpus: Corpus,
+    purpose: Purpose,
+    number: int,
+    tagger: ChainPredictor | None = None,
+    model: int | None = None,
+    seed: int = 0,
+) -> int:
+    """As `put_known`, for the spans of sentences that are known entirely; `tagger` proposes spans.
+
+    An answer is right if it marks exactly these spans.
+
+    Raises:
+        CorpusError: labels that code no spans.
+    """
+    known = span_tasks.known(corpus)
+    chosen = np.random.default_rng(seed).permutation(len(known))[:number].tolist()
+    gold = {(known[i][0].location, known[i][0].forms): known[i][1] for i in chosen}
+    drawn = corpus.with_sentences([known[i][0] for i in chosen])
+    asked = span_tasks.tasks_of(drawn) if tagger is None else span_tasks.tasks(tagger, drawn.sentences, 1.0, model)
+    _put_types(store, corpus)
+    rows = ((each, gold[each.sentence.location, each.sentence.forms]) for each in asked)
+    return _put(store, (replace(each, guideline=corpus.guideline, purpose=purpose, gold=it) for each, it in rows))
 
 
 def version_of(store: Store, path: str, accuracy: Callable[[], float | None] = lambda: None) -> int:
@@ -179,8 +223,15 @@ def _ambiguous(corpus: Corpus) -> Iterator[AnnotationTask]:
 
 
 def _put_labels(store: Store, corpus: Corpus) -> None:
-    names = collect_names([each.layers[corpus.guideline] for each in corpus if corpus.guideline in each.layers])
-    store.add_labels(corpus.guideline, dict.fromkeys(names, ""))
+    store.add_labels(corpus.guideline, dict.fromkeys(_names(corpus), ""))
+
+
+def _put_types(store: Store, corpus: Corpus) -> None:
+    store.add_labels(corpus.guideline, dict.fromkeys(span_tasks.types_of(_names(corpus)), ""))
+
+
+def _names(corpus: Corpus) -> tuple[str, ...]:
+    return collect_names([each.layers[corpus.guideline] for each in corpus if corpus.guideline in each.layers])
 
 
 def _put(store: Store, tasks: Iterable[AnnotationTask]) -> int:

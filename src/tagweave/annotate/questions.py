@@ -13,7 +13,7 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.database import insert_new
 from tagweave.annotate.schema import labels, models, sentences, tasks
 from tagweave.annotate.settings import ONCE, Rule
-from tagweave.annotate.task import AnnotationTask, Answer, Candidate, Kind, Purpose
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Purpose, answer_of
 from tagweave.corpus.sentence import Location, Sentence
 
 _MANY = 500  # rows of one statement
@@ -95,7 +95,7 @@ def numbers(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[in
     task_numbers = []
     for task, sentence in zip(wanted, put_sentences(connection, [task.sentence for task in wanted]), strict=True):
         is_it = (tasks.c.sentence == sentence) & (tasks.c.start == task.start) & (tasks.c.stop == task.stop)
-        is_it &= (tasks.c.guideline == task.guideline) & (tasks.c.purpose == task.purpose)
+        is_it &= (tasks.c.guideline == task.guideline) & (tasks.c.purpose == task.purpose) & (tasks.c.asks == task.asks)
         task_numbers.append(connection.execute(select(tasks.c.id).where(is_it)).scalar_one())
     return task_numbers
 
@@ -104,11 +104,11 @@ def look_up(connection: Connection, wanted: Sequence[AnnotationTask]) -> list[As
     """The tasks as they are in the store; `None` for those it does not have."""
     digests = [_sentence_row(task.sentence)["digest"] for task in wanted]
     known = {
-        (of.digest, of.start, of.stop, of.guideline, of.purpose): asked(of)
+        (of.digest, of.start, of.stop, of.guideline, of.purpose, of.asks): asked(of)
         for of in connection.execute(ASKED.where(sentences.c.digest.in_({*digests})))
     }
     return [
-        known.get((digest, task.start, task.stop, task.guideline, task.purpose))
+        known.get((digest, task.start, task.stop, task.guideline, task.purpose, task.asks))
         for digest, task in zip(digests, wanted, strict=True)
     ]
 
@@ -180,9 +180,9 @@ def read_models(connection: Connection) -> list[ModelVersion]:
     return [ModelVersion(*row) for row in connection.execute(select(models).order_by(models.c.version))]
 
 
-def answer_of(kind: str | None, label: str | None) -> Answer | None:
-    """The answer in two columns."""
-    return None if kind is None else Answer(Kind(kind), label)
+def answer_in(kind: str | None, text: str | None) -> Answer | None:
+    """The answer in two columns, if there is one."""
+    return None if kind is None else answer_of(kind, text)
 
 
 def candidates_of(written: Sequence[Sequence[Any]]) -> tuple[Candidate, ...]:
@@ -201,10 +201,11 @@ def asked(row: Row[Any]) -> Asked:
         candidates_of(of[tasks.c.candidates]),
         of[tasks.c.uncertainty],
         Purpose(of[tasks.c.purpose]),
-        answer_of(of[tasks.c.gold_kind], of[tasks.c.gold_label]),
+        answer_in(of[tasks.c.gold_kind], of[tasks.c.gold_label]),
         of[tasks.c.model],
+        Asks(of[tasks.c.asks]),
     )
-    outcome = answer_of(of[tasks.c.kind], of[tasks.c.label])
+    outcome = answer_in(of[tasks.c.kind], of[tasks.c.label])
     return Asked(of[tasks.c.id], task, Status(of[tasks.c.status]), outcome, of[tasks.c.settled])
 
 
@@ -239,8 +240,9 @@ def _task_row(task: AnnotationTask, sentence: int, rule: Rule) -> dict[str, Any]
         "stop": task.stop,
         "guideline": task.guideline,
         "purpose": task.purpose,
+        "asks": task.asks,
         "gold_kind": task.gold.kind if task.gold else None,
-        "gold_label": task.gold.label if task.gold else None,
+        "gold_label": task.gold.text if task.gold else None,
         "candidates": task.candidates,
         "model": task.model,
         "uncertainty": task.uncertainty,

@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, func, insert, selec
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import RefusedError, check
 from tagweave.annotate.people import numbered
-from tagweave.annotate.questions import ASKED, Asked, answer_of, asked, candidates_of
+from tagweave.annotate.questions import ASKED, Asked, asked, candidates_of
 from tagweave.annotate.schema import adjudications, annotators, judgements, sentences, tasks
-from tagweave.annotate.task import Answer, Candidate, Kind, Purpose
+from tagweave.annotate.task import Answer, Asks, Candidate, Kind, Purpose, answer_of
 
 
 class Judgement(NamedTuple):
@@ -83,17 +83,16 @@ def outcomes(connection: Connection, guideline: str) -> list[Asked]:
     return [asked(row) for row in connection.execute(chosen.order_by(*order))]
 
 
-def votes(connection: Connection, purpose: Purpose) -> list[Vote]:
-    """All standing answers to tasks of a purpose, by task and slot."""
+def votes(connection: Connection, purpose: Purpose, asks: Asks) -> list[Vote]:
+    """All standing answers to tasks of a purpose that ask for this, by task and slot."""
     chosen = (
         select(tasks.c.id, annotators.c.name, judgements.c.slot, judgements.c.kind, judgements.c.label)
         .select_from(judgements.join(tasks).join(annotators))
-        .where(tasks.c.purpose == purpose, _stands())
+        .where(tasks.c.purpose == purpose, tasks.c.asks == asks, _stands())
         .order_by(tasks.c.id, judgements.c.slot, judgements.c.id)
     )
     return [
-        Vote(task, name, slot, Answer(Kind(kind), label))
-        for task, name, slot, kind, label in connection.execute(chosen)
+        Vote(task, name, slot, answer_of(kind, text)) for task, name, slot, kind, text in connection.execute(chosen)
     ]
 
 
@@ -112,7 +111,7 @@ def adjudicate(connection: Connection, curator: int, number: int, answer: Answer
         raise RefusedError("there is no such task")
     task = asked(row).task
     check(connection, task, task.candidates, answer)
-    outcome = {"kind": answer.kind, "label": answer.label}
+    outcome = {"kind": answer.kind, "label": answer.text}
     revision = connection.execute(select(func.count()).where(adjudications.c.task == number)).scalar_one()
     decision = {"task": number, "curator": curator, "revision": revision, "decided": now}
     connection.execute(insert(adjudications).values(**decision, **outcome))
@@ -141,8 +140,6 @@ def _judgements(connection: Connection, condition: Any, limit: int | None) -> li
 
 def _judgement(row: Row[Any]) -> Judgement:
     of, mine = row._mapping, judgements.c
-    answer = answer_of(of[mine.kind], of[mine.label])
-    assert answer is not None  # noqa: S101  # not null
     return Judgement(
         of[mine.id],
         asked(row),
@@ -150,7 +147,7 @@ def _judgement(row: Row[Any]) -> Judgement:
         of[mine.revision],
         of[mine.withdrawn],
         of[mine.slot],
-        answer,
+        answer_of(of[mine.kind], of[mine.label]),
         candidates_of(of[mine.candidates]),
         of[mine.model],
         of[mine.started],

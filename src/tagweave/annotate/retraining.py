@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tagweave.annotate import export, intake, selection
+from tagweave.annotate import export, intake, selection, span_tasks
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.questions import ModelVersion
 from tagweave.annotate.store import Store
@@ -100,7 +100,7 @@ def retrain(store: Store, plan: Plan, is_wanted: Callable[[], bool] = lambda: Tr
 
 
 def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
-    """Give open tasks the uncertainty and candidates of a model, and add tasks for other tokens it is uncertain about.
+    """Give open tasks the uncertainty and candidates of a model, and add tasks for what else it is uncertain about.
 
     Words of a list keep the rank with which they were imported.
 
@@ -113,6 +113,8 @@ def rank(store: Store, plan: Plan, model: ChainModel, version: int) -> None:
     for page in store.task_pages(Status.OPEN, _PAGE):
         own = [each for each in page if each.task.guideline == plan.guideline]
         store.rank(version, selection.rankings(tagger, own, version, plan.strategy))
+        if span_tasks.codes_spans(tagger.labels):
+            store.rank(version, span_tasks.rankings(tagger, own, version, plan.strategy))
     if plan.corpus:
         corpus = load(plan.corpus, unnamed=plan.guideline)
         intake.put_uncertain(store, corpus, tagger, plan.share, version, strategy=plan.strategy)

@@ -25,7 +25,7 @@ from sqlalchemy import (
     event,
 )
 
-VERSION = "2"
+VERSION = "3"
 """Version of the tables; a store of another version is refused."""
 
 metadata = MetaData()
@@ -103,6 +103,7 @@ tasks = Table(
     Column("stop", Integer, nullable=False),
     Column("guideline", String, nullable=False),
     Column("purpose", String, nullable=False),
+    Column("asks", String, nullable=False),
     Column("gold_kind", String),
     Column("gold_label", String),
     Column("candidates", JSON, nullable=False),
@@ -112,9 +113,9 @@ tasks = Table(
     Column("free", Integer, nullable=False),  # slots that nobody holds
     Column("status", String, nullable=False),
     Column("kind", String),  # the outcome, where there is one
-    Column("label", String),
+    Column("label", String),  # here and below: `Answer.text`
     Column("settled", Double),
-    UniqueConstraint("sentence", "start", "stop", "guideline", "purpose"),
+    UniqueConstraint("sentence", "start", "stop", "guideline", "purpose", "asks"),
     CheckConstraint("free between 0 and wanted", name="free_slots"),
     CheckConstraint("status in ('open', 'agreed', 'dropped', 'adjudicated')", name="known_status"),
 )

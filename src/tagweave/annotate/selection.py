@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tagweave.active.strategies import most_uncertain
 from tagweave.annotate.questions import Asked, Ranking
-from tagweave.annotate.task import AnnotationTask, Candidate, Purpose
+from tagweave.annotate.task import AnnotationTask, Asks, Candidate, Purpose
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.models.chain_predictor import ChainPredictor
 
@@ -83,6 +83,13 @@ def least_certain(
     return tokens.only(order[: round(share * len(order))])
 
 
+def uncertainties(
+    tagger: ChainPredictor, sentences: Sequence[Sentence], layer: str | None = None, strategy: str = "marginal"
+) -> NDArray[np.float32]:
+    """float32[N]: the uncertainty of all tokens, in the order of the text. Arguments are those of `least_certain`."""
+    return _all_tokens(tagger, sentences, layer, strategy).uncertainty
+
+
 def priorities(uncertainty: NDArray[np.floating[Any]], random: np.random.Generator) -> NDArray[np.float64]:
     """float64[K], 0 to 1: their falling order is a draw without replacement, in proportion to uncertainty.
 
@@ -115,7 +122,8 @@ def rankings(
 
     Other tasks are left out. `seed` draws the priorities, `strategy` is one of `STRATEGIES`. Raises as `least_certain`.
     """
-    of_token = [each for each in asked if each.task.candidates and each.task.stop == each.task.start + 1]
+    of_label = (each for each in asked if each.task.asks is Asks.LABEL)
+    of_token = [each for each in of_label if each.task.candidates and each.task.stop == each.task.start + 1]
     sentences = {each.sentence_key: each.task.sentence for each in of_token}
     begins = np.cumsum([0, *map(len, sentences.values())]).tolist()
     first = dict(zip(sentences, begins, strict=False))

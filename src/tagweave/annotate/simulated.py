@@ -1,7 +1,8 @@
 """Simulated annotators: they know the gold answer, and sometimes make a mistake.
 
-A mistake is one of the other candidates, drawn in proportion to the model's probabilities. The probability of a mistake
-may depend on the task: the more the mistakes of different people coincide, the more tasks are dropped.
+A mistake is one of the other candidates, drawn in proportion to the model's probabilities; in spans it is one proposed
+span too many, in place of those that it overlaps, or one that is missing. The probability of a mistake may depend on
+the task: the more the mistakes of different people coincide, the more tasks are dropped.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from random import Random
 from typing import NamedTuple, Protocol
 
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, label
+from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Asks, label, marked
 
 Chance = Callable[[AnnotationTask, Answer], float]
 """The probability that an annotator answers a task correctly, given the right answer."""
@@ -106,11 +107,27 @@ def as_the_model(odds: float) -> Chance:
 
 def answer_chances(task: AnnotationTask, right: Answer, accuracy: float) -> dict[Answer, float]:
     """The probability of every answer to a task, for an annotator of this accuracy."""
-    others = {label(each.label): each.probability for each in task.candidates if label(each.label) != right}
+    if task.asks is Asks.SPANS:
+        others = _span_mistakes(task, right)
+    else:
+        others = {label(each.label): each.probability for each in task.candidates if label(each.label) != right}
     total = sum(others.values())
     if total <= 0:
         others, total = {CANNOT_TELL: 1.0}, 1.0
     return {right: accuracy, **{answer: (1 - accuracy) * share / total for answer, share in others.items()}}
+
+
+def _span_mistakes(task: AnnotationTask, right: Answer) -> dict[Answer, float]:
+    """Answers with one wrong span, each with the probability of the proposal, or with the smallest one if it misses."""
+    wrong = {each.span: each.probability for each in task.candidates if each.span not in right.spans}
+    others = {}
+    for span, probability in wrong.items():
+        apart = (each for each in right.spans if (each.stop or 0) <= span.start or (span.stop or 0) <= each.start)
+        others[marked([*apart, span])] = probability
+    least = min(wrong.values(), default=1.0)
+    for missing in right.spans:
+        others[marked(each for each in right.spans if each != missing)] = least
+    return others
 
 
 class Shares(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import JSON, BindParameter, Connection, Row, and_, bindparam, func, insert, select, update
 
 from tagweave.annotate.aggregation import Status, aggregate
-from tagweave.annotate.questions import ASKED, Asked, answer_of, asked
+from tagweave.annotate.questions import ASKED, Asked, answer_in, asked
 from tagweave.annotate.schema import annotators, assignments, judgements, tasks
 from tagweave.annotate.settings import ONCE, Settings
 from tagweave.annotate.task import Answer, Purpose
@@ -181,7 +181,7 @@ def _append(
     ended: float,
     withdrawn: bool,
 ) -> None:
-    new = {"withdrawn": withdrawn, "slot": slot, "kind": given.kind, "label": given.label, "started": started}
+    new = {"withdrawn": withdrawn, "slot": slot, "kind": given.kind, "label": given.text, "started": started}
     new |= {"candidates": row.candidates, "model": row.model, "ended": ended}
     ours = {"this_task": row.task, "this_annotator": row.annotator}
     connection.execute(_APPEND, {**ours, **{f"new_{name}": value for name, value in new.items()}})
@@ -193,7 +193,7 @@ _LAST = select(judgements).where(_JUDGED).order_by(judgements.c.revision.desc())
 def standing(connection: Connection, number: int, annotator: int) -> Answer | None:
     """The answer of an annotator that stands."""
     row = connection.execute(_LAST, {"this_task": number, "this_annotator": annotator}).one_or_none()
-    return None if row is None or row.withdrawn else answer_of(row.kind, row.label)
+    return None if row is None or row.withdrawn else answer_in(row.kind, row.label)
 
 
 _LATEST = select(func.coalesce(func.max(judgements.c.id), 0)).where(judgements.c.annotator == _ANNOTATOR)
@@ -247,7 +247,7 @@ def settle(connection: Connection, question: Asked, now: float, settings: Settin
         return question.status
     rule = settings.rule if question.task.purpose is Purpose.REAL else ONCE
     rows = connection.execute(_GIVEN, {"this_task": question.id}).all()
-    slots = {row.slot: None if row.withdrawn else answer_of(row.kind, row.label) for row in rows}  # the last one counts
+    slots = {row.slot: None if row.withdrawn else answer_in(row.kind, row.label) for row in rows}  # the last one counts
     outcome = aggregate([slots.get(slot) for slot in range(rule.first + rule.more)], rule)
     is_open = outcome.status is Status.OPEN
     wanted = max(outcome.wanted, *(row.wanted for row in rows))  # a slot that is taken stays
@@ -257,7 +257,7 @@ def settle(connection: Connection, question: Asked, now: float, settings: Settin
         "this_task": question.id,
         "new_status": outcome.status,
         "new_kind": outcome.answer.kind if outcome.answer else None,
-        "new_label": outcome.answer.label if outcome.answer else None,
+        "new_label": outcome.answer.text if outcome.answer else None,
         "new_settled": None if is_open else now,
         "new_wanted": wanted,
         "new_free": wanted - len(slots) if is_open else 0,

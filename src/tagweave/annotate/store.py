@@ -29,7 +29,7 @@ from tagweave.annotate.progress import Progress
 from tagweave.annotate.questions import Asked, ModelVersion, Ranking
 from tagweave.annotate.record import Judgement, Vote
 from tagweave.annotate.settings import Settings
-from tagweave.annotate.task import AnnotationTask, Answer, Purpose
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Purpose
 
 _PAGE = 500  # rows read at a time
 _FRESH = 10.0  # seconds for which labels are cached: every page of tasks shows them all
@@ -327,10 +327,10 @@ class Store:
         with self._database.reading() as connection:
             return record.outcomes(connection, guideline)
 
-    def votes(self, purpose: Purpose = Purpose.REAL) -> list[Vote]:
-        """All standing answers to tasks of a purpose, from which agreement is computed."""
+    def votes(self, purpose: Purpose = Purpose.REAL, asks: Asks = Asks.LABEL) -> list[Vote]:
+        """All standing answers to tasks of a purpose that ask for this, from which agreement is computed."""
         with self._database.reading() as connection:
-            return record.votes(connection, purpose)
+            return record.votes(connection, purpose, asks)
 
     def progress(self, annotator: int) -> Progress:
         """How much an annotator has done."""

@@ -1,12 +1,20 @@
-"""Annotation tasks and answers: a task is one focus in its sentence, under one guideline (li-2015, section 4)."""
+"""Annotation tasks and answers: a task is one focus in its sentence, under one guideline (li-2015, section 4).
+
+A task asks for the label of its focus, or for the spans in it. One annotator gives one answer to a task, whatever it
+asks; so tasks of spans are handed out, answered, undone and decided as all others are.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.spans import OUTSIDE, Span
 
 
 class Kind(StrEnum):
@@ -14,10 +22,21 @@ class Kind(StrEnum):
 
     LABEL = "label"
     """It has this label."""
+    SPANS = "spans"
+    """These spans are in it."""
     WORD = "word"
     """It is a word, without a label (all that a concordance asks)."""
     NOT_A_WORD = "not a word"
     CANNOT_TELL = "can't tell"
+
+
+class Asks(StrEnum):
+    """What a task asks for."""
+
+    LABEL = "label"
+    """The label of its focus, or whether that is a word."""
+    SPANS = "spans"
+    """All spans in its focus."""
 
 
 class Purpose(StrEnum):
@@ -34,29 +53,70 @@ class Purpose(StrEnum):
 
 
 class Candidate(NamedTuple):
-    """A label and its probability under the model."""
+    """A label and its probability under the model.
+
+    Attributes:
+        label: the label, or the type of a span.
+        probability: that it is right.
+        start, stop: the tokens start .. stop - 1 have it; `None`: the focus of the task has it.
+    """
 
     label: str
     probability: float
+    start: int | None = None
+    stop: int | None = None
+
+    @property
+    def span(self) -> Span:
+        """The span that is proposed."""
+        assert self.start is not None  # noqa: S101  # tasks of spans check it
+        return Span(self.start, self.stop, self.label)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer to a task.
 
+    Attributes:
+        kind: what it says.
+        label: the label, for `LABEL`.
+        spans: the spans, for `SPANS`, from left to right.
+        is_complete: whether the focus has no spans but these; otherwise nothing is known of the rest.
+
     Raises:
-        ValueError: a label is missing although the kind is `LABEL`, or given although it is not.
+        ValueError: something is missing that the kind needs, or given for another kind; spans that are empty, have no
+            type, overlap, or are out of order.
     """
 
     kind: Kind
     label: str | None = None
+    spans: tuple[Span, ...] = ()
+    is_complete: bool = False
 
     def __post_init__(self) -> None:
         if (self.kind is Kind.LABEL) != bool(self.label):
             raise ValueError(f"found the label {self.label!r}, expected one for {Kind.LABEL!s}, and for nothing else")
+        if (self.kind is Kind.SPANS) != bool(self.spans or self.is_complete):
+            raise ValueError("found no spans, expected some, or that there are none in the whole focus")
+        for span in self.spans:
+            if span.stop is None or not 0 <= span.start < span.stop or span.label in (None, "", OUTSIDE):
+                raise ValueError(f"found the span {span}, expected one token or more, and a type")
+        for one, other in pairwise(self.spans):
+            if one.stop is None or other.start < one.stop:
+                raise ValueError(f"found the spans {one} and {other}, expected spans in order that do not overlap")
 
     def __str__(self) -> str:
-        return self.label or self.kind.value
+        if self.kind is not Kind.SPANS:
+            return self.label or self.kind.value
+        count = f"{len(self.spans)} span{'' if len(self.spans) == 1 else 's'}"
+        return count if self.is_complete else f"{count}, the rest left open"
+
+    @property
+    def text(self) -> str | None:
+        """The label, or the spans as JSON; equal answers of a kind have equal texts, which a database can compare."""
+        if self.kind is not Kind.SPANS:
+            return self.label
+        return json.dumps({"complete": self.is_complete, "spans": self.spans}, ensure_ascii=False)
 
 
 def label(name: str) -> Answer:
@@ -64,25 +124,41 @@ def label(name: str) -> Answer:
     return Answer(Kind.LABEL, name)
 
 
+def marked(spans: Iterable[Span], is_complete: bool = True) -> Answer:
+    """The answer that marks these spans, in any order. Raises as `Answer`."""
+    return Answer(Kind.SPANS, None, tuple(sorted(spans)), is_complete)
+
+
+def answer_of(kind: str, text: str | None) -> Answer:
+    """The answer of a kind with a text: the way back from `Answer.text`."""
+    if kind != Kind.SPANS:
+        return Answer(Kind(kind), text)
+    written = json.loads(text or "")
+    return marked((Span(*each) for each in written["spans"]), written["complete"])
+
+
 WORD, NOT_A_WORD, CANNOT_TELL = (Answer(kind) for kind in (Kind.WORD, Kind.NOT_A_WORD, Kind.CANNOT_TELL))
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotationTask:
-    """One question. Sentence, location, span, guideline and purpose identify it.
+    """One question. Sentence, location, focus, guideline, purpose and what it asks identify it.
 
     Attributes:
         sentence: its forms are shown.
         start, stop: the focus is the forms start .. stop - 1.
         guideline: the guideline that the answer is to follow; the name of the layer it will be part of.
-        candidates: the most probable labels, the best first; empty if the question is only whether it is a word.
+        candidates: the most probable labels, the best first; empty if the question is only whether it is a word. If it
+            asks for spans, the most probable spans in the focus.
         uncertainty: the greater it is, the earlier the task is asked.
         purpose: why it is asked.
         gold: the right answer, for `GOLD` and `TRAINING`.
         model: version of the model that chose the task and its candidates, if one did.
+        asks: whether it asks for a label or for spans.
 
     Raises:
-        ValueError: an empty span or one outside the sentence; gold that is missing, or given for another purpose.
+        ValueError: an empty focus or one outside the sentence; gold that is missing, or given for another purpose;
+            candidates or gold of another kind than it asks for, or outside the focus.
     """
 
     sentence: Sentence
@@ -94,6 +170,7 @@ class AnnotationTask:
     purpose: Purpose = Purpose.REAL
     gold: Answer | None = None
     model: int | None = None
+    asks: Asks = Asks.LABEL
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.stop <= len(self.sentence):
@@ -104,6 +181,32 @@ class AnnotationTask:
                 f"found gold {self.gold!s} in a task of purpose {self.purpose.value}, expected it there "
                 "and only there where the purpose is gold or training"
             )
+        for each in self.candidates:
+            if (each.start is not None) != (self.asks is Asks.SPANS) or not self.holds(each):
+                expected = "a span in the focus" if self.asks is Asks.SPANS else "a label of the focus"
+                raise ValueError(f"found the candidate {each}, expected {expected}")
+
+    def holds(self, each: Candidate | Span) -> bool:
+        """Whether a candidate or a span is inside the focus; a candidate that is about the focus is."""
+        if each.start is None:
+            return True
+        return each.stop is not None and self.start <= each.start < each.stop <= self.stop
+
+    def words(self, span: Span) -> str:
+        """The text of a span."""
+        return self.gap.join(self.sentence.forms[span.start : span.stop])
+
+    def in_words(self, answer: Answer) -> str:
+        """An answer as people read it: spans with their text."""
+        if answer.kind is not Kind.SPANS:
+            return str(answer)
+        spans = ", ".join(f"{self.words(span)} ({span.label})" for span in answer.spans) or "no spans"
+        return spans if answer.is_complete else f"{spans}, the rest left open"
+
+    @property
+    def gap(self) -> str:
+        """What stands between two forms: nothing, if all forms are single characters."""
+        return " " if max(map(len, self.sentence.forms)) > 1 else ""
 
     @property
     def focus(self) -> str:

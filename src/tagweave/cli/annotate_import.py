@@ -41,6 +41,9 @@ def import_corpus(
             metavar="LIST", help="Ask whether occurrences of the words of LIST are words; MODEL must segment."
         ),
     ] = None,
+    spans: Annotated[
+        bool, typer.Option("--spans", help="Without MODEL: ask for the spans of CORPUS that it leaves open.")
+    ] = False,
     strategy: Strategy = None,
     seed: options.Seed = 0,
     threads: options.Threads = 1,
@@ -48,12 +51,14 @@ def import_corpus(
 ) -> None:
     """Put sentences into the store as questions for annotators.
 
-    With MODEL, the questions are about its least certain tokens; without, about those that are ambiguous in CORPUS.
+    With MODEL, the questions are about its least certain tokens, or, if its labels code spans (B-PER, I-PER, O), about
+    the spans in its least certain sentences. Without, they are about tokens that are ambiguous in CORPUS, or with
+    --spans about the spans in sentences that CORPUS leaves open.
     """
     from tagweave.corpus.load import load
     from tagweave.harvest.lexicon import read
 
-    _check(purpose, model, words, strategy)
+    _check(purpose, model, words, strategy, spans)
     tagger = open_model(model, guideline, threads) if model else None
     sentences = load(corpus, format, tagger.guideline if tagger else guideline)
     with opened(store) as questions:
@@ -61,7 +66,11 @@ def import_corpus(
         from tagweave.annotate.task import Purpose
 
         version = intake.version_of(questions, model) if model else None
-        if purpose != "real":
+        if spans and purpose == "real":
+            added = intake.put_spans(questions, sentences)
+        elif spans:
+            added = intake.put_known_spans(questions, sentences, Purpose(purpose), number, seed=seed)
+        elif purpose != "real":
             added = intake.put_known(questions, sentences, Purpose(purpose), number, tagger, share, version, seed)
         elif tagger is None:
             added = intake.put_ambiguous(questions, sentences)
@@ -74,8 +83,10 @@ def import_corpus(
     say(f"{added:,} new tasks from {len(sentences):,} sentences")
 
 
-def _check(purpose: str, model: str | None, words: str | None, strategy: str | None) -> None:
+def _check(purpose: str, model: str | None, words: str | None, strategy: str | None, spans: bool) -> None:
     check_strategy(strategy)
+    if spans and model:
+        raise OptionError("found --spans and --model, expected one of them: the labels of MODEL say what to ask")
     if strategy and (model is None or purpose != "real"):
         raise OptionError("found --strategy, expected --model with it, and no --as")
     if purpose not in _PURPOSES:

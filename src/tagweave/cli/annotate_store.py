@@ -23,7 +23,12 @@ Guideline = Annotated[
     str | None,
     typer.Option(metavar="G", help="The guideline of the answers, if the model has several. Default: its first."),
 ]
-Share = Annotated[float, typer.Option(min=0, max=1, help="Ask about this share of the tokens, the least certain ones.")]
+Share = Annotated[
+    float,
+    typer.Option(
+        min=0, max=1, help="Ask about this share of the tokens (or sentences, for spans), the least certain ones."
+    ),
+]
 Strategy = Annotated[
     str | None,
     typer.Option(

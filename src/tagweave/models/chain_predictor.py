@@ -24,6 +24,7 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import Ranked, ranked
+from tagweave.models.spans import ProbableSpan, probable_spans
 
 Floats = NDArray[Any]
 
@@ -169,6 +170,26 @@ class ChainPredictor:
         if not found:
             raise _contradiction(sentence)
         return found
+
+    def spans(
+        self, sentences: Sequence[Sentence], least: float, layer: str | None = None
+    ) -> Iterator[list[ProbableSpan]]:
+        """For each sentence the chunks with at least this probability, the most probable first (`probable_spans`).
+
+        With `layer`, conditioned on it as in `probabilities`.
+
+        Raises:
+            CorpusError: as `complete`, of the layer.
+            ValueError: a model of several guidelines: its labels are no chain under one of them.
+        """
+        if not self._view.is_identity:
+            raise ValueError("found a model of several guidelines, expected one of one, for the spans that it proposes")
+        for given in in_blocks(sentences, _BLOCK):
+            encoded, sets = self._encoded(self.tokens(given, layer), layer, None)
+            for number in range(len(given)):
+                with one_blas_thread():
+                    gamma, pairs = self.model.pair_marginals(encoded, number, None if sets is None else sets.masks)
+                yield probable_spans(gamma, pairs, self.labels, least)
 
     def words(self, sentence: Sentence) -> Sentence:
         """A labelled sentence of characters as words, with their tags in the same layer if the labels carry any.

@@ -1,8 +1,9 @@
-"""Entropies and word probabilities of spans under a chain model, for many spans in one pass of marginals."""
+"""Entropies and word probabilities of spans under a chain model, and the chunks that one finds probable."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,55 @@ def word_sets(model: ChainModel) -> NDArray[np.bool_]:
     begin, inside, end, single = (str(candidates[0]) for candidates in coded if candidates)
     letters = ({end, single}, {begin}, {inside}, {end}, {single}, {begin, single})
     return np.array([[split_label(name)[0] in allowed for name in space.names] for allowed in letters])
+
+
+class ProbableSpan(NamedTuple):
+    """A chunk: the tokens start .. stop - 1 of a sentence, its type, and the probability of both together."""
+
+    start: int
+    stop: int
+    label: str
+    probability: float
+
+
+def probable_spans(gamma: Floats, pairs: Floats, names: Sequence[str], least: float) -> list[ProbableSpan]:
+    """All chunks of a sentence with a probability of at least `least`, exactly, the most probable first.
+
+    A chain's posterior is a chain. With [i > j] = 1 if a chunk goes on from label i to label j (B or I, then I or E, of
+    one type; so in IOB1, IOB2 and BIOES), for a chunk of tokens a .. b:
+
+        v[a, j] = gamma[a, j] - sum_i [i > j] pairs[a, i, j]
+        v[t, j] = sum_i [i > j] v[t-1, i] pairs[t, i, j] / gamma[t-1, i]
+        P = sum_j v[b, j] - sum_j v[b+1, j]
+
+    Args:
+        gamma, pairs: [L, Y] and [L, Y, Y], as `ChainModel.pair_marginals` gives them.
+        names: the Y labels; those without a type code no chunk.
+        least: above 0.
+    """
+    found = [
+        span
+        for kind in dict.fromkeys(split_label(name)[1] for name in names)
+        if kind
+        for span in _of_type(gamma, pairs, names, kind, least)
+    ]
+    return sorted(found, key=lambda each: (-each.probability, each))
+
+
+def _of_type(gamma: Floats, pairs: Floats, names: Sequence[str], kind: str, least: float) -> Iterator[ProbableSpan]:
+    own = [number for number, name in enumerate(names) if split_label(name)[1] == kind]
+    letters = [split_label(names[number])[0] for number in own]
+    goes_on = np.array([[one in "BI" and other in "IE" for other in letters] for one in letters])
+    gamma, inner = gamma[:, own], pairs[:, own][:, :, own] * goes_on
+    begins = np.maximum(gamma - inner.sum(axis=1), 0)
+    steps = inner[1:] / np.maximum(gamma[:-1], np.finfo(gamma.dtype).tiny)[:, :, None]
+    for start in np.flatnonzero(begins.sum(axis=1) >= least).tolist():
+        v, stop = begins[start], start + 1
+        while (reached := float(v.sum())) >= least:
+            v = v @ steps[stop - 1] if stop < len(gamma) else np.zeros_like(v)
+            if (probability := reached - float(v.sum())) >= least:
+                yield ProbableSpan(start, stop, kind, probability)
+            stop += 1
 
 
 def _beginning_in(tokens: slice, start: Numbers) -> slice:

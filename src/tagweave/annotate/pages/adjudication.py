@@ -2,31 +2,64 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from starlette.responses import Response
 
-from tagweave.annotate.aggregation import Status
+from tagweave.annotate.aggregation import Status, span_votes
 from tagweave.annotate.assignment import RefusedError
+from tagweave.annotate.draft import Draft, Step
 from tagweave.annotate.page_request import PageRequest
+from tagweave.annotate.pages import span_form
 from tagweave.annotate.questions import Asked
 from tagweave.annotate.record import Judgement, standing
-from tagweave.annotate.task import AnnotationTask, Candidate
+from tagweave.annotate.task import AnnotationTask, Asks, Candidate
+from tagweave.corpus.spans import Span
 
 _DISPUTED = (Status.DROPPED, Status.ADJUDICATED)
 
 
 def show(request: PageRequest, message: str = "", status: int = 200, decided: int | None = None) -> Response:
     """The next dropped task and its answers, or the decided task that the field `again` names."""
-    store, again = request.site.store, request.fields.number("again", 0)
-    asked = _disputed(request, again) if again else _next(request)
+    again = request.fields.number("again", 0)
+    return _page(request, _disputed(request, again) if again else _next(request), message, status, decided)
+
+
+def decide(request: PageRequest) -> Response:
+    """Store a decision, and show the next task; or take a step in deciding on spans."""
+    asked = _disputed(request, request.fields.number("task"))
+    if span_form.is_sent(request.fields):
+        sent = _sent(request, asked)
+        if sent.answer is None:
+            return _page(request, asked, sent.message, sent.status, draft=sent.draft)
+        answer = sent.answer
+    else:
+        answer = request.fields.answer()
+    request.site.store.adjudicate(request.me.id, asked.id, answer)
+    about = f"{asked.task.focus} is" if asked.task.asks is Asks.LABEL else "there are"
+    return show(request, f"Decided: {about} {asked.task.in_words(answer)}.", decided=asked.id)
+
+
+def _page(
+    request: PageRequest,
+    asked: Asked | None,
+    message: str,
+    status: int,
+    decided: int | None = None,
+    draft: Draft | None = None,
+) -> Response:
+    store = request.site.store
     judgements = standing(store.judgements_of(asked.id)) if asked else []
+    if asked and asked.task.asks is Asks.SPANS:
+        draft = draft or _draft(request, asked, judgements)
     return request.page(
         "adjudication",
         status,
         message,
         asked=asked,
-        task=asked and _with_answers(asked.task, judgements),
+        task=asked and (draft.task if draft else _with_answers(asked.task, judgements)),
+        draft=draft,
         judgements=judgements,
         names=_names_by_answer(judgements),
         notes=store.labels(asked.task.guideline) if asked else {},
@@ -35,12 +68,23 @@ def show(request: PageRequest, message: str = "", status: int = 200, decided: in
     )
 
 
-def decide(request: PageRequest) -> Response:
-    """Store a decision, and show the next task."""
-    number, answer = request.fields.number("task"), request.fields.answer()
-    asked = _disputed(request, number)
-    request.site.store.adjudicate(request.me.id, number, answer)
-    return show(request, f"Decided: {asked.task.focus} is {answer}.", decided=number)
+def _draft(request: PageRequest, asked: Asked, judgements: list[Judgement]) -> Draft:
+    """What is decided or agreed on is marked; all spans that annotators marked are proposed, most votes first."""
+    votes = span_votes([each.answer for each in judgements], request.site.store.settings.rule.majority)
+    chances = {each.span: each.probability for each in asked.task.candidates}
+    given = Counter(span for each in judgements for span in each.answer.spans)
+    spans = sorted(given, key=lambda span: (-given[span], -chances.get(span, 0.0), span))
+    candidates = tuple(Candidate(str(span.label), chances.get(span, 0.0), span.start, span.stop) for span in spans)
+    task = replace(asked.task, candidates=candidates)
+    first = asked.outcome.spans if asked.outcome else votes.agreed
+    refused = () if asked.outcome is None else (span for span in spans if span not in first)
+    return Draft(task, first, tuple(Step("reject", span) for span in refused))
+
+
+def _sent(request: PageRequest, asked: Asked) -> span_form.Sent:
+    store = request.site.store
+    shown = _draft(request, asked, standing(store.judgements_of(asked.id)))
+    return span_form.read(request.fields, shown.task, store.labels(asked.task.guideline), shown.first)
 
 
 def _next(request: PageRequest) -> Asked | None:
@@ -68,9 +112,10 @@ def _with_answers(task: AnnotationTask, judgements: list[Judgement]) -> Annotati
     return replace(task, candidates=tuple(Candidate(each, chances.get(each, 0.0)) for each in labels))
 
 
-def _names_by_answer(judgements: list[Judgement]) -> dict[str, str]:
-    """The names of those who gave each answer."""
-    names: dict[str, list[str]] = {}
+def _names_by_answer(judgements: list[Judgement]) -> dict[str | Span, str]:
+    """The names of those who gave each answer, or marked each span."""
+    names: dict[str | Span, list[str]] = {}
     for each in judgements:
-        names.setdefault(str(each.answer), []).append(each.annotator)
+        for answer in each.answer.spans or (str(each.answer),):
+            names.setdefault(answer, []).append(each.annotator)
     return {answer: ", ".join(people) for answer, people in names.items()}

@@ -12,7 +12,7 @@ from tagweave.annotate.aggregation import Status
 from tagweave.annotate.forms import FieldError
 from tagweave.annotate.page_request import PageRequest
 from tagweave.annotate.people import Annotator
-from tagweave.annotate.task import Purpose
+from tagweave.annotate.task import Asks, Purpose
 
 _INVITATION = 7 * 24 * 3600.0  # seconds
 
@@ -78,8 +78,12 @@ def _invited_again(request: PageRequest) -> Annotator:
 
 def _agreement(request: PageRequest) -> dict[str, Any]:
     """Agreement of the first annotators of each task; those asked because the first differ would count it twice."""
-    votes = agreement.of_first(request.site.store.votes(Purpose.REAL), request.site.store.settings.rule)
+    store = request.site.store
+    votes = agreement.of_first(store.votes(Purpose.REAL), store.settings.rule)
+    of_spans = agreement.of_first(store.votes(Purpose.REAL, Asks.SPANS), store.settings.rule)
     return {
+        "span_f": agreement.all_span_f(of_spans),
+        "span_fs": agreement.span_fs(of_spans),
         "raw": agreement.raw_agreement(votes),
         "alpha": agreement.krippendorffs_alpha(votes),
         "kappas": agreement.cohens_kappas(votes),

@@ -1,4 +1,4 @@
-"""The page of annotation: one task, its candidates, and the full list of labels."""
+"""The page of annotation: one task, its candidates, and the full list of labels; or the spans to be marked."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from starlette.responses import RedirectResponse, Response
 
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.assignment import Lease, RefusedError
+from tagweave.annotate.draft import Draft, steps_to
 from tagweave.annotate.page_request import PageRequest
-from tagweave.annotate.task import Answer, Purpose
+from tagweave.annotate.pages import span_form
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Purpose
 
 
 def start(_request: PageRequest) -> Response:
@@ -24,36 +26,92 @@ def show(request: PageRequest, message: str = "", status: int = 200) -> Response
 
 
 def answer(request: PageRequest) -> Response:
-    """Take an answer, and show the next task. A refused answer changes nothing."""
-    store, number, given = request.site.store, request.fields.number("task"), request.fields.answer()
+    """Take an answer, and show the next task; or take a step in marking spans. What is refused changes nothing."""
+    number = request.fields.number("task")
     try:
-        receipt, lease = store.answer_and_claim(request.me.id, number, given, request.fields.time("started"))
+        if not span_form.is_sent(request.fields):
+            return _taken(request, number, request.fields.answer())
+        sent = _sent(request, number)
+        return _marking(request, number, sent) if sent.answer is None else _taken(request, number, sent.answer)
     except RefusedError as error:
         request.refused(error)
         return show(request, f"Not taken: {error}.", 409)
-    gold = str(receipt.gold) if receipt.gold else None
-    return _page(request, lease, _message(given, receipt.gold), receipt={"status": receipt.status.value, "gold": gold})
 
 
 def undo(request: PageRequest) -> Response:
     """Withdraw the last answer known to the page, and show its task again."""
     seen = request.fields.number("seen")
     try:
-        request.site.store.undo(request.me.id, seen)
+        (lease,) = request.site.store.undo(request.me.id, seen)
     except RefusedError as error:
         request.refused(error)
         return show(request, f"Not undone: {error}.", 409)
-    return show(request, "Your last answer was withdrawn.") if request.wants_json else start(request)
+    if not request.wants_json:
+        return start(request)
+    return _page(request, lease, "Your last answer was withdrawn.", draft=_withdrawn(request, lease))
+
+
+def _taken(request: PageRequest, number: int, given: Answer) -> Response:
+    store = request.site.store
+    receipt, lease = store.answer_and_claim(request.me.id, number, given, request.fields.time("started"))
+    asked = store.task(number) if receipt.gold else None
+    message = _training_message(asked.task, given, receipt.gold) if asked and receipt.gold else f"Saved: {given}."
+    gold = str(receipt.gold) if receipt.gold else None
+    return _page(request, lease, message, receipt={"status": receipt.status.value, "gold": gold})
+
+
+def _sent(request: PageRequest, number: int) -> span_form.Sent:
+    """The form of a task of spans.
+
+    Raises:
+        RefusedError: there is no such task, or steps that cannot have been taken in it.
+    """
+    asked = request.site.store.task(number)
+    if asked is None:
+        raise RefusedError("this task was not given to you")
+    return span_form.read(request.fields, asked.task, request.site.store.labels(asked.task.guideline))
+
+
+def _marking(request: PageRequest, number: int, sent: span_form.Sent) -> Response:
+    """The same task after a step, or after an answer that was refused.
+
+    Raises:
+        RefusedError: they no longer hold the task.
+    """
+    lease = request.site.store.claim(request.me.id)
+    if lease is None or lease.task_id != number:
+        raise RefusedError("this task is not yours, or no longer")
+    if sent.status != 200:
+        request.refused(sent.message)
+    draft = Draft(lease.task, steps=sent.draft.steps)
+    return _page(request, lease, sent.message, sent.status, draft=draft, started=request.fields.time("started"))
+
+
+def _withdrawn(request: PageRequest, lease: Lease) -> Draft | None:
+    """The spans of the answer that was just withdrawn."""
+    if lease.task.asks is not Asks.SPANS:
+        return None
+    own = [each for each in request.site.store.judgements_of(lease.task_id) if each.annotator == request.me.name]
+    return Draft(lease.task, steps=tuple(steps_to(lease.task, own[-1].answer)))
 
 
 def _page(
-    request: PageRequest, lease: Lease | None, message: str, status: int = 200, receipt: dict[str, Any] | None = None
+    request: PageRequest,
+    lease: Lease | None,
+    message: str,
+    status: int = 200,
+    receipt: dict[str, Any] | None = None,
+    draft: Draft | None = None,
+    started: float | None = None,
 ) -> Response:
     store = request.site.store
+    if lease and lease.task.asks is Asks.SPANS:
+        draft = draft or Draft(lease.task)
     values = {
         "lease": lease,
+        "draft": draft,
         "notes": store.labels(lease.task.guideline) if lease else {},
-        "now": time.time(),
+        "now": started or time.time(),
         "progress": store.progress(request.me.id),
         "training": None if lease is None or lease.task.purpose is not Purpose.TRAINING else _training(request),
         "open_tasks": request.site.counts()[Status.OPEN],
@@ -62,10 +120,10 @@ def _page(
     return request.page("task", status, message, data, **values)
 
 
-def _message(given: Answer, gold: Answer | None) -> str:
-    if gold is None:
-        return f"Saved: {given}."
-    return f"Right: {gold}." if given == gold else f"You answered {given}; the right answer is {gold}."
+def _training_message(task: AnnotationTask, given: Answer, gold: Answer) -> str:
+    if given == gold:
+        return f"Right: {task.in_words(gold)}."
+    return f"You answered {task.in_words(given)}; the right answer is {task.in_words(gold)}."
 
 
 def _training(request: PageRequest) -> dict[str, Any]:
@@ -79,6 +137,7 @@ def _training(request: PageRequest) -> dict[str, Any]:
 def _described(lease: Lease) -> dict[str, Any]:
     """A task as data, without its gold."""
     task = lease.task
-    candidates = [each.label for each in task.candidates]
+    of_spans = task.asks is Asks.SPANS
+    candidates = [each.span if of_spans else each.label for each in task.candidates]
     span = {"start": task.start, "stop": task.stop, "forms": task.sentence.forms}
-    return {"id": lease.task_id, **span, "guideline": task.guideline, "candidates": candidates}
+    return {"id": lease.task_id, "asks": task.asks, **span, "guideline": task.guideline, "candidates": candidates}

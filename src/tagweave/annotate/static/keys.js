@@ -5,6 +5,10 @@ const main = document.getElementById("main");
 const live = document.getElementById("live");
 let busy = false;
 let row = 0;
+let anchor = null; // the first and the last word that were selected, in this order
+let head = null;
+let byWords = false; // whether words were selected last, or a row of the list
+let drags = false;
 
 function isTyping(target) {
   return target.matches("input:not([type=hidden]), select, textarea");
@@ -12,7 +16,9 @@ function isTyping(target) {
 
 function show(reply) {
   const wasInside = main.contains(document.activeElement);
+  const before = shownTask();
   main.innerHTML = reply.main; // made by the server, which escapes everything
+  if (shownTask() !== before) [row, byWords] = [0, false];
   live.textContent = reply.message;
   prepare();
   if (wasInside) (main.querySelector(".current") || main).focus({ preventScroll: true });
@@ -51,7 +57,15 @@ function report(message) {
 function prepare() {
   const filter = document.getElementById("filter");
   if (filter) filter.parentElement.hidden = false;
+  [anchor, head] = [null, byWords ? head : null];
   moveTo(row, false);
+  if (byWords) select(head, head);
+}
+
+// the number of the task in which words are marked
+function shownTask() {
+  const words = main.querySelector("[data-words]");
+  return words && words.closest("form").elements.task.value;
 }
 
 // the list of all labels: space opens it, letters narrow it down, Enter takes the first one left
@@ -91,6 +105,12 @@ function moveTo(number, scrolls) {
   for (const each of rows) each.classList.toggle("current", each === rows[row]);
   if (scrolls) rows[row].scrollIntoView({ block: "nearest" });
   if (scrolls) rows[row].focus({ preventScroll: true });
+  if (rows[row].dataset.first && !byWords) select(Number(rows[row].dataset.first), Number(rows[row].dataset.last));
+}
+
+function moveBy(step) {
+  byWords = false;
+  moveTo(row + step, true);
 }
 
 function pressInRow(key) {
@@ -102,6 +122,57 @@ function pressInRow(key) {
   return true;
 }
 
+// spans: arrows and the pointer select words, a row of the list selects its own, and a number gives them a type
+
+function select(from, to) {
+  const words = [...main.querySelectorAll("[data-token]")];
+  if (!words.length || to === null) return;
+  [anchor, head] = [from, to];
+  const [low, high] = from < to ? [from, to] : [to, from];
+  for (const word of words) word.classList.toggle("selected", low <= word.dataset.token && word.dataset.token <= high);
+  const fields = words[0].closest("form").elements;
+  [fields.first.value, fields.last.value] = [low, high];
+}
+
+function selectNext(key, extend) {
+  const sentence = main.querySelector("[data-words]");
+  const numbers = [...sentence.querySelectorAll("[data-token]")].map((word) => Number(word.dataset.token));
+  const step = (key === "ArrowRight") === (getComputedStyle(sentence).direction === "ltr") ? 1 : -1;
+  const [first, last] = [numbers[0], numbers[numbers.length - 1]];
+  const to = head === null ? (step > 0 ? first : last) : Math.max(first, Math.min(head + step, last));
+  byWords = true;
+  select(extend && anchor !== null ? anchor : to, to);
+  live.textContent = [...sentence.querySelectorAll(".selected")].map((word) => word.textContent).join(" ");
+}
+
+function touch(event) {
+  const word = event.target.closest("[data-token]");
+  if (!word || event.button) return;
+  const number = Number(word.dataset.token);
+  const isOutside = anchor !== null && (number < Math.min(anchor, head) || number > Math.max(anchor, head));
+  const extend = byWords && anchor !== null && (event.shiftKey || (event.pointerType === "touch" && isOutside));
+  byWords = true;
+  drags = event.pointerType !== "touch";
+  select(extend ? anchor : number, number);
+}
+
+function drag(event) {
+  const word = event.target.closest("[data-token]");
+  if (drags && word) select(anchor, Number(word.dataset.token));
+}
+
+// a word that was not dragged from stands for the span around it, if there is one
+function release(event) {
+  const word = event.target.closest("[data-token]");
+  drags = false;
+  if (!word || anchor !== head || !word.closest(".span")) return;
+  const number = Number(word.dataset.token);
+  const rows = [...main.querySelectorAll("[data-row]:not(.rejected)")];
+  const around = rows.find((each) => each.dataset.first <= number && number <= each.dataset.last);
+  byWords = false;
+  moveTo([...main.querySelectorAll("[data-row]")].indexOf(around), false);
+}
+
 function press(event) {
   const key = event.key;
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
@@ -109,13 +180,14 @@ function press(event) {
   if (isTyping(event.target)) return;
   if (key === "Enter") return;
   if (key === " " && document.getElementById("all") && !event.target.closest("button, a, summary")) toggleList();
-  else if (key === "ArrowDown" || key === "j") moveTo(row + 1, true);
-  else if (key === "ArrowUp" || key === "k") moveTo(row - 1, true);
+  else if (key === "ArrowDown" || key === "j") moveBy(1);
+  else if (key === "ArrowUp" || key === "k") moveBy(-1);
+  else if ((key === "ArrowLeft" || key === "ArrowRight") && main.querySelector("[data-words]")) selectNext(key, event.shiftKey);
   else if (key === "Escape" && document.getElementById("all")) document.getElementById("all").open = false;
   else if (!event.repeat && main.querySelector(`[data-key="${CSS.escape(key)}"]`))
     main.querySelector(`[data-key="${CSS.escape(key)}"]`).click();
   else if (event.repeat || !pressInRow(key)) return;
-  if (key === " " || main.querySelector("[data-row]") || key.length === 1) event.preventDefault();
+  if (key === " " || main.querySelector("[data-row], [data-words]") || key.length === 1) event.preventDefault();
 }
 
 document.addEventListener("keydown", press);
@@ -124,8 +196,12 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("click", (event) => {
   const clicked = event.target.closest("[data-row]");
+  if (clicked) byWords = false;
   if (clicked) moveTo([...main.querySelectorAll("[data-row]")].indexOf(clicked), false);
 });
+document.addEventListener("pointerdown", touch);
+document.addEventListener("pointerover", drag);
+document.addEventListener("pointerup", release);
 document.addEventListener("submit", (event) => {
   if (!event.target.matches("[data-live]")) return;
   event.preventDefault();

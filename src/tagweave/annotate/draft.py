@@ -1,0 +1,192 @@
+"""The spans that somebody is marking: those that a task proposes, and the steps that have been taken.
+
+Nothing of this is stored. The steps travel with the form, so pages work the same with scripts and without, and to undo
+a step is to leave it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from tagweave.annotate.assignment import RefusedError
+from tagweave.annotate.forms import FieldError
+from tagweave.annotate.task import AnnotationTask, Answer, marked
+from tagweave.corpus.spans import Span
+
+_MOST = 1000  # steps
+_ACTIONS = ("mark", "reject")
+
+
+class Step(NamedTuple):
+    """A span is marked (a proposal is accepted), or rejected (a marked one is removed)."""
+
+    action: str
+    span: Span
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.span.start} {self.span.stop} {self.span.label}"
+
+
+class State(StrEnum):
+    """What has become of a span."""
+
+    MARKED = "marked"
+    REJECTED = "rejected"
+    OPEN = "proposed"
+
+
+class SpanRow(NamedTuple):
+    """A span in the list below the sentence; `probability` is `None` if it was marked by hand."""
+
+    span: Span
+    words: str
+    state: State
+    probability: float | None
+
+
+class Piece(NamedTuple):
+    """Tokens of the sentence with their numbers: those of one span, or one that is in none."""
+
+    tokens: list[tuple[int, str]]
+    row: SpanRow | None
+
+
+@dataclass(frozen=True)
+class Draft:
+    """See the module.
+
+    Attributes:
+        task: asks for spans.
+        first: the spans that are marked before the first step.
+        steps: the steps, the last one last.
+
+    Raises:
+        RefusedError: a step marks a span outside the focus, or one that overlaps another.
+    """
+
+    task: AnnotationTask
+    first: tuple[Span, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def __post_init__(self) -> None:
+        _ = self.spans  # raises
+
+    def then(self, step: Step) -> Draft:
+        """The draft after one more step. Raises as `Draft`."""
+        return replace(self, steps=(*self.steps, step))
+
+    def back(self) -> Draft:
+        """The draft without its last step."""
+        return replace(self, steps=self.steps[:-1])
+
+    def answer(self, is_complete: bool) -> Answer:
+        """The answer that marks these spans.
+
+        Raises:
+            RefusedError: everything is to be marked while proposals are open; or nothing is marked, and the rest is to
+                be left open.
+        """
+        left = sum(row.state is State.OPEN for row in self.rows)
+        if is_complete and left:
+            raise RefusedError(f"{left} proposed, expected each to be accepted or rejected")
+        if not is_complete and not self.spans:
+            raise RefusedError("nothing is marked")
+        return marked(self.spans, is_complete)
+
+    @cached_property
+    def spans(self) -> tuple[Span, ...]:
+        """The spans that are marked, from left to right."""
+        spans = {*self.first}
+        for step in self.steps:
+            spans = _after(self.task, spans, step)
+        return tuple(sorted(spans))
+
+    @cached_property
+    def rows(self) -> list[SpanRow]:
+        """Proposed spans, the most probable first, then those that were marked by hand."""
+        chances = {each.span: each.probability for each in self.task.candidates}
+        return [self._row(span, chances.get(span)) for span in dict.fromkeys([*chances, *self.spans])]
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The sentence in pieces. Of proposals that overlap, the most probable one is drawn."""
+        drawn: list[SpanRow] = []
+        for row in sorted(self.rows, key=lambda row: row.state is not State.MARKED):
+            if row.state is not State.REJECTED and not any(_overlap(row.span, each.span) for each in drawn):
+                drawn.append(row)
+        begins, forms = {row.span.start: row for row in drawn}, self.task.sentence.forms
+        pieces: list[Piece] = []
+        while (at := pieces[-1].tokens[-1][0] + 1 if pieces else 0) < len(forms):
+            begun = begins.get(at)
+            stop = at + 1 if begun is None else begun.span.stop
+            pieces.append(Piece([*enumerate(forms[at:stop], at)], begun))
+        return pieces
+
+    @property
+    def written(self) -> str:
+        """The steps as a field of a form, which `read_steps` reads."""
+        return "\n".join(map(str, self.steps))
+
+    def _row(self, span: Span, probability: float | None) -> SpanRow:
+        rejected = {step.span for step in self.steps if step.action == "reject"}
+        if span in self.spans:
+            state = State.MARKED
+        elif span in rejected or any(_overlap(span, each) for each in self.spans):
+            state = State.REJECTED
+        else:
+            state = State.OPEN
+        return SpanRow(span, self.task.words(span), state, probability)
+
+
+def steps_to(task: AnnotationTask, answer: Answer) -> Iterable[Step]:
+    """The steps that lead from a task to an answer that marks spans."""
+    yield from (Step("mark", span) for span in answer.spans)
+    if answer.is_complete:
+        others = (each.span for each in task.candidates if each.span not in answer.spans)
+        yield from (Step("reject", span) for span in others)
+
+
+def read_steps(text: str) -> tuple[Step, ...]:
+    """The steps in a field of a form.
+
+    Raises:
+        FieldError: anything that `Draft.written` does not write.
+    """
+    lines = text.replace("\r\n", "\n").split("\n") if text else []
+    if len(lines) > _MOST:
+        raise FieldError(f"found {len(lines)} steps, expected {_MOST} at most")
+    return tuple(map(read_step, lines))
+
+
+def read_step(text: str) -> Step:
+    """One step: `mark START STOP TYPE`, or `reject` and the same.
+
+    Raises:
+        FieldError: anything else.
+    """
+    action, *bounds, label = [*text.split(" ", 3), "", ""][:4]
+    are_numbers = all(each.isascii() and each.isdigit() and len(each) < 10 for each in bounds)
+    if action not in _ACTIONS or not label or not are_numbers:
+        raise FieldError(f"found the step {text[:50]!r}, expected mark or reject, two numbers and a type")
+    return Step(action, Span(int(bounds[0]), int(bounds[1]), label))
+
+
+def _after(task: AnnotationTask, spans: set[Span], step: Step) -> set[Span]:
+    if not task.holds(step.span):
+        raise RefusedError("these words are not in the text that is asked about")
+    if step.action == "reject":
+        return spans - {step.span}
+    same = {each for each in spans if each[:2] == step.span[:2]}  # has another type from now on
+    for each in sorted(spans - same):
+        if _overlap(each, step.span):
+            words, other = task.words(step.span), task.words(each)
+            raise RefusedError(f"“{words}” overlaps “{other}”, which is marked")
+    return spans - same | {step.span}
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.start < (other.stop or 0) and other.start < (one.stop or 0)

@@ -1,0 +1,166 @@
+"""Tasks that ask for the spans of whole sentences: which sentences, and the spans that are proposed in them.
+
+A model proposes every span that it finds probable. Sentences are drawn in proportion to the mean uncertainty of their
+tokens (`selection.priorities`), so that a long sentence is no better than two short ones. A corpus proposes what it
+tells: a span that it is sure of, and the alternatives of one that it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.annotate.questions import Asked, Ranking
+from tagweave.annotate.selection import priorities, uncertainties
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, marked
+from tagweave.corpus.chunk_schemes import convert
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.spans import OUTSIDE, spans_of
+from tagweave.labels.space import is_wildcard
+from tagweave.labels.transition_scheme import split_label
+from tagweave.models.chain_predictor import ChainPredictor
+
+_LEAST = 0.05  # a span is proposed if it is at least this probable
+_MOST = 20  # spans proposed in a sentence
+
+
+def codes_spans(labels: Sequence[str]) -> bool:
+    """Whether labels code spans with types: O, and B, I, E or S with a type, one of them B."""
+    parts = [split_label(name) for name in labels if name != OUTSIDE]
+    return any(letter == "B" for letter, _ in parts) and all(letter in "BIES" and kind for letter, kind in parts)
+
+
+def types_of(labels: Iterable[str]) -> list[str]:
+    """The types of spans that labels code, sorted."""
+    return sorted({split_label(name)[1] for name in labels if name != OUTSIDE} - {""})
+
+
+def tasks(
+    tagger: ChainPredictor,
+    sentences: Sequence[Sentence],
+    share: float = 0.2,
+    model: int | None = None,
+    seed: int = 0,
+    strategy: str = "marginal",
+) -> Iterator[AnnotationTask]:
+    """Tasks for the share of the sentences that a model is least certain about, with the spans that it proposes.
+
+    Sentences in which every token has one label in the layer of the tagger's guideline are left out.
+
+    Args:
+        tagger: its labels code spans (`codes_spans`).
+        sentences: what is known in their layers is evidence.
+        share: of the sentences.
+        model: version of the model.
+        seed: orders equally certain sentences, and draws the order of the tasks.
+        strategy: one of `selection.STRATEGIES`; the uncertainty of a sentence is the mean of its tokens'.
+
+    Raises:
+        ValueError, CorpusError: as `selection.least_certain`.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"found a share of {share}, expected 0 to 1")
+    candidates = [sentence for sentence in sentences if len(sentence) and not _is_known(sentence, tagger.guideline)]
+    doubts, random = _means(tagger, candidates, strategy), np.random.default_rng(seed)
+    order = np.lexsort((random.random(len(doubts)), -doubts))[: round(share * len(doubts))]
+    chosen = [candidates[number] for number in order.tolist()]
+    rows = zip(chosen, _proposals(tagger, chosen), priorities(doubts[order], random).tolist(), strict=True)
+    for sentence, proposed, priority in rows:
+        yield _task(sentence, tagger.guideline, proposed, priority, model)
+
+
+def rankings(
+    tagger: ChainPredictor, asked: Iterable[Asked], seed: int = 0, strategy: str = "marginal"
+) -> list[Ranking]:
+    """Rerank tasks that ask for spans, and propose those of a newer model; other tasks are left out. As `tasks`."""
+    of_spans = [each for each in asked if each.task.asks is Asks.SPANS]
+    sentences = [each.task.sentence for each in of_spans]
+    random = np.random.default_rng([seed, *(each.id for each in of_spans[:1])])
+    drawn = priorities(_means(tagger, sentences, strategy), random).tolist()
+    rows = zip(of_spans, drawn, _proposals(tagger, sentences), strict=True)
+    return [
+        Ranking(each.id, priority, tuple(one for one in proposed if each.task.holds(one)))
+        for each, priority, proposed in rows
+    ]
+
+
+def tasks_of(corpus: Corpus) -> Iterator[AnnotationTask]:
+    """Tasks for the sentences of a corpus that are not known entirely, with the spans that it tells, in its order.
+
+    Raises:
+        CorpusError: labels that code no spans, or a span whose left end is unknown.
+    """
+    for sentence in _in_iob2(corpus):
+        if corpus.covered is not None or not _is_known(sentence, corpus.guideline):
+            yield _task(sentence, corpus.guideline, _told(sentence, corpus.guideline))
+
+
+def known(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
+    """The sentences of a corpus that are known entirely, without their layer, and the spans in each.
+
+    Raises:
+        CorpusError: labels that code no spans.
+    """
+    guideline = corpus.guideline
+    return [
+        (
+            replace(sentence, layers={name: each for name, each in sentence.layers.items() if name != guideline}),
+            marked(group[0] for group in spans_of(sentence.layers[guideline], sentence.location)),
+        )
+        for sentence in _in_iob2(corpus)
+        if corpus.covered is None and _is_known(sentence, guideline)
+    ]
+
+
+def _in_iob2(corpus: Corpus) -> Iterator[Sentence]:
+    """The sentences that have tokens, with the layer of the corpus in IOB2; unknown where they have none."""
+    name = corpus.guideline
+    whole = corpus.map(lambda each: each if name in each.layers else each.with_layer(name, (None,) * len(each)))
+    return (sentence for sentence in convert(whole, "IOB2") if len(sentence))
+
+
+def _task(
+    sentence: Sentence,
+    guideline: str,
+    proposed: tuple[Candidate, ...],
+    priority: float = 0.0,
+    model: int | None = None,
+) -> AnnotationTask:
+    return AnnotationTask(sentence, 0, len(sentence), guideline, proposed, priority, model=model, asks=Asks.SPANS)
+
+
+def _is_known(sentence: Sentence, guideline: str) -> bool:
+    layer = sentence.layers.get(guideline, (None,))
+    return all(each is not None and len(each) == 1 and not is_wildcard(each[0]) for each in layer)
+
+
+def _means(tagger: ChainPredictor, sentences: Sequence[Sentence], strategy: str) -> NDArray[np.float64]:
+    """float64[S]: the mean uncertainty of the tokens of each sentence."""
+    of_tokens = uncertainties(tagger, sentences, tagger.guideline, strategy)
+    begins = np.cumsum([0, *map(len, sentences)])[:-1]
+    if not len(begins):
+        return np.zeros(0)
+    return np.asarray(np.add.reduceat(of_tokens, begins) / [len(each) for each in sentences], np.float64)
+
+
+def _proposals(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> Iterator[tuple[Candidate, ...]]:
+    for spans in tagger.spans(sentences, _LEAST, tagger.guideline):
+        yield tuple(
+            Candidate(each.label, round(min(each.probability, 1.0), 4), each.start, each.stop) for each in spans[:_MOST]
+        )
+
+
+def _told(sentence: Sentence, guideline: str) -> tuple[Candidate, ...]:
+    """The spans of a layer, those that are more certain first; each of n alternatives has the probability 1 / n."""
+    layer = sentence.layers.get(guideline, (None,) * len(sentence))
+    told = [
+        Candidate(span.label, round(1 / len(group), 4), span.start, span.stop)
+        for group in spans_of(layer, sentence.location)
+        for span in group
+        if span.label not in (None, OUTSIDE) and span.stop is not None
+    ]
+    return tuple(sorted(told, key=lambda each: (-each.probability, each.start, each.stop))[:_MOST])

@@ -1,0 +1,163 @@
+"""Sentences become tasks of spans, by a model or by what a corpus tells."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from fixture_types import OpenStore
+from made_spans import ADA, FORMS, GUIDELINE, LONDON, all_of, answered, furnished
+
+from tagweave.annotate import retraining, span_tasks
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.intake import put_known, put_known_spans, put_spans, put_uncertain
+from tagweave.annotate.retraining import Plan
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import AnnotationTask, Asks, Candidate, Purpose
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Location, Sentence
+from tagweave.corpus.spans import Span, labels_of
+from tagweave.learning.run import Run, Schedule
+from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.training.fit import fit
+from tagweave.training.recipe import Recipe
+
+WORDS = ("Ada", "Babbage", "Paris", "London", "met", "saw", "in", "today")
+
+
+def toy(seed: int, size: int) -> Corpus:
+    """Names of people and places between other words, at random."""
+    random = np.random.default_rng(seed)
+    sentences = []
+    for number in range(size):
+        forms = [WORDS[i] for i in random.integers(len(WORDS), size=6)]
+        groups = [(Span(t, t + 1, "PER" if w in WORDS[:2] else "LOC"),) for t, w in enumerate(forms) if w in WORDS[:4]]
+        layer = {GUIDELINE: labels_of(groups, 6)}
+        sentences.append(Sentence(tuple(forms), layer, location=Location("toy.txt", number + 1)))
+    return Corpus(tuple(sentences), GUIDELINE)
+
+
+GOLD = toy(1, 30)
+RAW = GOLD.map(lambda each: Sentence(each.forms, location=each.location))
+
+
+@pytest.fixture(scope="module")
+def tagger() -> ChainPredictor:
+    return ChainPredictor(fit([toy(0, 6)], Recipe(), run=Run(Schedule(2))).model)
+
+
+def asked(store: Store, purpose: Purpose = Purpose.REAL) -> list[AnnotationTask]:
+    return [each.task for each in store.tasks(Status.OPEN, purpose, limit=1000)]
+
+
+class TestByAModel:
+    def test_the_least_certain_fifth_with_probable_spans(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
+        store = open_store()
+        assert put_uncertain(store, RAW, tagger) == 6
+        found = asked(store)
+        assert all((task.asks, task.start, task.stop) == (Asks.SPANS, 0, 6) for task in found)
+        chances = [[each.probability for each in task.candidates] for task in found]
+        assert all(each == sorted(each, reverse=True) for each in chances)
+        assert min(map(min, chances)) >= 0.05
+        assert store.labels(GUIDELINE) == {"LOC": "", "PER": ""}
+
+    def test_probabilities_are_those_of_all_sequences(self, tagger: ChainPredictor) -> None:
+        sentence = Sentence(("Ada", "London", "x"))
+        ranked = tagger.k_best(sentence, 5**3)
+        exact: dict[tuple[int, int, str], float] = {}
+        for each in ranked:
+            for span in chunks(each.labels):
+                exact[span] = exact.get(span, 0.0) + each.probability
+        (found,) = tagger.spans([sentence], 1e-3)
+        assert {(each.start, each.stop, each.label): each.probability for each in found} == pytest.approx(
+            {span: p for span, p in exact.items() if p >= 1e-3}, abs=1e-5
+        )
+
+    def test_what_is_known_is_not_asked(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
+        assert put_uncertain(open_store(), GOLD, tagger, 1.0) == 0
+
+    def test_a_newer_model_proposes_other_spans(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
+        store = furnished(open_store())
+        version = store.add_model("m", 0, 0.0)
+        plan = Plan("", GUIDELINE, ("{annotated}", "{model}"), "")
+        retraining.rank(store, plan, tagger.model, version)
+        (task,) = asked(store)
+        assert (task.model, len(task.candidates) > 0) == (version, True)
+        assert task.candidates != furnished(open_store()).tasks(Status.OPEN)[0].task.candidates
+
+
+def chunks(labels: tuple[str, ...]) -> list[tuple[int, int, str]]:
+    """Chunks of labels of a model without transitions: an I that continues nothing begins one."""
+    found: list[tuple[int, int, str]] = []
+    for t, (name, before) in enumerate(zip(labels, ("O", *labels), strict=False)):
+        if name == "O":
+            continue
+        if name[0] == "I" and before[2:] == name[2:]:
+            found[-1] = (found[-1][0], t + 1, name[2:])
+        else:
+            found.append((t, t + 1, name[2:]))
+    return found
+
+
+class TestByACorpus:
+    PARTIAL = Sentence(FORMS, {GUIDELINE: labels_of([(ADA,), (LONDON, Span(5, 6, "ORG"))], 7, None)})
+
+    def test_what_it_tells_is_proposed(self, open_store: OpenStore) -> None:
+        store = open_store()
+        known = Sentence(("a",), {GUIDELINE: (("O",),)})
+        assert put_spans(store, Corpus((self.PARTIAL, known, Sentence(("b", "c"))), GUIDELINE)) == 2
+        first, second = asked(store)
+        assert first.candidates == (
+            Candidate("PER", 1.0, 0, 2),
+            Candidate("LOC", 0.5, 5, 6),
+            Candidate("ORG", 0.5, 5, 6),
+        )
+        assert (second.sentence.forms, second.candidates) == (("b", "c"), ())
+        assert list(store.labels(GUIDELINE)) == ["LOC", "ORG", "PER"]
+
+    def test_other_codings_are_read(self, open_store: OpenStore) -> None:
+        store = open_store()
+        sentence = Sentence(("a", "b", "c"), {GUIDELINE: (("B-X",), ("E-X",), None)})
+        put_spans(store, Corpus((sentence,), GUIDELINE))
+        assert asked(store)[0].candidates == (Candidate("X", 1.0, 0, 2),)
+
+    def test_labels_that_code_none_are_refused(self, open_store: OpenStore) -> None:
+        with pytest.raises(CorpusError, match="the label 'NN'"):
+            put_spans(open_store(), Corpus((Sentence(("a", "b"), {GUIDELINE: (("NN",), None)}),), GUIDELINE))
+
+    def test_the_answer_replaces_what_it_told(self, open_store: OpenStore) -> None:
+        store = open_store()
+        put_spans(store, Corpus((self.PARTIAL,), GUIDELINE))
+        answered(store, *[all_of(LONDON)] * 2)
+        from tagweave.annotate.export import labelled
+
+        assert labelled(store, GUIDELINE)[0].layers[GUIDELINE] == (*[("O",)] * 5, ("B-LOC",), ("O",))
+
+
+class TestKnown:
+    @pytest.mark.parametrize("by_model", [True, False])
+    def test_gold_is_planted_and_hidden(self, open_store: OpenStore, tagger: ChainPredictor, by_model: bool) -> None:
+        store = open_store()
+        put = put_known if by_model else put_known_spans
+        assert put(store, GOLD, Purpose.GOLD, 5, tagger if by_model else None) == 5
+        for task in asked(store, Purpose.GOLD):
+            assert task.gold is not None
+            assert set(task.sentence.layers.get(GUIDELINE, (None,))) == {None}
+            right = next(each for each in GOLD if each.location == task.sentence.location)
+            assert labels_of([(span,) for span in task.gold.spans], 6) == right.layers[GUIDELINE]
+            assert bool(task.candidates) == by_model
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [(("O", "B-X", "I-X"), True), (("O",), False), (("B-X", "NN"), False), (("B", "M", "E", "S"), False)],
+)
+def test_which_labels_code_spans(labels: tuple[str, ...], expected: bool) -> None:
+    assert span_tasks.codes_spans(labels) == expected
+
+
+def test_every_type_of_every_coding() -> None:
+    names = ["O", *(f"{letter}-{kind}" for letter, kind in product("BIES", ("LOC", "PER-X")))]
+    assert span_tasks.types_of(names) == ["LOC", "PER-X"]
