@@ -37,12 +37,12 @@ HOSTILE = (
     "x" * 5_000,
 )
 FORMS = {
-    "/task": ("task", "answer", "started"),
+    "/task": ("task", "answer", "started", "steps"),
     "/concordance": ("word", "find", "order", "first", "sentence", "start", "answer", "steps"),
     "/concordance/undo": ("word", "order", "first", "steps"),
     "/concordance/uncertain": ("task", "first", "answer", "steps"),
     "/dashboard/people": ("again",),
-    "/adjudication": ("task", "answer", "after"),
+    "/adjudication": ("task", "answer", "after", "steps"),
     "/dashboard/notes": ("guideline", "label"),
     "/invited": ("token", "password"),
     "/sign-in": ("name", "password"),
