@@ -82,6 +82,13 @@ def test_segmentation(run, tmp_path):
     assert (told["right"], told["gold"], told["system"]) == (1, 3, 3)
 
 
+def test_spans(run, tmp_path):
+    gold = write(tmp_path / "gold.tsv", ["a\tB-X", "b\tI-X", "", "c\tB-X", ""])
+    system = write(tmp_path / "system.tsv", ["a\tB-X", "b\tE-X", "", "c\tO", ""])
+    scores = json.loads(run("evaluate", gold, system, "--train", gold, "--json").stdout)["systems"][str(system)]
+    assert (scores["spans"]["right"], scores["spans"]["f"], scores["unseen"]["gold"]) == (1, pytest.approx(2 / 3), 0)
+
+
 def test_a_format_for_all(run, tmp_path):
     gold, system = write(tmp_path / "gold", ["a_N b"]), write(tmp_path / "system", ["a_N b_V"])
     options = ("--format", "tagged-underscore", "--json")

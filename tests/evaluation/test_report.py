@@ -16,6 +16,7 @@ from tagweave.corpus.sentence import Location, Sentence
 from tagweave.evaluation.accuracy import Accuracy
 from tagweave.evaluation.report import evaluate
 from tagweave.evaluation.score import Score, Share
+from tagweave.evaluation.spans import SpanScores
 from tagweave.evaluation.words import WordScores
 
 
@@ -72,6 +73,23 @@ def test_characters_are_scored_as_words_against_characters_and_words():
         assert scores.words == Score(1, 2, 3)
         assert scores.tagged is not None
         assert scores.tagged.words == Score(1, 2, 3)
+
+
+def test_labels_of_spans_are_scored_by_spans():
+    gold = corpus("a/B-X b/I-X c/O", "d/B-Y")
+    report = evaluate(
+        gold, {"base": corpus("a/I-X b/I-X c/O", "d/O"), "good": gold}, training=corpus("d/B-X", "a/O b/O")
+    )
+    scores = report.systems["base"]
+    assert isinstance(scores, SpanScores)
+    assert (scores.spans, scores.labels["Y"], scores.unseen) == (Score(1, 2, 1), Score(0, 1, 0), Score(1, 1, 1))
+    assert [(item.metric, round(item.difference, 3)) for item in report.comparisons] == [("F", 0.333)]
+    base = json.loads(json.dumps(report.to_json()))["systems"]["base"]
+    assert base["spans"]["recall"] == base["macro"]["recall"] == base["partial"]["recall"] == 0.5
+    lines = shown(report).splitlines()
+    first = next(line for line in lines if "precision" in line)
+    assert first.split()[1::2] == ["precision", "100.00", "100.00"]
+    assert any("unseen F" in line for line in lines) and any("base: types" in line for line in lines)
 
 
 def test_unknown_characters_leave_their_words_unscored():
@@ -157,7 +175,7 @@ def test_no_system_is_an_error():
 def test_json_is_plain_and_whole():
     gold = corpus("ab/N c/V", "d/?")
     for systems in ({"x": gold, "y": corpus("ab/N c/N", "d/V")}, {"x": gold, "y": corpus("a/N b/N c/N", "d/V")}):
-        found = evaluate(gold, systems, frozenset({"ab"})).to_json()
+        found = evaluate(gold, systems, corpus("ab")).to_json()
         assert json.loads(json.dumps(found, allow_nan=False)) == found
         assert list(found) == ["gold", "sentences", "systems", "comparisons"]
         assert list(found["systems"]) == ["x", "y"]
@@ -166,7 +184,7 @@ def test_json_is_plain_and_whole():
 
 def test_tables_of_accuracy():
     gold = corpus("a/N b/V c/[x] d/N")
-    text = shown(evaluate(gold, {"[base]": gold, "new": corpus("a/V b/V c/N d/?")}, frozenset("ab")))
+    text = shown(evaluate(gold, {"[base]": gold, "new": corpus("a/V b/V c/N d/?")}, corpus("a b")))
     assert "1 sentences against gold.txt" in text
     rows = [[cell.strip() for cell in line.strip("│┃").split("│")] for line in text.splitlines() if "│" in line]
     headers = [line.replace("┃", " ").split() for line in text.splitlines() if "┃" in line]
@@ -203,7 +221,7 @@ def test_the_number_of_confusions_is_what_was_asked_for():
 
 def test_a_summary_fits_a_narrow_terminal():
     gold = corpus("ab/N c/V")
-    report = evaluate(gold, {"base": corpus("a/N b/N c/N"), "other": gold}, frozenset({"c"}))
+    report = evaluate(gold, {"base": corpus("a/N b/N c/N"), "other": gold}, corpus("c"))
     assert "…" not in shown(report, width=80)
 
 

@@ -20,7 +20,7 @@ def evaluate(
         list[str], typer.Argument(metavar="SYSTEM", help="Outputs; the others are compared with the first.")
     ],
     train: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The training corpus, for scores of unknown words.")
+        str | None, typer.Option(metavar="FILE", help="The training corpus, for scores of unknown words or spans.")
     ] = None,
     layer: Annotated[
         str | None, typer.Option(metavar="NAME", help="The layer to compare, in files with several.")
@@ -36,12 +36,11 @@ def evaluate(
 ) -> None:
     """Score systems by the metrics that suit the corpora, and test whether they differ significantly.
 
-    The same words with labels: accuracy. Other words, or characters: precision, recall and F of words. Heads:
-    attachment scores. For files with several layers, each layer that differs between files is reported; --layer or
-    #LAYER selects one.
+    The same words with labels: accuracy; with labels of spans (B-PER I-PER O): precision, recall and F of spans. Other
+    words, or characters: precision, recall and F of words. Heads: attachment scores. For files with several layers,
+    each layer that differs between files is reported; --layer or #LAYER selects one.
     """
     from tagweave.corpus.load import load, parse_argument
-    from tagweave.evaluation.segmentation import training_words
     from tagweave.front.evaluation import evaluate as report_of
 
     if repeated := [system for at, system in enumerate(systems) if system in systems[:at]]:
@@ -55,13 +54,12 @@ def evaluate(
 
     gold_corpus = read(gold)
     outputs = {system: read(system, gold_corpus.layer) for system in systems}
-    words = training_words(load(train, format)) if train else None
     is_named = layer is not None or any(parse_argument(each).layer for each in (gold, *systems))
     report = report_of(
         gold_corpus,
         outputs,
         all_layers=not is_named,
-        training_words=words,
+        training=load(train, format) if train else None,
         punctuation=punctuation,
         relations="full" if relations == "full" else "universal",
         cluster=cluster,

@@ -152,10 +152,10 @@ def average_precision_of_ambiguous_words(gold: Corpus, system: Corpus, words: It
 
 def _encode(gold: Corpus, system: Corpus) -> CandidateCodes:
     check_tokens(gold.sentences, system.sentences, gold.path, system.path)
-    return encode(chain.from_iterable(_layers(gold)), chain.from_iterable(_layers(system)))
+    return encode(chain.from_iterable(guideline_layers(gold)), chain.from_iterable(guideline_layers(system)))
 
 
-def _layers(corpus: Corpus) -> list[Layer]:
+def guideline_layers(corpus: Corpus) -> list[Layer]:
     """The guideline layer of every sentence; a sentence without it is unknown at every position."""
     name = corpus.guideline
     if corpus.sentences and not any(name in sentence.layers for sentence in corpus):

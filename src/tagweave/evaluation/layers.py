@@ -60,7 +60,7 @@ def layers_of(corpus: Corpus) -> list[str]:
 def evaluate_layers(
     gold: Corpus,
     systems: Mapping[str, Corpus],
-    training_words: frozenset[str] | None = None,
+    training: Corpus | None = None,
     punctuation: bool = True,
     relations: Relations = "universal",
     executor: Executor = IN_PROCESS,
@@ -85,11 +85,11 @@ def evaluate_layers(
     if not scored:
         scored, copied = list(copied), ()
     reports = {
-        name: evaluate(replace(gold, guideline=name), having[name], training_words, punctuation, relations, executor)
+        name: evaluate(replace(gold, guideline=name), having[name], training, punctuation, relations, executor)
         for name in scored
     }
     if not reports:  # only words can be compared, or nothing
-        report = evaluate(gold, systems, training_words, punctuation, relations, executor)
+        report = evaluate(gold, systems, training, punctuation, relations, executor)
         reports, absent = {gold.guideline: report}, ()
     return LayerReports(reports, copied, absent)
 

@@ -1,6 +1,7 @@
 """Evaluating systems against a gold standard by the metric that fits the corpora, and showing the result.
 
-Labels of words that are the same in every system are scored by accuracy. Characters, or words that differ, are scored
+Labels of words that are the same in every system are scored by accuracy, or if they code spans (`B-PER I-PER O`), by
+precision, recall and F of spans. Characters, or words that differ, are scored
 by precision, recall and F of words, also with tags if both sides have them. Heads are scored by attachment scores. All
 systems of a report are compared by the same metric.
 """
@@ -19,8 +20,10 @@ from tagweave.evaluation.alignment import check_text
 from tagweave.evaluation.attachment import Attachment, Relations, attachment
 from tagweave.evaluation.console import table_console
 from tagweave.evaluation.score import Measure, number
-from tagweave.evaluation.segmentation import segmentations
+from tagweave.evaluation.segmentation import segmentations, training_words
 from tagweave.evaluation.significance import randomisation_test, wilcoxon_test
+from tagweave.evaluation.span_codes import has_spans, spans_of_training
+from tagweave.evaluation.spans import SpanScores, span_scores
 from tagweave.evaluation.words import WordScores, word_scores
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from tagweave.cluster.executor import Executor
     from tagweave.corpus.corpus import Corpus
 
-Scores = Accuracy | WordScores | Attachment
+Scores = Accuracy | SpanScores | WordScores | Attachment
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ class Report:
 def evaluate(
     gold: Corpus,
     systems: Mapping[str, Corpus],
-    training_words: frozenset[str] | None = None,
+    training: Corpus | None = None,
     punctuation: bool = True,
     relations: Relations = "universal",
     executor: Executor = IN_PROCESS,
@@ -114,14 +117,15 @@ def evaluate(
     """Compare systems with a gold standard, sentence by sentence in the order of the corpora.
 
     Args:
-        gold: the gold standard, which may be partial or ambiguous (see `candidates`, `words`, `attachment`).
+        gold: the gold standard, which may be partial or ambiguous (see `candidates`, `words`, `spans`, `attachment`).
         systems: the outputs by name; the others are compared against the first.
-        training_words: the words seen in training, for scores of unknown (OOV) and known (IV) words.
+        training: the training corpus, for scores of unknown (OOV) and known (IV) words, or of unseen spans.
         punctuation, relations: as for `attachment`.
         executor: carries out the tests of significance.
 
     Raises:
-        CorpusError: a system with a different text or number of sentences, or without the layer that is compared.
+        CorpusError: a system with a different text or number of sentences, without the layer that is compared, or with
+            other labels where those of the gold standard code spans.
         ValueError: no systems.
     """
     if not systems:
@@ -133,11 +137,12 @@ def evaluate(
     for system in systems.values():
         check_text(gold.sentences, system.sentences, gold.path, system.path)
     if _labels_given_words(gold, systems):
-        scores = {name: accuracy(gold, system, training_words) for name, system in systems.items()}
+        scores = _label_scores(gold, systems, training)
     else:
         words = segmentations(gold.sentences, gold.guideline, gold.unit)
+        known = None if training is None else training_words(training)
         scores = {
-            name: word_scores(words, segmentations(item.sentences, item.guideline, item.unit), training_words)
+            name: word_scores(words, segmentations(item.sentences, item.guideline, item.unit), known)
             for name, item in systems.items()
         }
     return Report(gold.path, len(gold), scores, _comparisons(scores, executor))
@@ -153,6 +158,14 @@ def _labels_given_words(gold: Corpus, systems: Mapping[str, Corpus]) -> bool:
         and all(one.forms == other.forms for one, other in zip(gold, system, strict=True))
         for system in systems.values()
     )
+
+
+def _label_scores(gold: Corpus, systems: Mapping[str, Corpus], training: Corpus | None) -> dict[str, Scores]:
+    if has_spans(gold):
+        spans = None if training is None else spans_of_training(training, gold.guideline)
+        return {name: span_scores(gold, system, spans) for name, system in systems.items()}
+    known = None if training is None else training_words(training)
+    return {name: accuracy(gold, system, known) for name, system in systems.items()}
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,14 @@ from rich.text import Text
 from tagweave.corpus.printable import printable
 from tagweave.evaluation.accuracy import Accuracy, Confusion
 from tagweave.evaluation.attachment import Attachment
+from tagweave.evaluation.spans import SpanScores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from tagweave.evaluation.report import Comparison, Report, Scores
     from tagweave.evaluation.score import Score, Share
+    from tagweave.evaluation.spans import Averages
     from tagweave.evaluation.words import WordScores
 
 UNDECIDED = "(undecided)"
@@ -34,10 +36,10 @@ def tables(report: Report, confusions: int) -> Iterator[Table]:
         if isinstance(scores, Attachment):
             yield _relations(name, scores.relations)
             continue
-        labelled = scores if isinstance(scores, Accuracy) else scores.tagged
+        labelled = scores if isinstance(scores, Accuracy | SpanScores) else scores.tagged
         if labelled is None:
             continue
-        yield _labels(name, labelled.labels)
+        yield _labels(name, labelled.labels, "type" if isinstance(scores, SpanScores) else "label")
         if labelled.confusions[:confusions]:
             yield _confusions(name, labelled.confusions[:confusions])
 
@@ -55,6 +57,8 @@ def _summary(report: Report) -> Table:
 def _cells(scores: Scores) -> dict[str, str]:
     if isinstance(scores, Attachment):
         return _attachment_cells(scores)
+    if isinstance(scores, SpanScores):
+        return _span_cells(scores)
     return _accuracy_cells(scores) if isinstance(scores, Accuracy) else _word_cells(scores)
 
 
@@ -91,7 +95,24 @@ def _word_cells(scores: WordScores) -> dict[str, str]:
     return cells | {"unscored characters": str(scores.unscored), "undecided": str(scores.undecided)}
 
 
-def _score_cells(score: Score, prefix: str) -> dict[str, str]:
+def _span_cells(scores: SpanScores) -> dict[str, str]:
+    cells = _score_cells(scores.spans, "") | _score_cells(scores.macro, "macro ")
+    if scores.unseen is not None:
+        cells |= _score_cells(scores.unseen, "unseen ")
+    cells |= {"partial overlap F": _percent(scores.partial.f), "type only F": _percent(scores.type_only.f)}
+    cells["accuracy"] = _percent(scores.accuracy.value)
+    counts = {
+        "right": scores.spans.right,
+        "gold spans": scores.spans.gold,
+        "system spans": scores.spans.system,
+        "unscored spans": scores.unscored,
+        "ambiguous": scores.ambiguous,
+        "undecided tokens": scores.undecided,
+    }
+    return cells | {name: str(count) for name, count in counts.items()}
+
+
+def _score_cells(score: Score | Averages, prefix: str) -> dict[str, str]:
     ratios = {"precision": score.precision, "recall": score.recall, "F": score.f}
     return {f"{prefix}{name}": _percent(value) for name, value in ratios.items()}
 
@@ -111,8 +132,8 @@ def _comparisons(comparisons: Iterable[Comparison]) -> Table:
     return table
 
 
-def _labels(name: str, labels: Mapping[str, Score]) -> Table:
-    table = _table(f"{name}: labels", ["label", "precision", "recall", "F", "support"], left=1)
+def _labels(name: str, labels: Mapping[str, Score], what: str) -> Table:
+    table = _table(f"{name}: {what}s", [what, "precision", "recall", "F", "support"], left=1)
     for label, score in labels.items():
         ratios = (_percent(value) for value in (score.precision, score.recall, score.f))
         _add(table, (label, *ratios, str(score.gold)))

@@ -39,7 +39,7 @@ def evaluate(
         cluster: where tests of significance run: `local` (processes), `auto` or the address of a Ray cluster; by
             default in this process.
         workers: how many of them run at the same time.
-        options: of `tagweave.evaluation.report.evaluate`: `training_words`, `punctuation`, `relations`.
+        options: of `tagweave.evaluation.report.evaluate`: `training`, `punctuation`, `relations`.
 
     Raises:
         CorpusError: a system with another text, or without the layer to compare.

@@ -10,9 +10,9 @@ token does not continue it: annotators mark whole spans (in BIOES, where letters
 - A span is *excluded* if one of its tokens may not be inside with its type, or two neighbours may not join with this
   type, or the first or the last one, with this type, may not part from its neighbour.
 
-Both are judged by pairs of neighbours. What is certain occurs in all sequences of labels that the evidence allows, and
-what is excluded in none; and conversely, if every set has one label or all of them. With other sets, a span may stay
-open that a search through all sequences would settle.
+Both are judged by pairs of neighbours. What is certain occurs in all legal sequences that the evidence allows,
+and what is excluded in none. If every set has one label or all of them, it is also the other way round, for sequences
+that may be illegal. With other sets, a span may stay open that a search through all sequences would settle.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class SpanEvidence:
 
     def __init__(self, rules: SpanRules, allowed: Booleans, unknown: Booleans, closes: bool) -> None:
         kinds = rules.type[:-1]
-        of_type = allowed[:, None] & (kinds == np.arange(max(1, len(rules.types)))[:, None])  # [K, T, L]
+        of_type = allowed[:, None] & (kinds == np.arange(len(rules.types))[:, None])  # [K, T, L]
         joins = rules.joins[:-1, :-1]
         self._rules = rules
         self._inside: Booleans = np.logical_not(allowed[:, kinds < 0].any(axis=1))
@@ -94,11 +94,7 @@ class SpanEvidence:
             system: the label of each token; -1 means no label.
             begins: bool[N + 1], where a sentence begins, and the end.
         """
-        may_join, may_part = np.zeros(len(begins), np.bool_), np.ones(len(begins), np.bool_)
-        may_join[1:-1] = self._may_join[gold[:-1], gold[1:]] & ~begins[1:-1]
-        may_part[1:-1] = self._may_part[gold[:-1], gold[1:]] | begins[1:-1]
-        certain = self._certain(gold, may_join, may_part)
-        spans = self._rules.spans(system, begins)
+        certain, spans = self.certain(gold, begins), self._rules.spans(system, begins)
         keys, other_keys = (item.starts * len(begins) + item.stops for item in (certain, spans))
         _, ours, theirs = np.intersect1d(keys, other_keys, assume_unique=True, return_indices=True)
         agree = certain.types[ours, spans.types[theirs]]
@@ -106,13 +102,16 @@ class SpanEvidence:
         scored[theirs[agree]] = True
         return SpanVerdict(certain, spans, ours[agree], theirs[agree], scored)
 
-    def _certain(self, gold: NDArray[np.integer], may_join: Booleans, may_part: Booleans) -> CertainSpans:
-        """The certain spans, from the gaps between tokens (bool[N + 1])."""
+    def certain(self, sets: NDArray[np.integer], begins: Booleans) -> CertainSpans:
+        """The certain spans of N tokens, from the numbers of their sets and where sentences begin (bool[N + 1])."""
+        may_join, may_part = np.zeros(len(begins), np.bool_), np.ones(len(begins), np.bool_)
+        may_join[1:-1] = self._may_join[sets[:-1], sets[1:]] & ~begins[1:-1]
+        may_part[1:-1] = self._may_part[sets[:-1], sets[1:]] | begins[1:-1]
         starts, stops = np.flatnonzero(may_part[:-1]), np.flatnonzero(may_part[1:]) + 1
         if not len(starts):
             return CertainSpans(starts, stops, np.zeros((0, self._types.shape[1]), np.bool_))
-        types = np.logical_and.reduceat(self._types[gold], starts)
-        sure = np.logical_and.reduceat(self._inside[gold], starts) & ~may_join[starts] & ~may_join[stops]
+        types = np.logical_and.reduceat(self._types[sets], starts)
+        sure = np.logical_and.reduceat(self._inside[sets], starts) & ~may_join[starts] & ~may_join[stops]
         sure &= types.any(axis=1)
         return CertainSpans(starts[sure], stops[sure], types[sure])
 

@@ -41,16 +41,17 @@ def are_span_labels(names: Iterable[str]) -> bool:
     return has_spans and all(map(is_span_label, distinct))
 
 
-def ends_are_marked(names: Iterable[str]) -> bool:
+def ends_are_marked(labels: Iterable[str]) -> bool:
     """Whether labels are of a coding that marks the right ends of spans: one of them is E or S."""
-    return any(name[0] in "ES" for name in names)
+    return any(label[0] in "ES" for label in labels)
 
 
-def all_span_labels(names: Sequence[str]) -> tuple[str, ...]:
-    """The labels, followed by those that the same types and the same coding (B, I; or B, I, E, S) have besides."""
-    kinds = [name[1:] for name in names if name != OUTSIDE]
-    letters = "BIES" if ends_are_marked(names) else "BI"
-    return tuple(dict.fromkeys([*names, OUTSIDE, *(letter + kind for kind in kinds for letter in letters)]))
+def all_span_labels(names: Iterable[str], marked: bool) -> tuple[str, ...]:
+    """The labels, followed by `O` and what else their types have in a coding: B and I, and E and S if it marks ends."""
+    known = tuple(names)
+    kinds = [name[1:] for name in known if name != OUTSIDE] or [""]
+    letters = "BIES" if marked else "BI"
+    return tuple(dict.fromkeys([*known, OUTSIDE, *(letter + kind for kind in kinds for letter in letters)]))
 
 
 class SpanArrays(NamedTuple):

@@ -23,13 +23,14 @@ class SpanCounter:
     """
 
     def __init__(self, names: Sequence[str], sentence_ptr: NDArray[np.int64]) -> None:
-        labels = all_span_labels(names)
+        marked = ends_are_marked(names)
+        labels = all_span_labels(names, marked)
         self._rules = SpanRules(labels)
         self._begins = sentence_begins(sentence_ptr)
         anything = np.ones((2, len(labels)), np.bool_)
         allowed = np.concatenate([np.eye(len(labels), dtype=np.bool_), anything])
         unknown = np.arange(len(allowed)) == len(labels) + 1
-        self._evidence = SpanEvidence(self._rules, allowed, unknown, closes=not ends_are_marked(names))
+        self._evidence = SpanEvidence(self._rules, allowed, unknown, closes=not marked)
 
     def f_score(self, gold: NDArray[np.int32], system: NDArray[np.int32]) -> float:
         """The F measure of the system's spans, 0 to 1.

@@ -1,0 +1,228 @@
+"""Scores of spans, against seqeval, and what of a partial gold standard is scored, against all that it allows."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from seqeval.metrics.sequence_labeling import get_entities, precision_recall_fscore_support
+
+from tagweave.corpus.chunk_schemes import convert
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Sentence
+from tagweave.evaluation.score import Score
+from tagweave.evaluation.span_codes import SpanCodes, spans_of_training
+from tagweave.evaluation.spans import span_scores
+
+TYPES = ("PER", "LOC", "a-b")
+
+
+def corpus(*rows: str, covered: tuple[str, ...] | None = None) -> Corpus:
+    """`O B-X|B-Y ?`: a sentence of tokens named by their position."""
+    sentences = []
+    for row in rows:
+        layer = tuple(None if label == "?" else tuple(label.split("|")) for label in row.split())
+        sentences.append(Sentence(tuple(f"w{at}" for at in range(len(layer))), {"tag": layer}))
+    return Corpus(tuple(sentences), covered=covered)
+
+
+def legal(generator: random.Random, length: int) -> str:
+    """Spans and words outside, in IOB2."""
+    labels: list[str] = []
+    while len(labels) < length:
+        kind = generator.choice(TYPES)
+        labels += generator.choice([["O"], [f"B-{kind}"] + generator.randint(0, 2) * [f"I-{kind}"]])
+    return " ".join(labels[:length])
+
+
+def nasty(generator: random.Random, letters: str, length: int) -> str:
+    """Any sequence of these letters, with types, without, and with an empty one."""
+    kinds = [f"-{kind}" for kind in TYPES] + ["", "-"]
+    return " ".join(
+        "O" if generator.random() < 0.3 else generator.choice(letters) + generator.choice(kinds) for _ in range(length)
+    )
+
+
+def batch(generator: random.Random, number: int) -> tuple[Corpus, Corpus]:
+    """100 sentences: legal in one of the codings, or with a noisy system, or nasty on one or both sides."""
+    lengths = [generator.randint(1, 9) for _ in range(100)]
+    right = [legal(generator, length) for length in lengths]
+    noisy = [" ".join(label if generator.random() < 0.8 else "O" for label in row.split()) for row in right]
+    wrong = [nasty(generator, generator.choice(("BI", "BIES", "IE", "S")), length) for length in lengths]
+    if number % 4 == 3:
+        return corpus(*wrong), corpus(*(nasty(generator, "BIES", length) for length in lengths))
+    other = [legal(generator, length) for length in lengths]
+    system = corpus(*(other, noisy, wrong)[number % 4])
+    scheme = ("IOB2", "IOB1", "BIOES")[number % 3]
+    return convert(corpus(*right), scheme, "IOB2"), system
+
+
+def labels_of(sentences: Corpus) -> list[list[str]]:
+    return [[each[0] for each in sentence.layers["tag"] or () if each] for sentence in sentences]
+
+
+def test_scores_are_those_of_seqeval_on_ten_thousand_sequences() -> None:
+    generator = random.Random(5)
+    for number in range(100):
+        gold, system = batch(generator, number)
+        scores, rows = span_scores(gold, system), (labels_of(gold), labels_of(system))
+        for counts, one, other in zip(scores.counts.tolist(), *rows, strict=True):
+            ours, theirs = set(get_entities(one)), set(get_entities(other))
+            assert counts == [len(ours & theirs), len(ours), len(theirs)]
+        found = [[each.precision, each.recall, each.f, each.gold] for each in scores.labels.values()]
+        expected = precision_recall_fscore_support(*rows, average=None, zero_division=0)
+        assert np.nan_to_num(np.array(found)) == pytest.approx(np.array(expected).T, abs=1e-15)
+        for average, ours in (("micro", scores.spans), ("macro", scores.macro)):
+            theirs = precision_recall_fscore_support(*rows, average=average, zero_division=0)[:3]
+            assert (ours.precision, ours.recall, ours.f) == pytest.approx(theirs)
+
+
+CANDIDATES = (
+    "?",
+    "?",
+    "O",
+    "B-X",
+    "I-X",
+    "B-Y",
+    "B-X|B-Y",
+    "I-X|I-Y",
+    "B-X|O",
+    "I-X|O",
+    "B-*",
+    "I-*",
+    "!O",
+    "B-*|I-X|O",
+)
+IOB2 = ("O", "B-X", "I-X", "B-Y", "I-Y")
+Boundaries = tuple[int, int]
+
+
+def meant(candidates: str) -> set[str]:
+    names = candidates.split("|")
+    if "?" in names:
+        return set(IOB2)
+    if "!O" in names:
+        return set(IOB2[1:])
+    return {label for label in IOB2 for name in names if label == name or (name[1:] == "-*" and label[0] == name[0])}
+
+
+def readings(row: list[str]) -> list[set[tuple[str, int, int]]]:
+    """The spans of each sequence in IOB2 that evidence allows; an unknown token continues no span that is sure."""
+    found = []
+    for labels in product(*map(meant, row)):
+        continues = [label[0] == "I" for label in labels]
+        follows = [not at or labels[at - 1][1:] == label[1:] for at, label in enumerate(labels)]
+        closed = [at and row[at] == "?" and "O" not in meant(row[at - 1]) for at in range(len(row))]
+        if not any(
+            i and (not at or not f or c) for at, (i, f, c) in enumerate(zip(continues, follows, closed, strict=True))
+        ):
+            found.append(set(get_entities(list(labels))))
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(1, 5).flatmap(
+        lambda n: st.tuples(*[st.lists(st.sampled_from(x), min_size=n, max_size=n) for x in (CANDIDATES, IOB2)])
+    )
+)
+def test_what_is_scored_is_certain_and_what_is_wrong_is_excluded(rows: tuple[list[str], list[str]]) -> None:
+    row, labels = rows
+    allowed = readings(row)
+    assume(allowed)
+    codes = SpanCodes.of(corpus(" ".join(row), "B-X B-Y"), corpus(" ".join(labels), "O O"))
+    verdict, types = codes.verdict(), codes.types
+    certain = zip(*(each.tolist() for each in verdict.gold), strict=True)
+    for start, stop, mask in list(certain)[:-2]:
+        true = [{kind for kind, a, b in reading if (a, b) == (start, stop - 1)} for reading in allowed]
+        assert all(true) and set().union(*true) <= {kind for kind, sure in zip(types, mask, strict=True) if sure}
+    found = [
+        (types[kind], start, stop - 1) for start, stop, kind in zip(*(x.tolist() for x in verdict.system), strict=True)
+    ]
+    assert set(found) == set(get_entities(labels))
+    right = set(verdict.system_match.tolist())
+    for at, (span, scored) in enumerate(zip(found, verdict.scored.tolist(), strict=True)):
+        if scored and at not in right:
+            assert not any(span in reading for reading in allowed)
+
+
+@pytest.mark.parametrize(
+    ("gold", "system", "expected", "unscored"),
+    [
+        ("B-X I-X ? ?", "B-X I-X B-Y O", Score(1, 1, 1), 1),  # nothing is known of the third token
+        ("B-X I-X ? ?", "B-X I-X I-X O", Score(0, 1, 1), 0),  # an unknown token ends a span
+        ("B-X ? S-Y ?", "B-X O S-Y O", Score(1, 1, 1), 1),  # but not in BIOES
+        ("? I-X O", "B-X I-X O", Score(0, 0, 0), 1),  # the left end is unknown
+        ("? O ?", "B-X I-X O", Score(0, 0, 1), 0),
+        ("B-X|B-Y I-X|I-Y O", "B-Y I-Y O", Score(1, 1, 1), 0),  # either type
+        ("B-X|B-Y I-X|I-Y O", "B-Z I-Z O", Score(0, 1, 1), 0),
+        ("B-* I-* O", "B-Z I-Z O", Score(1, 1, 1), 0),  # any type
+        ("B-X B-*|I-X|O O", "B-X I-X O", Score(0, 0, 0), 1),  # the right end is unknown
+        ("B-X B-*|I-X|O O", "O O O", Score(0, 0, 0), 0),
+        ("O B-X ?", "B-X|B-Y B-X ?", Score(1, 1, 1), 0),  # what a system leaves open is in no span
+    ],
+)
+def test_a_partial_gold_standard(gold: str, system: str, expected: Score, unscored: int) -> None:
+    scores = span_scores(corpus(gold), corpus(system))
+    assert (scores.spans, scores.unscored) == (expected, unscored)
+
+
+def test_types_that_nobody_looked_for_are_unscored() -> None:
+    gold = corpus("B-X O O", covered=("B-X", "I-X"))
+    assert span_scores(gold, corpus("B-X O B-Y")).spans == Score(1, 1, 1)
+    assert span_scores(gold, corpus("O O B-X")).spans == Score(0, 1, 1)
+
+
+def overlaps(gold: list[tuple[str, int, int]], system: list[tuple[str, int, int]], typed: bool) -> tuple[int, int]:
+    """The most pairs that overlap, one with one, and how many of them are exact: all choices are tried."""
+    if not gold:
+        return 0, 0
+    (kind, start, stop), *rest = gold
+    best = overlaps(rest, system, typed)
+    for other in system:
+        if other[1] <= stop and start <= other[2] and (not typed or kind == other[0]):
+            count, exact = overlaps(rest, [each for each in system if each != other], typed)
+            best = max(best, (count + 1, exact + (other[1:] == (start, stop))))
+    return best
+
+
+@settings(max_examples=100)
+@given(st.tuples(*[st.lists(st.sampled_from(IOB2), min_size=9, max_size=9)] * 2))
+def test_spans_that_overlap_are_paired_one_with_one(rows: tuple[list[str], list[str]]) -> None:
+    gold, system = (get_entities(row) for row in rows)
+    scores = span_scores(*(corpus(" ".join(row)) for row in rows))
+    count, exact = overlaps(gold, system, typed=False)
+    partial = scores.partial
+    assert (partial.exact, partial.overlapping, partial.gold, partial.system) == (
+        exact,
+        count - exact,
+        len(gold),
+        len(system),
+    )
+    assert scores.type_only == Score(overlaps(gold, system, typed=True)[0], len(gold), len(system))
+    assert partial.right == exact + (count - exact) / 2
+
+
+def test_confusions_are_of_types_within_the_right_boundaries() -> None:
+    scores = span_scores(corpus("B-X I-X O B-Y", "B-X"), corpus("B-Y I-Y O B-X", "B-Y"))
+    assert [(each.gold, each.system, each.count) for each in scores.confusions] == [("X", "Y", 2), ("Y", "X", 1)]
+    assert (scores.partial.f, scores.spans.f, scores.macro.f) == (1.0, 0.0, 0.0)
+
+
+def test_unseen_are_spans_whose_words_were_no_span_in_training() -> None:
+    training = spans_of_training(corpus("B-X I-X O B-Y", "O O ? B-Z ?"), "tag")
+    assert training == {("w0", "w1"), ("w3",)}
+    scores = span_scores(corpus("B-Y I-Y B-X", "O B-X O"), corpus("B-Y I-Y B-X", "O B-Y O"), training)
+    assert scores.unseen == Score(1, 2, 2)
+    assert scores.spans == Score(2, 3, 3)
+    assert spans_of_training(corpus("NN VB"), "tag") is None
+
+
+def test_a_label_of_another_form_is_refused_with_its_line() -> None:
+    with pytest.raises(CorpusError, match="found the label 'NN', expected O, or B, I, E or S"):
+        span_scores(corpus("B-X O"), corpus("B-X NN"))
