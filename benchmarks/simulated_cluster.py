@@ -10,6 +10,8 @@ import numpy as np
 
 AHEAD = 4
 """Calls that the executor gives to Ray for each worker (`tagweave.cluster.ray_cluster`)."""
+LEVEL = 4
+"""Of gzip, at which shards are written (`tagweave.corpus.text_file`)."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +61,13 @@ def driver_seconds(calls: Sequence[Mapping[str, float]]) -> tuple[float, float]:
 
 def seconds_of_characters(task: Mapping[str, float], is_packed: bool) -> float:
     """Processor seconds for a million characters, with those of gzip on both sides if shards are packed."""
-    seconds = task["per_million"]
-    return (
-        seconds + task["text_bytes"] * task["read"] + task["output_bytes"] * task["write_9"] if is_packed else seconds
-    )
+    packing = task["text_bytes"] * task["read"] + task["output_bytes"] * task[f"write_{LEVEL}"]
+    return task["per_million"] + (packing if is_packed else 0.0)
 
 
 def bytes_of_characters(task: Mapping[str, float], is_packed: bool) -> float:
     """Bytes over the network for a million characters, in and out."""
-    text, output = (task["text_left"], task["output_left_9"]) if is_packed else (1.0, 1.0)
+    text, output = (task["text_left"], task[f"output_left_{LEVEL}"]) if is_packed else (1.0, 1.0)
     return 1e6 * (task["text_bytes"] * text + task["output_bytes"] * output)
 
 

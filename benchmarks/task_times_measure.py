@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.characters import corpora_folder, tagged_words
+from benchmarks.simulated_cluster import LEVEL
 from benchmarks.treebanks import TRAIN, without_trees
 
 SIZES = (0.25, 0.5, *[1.0] * 8, 2.0, 4.0)
@@ -31,7 +32,7 @@ CHARACTERS = {"segment": 3_000_000, "tag": 500_000, "parse": 100_000}
 _FORMATS = {"segment": "raw", "tag": "segmented", "parse": "conllu"}
 _ITERATIONS = 2  # weights do not matter here, only how many there are
 _CALLS = 4000
-LEVELS = (1, 6, 9)
+LEVELS = (1, LEVEL, 6, 9)
 
 _DAILY = ("zh", "pd199801", "train.txt")
 _TREEBANK = ("zh", "udc", TRAIN)

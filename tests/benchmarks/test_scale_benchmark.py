@@ -8,13 +8,21 @@ from typing import Any
 import pytest
 
 from benchmarks.scale import network, processors
-from benchmarks.simulated_cluster import AHEAD, Assumptions, driver_seconds, simulate
+from benchmarks.simulated_cluster import AHEAD, LEVEL, Assumptions, driver_seconds, simulate
 from benchmarks.task_times import fitted
 from benchmarks.task_times_measure import SIZES
 from tagweave.cluster import ray_cluster
+from tagweave.corpus import text_file
 
 TIMES = {"start": 0.0, "per_shard": 1.0, "per_million": 2.0, "spread": 0.0}
-BYTES = {"text_bytes": 3.0, "output_bytes": 4.0, "text_left": 0.5, "output_left_9": 0.25, "read": 0.1, "write_9": 0.2}
+BYTES = {
+    "text_bytes": 3.0,
+    "output_bytes": 4.0,
+    "text_left": 0.5,
+    f"output_left_{LEVEL}": 0.25,
+    "read": 0.1,
+    f"write_{LEVEL}": 0.2,
+}
 TASK = TIMES | BYTES
 CALLS = [{"waiting": 8, "seconds": 0.0, "look": 0.0}]
 EVEN = Assumptions(1, boot=0, boot_spread=0, network=1e6, store=1e6, requests=0, slow=0, shard=1e6, shard_spread=0)
@@ -72,5 +80,5 @@ def test_hours_of_processors_and_bytes_of_the_network() -> None:
     assert plain[2:] == ["3.33", "3.3 (3% of its network)", "375"]
 
 
-def test_the_simulated_driver_gives_as_many_calls_as_the_real_one() -> None:
-    assert AHEAD == ray_cluster._AHEAD
+def test_the_simulation_does_as_the_package() -> None:
+    assert (AHEAD, LEVEL) == (ray_cluster._AHEAD, text_file._LEVEL)
