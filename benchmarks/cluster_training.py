@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -140,32 +140,45 @@ def mixing(name: str, learner: str, epochs: int) -> Iterator[dict[str, Any]]:
 def memory(copies: int) -> dict[str, Any]:
     """A training on copies of People's Daily in processes whose private memory is limited."""
     with tempfile.TemporaryDirectory() as folder:
-        corpus = Path(folder) / "corpus.txt"
+        few, corpus = Path(folder) / "few.txt", Path(folder) / "corpus.txt"
+        few.write_text("".join(PD.read_text("utf-8").splitlines(keepends=True)[:200]), "utf-8")
         with corpus.open("wb") as file:
             for _ in range(copies):
                 file.write(PD.read_bytes())
-        words = ["train", str(corpus), "--task", "segment", "--learner", "lbfgs", "--features", "observed"]
-        words += ["--min-count", str(10 * copies), "--iterations", "2", "--cluster", "local", "--workers", "2"]
-        command = [sys.executable, "-m", "tagweave", *words, "-o", str(Path(folder) / "model")]
-        begin = time.perf_counter()
-        done = subprocess.run(
-            command,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=True,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # it takes tens of megabytes for every thread
-            preexec_fn=_limited,
-        )
+        _train(few, 1)  # compiles, which takes more than the limit
+        begin, before = time.perf_counter(), _seconds_of_children()
+        said = _train(corpus, 10 * copies, _limited)
         seconds, megabytes = time.perf_counter() - begin, corpus.stat().st_size / 1e6
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    tokens = next(line for line in done.stderr.splitlines() if "tokens" in line)
     return {
         "copies": copies,
         "megabytes": megabytes,
-        "size": tokens,
+        "size": next(line for line in said.splitlines() if "tokens" in line),
         "seconds": seconds,
-        "cpu": used.ru_utime + used.ru_stime,
+        "cpu": _seconds_of_children() - before,
     }
+
+
+def _train(corpus: Path, least: int, prepare_process: Callable[[], None] | None = None) -> str:
+    """What a training on two workers says; ends the program if it fails."""
+    words = ["train", str(corpus), "--task", "segment", "--learner", "lbfgs", "--features", "observed"]
+    words += ["--min-count", str(least), "--iterations", "2", "--cluster", "local", "--workers", "2"]
+    done = subprocess.run(
+        [Path(sys.executable).with_name("tagweave"), *words, "-o", corpus.with_suffix(".model")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # it takes tens of megabytes for every thread
+        preexec_fn=prepare_process,
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(words)} failed with {done.returncode}:\n{done.stderr[-3000:]}")
+    return done.stderr
+
+
+def _seconds_of_children() -> float:
+    """Processor seconds of all processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _limited() -> None:
