@@ -97,10 +97,12 @@ def page(numbers: dict[str, Any]) -> list[str]:
                 f"| {row['task']} | {row['megabytes']:.0f} | {row['way']} | {row['start']:.1f} | {speed:.2f} |"
                 f" {speed / base:.2f} | {'yes' if row['same'] else 'no'} |"
             )
-    if row := numbers.get("kills"):
+    if rows := numbers.get("kills"):
         lines += ["", "## Killed workers, machines and drivers", "", "`python -m benchmarks.cluster kills`", ""]
-        lines += ["Two simulated machines of one processor each, `kill -9`.", "", "| what | number |", "| --- | --- |"]
-        lines += [f"| {name} | {value} |" for name, value in row.items()]
+        lines += ["Two simulated machines of one processor each, `kill -9` in random order, a run for every seed.", ""]
+        head, *names = rows[0]
+        lines += [f"| {head} | {' | '.join(str(row[head]) for row in rows)} |", "| --- |" + " --- |" * len(rows)]
+        lines += [f"| {name} | {' | '.join(str(row[name]) for row in rows)} |" for name in names]
     if rows := numbers.get("parquet"):
         lines += ["", "## Parquet", "", "`python -m benchmarks.cluster parquet`", "", "| way | s | rows |"]
         lines += ["| --- | --- | --- |"]
