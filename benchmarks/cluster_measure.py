@@ -20,11 +20,12 @@ MEMORY = 200_000_000
 """Bytes of Ray's object store."""
 
 
-def start_ray(memory: int = MEMORY) -> None:
-    """A Ray of two processors on this machine, without a dashboard."""
+def start_ray(memory: int = MEMORY, processors: int = 2) -> None:
+    """A Ray on this machine, without a dashboard."""
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=memory, log_to_driver=False, logging_level=50)
+    settings: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False, "logging_level": 50}
+    ray.init("local", num_cpus=processors, object_store_memory=memory, **settings)
 
 
 def by_threads(model: str, source: str, output: str) -> None:

@@ -25,10 +25,11 @@ from typing import Any
 import numpy as np
 
 import tagweave as tw
+from benchmarks.cluster_measure import start_ray
 from benchmarks.processes import RESULTS, publish
 from reproductions.lab.corpora import all_corpora
-from tagweave.cluster.executor import LOCAL, executor_at
-from tagweave.cluster.process_group import ProcessGroup
+from tagweave.cluster.executor import AUTO, LOCAL, executor_at
+from tagweave.cluster.ray_group import RayGroup
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.learning.callback import Iteration
 from tagweave.learning.run import SILENT
@@ -64,6 +65,8 @@ def problem_of(workers: int, address: str) -> Iterator[ShardedProblem]:
 
 def batch(address: str, iterations: int) -> dict[str, Any]:
     """Gradients and models of 1, 2 and 4 workers, and the seconds of every iteration, taken in turn."""
+    if address == AUTO:  # as many processors as workers of all groups, which take turns
+        start_ray(processors=sum(SHARDS))
     plain = prepare([read_corpus(str(PD), "segment", None).corpus], BATCH).objective
     weights = np.random.default_rng(0).normal(size=plain.size)
     _, expected = plain.loss_and_gradient(weights)
@@ -84,7 +87,7 @@ def batch(address: str, iterations: int) -> dict[str, Any]:
                 seconds[workers].append(time.perf_counter() - begin)
                 driver[workers] += (time.process_time() - used) / iterations
         cpu: dict[int, Any] = {}
-        for workers, each in problems.items() if address == LOCAL else ():
+        for workers, each in problems.items():
             after = _worker_seconds(each.objective.group)
             slowest = max(b - a for a, b in zip(before[workers], after, strict=True)) / iterations
             cpu[workers] = {"driver": driver[workers], "worker": slowest}
@@ -101,8 +104,10 @@ def batch(address: str, iterations: int) -> dict[str, Any]:
 
 def _worker_seconds(group: Any) -> list[float]:
     """The processor seconds that the processes of a group have used."""
-    if not isinstance(group, ProcessGroup):
-        return []
+    if isinstance(group, RayGroup):
+        import ray
+
+        return list(ray.get([actor.__ray_call__.remote(lambda _: time.process_time()) for actor in group.actors]))
     stats = (
         Path(f"/proc/{each.process.pid}/stat").read_text().rpartition(")")[2].split()
         for each in group.workers
@@ -223,13 +228,12 @@ def _batch_lines(rows: list[dict[str, Any]]) -> list[str]:
             f"| seconds of 1 and of 2 workers | {' and '.join(times)} |",
             f"| times as fast | {ratios[0]:.2f} ({ratios[1]:.2f}) |",
         ]
-        if row["cpu"]:
-            alone, shared = row["cpu"]["1"], row["cpu"]["2"]
-            seconds = (f"{each['driver']:.3f} + {each['worker']:.3f}" for each in (alone, shared))
-            lines += [
-                f"| processor seconds of 1 and of 2 workers | {' and '.join(seconds)} |",
-                f"| times as fast by processor seconds | {sum(alone.values()) / sum(shared.values()):.2f} |",
-            ]
+        alone, shared = row["cpu"]["1"], row["cpu"]["2"]
+        seconds = (f"{each['driver']:.3f} + {each['worker']:.3f}" for each in (alone, shared))
+        lines += [
+            f"| processor seconds of 1 and of 2 workers | {' and '.join(seconds)} |",
+            f"| times as fast by processor seconds | {sum(alone.values()) / sum(shared.values()):.2f} |",
+        ]
     return lines
 
 
@@ -286,10 +290,14 @@ def main() -> None:
 
 
 def _publish(numbers: dict[str, Any], quick: bool) -> None:
-    """Write the page with these parts and, of the others, what was measured before."""
+    """Write the page with these parts and, of other parts and addresses, what was measured before."""
     stored = RESULTS / f"{NAME}.json"
     others = json.loads(stored.read_text()) if stored.exists() and not quick else {}
     together = others | json.loads(json.dumps(numbers))
+    if "batch" in numbers:
+        addresses = {row["address"] for row in numbers["batch"]}
+        kept = [row for row in others.get("batch", []) if row["address"] not in addresses]
+        together["batch"] = kept + together["batch"]
     publish(NAME, page(together), together, quick)
 
 
