@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tagweave.front.clusters import harvest_clusters, harvest_clusters_files
     from tagweave.front.corpora import load, save
     from tagweave.front.evaluation import compare, evaluate
+    from tagweave.front.gazetteers import harvest_gazetteer, harvest_gazetteer_files
     from tagweave.front.harvest import (
         harvest_lexicon,
         harvest_lexicon_files,
@@ -52,6 +53,8 @@ _HOMES = {
     "evaluate": "tagweave.front.evaluation",
     "harvest_clusters": "tagweave.front.clusters",
     "harvest_clusters_files": "tagweave.front.clusters",
+    "harvest_gazetteer": "tagweave.front.gazetteers",
+    "harvest_gazetteer_files": "tagweave.front.gazetteers",
     "harvest_lexicon": "tagweave.front.harvest",
     "harvest_lexicon_files": "tagweave.front.harvest",
     "harvest_lexicon_shards": "tagweave.front.shards",
@@ -80,6 +83,8 @@ __all__ = [
     "evaluate",
     "harvest_clusters",
     "harvest_clusters_files",
+    "harvest_gazetteer",
+    "harvest_gazetteer_files",
     "harvest_lexicon",
     "harvest_lexicon_files",
     "harvest_lexicon_shards",

@@ -99,7 +99,7 @@ def harvest_lexicon_files(
 
     settings, texts, lists = LexiconOptions(**options), paths(raw), paths(lexicons)
     selection = _selection(settings, (*texts, *lists))
-    harvest, show = _lexicon_harvest(map(read, lists), settings), progress or _silently
+    harvest, show = _lexicon_harvest(map(read, lists), settings), progress or silently
 
     def sentences() -> Iterator[Sentence]:
         for path in texts:
@@ -149,7 +149,7 @@ def harvest_markup_files(
     settings = MarkupOptions(**options)
     selection = _selection(settings, paths(pages))
     files, harvest = page_files(pages, settings.format), _markup_harvest(settings)
-    shown = (progress or _silently)(files, "pages")
+    shown = (progress or silently)(files, "pages")
     written = write_partial(selection.of(_marked(harvest, settings, shown)), output)
     return MarkupCounts(len(files), harvest.sentences, harvest.spans, harvest.spans_of_two, harvest.known, written)
 
@@ -229,5 +229,6 @@ def paths(files: File | Iterable[File]) -> tuple[str, ...]:
     return (fspath(files),) if isinstance(files, (str, PathLike)) else tuple(fspath(each) for each in files)
 
 
-def _silently(items: Iterable[Any], _: str) -> Iterable[Any]:
+def silently(items: Iterable[Any], _: str) -> Iterable[Any]:
+    """Shows nothing."""
     return items

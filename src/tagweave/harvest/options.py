@@ -108,3 +108,35 @@ def check_matching(matching: str, agree: str) -> None:
         raise HarvestError(f"unknown matching {matching!r}, expected one of {', '.join(MATCHINGS)}")
     if agree not in AGREEMENTS:
         raise HarvestError(f"unknown agreement {agree!r}, expected one of {', '.join(AGREEMENTS)}")
+
+
+ELSEWHERE = ("unknown", "O", "O-for-others")
+"""What is known of tokens in no phrase: nothing; that they are in no entity; that they are in none of a type of the
+gazetteers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GazetteerOptions:
+    """How phrases of gazetteers are found, and what they say about other tokens.
+
+    Attributes:
+        format: the format of the text; `raw` is text that is still to be cut into tokens. By default a file of rows or
+            labels is read as what it looks like, and any other as raw text.
+        stop: phrases that are not looked for, one or several files with one phrase a line.
+        fold: whether upper and lower case are alike, and all digits.
+        elsewhere: one of `ELSEWHERE`.
+        every: also keep sentences without evidence.
+
+    Raises:
+        HarvestError: an unknown value of `elsewhere`.
+    """
+
+    format: str | None = None
+    stop: File | Sequence[File] = ()
+    fold: bool = False
+    elsewhere: str = "unknown"
+    every: bool = False
+
+    def __post_init__(self) -> None:
+        if self.elsewhere not in ELSEWHERE:
+            raise HarvestError(f"found --else {self.elsewhere}, expected one of {', '.join(ELSEWHERE)}")

@@ -95,30 +95,37 @@ def _put(point, out, at):
 
 
 @kernel
-def rows(points, start, stop, labels, text, text_ptr, out):
-    """Write pieces as rows of a column file: piece, tab, label; an empty line at the end of a sentence of any length.
+def rows(points, start, stop, labels, text, text_ptr, everything, out, counts):
+    """Write pieces as rows of a column file: piece, tab, label; an empty line after each sentence.
 
         points      int32[n]
-        start, stop int64[K]    as of `cut`
-        labels      int32[K]
+        start, stop int64[K]    as of `cut`; the last piece is the end of a sentence
+        labels      int32[K]    0: unknown
         text        uint8, text_ptr int64[L + 1]: of labels, each with its tab and line end
+        everything              whether to write sentences without a known label
         out         uint8 (out) long enough: four bytes for each point, and the text of each label
+        counts      int64[2]    (in, out) adds the sentences, empty ones left out, and those written
 
     Returns how many bytes were written.
     """
     at = 0
-    empty = True
+    first = 0
+    known = False
     for k in range(start.shape[0]):
-        if start[k] == stop[k]:
-            if not empty:
-                out[at] = _LINE
-                at += 1
-            empty = True
+        if start[k] != stop[k]:
+            known = known or labels[k] != 0
             continue
-        empty = False
-        for i in range(start[k], stop[k]):
-            at = _put(points[i], out, at)
-        for i in range(text_ptr[labels[k]], text_ptr[labels[k] + 1]):
-            out[at] = text[i]
+        counts[0] += first < k
+        if first < k and (known or everything):
+            counts[1] += 1
+            for j in range(first, k):
+                for i in range(start[j], stop[j]):
+                    at = _put(points[i], out, at)
+                for i in range(text_ptr[labels[j]], text_ptr[labels[j] + 1]):
+                    out[at] = text[i]
+                    at += 1
+            out[at] = _LINE
             at += 1
+        first = k + 1
+        known = False
     return at

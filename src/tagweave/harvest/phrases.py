@@ -1,0 +1,184 @@
+"""Phrases of gazetteers in text, as evidence for spans: labels in IOB2 that the tokens of a text may have.
+
+Maximum matching finds phrases from left to right. A phrase of several types gives alternatives (`B-LOC|B-PER`, then
+`I-LOC|I-PER`), one of unknown type allows every type (`B-*`, `I-*`). Where a phrase overlaps the one that was taken,
+the rest of it stays unknown, even if the tokens in no phrase are said to be in no entity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus.alternatives import format_candidates
+from tagweave.corpus.gazetteer import Gazetteer
+from tagweave.corpus.sentence import Candidates, Location, Sentence
+from tagweave.harvest.options import GazetteerOptions
+from tagweave.kernels import pieces as kernels
+from tagweave.kernels.phrases import PhraseTrie, Pieces, pieces_of_text, pieces_of_tokens
+from tagweave.kernels.trie import Spans
+
+LAYER = "tag"
+"""The usual layer of the labels."""
+UNKNOWN, OUTSIDE = 0, 1
+"""The numbers of the first two labels; the labels of a set of types follow, the one that begins a phrase first."""
+_BLOCK = 4096  # sentences matched at a time
+
+
+class Labels(NamedTuple):
+    """The label of each token, by its number in `PhraseMatcher.labels`, and how many phrases were found."""
+
+    number: NDArray[np.int32]
+    phrases: int
+
+
+@dataclass(frozen=True)
+class PhraseMatcher:
+    """Finds the phrases of a gazetteer in text.
+
+    Args:
+        gazetteer: phrases and their types.
+        stop: phrases that are not looked for.
+        fold: whether upper and lower case are alike, and all digits.
+        elsewhere: one of `tagweave.harvest.options.ELSEWHERE`.
+    """
+
+    gazetteer: Gazetteer
+    stop: tuple[str, ...] = ()
+    fold: bool = GazetteerOptions.fold
+    elsewhere: str = GazetteerOptions.elsewhere
+
+    @property
+    def covered(self) -> tuple[str, ...] | None:
+        """The types that are said not to be elsewhere; `None`: all, or nothing is said."""
+        return self.gazetteer.names if self.elsewhere == "O-for-others" else None
+
+    @cached_property
+    def labels(self) -> tuple[Candidates, ...]:
+        """The candidates of each label."""
+        labels: list[Candidates] = [None, ("O",)]
+        for types in self._types[1]:
+            labels += [tuple(f"{place}-{name}" for name in types) for place in "BI"]
+        return tuple(labels)
+
+    def in_text(self, cut: Pieces) -> Labels:
+        """The labels of the pieces of raw text, each of which is a token or the end of a sentence."""
+        return self._labels(cut, len(cut.ends), lambda spans: spans)
+
+    def in_tokens(self, cut: Pieces, tokens: int) -> Labels:
+        """The labels of so many given tokens."""
+        return self._labels(cut, tokens, cut.of_tokens)
+
+    def _labels(self, cut: Pieces, tokens: int, placed: Callable[[Spans], Spans]) -> Labels:
+        if self.elsewhere == "unknown":
+            labels = np.full(tokens, UNKNOWN, np.int32)
+        else:
+            labels = np.where(covered(placed(self.trie.occurrences(cut)), tokens), UNKNOWN, OUTSIDE).astype(np.int32)
+        spans = placed(self.trie.match(cut))
+        kernels.mark(spans.start, spans.stop, self._types[0][spans.word], labels)
+        return Labels(labels, len(spans.start))
+
+    @cached_property
+    def trie(self) -> PhraseTrie:
+        """The phrases."""
+        return PhraseTrie(self.gazetteer.phrases, self.stop, self.fold)
+
+    @cached_property
+    def _types(self) -> tuple[NDArray[np.int32], list[tuple[str, ...]]]:
+        """The number of the types of each entry of the trie, and all different types."""
+        numbers: dict[tuple[str, ...], int] = {}
+        of_entry = [
+            numbers.setdefault(tuple(sorted(types or "*")), len(numbers))
+            for types in self.gazetteer.types_of(self.trie.entry, self.trie.size)
+        ]
+        return np.array(of_entry, np.int32), list(numbers)
+
+
+def covered(spans: Spans, tokens: int) -> NDArray[np.bool_]:
+    """bool[tokens]: the tokens in any of the spans."""
+    depth = np.zeros(tokens + 1, np.int64)
+    np.add.at(depth, spans.start, 1)
+    np.add.at(depth, spans.stop, -1)
+    return np.cumsum(depth[:-1]) > 0
+
+
+@dataclass
+class PhraseHarvest:
+    """Sentences with phrases of gazetteers, and their statistics.
+
+    Args:
+        matcher: finds the phrases.
+        everything: whether to keep sentences without evidence.
+        layer: the layer of the labels.
+
+    Attributes:
+        sentences: the number of sentences read, empty ones not counted.
+        kept: the number of sentences produced.
+        phrases: the number of phrases found.
+    """
+
+    matcher: PhraseMatcher
+    everything: bool = GazetteerOptions.every
+    layer: str = LAYER
+    sentences: int = field(default=0, init=False)
+    kept: int = field(default=0, init=False)
+    phrases: int = field(default=0, init=False)
+
+    def of(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The sentences of words, in order, with the labels; their own labels and heads are left out."""
+        source = iter(sentences)
+        while block := list(islice(source, _BLOCK)):
+            cut = pieces_of_tokens([sentence.forms for sentence in block], self.matcher.fold)
+            labels = self.matcher.in_tokens(cut, sum(map(len, block)))
+            self.phrases += labels.phrases
+            of_tokens = map(self.matcher.labels.__getitem__, labels.number.tolist())
+            for sentence in block:
+                layer = tuple(islice(of_tokens, len(sentence)))
+                if not layer:
+                    continue
+                self.sentences += 1
+                if self.everything or any(layer):
+                    self.kept += 1
+                    yield self._labelled(sentence, layer)
+
+    def _labelled(self, sentence: Sentence, labels: tuple[Candidates, ...]) -> Sentence:
+        """The words and columns of a sentence with these labels alone, without columns that show other labels."""
+        hidden = (*sentence.layers, self.layer)
+        columns = {name: column for name, column in sentence.columns.items() if name not in hidden}
+        return Sentence(
+            sentence.forms, {self.layer: labels}, columns, weight=sentence.weight, location=sentence.location
+        )
+
+    def rows(self, blocks: Iterable[str]) -> Iterator[bytes]:
+        """Blocks of whole lines of raw text as rows of a column file, without an object for each token.
+
+        They are what the format `columns` writes of the sentences that `tokenised` and `of` make of the same lines.
+        """
+        fields = ["_" if candidates is None else format_candidates(candidates) for candidates in self.matcher.labels]
+        texts = [f"\t{field}\n".encode() for field in fields]
+        text, ptr = np.frombuffer(b"".join(texts), np.uint8), np.cumsum([0, *map(len, texts)])
+        lengths = np.diff(ptr)
+        for block in blocks:
+            cut = pieces_of_text(block, self.matcher.fold)
+            labels, phrases = self.matcher.in_text(cut)
+            counts = np.zeros(2, np.int64)
+            out = np.empty(4 * len(cut.points) + int(lengths[labels].sum()), np.uint8)
+            size = kernels.rows(cut.points, cut.start, cut.stop, labels, text, ptr, self.everything, out, counts)
+            self.phrases += phrases
+            self.sentences += int(counts[0])
+            self.kept += int(counts[1])
+            yield out[:size].tobytes()
+
+
+def tokenised(lines: Iterable[str], path: str = "") -> Iterator[Sentence]:
+    """Lines of raw text as sentences of words, by the rule of `tagweave.kernels.phrases`."""
+    for number, line in enumerate(lines, 1):
+        cut = pieces_of_text(f"{line}\n", False)
+        forms = (line[start:stop] for start, stop in zip(cut.start[:-1], cut.stop[:-1], strict=True))
+        yield Sentence(tuple(forms), location=Location(path, number))
