@@ -160,10 +160,12 @@ def test_weigh_multiplies_the_rows_of_a_sentence() -> None:
     assert values[:, 0].tolist() == values[:, 1].tolist() == [2, 0, -1.5, 2, 0, 2]
 
 
-def test_subtract_goes_back_to_tokens() -> None:
+def test_add_rows_goes_back_to_tokens() -> None:
     gamma, difference = np.array([[0.0, 1], [1, 1], [5, 5]]), np.arange(6.0).reshape(3, 2)
-    chain.subtract(gamma, np.array([2, 0, 1], np.int32), difference)
+    chain.add_rows(gamma, np.array([2, 0, 1], np.int32), -1, difference)
     assert difference.tolist() == [[-5, -4], [2, 2], [3, 4]]
+    chain.add_rows(gamma, np.array([2, 0, 1], np.int32), 1, difference)
+    assert difference.tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
 @settings(max_examples=20)

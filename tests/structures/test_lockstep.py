@@ -194,12 +194,13 @@ def test_allowed_scores_are_those_of_the_shares() -> None:
         np.array([[1.0, 1], [0, 1]]),
         np.zeros(0),
     )
-    encoded = featureless(case)
-    batch = Batch.of(encoded, 0, 1)
-    assert allowed_scores(case.scores, batch, case.masks, slice(0, 2)).tolist() == [[-np.inf, 2], [3, 4]]
-    noisy = Batch.of(replace(encoded, noise=np.array([0.5, 0.0])), 0, 1)
-    expected = [[1 + np.log(0.5), 2], [3, 4]]
-    assert allowed_scores(case.scores, noisy, case.masks, slice(0, 2)).tolist() == expected
+    allow = featureless(case).allow
+    certain, noisy = (
+        allowed_scores(case.scores, case.masks, allow, noise, slice(0, 2))
+        for noise in (np.zeros(0), np.array([0.5, 0.0]))
+    )
+    assert certain.tolist() == [[-np.inf, 2], [3, 4]]
+    assert noisy.tolist() == [[1 + np.log(0.5), 2], [3, 4]]
 
 
 @settings(max_examples=20)

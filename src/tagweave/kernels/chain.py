@@ -239,12 +239,13 @@ def add_pairs(before: Floats, beyond: Floats, first: int, sign: int, dense: bool
 
 
 @kernel
-def subtract(gamma, rows, difference):
-    """difference[t] -= gamma[rows[t]]."""
+def add_rows(gamma, rows, sign, difference):
+    """difference[t] += sign * gamma[rows[t]], for a sign of 1 or -1."""
+    factor = difference.dtype.type(sign)
     for t in range(_U(rows.shape[0])):
         r = _U(rows[t])
         for y in range(_U(gamma.shape[1])):
-            difference[t, y] -= gamma[r, y]
+            difference[t, y] += factor * gamma[r, y]
 
 
 @kernel

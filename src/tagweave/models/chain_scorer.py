@@ -53,8 +53,10 @@ class ChainScorer(ABC):
         """
 
     def gradient(self, batch: Batch) -> ChainGradient:
-        """Buffers for the gradient with respect to the scores of a batch."""
-        return ChainGradient(self.space.matrix("difference", len(batch.rows)), self.pairs, self.paths)
+        """The gradient with respect to the scores of a batch, of emission scores 0, to be added to."""
+        emission = self.space.matrix("difference", len(batch.rows))
+        emission[:] = 0
+        return ChainGradient(emission, self.pairs, self.paths)
 
     def merge(self, other: Any) -> None:  # noqa: B027 - nothing is accumulated by default
         """Add what another thread has accumulated for `finish`."""

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from tagweave.features.encoded import Encoded
 from tagweave.kernels import update
 from tagweave.models.chain_scorer import Blocks, ChainScorer, ChainScoring, ScorerParameters
+from tagweave.models.label_share import WINDOW, LabelShare, RunningShare
 from tagweave.models.sampling import Order, drawn, of_like_length
-from tagweave.structures.chain import Chain
+from tagweave.structures.chain import Chain, ChainScores
+from tagweave.structures.expected_count import add_count_gradient, expected_count
 from tagweave.structures.lockstep import Batch, Workspace
 from tagweave.structures.loss import add_loss
 
@@ -39,6 +41,7 @@ class ChainObjective:
         dtype: of weights and sums; log Z is always summed in float64.
         corpora: int32[S], the corpus of every sentence.
         sizes: how many sentences of each corpus an iteration takes (li-2015, Algorithm 1); empty: all.
+        share: a penalty on the expected share of some labels. With it, every sentence counts.
     """
 
     def __init__(
@@ -50,8 +53,9 @@ class ChainObjective:
         dtype: type[np.floating[Any]] = np.float64,
         corpora: NDArray[np.int32] | None = None,
         sizes: Sequence[int] = (),
+        share: LabelShare | None = None,
     ) -> None:
-        informative = encoded.informative()
+        informative = encoded.informative() if share is None else np.ones(len(encoded), np.bool_)
         self.parameters = parameters
         self.encoded = encoded if informative.all() else encoded.take(np.flatnonzero(informative))
         self.masks = masks.astype(dtype)
@@ -65,6 +69,8 @@ class ChainObjective:
         corpus = np.zeros(len(encoded), np.int32) if corpora is None or not sizes else corpora
         self._sizes = tuple(sizes) or (len(self),)
         self._members = [np.flatnonzero(corpus[informative] == c) for c in range(len(self._sizes))]
+        self.share = share
+        self._running = None if share is None else RunningShare(share)
 
     @property
     def size(self) -> int:
@@ -79,13 +85,53 @@ class ChainObjective:
         scoring = self.parameters.scoring(weights).prepared(self.encoded)
         threads = range(len(self._full_pass()))
         with ThreadPoolExecutor(self.threads) as pool:
-            parts = list(pool.map(lambda thread: self._run(scoring, thread), threads))
+            slope, penalty = self._penalty(scoring, pool)
+            parts = list(pool.map(lambda thread: self._run(scoring, thread, slope), threads))
         _, gradient, scorer = parts[0]
         for _, others, other in parts[1:]:
             gradient += others
             scorer.merge_pass(other)
         scorer.finish_pass(self.encoded)
-        return sum(loss for loss, _, _ in parts), gradient
+        return sum(loss for loss, _, _ in parts) + penalty, gradient
+
+    def _penalty(self, scoring: ChainScoring, pool: ThreadPoolExecutor) -> tuple[float | None, float]:
+        """The slope of the penalty on the share over all sentences, and the penalty; `None`, 0 without one."""
+        if self.share is None:
+            return None, 0.0
+        tokens, parts = self._weighted_tokens(0, len(self)), self._full_pass()
+        count = sum(pool.map(lambda thread: self._expected_count(scoring, thread, parts[thread]), range(len(parts))))
+        found = count / max(1.0, tokens)
+        return self.share.slope(found), self.share.loss(found) * tokens
+
+    def _expected_count(self, scoring: ChainScoring, thread: int, batches: Sequence[Batch]) -> float:
+        """How many tokens of batches are expected to have the labels of the share."""
+        assert self.share is not None  # noqa: S101 - no caller is without one
+        space = self._workspace(thread, max((len(batch.rows) for batch in batches), default=0))
+        structure, count = self._chain(thread), 0.0
+        for batch in batches:
+            scores = ChainScores(space.matrix("scores", len(batch.rows)), scoring.transitions)
+            scoring.write(self.encoded, batch.first, batch.last, scores.emission)
+            count += expected_count(structure, scores, batch, self.share.labels)
+        return count
+
+    def _weighted_tokens(self, first: int, last: int) -> float:
+        """The tokens of sentences, each as often as its sentence counts."""
+        return float(self.encoded.weights[first:last] @ self.encoded.lengths[first:last])
+
+    def _slope(self, scoring: ChainScoring) -> float | None:
+        """The slope of the penalty at the running share, which an epoch begins with the share of its first tokens."""
+        running = self._running
+        if running is None:
+            return None
+        if not running.tokens:
+            last = int(np.searchsorted(self.encoded.sentence_ptr, WINDOW, side="right")) - 1
+            bounds = chunk_bounds(self.encoded, len(self.parameters.space))
+            ends = [bound for bound in bounds if bound <= max(1, last)]
+            batches = [Batch.of(self.encoded, *pair) for pair in pairwise(ends if len(ends) > 1 else bounds[:2])]
+            running.add(
+                self._expected_count(scoring, 0, batches), self._weighted_tokens(batches[0].first, batches[-1].last)
+            )
+        return running.of.slope(running.share)
 
     def add_batch(self, weights: Floats, first: int, last: int, gradient: Floats) -> float:
         """The loss of sentences first .. last - 1; adds its gradient to `gradient`."""
@@ -98,18 +144,25 @@ class ChainObjective:
             for i, batch in enumerate(batches)
         ]
 
-        def run(thread: int) -> float:
-            return self._add_loss(scorers[thread], self._chain(thread), batches[thread])
+        slope = self._slope(scoring)
+
+        def run(thread: int) -> tuple[float, float]:
+            return self._add_loss(scorers[thread], self._chain(thread), batches[thread], slope)
 
         if len(scorers) == 1:
-            loss = run(0)
+            loss, count = run(0)
         else:
             with ThreadPoolExecutor(len(scorers)) as pool:
-                loss = sum(pool.map(run, range(len(scorers))))
+                parts = list(pool.map(run, range(len(scorers))))
+            loss, count = (sum(values) for values in zip(*parts, strict=True))
             for i in range(1, len(scorers)):
                 scorers[0].merge(scorers[i])
                 update.move(self._scratch[i], *self.touched(bounds[i], bounds[i + 1]), gradient)
         scorers[0].finish(gradient)
+        if self._running is not None:
+            tokens = self._weighted_tokens(first, last)
+            self._running.add(count, tokens)
+            loss += self._running.of.loss(self._running.share) * tokens
         return loss
 
     def _scratch_gradient(self, thread: int, gradient: Floats) -> Floats:
@@ -146,13 +199,14 @@ class ChainObjective:
 
     def shuffled(self, order: Order) -> ChainObjective:
         """The same objective over these sentences, in this order."""
-        other = ChainObjective(self.parameters, self.encoded.take(order), self.masks, self.threads, self.dtype)
+        encoded = self.encoded.take(order)
+        other = ChainObjective(self.parameters, encoded, self.masks, self.threads, self.dtype, share=self.share)
         other._workspaces, other._scratch = self._workspaces, self._scratch  # shared: they grow as needed
         return other
 
     def with_parameters(self, parameters: ScorerParameters) -> ChainObjective:
         """The objective of other parameters over the same label space, for the same sentences."""
-        other = ChainObjective(parameters, self.encoded, self.masks, self.threads, self.dtype)
+        other = ChainObjective(parameters, self.encoded, self.masks, self.threads, self.dtype, share=self.share)
         other._members, other._sizes = self._members, self._sizes
         return other
 
@@ -171,21 +225,28 @@ class ChainObjective:
             self._chunks = [batches[i : i + share] for i in range(0, len(batches), share)] or [[]]
         return self._chunks
 
-    def _run(self, scoring: ChainScoring, thread: int) -> tuple[float, Floats, ChainScorer]:
+    def _run(self, scoring: ChainScoring, thread: int, slope: float | None) -> tuple[float, Floats, ChainScorer]:
         """The loss and gradient over the batches of one thread; the scorer holds what is added after a full pass."""
         gradient, batches = np.zeros(self.size, self.dtype), self._full_pass()[thread]
         rows = max((len(batch.rows) for batch in batches), default=0)
         scorer = scoring.scorer(gradient, self._workspace(thread, rows))
         structure = self._chain(thread)
-        loss = sum((self._add_loss(scorer, structure, batch) for batch in batches), 0.0)
+        loss = sum((self._add_loss(scorer, structure, batch, slope)[0] for batch in batches), 0.0)
         scorer.finish(gradient)
         return loss, gradient, scorer
 
-    def _add_loss(self, scorer: ChainScorer, structure: Chain, batch: Batch) -> float:
-        d_scores = scorer.gradient(batch)
-        loss = add_loss(structure, scorer.scores(batch), batch, d_scores)
+    def _add_loss(
+        self, scorer: ChainScorer, structure: Chain, batch: Batch, slope: float | None
+    ) -> tuple[float, float]:
+        """Add the gradient of the loss and of slope times the expected count of labels; returns loss and count."""
+        d_scores, scores, count = scorer.gradient(batch), scorer.scores(batch), 0.0
+        loss = add_loss(structure, scores, batch, d_scores)
+        if self.share is not None and slope:
+            count = add_count_gradient(structure, scores, batch, self.share.labels, slope, d_scores)
+        elif self.share is not None:
+            count = expected_count(structure, scores, batch, self.share.labels)
         scorer.add_gradient(batch, d_scores)
-        return loss
+        return loss, count
 
     def _chain(self, thread: int) -> Chain:
         return Chain(self.masks, self._workspace(thread, 0), self._only, self.parameters.transitions)

@@ -95,22 +95,34 @@ class Chain:
     def restricted_product(self, scores: ChainScores, batch: Batch) -> Sums:
         """As `restricted_sums`, but always by the recurrence."""
         assert self._masks is not None  # noqa: S101 - no caller has evidence without masks
-        free, free_shift = self._free(scores, batch)
-        n, encoded = len(batch.rows), batch.encoded
-        E, shift = self._space.matrix("restricted", n), self._space.vector("shift_restricted", n)
+        encoded = batch.encoded
         noise = encoded.noise[batch.tokens] if len(encoded.noise) else encoded.noise
-        allow = encoded.allow[batch.tokens]
-        kept = chain.restrict(free, free_shift, scores.emission, batch.rows, allow, self._masks, noise, E, shift)
-        exact = partial(allowed_scores, scores.emission, batch, self._masks)
+        return self._under(self._masks, encoded.allow[batch.tokens], noise, scores, batch)
+
+    def weighted_sums(self, scores: ChainScores, batch: Batch, likelihood: Floats) -> Sums:
+        """Sums over all label sequences with the potential of label y at every token multiplied by likelihood[y]."""
+        everywhere = np.zeros(len(batch.rows), np.int32)
+        return self._under(likelihood[None, :], everywhere, np.zeros(0), scores, batch)
+
+    def _under(
+        self, masks: Floats, allow: NDArray[np.int32], noise: NDArray[np.float64], scores: ChainScores, batch: Batch
+    ) -> Sums:
+        """Sums under evidence: masks [sets, Y], and for every token its set and its noise."""
+        free, free_shift = self._free(scores, batch)
+        n = len(batch.rows)
+        E, shift = self._space.matrix("restricted", n), self._space.vector("shift_restricted", n)
+        kept = chain.restrict(free, free_shift, scores.emission, batch.rows, allow, masks, noise, E, shift)
+        exact = partial(allowed_scores, scores.emission, masks, allow, noise)
         return self._sum_product(E, shift, scores, batch, "alpha_restricted", exact, kept > _SPARSE * E.size)
 
     def add_expectations(
-        self, sums: Sums | KnownPaths, scores: ChainScores, batch: Batch, sign: int, gradient: ChainGradient
+        self, sums: Sums | KnownPaths, scores: ChainScores, batch: Batch, factor: float, gradient: ChainGradient
     ) -> float:
-        """See `Structure.add_expectations`. The free sums of a batch set the gradient of its emission scores."""
+        """See `Structure.add_expectations`. Of known paths the factor is -1."""
         if isinstance(sums, KnownPaths):
             return self._follow(sums.labels, scores, batch, gradient)
-        weights = batch.weights
+        sign = 1 if factor > 0 else -1
+        weights = batch.weights if abs(factor) == 1 else batch.weights * abs(factor)
         if (weights != 1).any():
             chain.weigh(sums.gamma, batch.steps, weights)
             chain.weigh(sums.beyond, batch.steps, weights)
@@ -119,11 +131,8 @@ class Chain:
             for batch_row, exact in sums.exact.items():
                 for pairs in exact.pairs():
                     gradient.paths[...] -= (sign * weights[batch_row] * pairs).astype(gradient.paths.dtype)
-        if sign > 0:
-            np.take(sums.gamma, batch.rows, axis=0, out=gradient.emission, mode="clip")
-        else:
-            chain.subtract(sums.gamma, batch.rows, gradient.emission)
-        return float(weights @ sums.log_z) if np.isfinite(sums.log_z).all() else -np.inf
+        chain.add_rows(sums.gamma, batch.rows, sign, gradient.emission)
+        return float(batch.weights @ sums.log_z) if np.isfinite(sums.log_z).all() else -np.inf
 
     @staticmethod
     def best(scores: ChainScores, batch: Batch) -> NDArray[np.int32]:
@@ -239,12 +248,13 @@ def pair_marginals(sums: Sums, batch: Batch, transitions: Transitions) -> Floats
     return pairs
 
 
-def allowed_scores(emission: Floats, batch: Batch, masks: Floats, tokens: slice) -> NDArray[np.float64]:
+def allowed_scores(
+    emission: Floats, masks: Floats, allow: NDArray[np.int32], noise: NDArray[np.float64], tokens: slice
+) -> NDArray[np.float64]:
     """float64[L, Y]: the scores of some tokens, plus the logarithm of the share that the evidence leaves each label."""
-    encoded = batch.encoded
-    share = np.asarray(masks[encoded.allow[batch.tokens][tokens]], np.float64)
-    if len(encoded.noise):
-        share = np.maximum(share, encoded.noise[batch.tokens][tokens, None])
+    share = np.asarray(masks[allow[tokens]], np.float64)
+    if len(noise):
+        share = np.maximum(share, noise[tokens, None])
     return np.where(share > 0, emission[tokens] + np.log(np.where(share > 0, share, 1)), -np.inf)
 
 

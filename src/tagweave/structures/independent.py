@@ -61,11 +61,11 @@ class Independent:
         sums: IndependentSums,
         scores: Floats,
         batch: Positions,
-        sign: int,
+        factor: float,
         gradient: NDArray[np.float64],
     ) -> float:
         """See `Structure.add_expectations`."""
-        gradient += sign * batch.weights[:, None] * sums.marginals
+        gradient += factor * batch.weights[:, None] * sums.marginals
         return float(batch.weights @ sums.log_z)
 
     def best(self, scores: Floats, batch: Positions) -> NDArray[np.int32]:

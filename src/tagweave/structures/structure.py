@@ -32,11 +32,11 @@ class Structure(Protocol[Scores_contra, Batch_contra, Sums, Gradient_contra]):
         ...
 
     def add_expectations(
-        self, sums: Sums, scores: Scores_contra, batch: Batch_contra, sign: int, gradient: Gradient_contra
+        self, sums: Sums, scores: Scores_contra, batch: Batch_contra, factor: float, gradient: Gradient_contra
     ) -> float:
-        """Add sign * weight * expected counts to the gradient. Returns the sum over sentences of weight * log Z.
+        """Add factor * weight * expected counts to the gradient. Returns the sum over sentences of weight * log Z.
 
-        Call it with the free sums of a batch (sign +1) before the restricted ones (sign -1).
+        Call it with the free sums of a batch (factor +1) before the restricted ones (factor -1).
         """
         ...
 

@@ -109,17 +109,17 @@ class Tree:
         return self.sums(*_under_evidence(scores, batch))
 
     def add_expectations(
-        self, sums: TreeSums | KnownTrees, scores: Floats, batch: Batch, sign: int, gradient: ArcGradient
+        self, sums: TreeSums | KnownTrees, scores: Floats, batch: Batch, factor: float, gradient: ArcGradient
     ) -> float:
         """See `Structure.add_expectations`. The free sums of a batch become its gradient."""
         weights = batch.encoded.weights[batch.first : batch.last]
         if isinstance(sums, KnownTrees):
-            gradient.arcs[sums.cells] += (sign * np.repeat(weights, batch.lengths)).astype(scores.dtype)
+            gradient.arcs[sums.cells] += (factor * np.repeat(weights, batch.lengths)).astype(scores.dtype)
         else:
             expected = sums.marginals
             if (weights != 1).any():
                 expected *= np.repeat(weights, np.diff(batch.cells)).astype(scores.dtype)
-            if sign > 0:
+            if factor > 0:
                 gradient.arcs = expected
             else:
                 gradient.arcs -= expected

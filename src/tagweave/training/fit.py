@@ -231,7 +231,10 @@ def lay_out(
 ) -> Problem:
     """Make a problem of its parts, for any features: `encoder` is frozen, `encoded` carries its evidence."""
     model = empty_model(parameters, encoder, recipe)
-    objective = ChainObjective(parameters, encoded, sets.masks, recipe.threads, recipe.dtype, of_corpus, recipe.sample)
+    share = None if recipe.ratio is None else recipe.ratio.penalty(parameters.space.names)
+    objective = ChainObjective(
+        parameters, encoded, sets.masks, recipe.threads, recipe.dtype, of_corpus, recipe.sample, share
+    )
     return Problem(model, objective, sets)
 
 

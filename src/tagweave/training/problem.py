@@ -34,7 +34,12 @@ class Problem:
 
     @property
     def starts_pointwise(self) -> bool:
-        """Whether a model of labels that depend on their neighbours should begin with one in which they do not."""
+        """Whether a model of labels that depend on their neighbours should begin with one in which they do not.
+
+        Not for spans: a token by itself says nothing of what is outside.
+        """
+        if self.model.task == "spans":
+            return False
         allow = self.objective.encoded.allow
         views = self.model.space.sides
         known = np.any([self.sets.projected(view).sum(axis=1) == 1 for view in views], axis=0)[allow]

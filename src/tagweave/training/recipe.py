@@ -20,7 +20,8 @@ from tagweave.learning.online import SGD, AdaGrad
 from tagweave.learning.perceptron import AveragedPerceptron
 from tagweave.learning.rprop import Rprop
 from tagweave.learning.trainer import Trainer
-from tagweave.training.task import Task
+from tagweave.training.entity_ratio import EntityRatio
+from tagweave.training.task import SPANS, Task
 
 LEARNERS: dict[str, type[Any]] = {
     "adagrad": AdaGrad,
@@ -59,6 +60,7 @@ class Recipe:
         precision: `float32`, or `float64` for results to the last digit.
         threads: how many threads share the work.
         sample: how many sentences of each corpus an iteration visits (li-2015, Algorithm 1); () for all.
+        ratio: the share of tokens inside spans that a model is to expect; `None`: any.
         guide: how features use the guide's labels: a `window` of them, or one `joined` to every template
             (`guide_templates`); the default depends on the learner.
     """
@@ -75,6 +77,7 @@ class Recipe:
     threads: int = 1
     sample: tuple[int, ...] = ()
     guide: str | None = None
+    ratio: EntityRatio | None = None
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
@@ -85,6 +88,9 @@ class Recipe:
             raise ValueError(f"unknown features of a guide {self.guide!r}, expected {' or '.join(GUIDES)}")
         if self.precision not in ("float32", "float64"):
             raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
+        if self.ratio is not None and (self.task.name != SPANS or self.learner == "perceptron"):
+            found = f"an entity ratio with the task {self.task.name} and the learner {self.learner}"
+            raise ValueError(f"found {found}, expected the task spans and a learner that follows a gradient")
 
     @property
     def dtype(self) -> type[np.floating[Any]]:
