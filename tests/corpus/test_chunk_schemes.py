@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagweave.corpus.chunk_schemes import SCHEMES, convert, detect, validate
+from tagweave.corpus.chunk_schemes import SCHEMES, convert, detect, readable, strays, validate
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
@@ -152,6 +152,17 @@ def test_unknown_stays_unknown(scheme):
 )
 def test_detection(layers, scheme):
     assert detect(corpus(*map(gold, layers))) == scheme
+
+
+def test_labels_of_no_scheme_are_read_as_conlleval_does():
+    broken = corpus(gold("I-X O I-Y B-Y"), gold("B-X I-Y"))
+    assert readable(broken) == "IOB"
+    assert strays(broken) == 3
+    first, second = convert(broken, "BIOES", "IOB")
+    assert first.layers["tag"] == gold("S-X O S-Y S-Y")
+    assert second.layers["tag"] == gold("S-X S-Y")
+    with pytest.raises(CorpusError):
+        readable(corpus(gold("E-X B-X")))
 
 
 def test_detection_under_candidates():

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 SCHEMES = ("IOB1", "IOB2", "BIOES")
 """The names of the schemes."""
 
-_LETTERS = {"IOB1": "BI", "IOB2": "BI", "BIOES": "BIES"}
+LENIENT = "IOB"
+"""B and I as conlleval reads them, whatever stands before: an I that does not go on begins a chunk. Never written."""
+_LETTERS = {LENIENT: "BI", "IOB1": "BI", "IOB2": "BI", "BIOES": "BIES"}
 _PREFERENCE = ("IOB2", "IOB1", "BIOES")
 _LABEL = re.compile(r"[BIES](-.+)?")
 _TYPED = re.compile(r"[BIES]-.+")
@@ -72,6 +74,37 @@ def detect(corpus: Corpus, layer: str | None = None) -> str:
             validate(sentence, name, "IOB2")
             raise CorpusError("sentences of different schemes", "one of IOB1, IOB2, BIOES in all", *sentence.location)
     return fits[0]
+
+
+def readable(corpus: Corpus, layer: str | None = None) -> str:
+    """The scheme to read a corpus by: that of `detect` or, if letters B and I break all rules, `LENIENT`.
+
+    Real corpora have such labels where sentences were cut inside a chunk.
+
+    Raises:
+        CorpusError: as `detect`, of other letters.
+    """
+    try:
+        return detect(corpus, layer)
+    except CorpusError:
+        if strays(corpus, layer):
+            return LENIENT
+        raise
+
+
+def strays(corpus: Corpus, layer: str | None = None) -> int:
+    """How many certain labels `I` do not go on with a chunk, in a layer of B, I and O; 0 for other letters."""
+    count = 0
+    for sentence in corpus:
+        last = _EDGE
+        for candidates in sentence.layers[layer or corpus.guideline]:
+            labels = () if candidates is None else _expanded(candidates, (), LENIENT)
+            if any(label.letter not in "BIO" for label in labels):
+                return 0
+            alone = len(labels) == len(last) == 1 and labels[0].letter == "I"
+            count += alone and not _continues(last[0], labels[0])
+            last = labels
+    return count
 
 
 def _is_consistent(sentence: Sentence, positions: Layer, scheme: str) -> bool:
@@ -145,7 +178,7 @@ def codes_chunks(names: Iterable[str]) -> bool:
 def recoded(sentence: Sentence, positions: Layer, target: str, source: str | None = None) -> Layer:
     """A layer of a sentence in another scheme; without `source`, its scheme is detected. Raises as `convert`."""
     if source is None:
-        source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), "IOB2")
+        source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), LENIENT)
     feasible = _feasible(sentence, positions, source)
     before, after = [_EDGE, *feasible[:-1]], [*feasible[1:], _EDGE]
     named, converted = _types(positions), []
@@ -216,6 +249,8 @@ def _continues(last: _Label, label: _Label) -> bool:
 
 
 def _may_follow(scheme: str, last: _Label, label: _Label) -> bool:
+    if scheme == LENIENT:
+        return True
     if scheme == "IOB1":
         return label.letter != "B" or (last != _OUTSIDE and last.type == label.type)
     if scheme == "IOB2":

@@ -15,6 +15,7 @@ from tagweave.training.options import Options
 from tagweave.training.plan import CorpusReference, TrainingPlan
 
 if TYPE_CHECKING:
+    from tagweave.corpus.corpus import Corpus
     from tagweave.learning.run import Run
     from tagweave.training.corpora import CorpusFile
     from tagweave.training.data import TrainingData
@@ -235,7 +236,19 @@ def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> li
     notes = [*left_out(files), *(file.note for file in files if file.note)]
     if dev and plan.task != "segment":
         notes += unknown_labels(data, dev)
+    if plan.task == "spans":
+        notes += [note for file in files if (note := _stray_labels(file.corpus))]
     return [*notes, *overlap_lines(data, plan.task)]
+
+
+def _stray_labels(corpus: Corpus) -> str:
+    """A note on labels that no chunk scheme allows; "" without any."""
+    from tagweave.corpus.chunk_schemes import LENIENT, readable, strays
+
+    own = corpus.with_sentences(each for each in corpus if corpus.guideline in each.layers)
+    if readable(own) != LENIENT:
+        return ""
+    return f"{corpus.path}: {strays(own):,} labels I that do not go on with a span are taken to begin one"
 
 
 def _job_class(plan: TrainingPlan) -> type[Job[Any]]:

@@ -103,7 +103,7 @@ class Task:
         """The spans of the corpus in the task's scheme; other layers are no evidence."""
         own = corpus.guideline
         annotated = [each for each in corpus.sentences if own in each.layers]
-        scheme = chunk_schemes.detect(corpus.with_sentences(annotated), own)
+        scheme = chunk_schemes.readable(corpus.with_sentences(annotated), own)
         coded = chunk_schemes.convert(corpus.with_sentences(annotated), self.coding, scheme, own)
         converted = iter(coded.sentences)
         return coded.with_sentences(next(converted) if own in each.layers else each for each in corpus.sentences)
