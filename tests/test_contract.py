@@ -166,7 +166,11 @@ def test_it_changes_nothing_whatever_features_see(task: str, preset: str) -> Non
     known = corpora_of(task, "partial")
     recipe = recipe_of(task, templates=PRESETS[preset])
     words = ("ab", "cde") if "lexicon" in preset else ()
-    lookups = Lookups(words=words, gazetteer=parse(["X\tab", "cde"] if preset == "gazetteer" else []))
+    lookups = Lookups(
+        words=words,
+        gazetteer=parse(["X\tab", "cde"] if preset == "gazetteer" else []),
+        clusters={"a": "010", "b": "1"} if preset == "clusters" else {},
+    )
     alone, more = (
         fit(corpora, recipe, run=Run(SHORT), lookups=lookups) for corpora in (known, [*known, unknown(task, known[0])])
     )

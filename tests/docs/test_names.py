@@ -115,7 +115,7 @@ def test_every_column_and_preset_is_described() -> None:
     named = {name for row in table(section(text, "Columns")) for name in re.findall(r"`([\w]+)`", row[0])}
     numbered = {f"{kind}_{n}" for kind in ("prefix", "suffix") for n in range(1, 100)} & {*SCALAR_COLUMNS}
     assert (
-        named - {"prefix_N", "suffix_N"}
+        named - {"prefix_N", "suffix_N", "cluster", "cluster_N"}
         == {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS, *GAZETTEER_COLUMNS} - numbered
     )
     assert [row[0].strip("`") for row in table(section(text, "Presets"))] == list(PRESETS)

@@ -54,7 +54,8 @@ Preset = Annotated[
     typer.Option(
         metavar="NAME",
         help="Feature templates: the defaults, words and characters, or those of a paper: li-2015, tsuboi-2008,"
-        " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012; gazetteer, beside others (repeatable).",
+        " liu-2014, liu-2014-lexicon, jiang-2015, sun-wan-2012; gazetteer and clusters, beside others"
+        " (repeatable).",
         rich_help_panel="Features",
     ),
 ]
@@ -81,6 +82,15 @@ Gazetteers = Annotated[
         metavar="FILE",
         help="Phrases, one per line, as TYPE TAB phrase; their occurrences are features of words (repeatable). Without"
         " --preset and --template, the preset gazetteer is added.",
+        rich_help_panel="Features",
+    ),
+]
+Clusters = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Word clusters, as harvest clusters writes them; the bit strings of words are features. Without --preset"
+        " and --template, the preset clusters is added.",
         rich_help_panel="Features",
     ),
 ]

@@ -37,6 +37,7 @@ def train(
     template: options.TemplateText = None,
     lexicon: options.Lexicons = None,
     gazetteer: options.Gazetteers = None,
+    clusters: options.Clusters = None,
     features: options.Features = None,
     min_count: options.MinimumCount = 1,
     coding: options.Coding = "",
@@ -86,6 +87,7 @@ def train(
             templates=template_texts(task, preset or (), template or ()),
             lexicons=tuple(FileReference(path) for path in lexicon or ()),
             gazetteers=tuple(FileReference(path) for path in gazetteer or ()),
+            clusters=() if clusters is None else (FileReference(clusters),),
             weights=features,
             minimum_count=min_count,
             drop_columns=drop_columns,
@@ -108,7 +110,7 @@ def train(
         raise OptionError("found no --output, expected the file of the model")
     inputs = [each.argument for each in (*chosen.corpora, chosen.dev) if each]
     mapping = of_methods.get("mapping") or ()
-    looked_up = [each.path for each in (*chosen.lexicons, *chosen.gazetteers)]
+    looked_up = [each.path for each in (*chosen.lexicons, *chosen.gazetteers, *chosen.clusters)]
     _check_writable(model, log, [*inputs, *looked_up, *mapping])
     if not train_plan(chosen, model, resume, training_callback(log, resume), say, cluster, workers):
         raise typer.Exit(INTERRUPTED)

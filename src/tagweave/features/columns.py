@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.width import folded
+from tagweave.features.clusters import CLUSTER_COLUMNS
 
 Codes = NDArray[np.uint64]
 Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -69,16 +70,20 @@ class FormColumns:
     """The columns of a list of V distinct forms.
 
     Every scalar column is uint64[V]; a list column is a pair: ptr int64[V + 1] and the codes.
+
+    Args:
+        forms: the forms.
+        clusters: the bit strings of words, for `CLUSTER_COLUMNS`.
     """
 
-    def __init__(self, forms: Sequence[str]) -> None:
-        self._forms = forms
+    def __init__(self, forms: Sequence[str], clusters: Mapping[str, str] = {}) -> None:
+        self._forms, self._clusters = forms, clusters
         self.points, self.start, self.stop = _code_points(forms)
         self.length = self.stop - self.start
 
     def scalar(self, name: str) -> Codes:
         """uint64[V], one code per form, 0 where the column has no value for the form."""
-        return SCALAR_COLUMNS[name](self)
+        return self.cluster(CLUSTER_COLUMNS[name]) if name in CLUSTER_COLUMNS else SCALAR_COLUMNS[name](self)
 
     def listed(self, name: str) -> tuple[NDArray[np.int64], Codes]:
         """ptr int64[V + 1] and codes of a list column."""
@@ -118,6 +123,16 @@ class FormColumns:
     def suffix(self, length: int) -> Codes:
         """The last `length` characters, absent where the form is shorter."""
         return self._spans(np.where(self.length >= length, self.stop - length, self.stop), self.stop)
+
+    def cluster(self, length: int | None = None) -> Codes:
+        """The bit string of the form's cluster, or its first `length` bits; absent without a cluster."""
+        bits = self._bits
+        stop = bits.stop if length is None else np.minimum(bits.stop, bits.start + length)
+        return bits._spans(bits.start, stop)
+
+    @cached_property
+    def _bits(self) -> FormColumns:
+        return FormColumns([self._clusters.get(form, "") for form in self._forms])
 
     def single(self) -> Codes:
         """The form if it is one character long."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NoReturn
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
+from tagweave.features.clusters import cluster_arrays
 from tagweave.features.columns import LIST_COLUMNS, FormColumns, value_numbers
 from tagweave.features.encoded import Encoded
 from tagweave.features.gazetteer import GAZETTEER_COLUMNS, GazetteerColumns
@@ -44,10 +45,11 @@ class TemplateEncoder:
         index: a frozen index; `None` creates a growing one.
         lexicon: the words for templates over columns of a lexicon.
         gazetteer: the phrases for templates over columns of a gazetteer.
+        clusters: the bit strings of words, for templates over columns of clusters.
 
     Raises:
         TemplateError: templates over columns of a lexicon without words, or words without such templates; the same for
-            a gazetteer.
+            a gazetteer and for clusters.
     """
 
     kind = "templates"
@@ -58,12 +60,15 @@ class TemplateEncoder:
         index: FeatureIndex | None = None,
         lexicon: LexiconColumns | None = None,
         gazetteer: GazetteerColumns | None = None,
+        clusters: Mapping[str, str] = {},
     ) -> None:
         self.templates = templates
         self.lexicon = LexiconColumns() if lexicon is None else lexicon
         self.gazetteer = GazetteerColumns() if gazetteer is None else gazetteer
+        self.clusters = clusters
         templates.check_lexicon(bool(self.lexicon.words))
         templates.check_gazetteer(len(self.gazetteer.gazetteer) > 0)
+        templates.check_clusters(len(clusters) > 0)
         self.index = FeatureIndex() if index is None else index
         families = templates.families
         self.lead = max([0, *(-family.low for family in families)])
@@ -142,7 +147,7 @@ class TemplateEncoder:
             column_ids, distinct = value_numbers(_column(sentences, name), int(ptr[-1]))
             sources.append(column_ids)
             values.append(distinct)
-        columns = FormColumns(forms)
+        columns = FormColumns(forms, self.clusters)
         sources += self._lexicon_sources(sentences, columns, form_ids, ptr)
         sources += [self.gazetteer.numbers(sentences, name) for name in self.templates.gazetteer_columns]
         return _Tokens(ptr, forms, columns, np.stack(sources), values)
@@ -231,7 +236,8 @@ class TemplateEncoder:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays stored with a model."""
-        return {"index.codes": self.index.codes(), **self.lexicon.arrays(), **self.gazetteer.arrays()}
+        looked_up = {**self.lexicon.arrays(), **self.gazetteer.arrays(), **cluster_arrays(self.clusters)}
+        return {"index.codes": self.index.codes(), **looked_up}
 
 
 def _final(form_ids: NDArray[np.int32], ptr: NDArray[np.int64]) -> NDArray[np.int32]:

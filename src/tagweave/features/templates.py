@@ -2,8 +2,8 @@
 
 A template is text: terms separated by blanks, each a column and an offset: `form[-1] form[0]` is the bigram of the word
 and the one before it; `form[0]==form[1]` is whether a token is repeated. Columns are derived from the form of a token
-(see `columns`), are columns of the corpus (`user:NAME`), or mark words of a lexicon or phrases of a gazetteer (see
-`lexicon` and `gazetteer`). A list column (`inner`, `repeat`) gives one feature per entry.
+(see `columns`), are columns of the corpus (`user:NAME`), or come from a file: clusters of words, words of a lexicon,
+phrases of a gazetteer (see the files of these names). A list column (`inner`, `repeat`) gives one feature per entry.
 
 Templates that are shifts of one another share their features: `form[-1]`, `form[0]`, `form[1]` are one *family*, a gram
 whose weights are adjacent for the three tokens that see it. Templates over nothing but the form of the token itself are
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 
+from tagweave.features.clusters import CLUSTER_COLUMNS
 from tagweave.features.columns import LIST_COLUMNS, SCALAR_COLUMNS
 from tagweave.features.gazetteer import GAZETTEER_COLUMNS
 from tagweave.features.lexicon import LEXICON_COLUMNS
@@ -48,7 +49,7 @@ class Term:
     @property
     def depends_on_form_only(self) -> bool:
         """Whether the value is a function of the token's own form."""
-        of_form = self.column in SCALAR_COLUMNS or self.column in LIST_COLUMNS
+        of_form = any(self.column in columns for columns in (SCALAR_COLUMNS, LIST_COLUMNS, CLUSTER_COLUMNS))
         return self.offset == self.reach == 0 and of_form and self.column != "final"
 
     def __str__(self) -> str:
@@ -89,8 +90,9 @@ class Template:
         check_terms(text)
         known = {*SCALAR_COLUMNS, *LIST_COLUMNS, *LEXICON_COLUMNS, *GAZETTEER_COLUMNS}
         for term in self.terms:
-            if not term.column.startswith("user:") and term.column not in known:
-                raise TemplateError(f"unknown column {term.column!r} in {text!r}, expected {', '.join(sorted(known))}")
+            if not term.column.startswith("user:") and term.column not in known | CLUSTER_COLUMNS.keys():
+                shown = ", ".join(sorted({*known, "cluster", "cluster_N"}))
+                raise TemplateError(f"unknown column {term.column!r} in {text!r}, expected {shown}")
         lists = [term for term in self.terms if term.column in LIST_COLUMNS]
         if len(lists) > 1 or (lists and not self.inside_word):
             raise TemplateError(f"{text!r}: a list column stands at offset 0, with no other list, within one word")
@@ -235,6 +237,11 @@ class Templates:
         """The columns of a gazetteer in the templates, in the order of `GAZETTEER_COLUMNS`."""
         return self._among(GAZETTEER_COLUMNS)
 
+    @cached_property
+    def cluster_columns(self) -> tuple[str, ...]:
+        """The columns of word clusters in the templates, in the order of `CLUSTER_COLUMNS`."""
+        return self._among(tuple(CLUSTER_COLUMNS))
+
     def _among(self, columns: tuple[str, ...]) -> tuple[str, ...]:
         names = {term.column for template in self.parsed for term in template.terms}
         return tuple(name for name in columns if name in names)
@@ -269,6 +276,18 @@ class Templates:
         if given and not self.gazetteer_columns:
             expected = f"templates that look at it, over {', '.join(GAZETTEER_COLUMNS)}: --preset gazetteer has them"
             raise TemplateError(f"found a gazetteer, expected {expected}")
+
+    def check_clusters(self, given: bool) -> None:
+        """Raise unless word clusters are given exactly if templates look at them.
+
+        Raises:
+            TemplateError: templates without clusters, or clusters without templates.
+        """
+        if self.cluster_columns and not given:
+            raise TemplateError(f"found templates over {', '.join(self.cluster_columns)}, expected clusters for them")
+        if given and not self.cluster_columns:
+            expected = "templates that look at them, over cluster or cluster_N: --preset clusters has them"
+            raise TemplateError(f"found word clusters, expected {expected}")
 
 
 def _runs(offsets: list[int]) -> list[list[int]]:

@@ -136,7 +136,7 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
         yield (f"  round {entry['round']}, {way}: dev score {entry['dev_score']:.4f}")
     if "dev_scores" in about:
         yield (f"  dev: {', '.join(f'{name} {score:.4f}' for name, score in about['dev_scores'].items())}")
-    for field, what in (("lexicons", "words"), ("gazetteers", "phrases")):
+    for field, what in (("lexicons", "words"), ("gazetteers", "phrases"), ("clusters", "words in clusters")):
         for file in plan.get(field, ()):
             yield (f"  with {file['path']}: {file['size']:,} {what}, sha256 {file['sha256'][:12]}")
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []

@@ -9,6 +9,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.front.harvest import paths
 from tagweave.front.loading import of_training
 from tagweave.front.model import Model
 from tagweave.streams.notes import say
@@ -55,7 +56,7 @@ def train(
             given by their file arguments.
         workers: how many workers of the cluster; by default one for every processor.
         settings: fields of `TrainingPlan` (`learner`, `settings`, `iterations`, `seed`, `threads`, `templates`,
-            `lexicons`, `gazetteers` ...), and options of the method (`mapping`, `rounds`, `folds` ...).
+            `lexicons`, `gazetteers`, `clusters` ...), and options of the method (`mapping`, `rounds`, `folds` ...).
 
     Raises:
         PlanError: unknown values, or values that do not go together.
@@ -147,7 +148,7 @@ def _fields(settings: dict[str, Any]) -> dict[str, Any]:
     of_plan = {name: value for name, value in settings.items() if name in plan_fields}
     for name in LOOKUPS:
         if name in of_plan:
-            of_plan[name] = tuple(FileReference(fspath(path)) for path in of_plan[name])
+            of_plan[name] = tuple(map(FileReference, paths(of_plan[name])))
     if "templates" in of_plan:
         of_plan["templates"] = tuple(of_plan["templates"])
     return {**of_plan, "options": {name: value for name, value in settings.items() if name in options}}

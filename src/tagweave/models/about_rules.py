@@ -13,6 +13,7 @@ _PLAN = record(
         "sources": _FILES,
         "lexicons": _FILES,
         "gazetteers": _FILES,
+        "clusters": _FILES,
         "method": text,
         "options": record({}, _OPTIONS, others=True),
     },

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tagweave.features.attributes import AttributeEncoder
+from tagweave.features.clusters import clusters_of_arrays
 from tagweave.features.encoder import TemplateEncoder
 from tagweave.features.gazetteer import GazetteerColumns
 from tagweave.features.index import FeatureIndex
@@ -55,7 +56,8 @@ def assemble(description: Description, arrays: Arrays) -> ChainModel:
 def _templates(description: Description, arrays: Arrays, space: LabelSpace) -> TemplateEncoder:
     index = FeatureIndex.of_codes(arrays["index.codes"])
     lexicon, gazetteer = LexiconColumns.of_arrays(arrays), GazetteerColumns.of_arrays(arrays)
-    return TemplateEncoder(Templates(tuple(description["templates"])), index, lexicon, gazetteer)
+    templates = Templates(tuple(description["templates"]))
+    return TemplateEncoder(templates, index, lexicon, gazetteer, clusters_of_arrays(arrays))
 
 
 def _attributes(description: Description, arrays: Arrays, space: LabelSpace) -> AttributeEncoder:

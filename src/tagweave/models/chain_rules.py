@@ -11,6 +11,7 @@
 | `index.attributes` | uint8 | | JSON: F names |
 | `lexicon.words` | uint8 | | JSON: words |
 | `gazetteer.entries` | uint8 | | JSON: lines of a gazetteer |
+| `clusters.words` | uint8 | | JSON: bit strings with their words |
 
 with Y labels, T tags of a view V, F features. The names of arrays of a nested model begin with its name. The
 projections of labels, in the description, are below T.
@@ -48,7 +49,7 @@ from tagweave.structures.kinds import CHAIN
 
 GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
 
-_LOOKED_UP = ("lexicon.words", "gazetteer.entries")
+_LOOKED_UP = ("lexicon.words", "gazetteer.entries", "clusters.words")
 _CODINGS = {"tag": ("",), "segment": CODINGS, "segtag": CODINGS, "spans": chunk_schemes.SCHEMES}
 """The tasks of chain models, and the codings that each may have."""
 _VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})

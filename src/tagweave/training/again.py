@@ -66,7 +66,7 @@ def again(about: dict[str, Any], guideline: str, corpora: Sequence[str], annotat
         annotated: the partial corpus, of this guideline.
 
     Raises:
-        PlanError: as `plan_of`; the method does not work with these corpora, or a lexicon or gazetteer is missing.
+        PlanError: as `plan_of`; the method does not work with these corpora, or a file of features is missing.
         CorpusError, OSError: a corpus that cannot be read.
     """
     plan = plan_of(about)

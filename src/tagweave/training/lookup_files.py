@@ -1,4 +1,4 @@
-"""Loads the files that features look up, lexicons and gazetteers, with their digests."""
+"""Loads the files that features look up, lexicons, gazetteers and word clusters, with their digests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tagweave.training.plan import FileReference
 if TYPE_CHECKING:
     from tagweave.training.plan import TrainingPlan
 
-LOOKUPS = {"lexicons": "lexicon", "gazetteers": "gazetteer"}
+LOOKUPS = {"lexicons": "lexicon", "gazetteers": "gazetteer", "clusters": "clusters"}
 """The fields of plans that name such files, with the options of the command line that set them."""
 _OF_CHARACTERS = ("segment", "segtag")
 
@@ -40,22 +40,33 @@ def read_lookups(plan: TrainingPlan) -> LookupFiles:
     """Load the files that a plan names for features.
 
     Raises:
-        PlanError: files for another task, or standard input, which has no digest and cannot be read again.
-        CorpusError, OSError: as `tagweave.harvest.lexicon.read` and `tagweave.corpus.gazetteer.read`.
+        PlanError: files for another task; several files of clusters; or standard input, which has no digest and cannot
+            be read again.
+        CorpusError, OSError: as the `read` of `tagweave.harvest.lexicon`, `tagweave.corpus.gazetteer` and
+            `tagweave.harvest.clusters`.
     """
     from tagweave.corpus import gazetteer
-    from tagweave.harvest import lexicon
+    from tagweave.harvest import clusters, lexicon
 
     if plan.lexicons and plan.task not in _OF_CHARACTERS:
         expected = "segment or segtag: its words are of characters"
         raise PlanError(f"found --lexicon with the task {plan.task}, expected {expected}")
-    if plan.gazetteers and plan.task in _OF_CHARACTERS:
-        raise PlanError(f"found --gazetteer with the task {plan.task}, expected a task of words: tag or spans")
+    for name in ("gazetteers", "clusters"):
+        if getattr(plan, name) and plan.task in _OF_CHARACTERS:
+            raise PlanError(
+                f"found --{LOOKUPS[name]} with the task {plan.task}, expected a task of words: tag or spans"
+            )
+    if len(plan.clusters) > 1:
+        raise PlanError(
+            f"found {len(plan.clusters)} files of clusters, expected one: their bit strings are of one tree"
+        )
     lexicons, of_lexicons = _read(plan.lexicons, lexicon.read, "a lexicon")
     gazetteers, of_gazetteers = _read(plan.gazetteers, gazetteer.read, "a gazetteer")
     words = tuple(word for each in lexicons for word in each.words)
-    lookups = Lookups(words=words, gazetteer=gazetteer.joined(gazetteers))
-    return LookupFiles(lookups, {"lexicons": of_lexicons, "gazetteers": of_gazetteers})
+    read_clusters, of_clusters = _read(plan.clusters, clusters.read, "clusters")
+    paths = {word: bits for each in read_clusters for word, bits in zip(each.words, each.paths, strict=True)}
+    lookups = Lookups(words=words, gazetteer=gazetteer.joined(gazetteers), clusters=paths)
+    return LookupFiles(lookups, {"lexicons": of_lexicons, "gazetteers": of_gazetteers, "clusters": of_clusters})
 
 
 def _read(

@@ -22,7 +22,8 @@ class FileReference:
     Attributes:
         path: the path of the file; "" for data that are not from a file.
         sha256: the digest of the file; "" if it has not been read yet.
-        size: the number of sentences, words of a lexicon or phrases of a gazetteer; `None` if it has not been read yet.
+        size: the number of sentences, words of a lexicon or of clusters, phrases of a gazetteer; `None`: not read
+            yet.
     """
 
     path: str = ""
@@ -76,6 +77,7 @@ class TrainingPlan:
         templates: feature templates; (): the preset of the task.
         lexicons: files of words that features look for.
         gazetteers: files of typed phrases that features look for.
+        clusters: a file of word clusters, whose bit strings are features; () for none.
         weights: `all` gives every feature a weight for every label, `observed` only for labels that the evidence has
             observed.
         minimum_count: features that occur less often are dropped.
@@ -98,6 +100,7 @@ class TrainingPlan:
     templates: tuple[str, ...] = ()
     lexicons: tuple[FileReference, ...] = ()
     gazetteers: tuple[FileReference, ...] = ()
+    clusters: tuple[FileReference, ...] = ()
     weights: str | None = None
     minimum_count: int = 1
     drop_columns: float | None = None

@@ -54,4 +54,5 @@ _OBJECTS: dict[str, type] = {
     "dev": CorpusReference,
     "lexicons": FileReference,
     "gazetteers": FileReference,
+    "clusters": FileReference,
 }

@@ -109,7 +109,7 @@ class Recipe:
             TemplateError: templates that look up what is not there, or lookups without such templates.
         """
         lexicon, gazetteer = LexiconColumns(lookups.words), GazetteerColumns(lookups.gazetteer)
-        return TemplateEncoder(self.chosen_templates(), index, lexicon, gazetteer)
+        return TemplateEncoder(self.chosen_templates(), index, lexicon, gazetteer, lookups.clusters)
 
     def trainer(self) -> Trainer:
         """The learner with its settings."""

@@ -167,11 +167,13 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
         return plan.templates
     if not plan.templates:
         characters = "characters-lexicon" if plan.lexicons else "characters"
-        looked_up = PRESETS["gazetteer"].texts if plan.gazetteers else ()
+        given = {"gazetteer": plan.gazetteers, "clusters": plan.clusters}
+        looked_up = (text for name, files in given.items() if files for text in PRESETS[name].texts)
         return (*PRESETS[{"tag": "words", "spans": "spans"}.get(plan.task, characters)].texts, *looked_up)
     chosen = Templates(plan.templates)
     chosen.check_lexicon(bool(plan.lexicons))
     chosen.check_gazetteer(bool(plan.gazetteers))
+    chosen.check_clusters(bool(plan.clusters))
     _ = chosen.families
     return plan.templates
 

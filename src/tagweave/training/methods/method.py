@@ -28,7 +28,7 @@ class Method:
         check: raises before any training if some step could not learn from the corpora.
         samples: whether an iteration may visit only a part of each corpus.
         balances: whether it samples by default, so that a large source does not outvote the target.
-        has_lookups: whether its features may look up words of a lexicon or phrases of a gazetteer.
+        has_lookups: whether its features may look up words of a lexicon, phrases of a gazetteer or word clusters.
         several: whether it needs corpora of several guidelines.
         of_two: whether it takes exactly two guidelines.
         needs_dev: whether it needs development data.
