@@ -23,6 +23,7 @@ from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.fit import fit
 from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
 
 WORDS = ("Ada", "Babbage", "Paris", "London", "met", "saw", "in", "today")
 
@@ -45,7 +46,11 @@ RAW = GOLD.map(lambda each: Sentence(each.forms, location=each.location))
 
 @pytest.fixture(scope="module")
 def tagger() -> ChainPredictor:
-    return ChainPredictor(fit([toy(0, 6)], Recipe(), run=Run(Schedule(2))).model)
+    return trained(Task("spans"))
+
+
+def trained(task: Task) -> ChainPredictor:
+    return ChainPredictor(fit([toy(0, 6)], Recipe(task), run=Run(Schedule(2))).model)
 
 
 def asked(store: Store, purpose: Purpose = Purpose.REAL) -> list[AnnotationTask]:
@@ -63,7 +68,9 @@ class TestByAModel:
         assert min(map(min, chances)) >= 0.05
         assert store.labels(GUIDELINE) == {"LOC": "", "PER": ""}
 
-    def test_probabilities_are_those_of_all_sequences(self, tagger: ChainPredictor) -> None:
+    @pytest.mark.parametrize("task", [Task("tag"), *(Task("spans", coding) for coding in ("IOB1", "IOB2", "BIOES"))])
+    def test_probabilities_are_those_of_all_sequences(self, task: Task) -> None:
+        tagger = trained(task)
         sentence = Sentence(("Ada", "London", "x"))
         ranked = tagger.k_best(sentence, 5**3)
         exact: dict[tuple[int, int, str], float] = {}

@@ -44,7 +44,7 @@ def trained_again(run: Run, model: Path, train: list[object], annotated: Path, g
 
 
 def plan_again(tagger: ChainPredictor, train: Sequence[object]) -> TrainingPlan:
-    annotated = exported(tagger.guideline, bool(tagger.model.coding), "")
+    annotated = exported(tagger.guideline, "kytea" if tagger.model.of_characters else "conllu", "")
     return again(tagger.model.about, tagger.guideline, list(map(str, train)), annotated)
 
 

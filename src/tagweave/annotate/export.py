@@ -27,7 +27,7 @@ from tagweave.annotate.settings import Rule
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, Kind
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.formats import conllu, kytea
+from tagweave.corpus.formats import columns, conllu, kytea
 from tagweave.corpus.formats.kytea import SEGMENTATION, segmentation_layer
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.corpus.spans import OUTSIDE, Span, labels_of
@@ -130,6 +130,21 @@ def _write_words(store: Store, path: str, guideline: str, ambiguous: bool) -> in
     return _write_corpus(corpus, path, lambda stream: conllu.write(_commented(corpus), stream, xpos=xpos))
 
 
+def _write_columns(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
+    corpus = labelled(store, guideline, ambiguous)
+    return _write_corpus(corpus, path, lambda stream: columns.write(_with_common_columns(corpus), stream))
+
+
+def _with_common_columns(corpus: Corpus) -> Iterator[Sentence]:
+    """The sentences with the layer of the corpus alone, and with the columns that all of them have."""
+    every = [sentence.columns for sentence in corpus]
+    common = [name for name in every[0] if all(name in each for each in every) and name != corpus.guideline]
+    for sentence in corpus.sentences:
+        kept = {name: sentence.columns[name] for name in common}
+        layers = {corpus.guideline: sentence.layers[corpus.guideline]}
+        yield replace(sentence, layers=layers, columns=kept, comments=())
+
+
 def _write_characters(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
     corpus = segmented(store, guideline)
     return _write_corpus(corpus, path, lambda stream: kytea.write(corpus, stream))
@@ -151,8 +166,13 @@ def _write_judgements(store: Store, path: str, guideline: str, ambiguous: bool) 
         return sum(stream.write(line + "\n") > 0 for line in chain([first], lines))
 
 
-FORMATS = {conllu.FORMAT.name: _write_words, kytea.FORMAT.name: _write_characters, "jsonl": _write_judgements}
-"""Words with labels (candidates as `AltXpos`), characters with boundaries, single judgements."""
+FORMATS = {
+    conllu.FORMAT.name: _write_words,
+    columns.FORMAT.name: _write_columns,
+    kytea.FORMAT.name: _write_characters,
+    "jsonl": _write_judgements,
+}
+"""Words with labels (CoNLL-U has candidates as `AltXpos`), characters with boundaries, single judgements."""
 
 
 def _commented(corpus: Corpus) -> Iterator[Sentence]:

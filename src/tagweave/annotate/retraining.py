@@ -39,7 +39,7 @@ class Plan:
             all.
         folder: holds the models, corpora and logs; created if it does not exist.
         every: the number of new judgements after which a training begins.
-        form: format of the partial corpus: CoNLL-U for words, KyTea's for characters.
+        form: format of the partial corpus: CoNLL-U for words, columns for spans, KyTea's for characters.
         dev: a corpus argument; the accuracy on it is stored with the model.
         corpus: a corpus argument; its tokens that a new model is uncertain about become tasks, too.
         share: the share of these tokens.

@@ -16,10 +16,11 @@ from tagweave.annotate.app import application
 from tagweave.annotate.retraining import Plan
 from tagweave.annotate.server import server
 from tagweave.annotate.site import WordList
+from tagweave.annotate.span_tasks import codes_spans
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import Purpose
 from tagweave.annotate.training_command import ANNOTATED, MODEL
-from tagweave.corpus.formats import conllu, kytea
+from tagweave.corpus.formats import columns, conllu, kytea
 from tagweave.corpus.text_file import read_lines
 from tagweave.corpus.whole_file import whole_file
 from tagweave.harvest.lexicon import read
@@ -78,15 +79,22 @@ def training_plan(url: str, tagger: ChainPredictor, train: Sequence[str], folder
     """
     if find_spec("fcntl") is None:
         raise ValueError("found --train on a system without fcntl, as Windows, expected it without")
-    of_characters = tagger.model.of_characters
-    annotated = exported(tagger.guideline, of_characters, "")
+    form = _exported_as(tagger)
+    annotated = exported(tagger.guideline, form, "")
     plan = again(tagger.model.about, tagger.guideline, train, annotated)
     Path(folder).mkdir(parents=True, exist_ok=True)
     file = Path(folder, "plan.json")
     with whole_file(file) as part:
         part.write_text(json.dumps(plan.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     words = (sys.executable, "-m", "tagweave.training", str(file), MODEL, ANNOTATED)
-    return Plan(url, tagger.guideline, words, folder, form=(kytea if of_characters else conllu).FORMAT.name)
+    return Plan(url, tagger.guideline, words, folder, form=form)
+
+
+def _exported_as(tagger: ChainPredictor) -> str:
+    """The format of the answers that a model is trained on. Spans keep their columns, which features may look at."""
+    if tagger.model.of_characters:
+        return kytea.FORMAT.name
+    return columns.FORMAT.name if codes_spans(tagger.labels) else conllu.FORMAT.name
 
 
 def run(

@@ -25,7 +25,10 @@ def export(
     ] = None,
     format: Annotated[  # noqa: A002
         str | None,
-        typer.Option(metavar="conllu|kytea|jsonl", help="Words, characters, judgements. Default: by the name of FILE."),
+        typer.Option(
+            metavar="conllu|columns|kytea|jsonl",
+            help="Words, words, characters, judgements. Default: by the name of FILE.",
+        ),
     ] = None,
     ambiguous: Annotated[
         bool,
@@ -34,12 +37,15 @@ def export(
 ) -> None:
     """Write the agreed answers as a partial corpus, or every judgement as a line of JSON.
 
-    In a partial corpus (CoNLL-U, or KyTea's format for characters) everything that nobody was asked about is unknown.
+    In a partial corpus (CoNLL-U, columns, or KyTea's format for characters) everything that nobody was asked about is
+    unknown. Spans are labels in IOB2.
     Without answers, nothing is written.
     """
     form = format or _format_of_name(output)
     if form is None:
-        raise OptionError(f"found the name {output} without a format, expected --format conllu, kytea or jsonl")
+        raise OptionError(
+            f"found the name {output} without a format, expected --format conllu, columns, kytea or jsonl"
+        )
     if guideline is None and form != _JUDGEMENTS:
         raise OptionError("found no --guideline, expected that of the tasks")
     check_outputs([output], [store.removeprefix("sqlite:///")])
@@ -54,7 +60,9 @@ def export(
 
 
 def _format_of_name(path: str) -> str | None:
-    from tagweave.corpus.formats import conllu, kytea
+    from tagweave.corpus.formats import columns, conllu, kytea
 
-    endings = {ending: form.name for form in (conllu.FORMAT, kytea.FORMAT) for ending in form.extensions}
+    endings = {
+        ending: form.name for form in (conllu.FORMAT, columns.FORMAT, kytea.FORMAT) for ending in form.extensions
+    }
     return {**endings, f".{_JUDGEMENTS}": _JUDGEMENTS}.get(PurePath(path.removesuffix(".gz")).suffix)

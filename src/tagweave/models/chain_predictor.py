@@ -182,14 +182,14 @@ class ChainPredictor:
             CorpusError: as `complete`, of the layer.
             ValueError: a model of several guidelines: its labels are no chain under one of them.
         """
-        if not self._view.is_identity:
+        if len(self.model.space.views) > 1:
             raise ValueError("found a model of several guidelines, expected one of one, for the spans that it proposes")
         for given in in_blocks(sentences, _BLOCK):
             encoded, sets = self._encoded(self.tokens(given, layer), layer, None)
             for number in range(len(given)):
                 with one_blas_thread():
                     gamma, pairs = self.model.pair_marginals(encoded, number, None if sets is None else sets.masks)
-                yield probable_spans(gamma, pairs, self.labels, least)
+                yield probable_spans(gamma, pairs, self.model.space.names, least)
 
     def words(self, sentence: Sentence) -> Sentence:
         """A labelled sentence of characters as words, with their tags in the same layer if the labels carry any.

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tagweave.corpus.formats import columns, conllu
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.corpus.load import load, parse_argument
 from tagweave.training.errors import PlanError
@@ -100,10 +101,10 @@ def on_corpora(
     return replace(plan, target=as_before(target, plan.target), sources=as_before(sources, plan.sources), dev=dev)
 
 
-def exported(guideline: str, of_characters: bool, path: str) -> CorpusReference:
-    """A reference to exported annotation. Labels of words are in XPOS, or in UPOS if that is the guideline."""
-    layer = None if of_characters else UPOS if guideline == UPOS else XPOS
-    return CorpusReference(path, layer=layer, guideline=guideline)
+def exported(guideline: str, form: str, path: str) -> CorpusReference:
+    """A reference to exported annotation. In CoNLL-U, labels are in XPOS, or in UPOS if that is the guideline."""
+    layers = {conllu.FORMAT.name: UPOS if guideline == UPOS else XPOS, columns.FORMAT.name: guideline}
+    return CorpusReference(path, layer=layers.get(form), guideline=guideline, format=form)
 
 
 def _by_guideline(corpora: Sequence[str], guideline: str) -> tuple[list[CorpusReference], list[CorpusReference]]:

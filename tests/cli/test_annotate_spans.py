@@ -1,0 +1,106 @@
+"""Spans by the commands: questions from a corpus or a model, answers, evidence, and the next model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_files import write
+
+from tagweave.annotate import retraining
+from tagweave.annotate.aggregation import Status
+from tagweave.annotate.serving import training_plan
+from tagweave.annotate.simulated import Simulated, StoreDesk, even, work_all
+from tagweave.annotate.store import Store
+from tagweave.annotate.task import AnnotationTask, Answer, Asks, Purpose, marked
+from tagweave.corpus.load import load
+from tagweave.front.loading import load_model
+
+Run = Any
+KNOWN = ("Ada|B-PER saw|O London|B-LOC", "Alan|B-PER met|O Ada|B-PER Lovelace|I-PER", "in|O Paris|B-LOC it|O rains|O")
+NEW = ("Grace|B-PER saw|O Paris|B-LOC", "Ada|B-PER met|O Grace|B-PER Hopper|I-PER", "in|O Rome|B-LOC it|O rains|O")
+
+
+def rows(sentences: tuple[str, ...], known: bool = True) -> list[str]:
+    """Sentences in columns: form, class, tag."""
+    found = []
+    for sentence in sentences:
+        for token in sentence.split():
+            form, tag = token.split("|")
+            found.append(f"{form}\t{'upper' if form.istitle() else 'lower'}\t{tag if known else '_'}")
+        found.append("")
+    return found
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    write(tmp_path / "known.conll", rows(KNOWN * 3))
+    write(tmp_path / "new.conll", rows(NEW))
+    write(tmp_path / "open.conll", rows(NEW, known=False))
+    return tmp_path
+
+
+def people(store: Store, gold: Path) -> int:
+    """Two people answer everything right; how many answers."""
+    right = {each.location.line: each.spans("tag") for each in load(str(gold))}
+
+    def answer(task: AnnotationTask) -> Answer:
+        return marked(group[0] for group in right[task.sentence.location.line])
+
+    hired = [store.add_annotator(name).id for name in ("bo", "cy")]
+    return work_all([Simulated(StoreDesk(store, each), answer, even(1.0), each) for each in hired])
+
+
+def test_a_model_asks_and_the_next_one_learns(run: Run, files: Path) -> None:
+    url, first = f"sqlite:///{files}/answers.db", files / "first.model"
+    run("train", f"ner={files / 'known.conll'}", "--task", "spans", "-o", first, "--iterations", 3)
+    told = run("annotate", "import", files / "open.conll", "--store", url, "--model", first, "--share", 1)
+    assert told.stderr == "3 new tasks from 3 sentences\n"
+    store = Store.open(url)
+    assert store.labels("ner") == {"LOC": "", "PER": ""}
+    assert {each.task.asks for each in store.tasks(Status.OPEN)} == {Asks.SPANS}
+    assert people(store, files / "new.conll") == 6
+    tagger = load_model(str(first), 1).under(())
+    plan = training_plan(url, tagger, [str(files / "known.conll")], str(files / "models"))
+    model = retraining.retrain(store, plan)
+    assert model is not None
+    annotated = Path(model.path).with_suffix(".columns").read_text("utf-8")
+    assert annotated.splitlines()[:4] == [
+        "# columns = form column2 ner",
+        "Grace\tupper\tB-PER",
+        "saw\tlower\tO",
+        "Paris\tupper\tB-LOC",
+    ]
+    run("tag", "--retag", model.path, files / "new.conll", "-o", files / "out.conll")
+    store.close()
+
+
+def test_a_corpus_asks_and_its_answers_are_exported(run: Run, files: Path) -> None:
+    url = f"sqlite:///{files}/answers.db"
+    some = [row.replace("\tI-PER", "\t_").replace("\tO", "\t_") for row in rows(NEW)]
+    write(files / "some.conll", some)
+    told = run("annotate", "import", f"ner={files / 'some.conll'}", "--store", url, "--spans")
+    assert told.stderr == "3 new tasks from 3 sentences\n"
+    store = Store.open(url)
+    assert [each.task.candidates[0].label for each in store.tasks(Status.OPEN)] == ["PER", "PER", "LOC"]
+    people(store, files / "new.conll")
+    store.close()
+    run("annotate", "export", "--store", url, "--guideline", "ner", "-o", files / "answers.iob")
+    answers, gold = load(f"{files / 'answers.iob'}#ner"), load(str(files / "new.conll"))
+    assert [each.layers["ner"] for each in answers] == [each.layers["tag"] for each in gold]
+
+
+@pytest.mark.parametrize("purpose", ["gold", "training"])
+def test_known_sentences_are_gold(run: Run, files: Path, purpose: str) -> None:
+    url = f"sqlite:///{files}/answers.db"
+    words = ("--store", url, "--spans", "--as", purpose, "--number", 2)
+    run("annotate", "import", f"ner={files / 'new.conll'}", *words)
+    found = Store.open(url).tasks(Status.OPEN, Purpose(purpose))
+    assert len(found) == 2
+    assert all(each.task.gold and each.task.gold.is_complete for each in found)
+
+
+def test_a_model_says_itself_what_to_ask(run: Run, files: Path) -> None:
+    words = ("--store", f"sqlite:///{files}/a.db", "--spans", "--model", "any")
+    assert "found --spans and --model" in run("annotate", "import", files / "new.conll", *words, code=2).stderr
