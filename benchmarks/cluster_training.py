@@ -31,6 +31,7 @@ from reproductions.lab.corpora import all_corpora
 from tagweave.cluster.executor import AUTO, LOCAL, executor_at
 from tagweave.cluster.ray_group import RayGroup
 from tagweave.cluster.shared_file import SharedFile
+from tagweave.features.lookups import NOTHING
 from tagweave.learning.callback import Iteration
 from tagweave.learning.run import SILENT
 from tagweave.training.corpora import read_corpus, read_outline
@@ -59,7 +60,10 @@ def problem_of(workers: int, address: str) -> Iterator[ShardedProblem]:
     """People's Daily on workers."""
     _, outline = read_outline(str(PD), "segment", None, 1.0)
     part = CorpusPart(SharedFile.of(str(PD)), outline, 0, outline.sentences)
-    with executor_at(address, workers) as executor, sharded_problem([part], BATCH, (), executor, workers, SILENT) as it:
+    with (
+        executor_at(address, workers) as executor,
+        sharded_problem([part], BATCH, NOTHING, executor, workers, SILENT) as it,
+    ):
         yield it
 
 

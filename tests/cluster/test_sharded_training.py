@@ -17,6 +17,7 @@ from tagweave.cluster.processes import Processes
 from tagweave.cluster.shared_file import SharedFile
 from tagweave.corpus import sample
 from tagweave.corpus.load import load
+from tagweave.features.lookups import NOTHING
 from tagweave.front.training import train
 from tagweave.learning.callback import Silence
 from tagweave.learning.run import SILENT, Run, Schedule
@@ -41,7 +42,7 @@ def on_workers(
     """The sample corpus, twice, on workers."""
     _, outline = read_outline(path, recipe.task.name, None, 1.0)
     part = CorpusPart(SharedFile.of(path), outline, 0, outline.sentences)
-    with sharding.sharded_problem([part, part], recipe, (), executor or IN_PROCESS, workers, SILENT) as problem:
+    with sharding.sharded_problem([part, part], recipe, NOTHING, executor or IN_PROCESS, workers, SILENT) as problem:
         yield problem
 
 
