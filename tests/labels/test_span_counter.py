@@ -19,7 +19,7 @@ Spans = set[tuple[int, int, str]]
 
 
 def conlleval(labels: list[str]) -> Spans:
-    """The chunks (start, stop, type) by the rules of conlleval for the start and the end of a chunk, label by label."""
+    """The chunks (start, stop, type) by the rules of conlleval for BIOES: where one ends, then where one starts."""
     found, start, last, last_kind = set(), 0, "O", ""
     for at, label in enumerate([*labels, "O"]):
         letter, _, kind = label.partition("-")

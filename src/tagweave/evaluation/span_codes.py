@@ -60,19 +60,14 @@ class SpanCodes(NamedTuple):
         codes = encode(chain.from_iterable(layers), chain.from_iterable(guideline_layers(system)))
         _check(gold, codes, codes.gold)
         _check(system, codes, codes.system)
-        used = np.unique(codes.gold).tolist()
-        names = [_plain(name) for number in used for name in codes.sets[number] or ()]
-        marked = ends_are_marked(names)
-        kinds = (f"B{name[1:]}" for name in codes.labels if name != OUTSIDE)
-        possible = all_span_labels(dict.fromkeys([*(name for name in names if not is_wildcard(name)), *kinds]), marked)
+        used, numbers = np.unique(codes.gold, return_inverse=True)
+        sets = [codes.sets[number] for number in used.tolist()]
+        possible, marked = _possible(sets, codes.labels)
         labels = tuple(dict.fromkeys([*possible, *codes.labels]))
-        rules = SpanRules(labels)
-        allowed = np.zeros((len(codes.sets), len(labels)), np.bool_)
-        allowed[used] = _allowed([codes.sets[number] for number in used], possible, labels, gold.covered)
-        alone = np.array([*map(labels.index, codes.labels), -1])[codes.alone]
-        begins = sentence_begins(np.cumsum([0, *map(len, layers)]))
-        evidence = SpanEvidence(rules, allowed, ~codes.known, closes=not marked)
-        return cls(rules.types, evidence, codes.gold, alone[codes.system], begins)
+        rules, allowed = SpanRules(labels), _allowed(sets, possible, labels, gold.covered)
+        evidence = SpanEvidence(rules, allowed, ~codes.known[used], closes=not marked)
+        given = np.array([*map(labels.index, codes.labels), -1])[codes.alone[codes.system]]
+        return cls(rules.types, evidence, numbers, given, sentence_begins(np.cumsum([0, *map(len, layers)])))
 
     def verdict(self) -> SpanVerdict:
         """What the gold standard says about the spans of the system."""
@@ -128,6 +123,18 @@ def _check(corpus: Corpus, codes: CandidateCodes, numbers: Integers) -> None:
 
 def _are_span_labels(candidates: Candidates) -> bool:
     return all(is_span_label(_plain(name)) for name in candidates or ())
+
+
+def _possible(sets: Iterable[Candidates], given: Iterable[str]) -> tuple[tuple[str, ...], bool]:
+    """The labels that an unknown token may have, and whether they mark right ends.
+
+    They are those of the gold standard's coding, with the types of its sets and of the labels that were given.
+    """
+    names = [_plain(name) for candidates in sets for name in candidates or ()]
+    marked = ends_are_marked(names)
+    named = (name for name in names if not is_wildcard(name))
+    kinds = (f"B{name[1:]}" for name in given if name != OUTSIDE)
+    return all_span_labels(dict.fromkeys([*named, *kinds]), marked), marked
 
 
 def _allowed(

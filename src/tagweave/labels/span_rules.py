@@ -2,10 +2,10 @@
 
 Every sequence of labels gives spans, also one that violates its coding. Two neighbouring tokens are in one span if both
 are inside (not `O`), the first is not labelled E or S, the second not B or S, and their types are the same; a span is a
-longest run of such neighbours. These are the rules of conlleval (Tjong Kim Sang and Buchholz 2000, "Introduction to the
-CoNLL-2000 shared task: chunking"; its `startOfChunk` and `endOfChunk`, with the letter S that later versions add) and
-of seqeval in its default mode. They say it with a function for either end, but these agree: wherever a chunk starts
-inside a chunk, that chunk ends.
+longest run of such neighbours. For B, I and O these are the rules of conlleval (Tjong Kim Sang and Buchholz 2000,
+"Introduction to the CoNLL-2000 shared task: chunking"; its `startOfChunk` and `endOfChunk`), for all letters those of
+its versions for BIOES and of seqeval by default. (The first conlleval has no S, and joins `E-X B-X`.) All of them have
+a function for either end, but these agree: where a span starts within another, that one ends.
 
 A label without a type has the type `_`, as in seqeval.
 """
