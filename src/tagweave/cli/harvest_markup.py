@@ -31,6 +31,9 @@ def markup(
     free_pairs: Annotated[
         bool, typer.Option("--free-pairs", help="Do not treat two marked Chinese characters as one word.")
     ] = MarkupOptions.free_pairs,
+    words: Annotated[
+        bool, typer.Option("--words", help="Mark links and bold text among words, as entities of unknown type.")
+    ] = MarkupOptions.words,
     every: Annotated[bool, typer.Option("--all", help="Also write sentences without evidence.")] = MarkupOptions.every,
     like: Like = None,
     sample: Sample = MarkupOptions.sample,
@@ -43,11 +46,15 @@ def markup(
 
     Sentences are written in KyTea's format, without repeats. Two marked Chinese characters are a word; marked text in
     other scripts is not evidence. Code blocks, tables, templates, references and scripts are dropped.
+
+    With --words, links and bold text are spans among words instead: a column file, with the labels B-* and I-* and all
+    else unknown. Text is cut at blanks, and each punctuation character is a token.
     """
     own = {
         "format": format,
         "simplified": simplified,
         "free_pairs": free_pairs,
+        "words": words,
         "every": every,
         "like": like or (),
         "sample": sample,
@@ -66,8 +73,9 @@ def markup(
 
     check_outputs([output], [*(file for file, _ in page_files(pages, format)), *(like or ())])
     counts = harvest_markup_files(pages, output, counted, **own)
+    of_two = "" if words else f" ({counts.spans_of_two:,} of two characters)"
     say(
-        f"{output}: {counts.pages:,} pages, {counts.sentences:,} sentences, {counts.spans:,} marked spans"
-        f" ({counts.spans_of_two:,} of two characters), {counts.known:,} places between characters known"
+        f"{output}: {counts.pages:,} pages, {counts.sentences:,} sentences, {counts.spans:,} marked spans{of_two},"
+        f" {counts.known:,} {'tokens in them' if words else 'places between characters known'}"
         f"{selection_note(like, sample, counts.written)}"
     )

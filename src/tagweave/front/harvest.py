@@ -7,8 +7,9 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.corpus import Corpus, Unit
 from tagweave.corpus.formats.kytea import SEGMENTATION
+from tagweave.corpus.formats.kytea import TAG as TAGS
 from tagweave.harvest.options import File, LexiconOptions, MarkupOptions
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tagweave.harvest.matching import LexiconMatcher
     from tagweave.harvest.options import HarvestOptions
     from tagweave.harvest.selection import Selection
+    from tagweave.harvest.word_markup import WordMarkupHarvest
 
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 """Passes items on, and shows how many of them, described by the text, have passed."""
@@ -34,7 +36,7 @@ class LexiconCounts(NamedTuple):
 
 class MarkupCounts(NamedTuple):
     """Of a harvest of pages: pages, sentences, marked spans, those of two characters, and known places between
-    characters in all of these; sentences written."""
+    characters in all of these (of words: known tokens); sentences written."""
 
     pages: int
     sentences: int
@@ -109,16 +111,21 @@ def harvest_lexicon_files(
     return LexiconCounts(harvest.sentences, harvest.kept, harvest.words, written)
 
 
-def harvest_markup(pages: File | Iterable[File], guideline: str = SEGMENTATION, **options: Any) -> Corpus:
+def harvest_markup(pages: File | Iterable[File], guideline: str | None = None, **options: Any) -> Corpus:
     """Turn links, emphasis and headings of pages into boundaries of words (liu-2014, section 2.2).
+
+    With `words`, turn links and bold text into spans of words whose type is unknown.
 
     Args:
         pages: files or folders of pages in Markdown, HTML or MediaWiki's markup.
-        guideline: the guideline of the words: that of the corpus to train on beside them.
-        options: fields of `MarkupOptions`: `format`, `simplified`, `free_pairs`, `every`, `like`, `sample`, `seed`.
+        guideline: the guideline of the evidence: that of the corpus to train on beside it. By default `segmentation`,
+            with `words` it is `tag`.
+        options: fields of `MarkupOptions`: `format`, `simplified`, `free_pairs`, `words`, `every`, `like`, `sample`,
+            `seed`.
 
     Returns:
-        a corpus of characters with the sentences that have evidence, each text once; all else in them is unknown.
+        a corpus of characters, or words, with the sentences that have evidence, each text once; all else in them is
+        unknown.
 
     Raises:
         HarvestError: a wrong option.
@@ -128,8 +135,10 @@ def harvest_markup(pages: File | Iterable[File], guideline: str = SEGMENTATION, 
     """
     settings = MarkupOptions(**options)
     files = page_files(pages, settings.format)
-    harvest = _markup_harvest(settings)
-    return _corpus(_selection(settings).of(_marked(harvest, settings, files)), guideline)
+    found = _selection(settings).of(_marked(_markup_harvest(settings), settings, files))
+    if settings.words:
+        return _corpus(found, TAGS if guideline is None else guideline, TAGS, "word")
+    return _corpus(found, SEGMENTATION if guideline is None else guideline)
 
 
 def harvest_markup_files(
@@ -139,19 +148,23 @@ def harvest_markup_files(
 
     Args:
         pages: files or folders of pages; `-` is standard input.
-        output: the file, in KyTea's format, which appears whole or not at all; `-` is standard output.
+        output: the file, in KyTea's format or with `words` in the format `columns`, which appears whole or not at all;
+            `-` is standard output.
         progress: shows how many pages have been read.
         options: as for `harvest_markup`. With `like` or `sample` all sentences are held in memory.
 
     Raises:
         As `harvest_markup`.
     """
+    from tagweave.harvest.word_markup import WordMarkupHarvest
+
     settings = MarkupOptions(**options)
     selection = _selection(settings, paths(pages))
     files, harvest = page_files(pages, settings.format), _markup_harvest(settings)
     shown = (progress or silently)(files, "pages")
-    written = write_partial(selection.of(_marked(harvest, settings, shown)), output)
-    return MarkupCounts(len(files), harvest.sentences, harvest.spans, harvest.spans_of_two, harvest.known, written)
+    written = write_partial(selection.of(_marked(harvest, settings, shown)), output, settings.words)
+    of_two = 0 if isinstance(harvest, WordMarkupHarvest) else harvest.spans_of_two
+    return MarkupCounts(len(files), harvest.sentences, harvest.spans, of_two, harvest.known, written)
 
 
 def page_files(pages: File | Iterable[File], format: str | None = None) -> list[tuple[str, str]]:  # noqa: A002
@@ -174,19 +187,24 @@ def _lexicon_harvest(lexicons: Iterable[Any], options: LexiconOptions) -> Lexico
     return LexiconHarvest(lexicon_matcher(lexicons, options), options.every)
 
 
-def _markup_harvest(options: MarkupOptions) -> MarkupHarvest:
+def _markup_harvest(options: MarkupOptions) -> MarkupHarvest | WordMarkupHarvest:
     from tagweave.harvest.markup import MarkupHarvest
+    from tagweave.harvest.word_markup import WordMarkupHarvest
 
+    if options.words:
+        return WordMarkupHarvest(options.every)
     return MarkupHarvest(words_of_two=not options.free_pairs, everything=options.every)
 
 
-def _marked(harvest: MarkupHarvest, options: MarkupOptions, files: Iterable[tuple[str, str]]) -> Iterator[Sentence]:
+def _marked(
+    harvest: MarkupHarvest | WordMarkupHarvest, options: MarkupOptions, files: Iterable[tuple[str, str]]
+) -> Iterator[Sentence]:
     from tagweave.harvest.page import read
     from tagweave.harvest.simplified import Simplifier
 
     convert = Simplifier().blocks if options.simplified else iter
     for path, format in files:  # noqa: A001
-        yield from harvest.of(convert(read(path, format)), path)
+        yield from harvest.of(convert(read(path, format, options.words)), path)
 
 
 def _selection(options: HarvestOptions, inputs: tuple[str, ...] = ()) -> Selection:
@@ -195,20 +213,20 @@ def _selection(options: HarvestOptions, inputs: tuple[str, ...] = ()) -> Selecti
     return Selection(paths(options.like), options.sample, options.seed, inputs)
 
 
-def _corpus(sentences: Iterable[Sentence], guideline: str) -> Corpus:
-    """The sentences under a guideline, as they would be loaded from a file."""
+def _corpus(
+    sentences: Iterable[Sentence], guideline: str, layer: str = SEGMENTATION, unit: Unit = "character"
+) -> Corpus:
+    """The sentences under a guideline, which their layer gets as name, as they would be loaded from a file."""
     renamed = (
-        replace(
-            each, layers={guideline if name == SEGMENTATION else name: layer for name, layer in each.layers.items()}
-        )
+        replace(each, layers={guideline if name == layer else name: labels for name, labels in each.layers.items()})
         for each in sentences
     )
-    return Corpus(tuple(renamed), guideline, "character")
+    return Corpus(tuple(renamed), guideline, unit)
 
 
-def write_partial(sentences: Iterable[Sentence], output: File) -> int:
-    """Write sentences in KyTea's format, and return their number."""
-    from tagweave.corpus.formats import kytea
+def write_partial(sentences: Iterable[Sentence], output: File, words: bool = False) -> int:
+    """Write sentences in KyTea's format, or words as columns, and return their number."""
+    from tagweave.corpus.formats import columns, kytea
     from tagweave.corpus.text_file import written
 
     count = 0
@@ -220,7 +238,7 @@ def write_partial(sentences: Iterable[Sentence], output: File) -> int:
             yield sentence
 
     with written(fspath(output)) as stream:
-        kytea.write(counted(), stream)
+        (columns if words else kytea).write(counted(), stream)
     return count
 
 

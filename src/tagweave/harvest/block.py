@@ -31,7 +31,8 @@ def is_chinese(character: str) -> bool:
 class Mark(Enum):
     """The events of a parser that are not text."""
 
-    OPEN = "a link, emphasis or heading begins"
+    OPEN = "emphasis or a heading begins"
+    NAME = "a link or bold text begins"
     CLOSE = "the mark that began last ends"
     END = "a block ends"
 
@@ -46,44 +47,52 @@ class Block(NamedTuple):
     spans: tuple[Span, ...] = ()
 
 
-def blocks(events: Iterable[Event]) -> Iterator[Block]:
+def blocks(events: Iterable[Event], of_words: bool = False) -> Iterator[Block]:
     """The blocks of a page that have text.
 
     A run of blanks becomes one blank between letters or digits (`two words`), and is dropped next to Chinese characters
     and punctuation, where it is typography. Spans begin and end with a letter, digit or Chinese character, since
     quotation marks and the like are words of their own. A mark that is still open at the end of a block sets off a
     passage, not a span.
+
+    Args:
+        events: the events of the page.
+        of_words: whether words are between blanks: every run of blanks then becomes one, and only links and bold text
+            are spans.
     """
     pieces: list[str] = []
     spans: list[Span] = []
-    opened: list[int] = []
+    opened: list[tuple[int, bool]] = []
     length = 0
     for event in events:
         if isinstance(event, str):
             pieces.append(event)
             length += len(event)
-        elif event is Mark.OPEN:
-            opened.append(length)
+        elif event in (Mark.OPEN, Mark.NAME):
+            opened.append((length, event is Mark.NAME or not of_words))
         elif event is Mark.END:
-            yield from _block("".join(pieces), spans)
+            yield from _block("".join(pieces), spans, of_words)
             pieces, spans, opened, length = [], [], [], 0
         elif opened:
-            spans.append((opened.pop(), length))
-    yield from _block("".join(pieces), spans)
+            start, is_span = opened.pop()
+            spans += [(start, length)] if is_span else []
+    yield from _block("".join(pieces), spans, of_words)
 
 
-def _block(text: str, spans: Iterable[Span]) -> Iterator[Block]:
-    text, spans = _without_blanks(text, spans)
+def _block(text: str, spans: Iterable[Span], of_words: bool) -> Iterator[Block]:
+    text, spans = _without_blanks(text, spans, of_words)
     if text:
         yield Block(text, tuple(sorted(_trimmed(text, spans))))
 
 
-def _without_blanks(text: str, spans: Iterable[Span]) -> tuple[str, list[Span]]:
+def _without_blanks(text: str, spans: Iterable[Span], of_words: bool) -> tuple[str, list[Span]]:
     kept = bytearray(b"\1") * len(text)
     for blank in _BLANKS.finditer(text):
         start, stop = blank.span()
         kept[start:stop] = bytes(stop - start)
-        if (
+        if of_words:
+            kept[start] = start > 0 and stop < len(text)
+        elif (
             start
             and stop < len(text)
             and _IN_FOREIGN_WORD.match(text[start - 1])

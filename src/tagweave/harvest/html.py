@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _EMPHASIS = {"a", "b", "strong", "i", "em", "u", "mark", "dfn", "cite", "code", "font"}
 _MARKS = _EMPHASIS | _HEADINGS
+_NAMES = {"a", "b", "strong"}
 _INLINE = _EMPHASIS | set(
     "abbr acronym bdi bdo big data del ins kbd label q ruby rb s samp small span strike sub time tt var wbr".split()  # noqa: SIM905
 )
@@ -28,8 +29,8 @@ _DEEPEST = 256
 """Nested elements: libxml2 searches all open ones when it repairs a page."""
 
 
-def read(text: str) -> Iterator[Block]:
-    """The blocks of a page; libxml2 repairs HTML that is not well-formed.
+def read(text: str, of_words: bool = False) -> Iterator[Block]:
+    """The blocks of a page, `of_words` as in `blocks`; libxml2 repairs HTML that is not well-formed.
 
     No tree is built: for one, libxml2 would compare each attribute of an element with all others.
 
@@ -45,7 +46,7 @@ def read(text: str) -> Iterator[Block]:
         if not text.strip():
             return iter(())
         raise CorpusError(f"what libxml2 cannot parse ({error})", "HTML of a page") from error
-    return blocks(events)
+    return blocks(events, of_words)
 
 
 class _Events:
@@ -81,7 +82,7 @@ def _start(tag: str) -> Iterator[Event]:
     if tag not in _INLINE:
         yield Mark.END
     if tag in _MARKS:
-        yield Mark.OPEN
+        yield Mark.NAME if tag in _NAMES else Mark.OPEN
 
 
 def _end(tag: str) -> Iterator[Event]:

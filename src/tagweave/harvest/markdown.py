@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 _FRONT_MATTER = re.compile(r"\A(---|\+\+\+)[ \t]*\n(?:.*\n)*?\1[ \t]*(?:\n|\Z)")
 _SITE_LINES = re.compile(r"^[ \t]*(?::::.*|</?[A-Z][\w.]*(?: [^<>\n]*)?/?>[ \t]*)$", re.MULTILINE)
 _ANCHOR = re.compile(r"(?:(?<![ \t])[ \t]+)?(?:\{#[\w:.-]{0,200}\}|\{/\*[^\n]{0,200}?\*/\})")
-_OPENING = {"link_open", "strong_open", "em_open"}
+_OPENING = {"link_open": Mark.NAME, "strong_open": Mark.NAME, "em_open": Mark.OPEN}
 _CLOSING = {"link_close", "strong_close", "em_close"}
 
 
-def read(text: str) -> Iterator[Block]:
-    """The blocks of a page."""
+def read(text: str, of_words: bool = False) -> Iterator[Block]:
+    """The blocks of a page; `of_words` as in `blocks`."""
     from markdown_it import MarkdownIt
 
     text = _SITE_LINES.sub("", _FRONT_MATTER.sub("", text))
     parser = MarkdownIt("commonmark").enable("table")
-    return blocks(_events(parser.parse(_ANCHOR.sub("", text))))
+    return blocks(_events(parser.parse(_ANCHOR.sub("", text))), of_words)
 
 
 def _events(tokens: Iterable[Token]) -> Iterator[Event]:
@@ -49,7 +49,7 @@ def _events(tokens: Iterable[Token]) -> Iterator[Event]:
 def _inline(token: Token) -> Iterator[Event]:
     for child in token.children or ():
         if child.type in _OPENING:
-            yield Mark.OPEN
+            yield _OPENING[child.type]
         elif child.type in _CLOSING:
             yield Mark.CLOSE
         elif child.type == "code_inline":

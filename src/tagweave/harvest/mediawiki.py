@@ -21,6 +21,7 @@ _MAGIC_WORD = re.compile(r"__[A-Z]+__")
 _VARIANTS = re.compile(r"-\{([^{}]*)\}-")
 _SIMPLIFIED = re.compile(r"zh(?:-hans|-cn)?\s*:([^;]*)")
 _MARKS = {"b", "i", "em", "strong", "u", "mark", "cite", "dfn", "code"}
+_NAMES = {"b", "strong"}
 _BLOCKS = {"br", "p", "div", "blockquote", "center", "li", "dt", "dd", "ul", "ol", "dl", "hr"}
 _DROPPED = set(
     "gallery graph imagemap math nowiki pre ref references score script source style sup syntaxhighlight table"  # noqa: SIM905
@@ -31,8 +32,8 @@ _PATIENCE = 20_000_000
 """Characters that the parser may scan in vain, at up to half a microsecond each."""
 
 
-def read(text: str) -> Iterator[Block]:
-    """The blocks of a page, one a line; a redirection has none.
+def read(text: str, of_words: bool = False) -> Iterator[Block]:
+    """The blocks of a page, one a line, `of_words` as in `blocks`; a redirection has none.
 
     Raises:
         CorpusError: more unclosed brackets and tags than the parser can handle within seconds.
@@ -46,7 +47,7 @@ def read(text: str) -> Iterator[Block]:
     if (number := unclosed(text)) * len(text) > _PATIENCE:
         raise CorpusError(f"{number:,} brackets and tags unclosed or nested too deeply", "the wikitext of a page")
     try:
-        return blocks(_events(parse(text)))
+        return blocks(_events(parse(text)), of_words)
     except ParserError as error:
         raise CorpusError(f"what mwparserfromhell cannot parse ({error})", "the wikitext of a page") from error
 
@@ -72,7 +73,7 @@ def _events(code: Any) -> Iterator[Event]:
             yield from _link(node)
         elif isinstance(node, nodes.ExternalLink):
             if node.brackets and node.title is not None:
-                yield from (Mark.OPEN, *_events(node.title), Mark.CLOSE)
+                yield from (Mark.NAME, *_events(node.title), Mark.CLOSE)
         elif isinstance(node, nodes.Heading):
             yield from (Mark.END, Mark.OPEN, *_events(node.title), Mark.CLOSE, Mark.END)
         elif isinstance(node, nodes.HTMLEntity):
@@ -93,7 +94,7 @@ def _link(node: Any) -> Iterator[Event]:
     if _NAMESPACE.match(title):
         return
     shown = _events(node.text) if node.text is not None else iter([title.lstrip(":").partition("#")[0]])
-    yield from (Mark.OPEN, *shown, Mark.CLOSE)
+    yield from (Mark.NAME, *shown, Mark.CLOSE)
 
 
 def _character(entity: Any) -> str:
@@ -110,7 +111,7 @@ def _tag(node: Any) -> Iterator[Event]:
     if name in _BLOCKS:
         yield Mark.END
     if name in _MARKS:
-        yield from (Mark.OPEN, *_events(node.contents), Mark.CLOSE)
+        yield from (Mark.NAME if name in _NAMES else Mark.OPEN, *_events(node.contents), Mark.CLOSE)
     else:
         yield from _events(node.contents)
     if name in _BLOCKS and node.contents:

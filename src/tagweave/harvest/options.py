@@ -67,18 +67,24 @@ class MarkupOptions(HarvestOptions):
         format: one of `MARKUP_FORMATS`; by default the names of the files imply it.
         simplified: convert traditional Chinese characters to simplified ones.
         free_pairs: do not treat two marked Chinese characters as one word.
+        words: mark links and bold text among words, as spans of unknown type, in place of words among characters.
 
     Raises:
-        HarvestError: an unknown format.
+        HarvestError: an unknown format, or an option of characters with `words`.
     """
 
     format: str | None = None
     simplified: bool = False
     free_pairs: bool = False
+    words: bool = False
 
     def __post_init__(self) -> None:
         if self.format not in (None, *MARKUP_FORMATS):
             raise HarvestError(f"found --format {self.format}, expected one of {', '.join(MARKUP_FORMATS)}")
+        if self.words and (self.free_pairs or self.like):
+            raise HarvestError(
+                f"found --{'free-pairs' if self.free_pairs else 'like'} with --words, expected it without"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,8 +59,8 @@ def _format_of_name(name: str) -> str | None:
     return _SUFFIXES.get(Path(name.removesuffix(".gz")).suffix.lower())
 
 
-def read(path: str, format: str) -> Iterator[Block]:  # noqa: A002
-    """The blocks of a page in one of the `MARKUP_FORMATS`.
+def read(path: str, format: str, of_words: bool = False) -> Iterator[Block]:  # noqa: A002
+    """The blocks of a page in one of the `MARKUP_FORMATS`; `of_words` as in `tagweave.harvest.block.blocks`.
 
     Raises:
         CorpusError: text that is not UTF-8, too long or nested too deeply, or a parser that is not installed.
@@ -68,7 +68,7 @@ def read(path: str, format: str) -> Iterator[Block]:  # noqa: A002
     """
     text = _text(path)
     try:
-        return _parse(text, format)
+        return _parse(text, format, of_words)
     except ModuleNotFoundError as error:
         found = f"no package {error.name!r}"
         raise CorpusError(found, "it installed: pip install 'tagweave[markup]'", path) from error
@@ -86,7 +86,7 @@ def _text(path: str) -> str:
     return "\n".join(lines)
 
 
-def _parse(text: str, format: str) -> Iterator[Block]:  # noqa: A002
+def _parse(text: str, format: str, of_words: bool) -> Iterator[Block]:  # noqa: A002
     from tagweave.harvest import html, markdown, mediawiki
 
-    return {"markdown": markdown.read, "html": html.read, "mediawiki": mediawiki.read}[format](text)
+    return {"markdown": markdown.read, "html": html.read, "mediawiki": mediawiki.read}[format](text, of_words)

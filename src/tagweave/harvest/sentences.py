@@ -14,10 +14,17 @@ if TYPE_CHECKING:
 _END = re.compile(r"[。！？!?；…]+[”’」』）)】》〉〕\]]*")
 
 
-def sentences(block: Block) -> Iterator[Block]:
-    """The sentences of a block, each with its spans; a span that crosses the end of a sentence is left out."""
+# before a blank and what is no small letter: `3.14`, `e.g. this`
+_END_OF_WORDS = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?= [^a-z])")
+
+
+def sentences(block: Block, of_words: bool = False) -> Iterator[Block]:
+    """The sentences of a block, each with its spans; a span that crosses the end of a sentence is left out.
+
+    With blanks between words (`of_words`), a sentence ends with punctuation, a blank and no small letter after it.
+    """
     start, first = 0, 0
-    stops = [end.end() for end in _END.finditer(block.text)]
+    stops = [end.end() for end in (_END_OF_WORDS if of_words else _END).finditer(block.text)]
     for stop in [*stops, len(block.text)]:
         after = bisect_left(block.spans, (stop, 0), first)
         if start < stop:
