@@ -1,6 +1,7 @@
 """Pictures of the pages of the annotation server for the documentation: `python -m reproductions screenshots`.
 
-The server runs on the bundled sample, with simulated annotators and models that learned from them. The pictures are
+The servers run on the bundled sample and on invented sentences, with simulated annotators and models that learned from
+them. The pictures are
 `annotating-*.png` in `--out`, `docs` by default: 1,280 pixels wide, some 390, in few colours, so they stay small.
 """
 
@@ -14,12 +15,14 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
 from reproductions.lab.corpora import ROOT
+from reproductions.screenshots import newsroom
 from reproductions.screenshots.office import CURATOR, PASSWORD, furnish
 from reproductions.screenshots.served import CHROMIUM, chromium, served, sign_in
 
@@ -37,12 +40,14 @@ def main(words: Sequence[str]) -> None:
         sys.exit(f"found no {missing}")
     with tempfile.TemporaryDirectory() as folder:
         store, listed = furnish(Path(folder))
-        with served(store, listed) as address, chromium() as browser:
-            for name, picture in pictures(browser, address):
+        spans = newsroom.furnish(Path(folder))
+        with served(store, listed) as address, served(spans) as other, chromium() as browser:
+            for name, picture in chain(pictures(browser, address), span_pictures(browser, other)):
                 path = out / f"annotating-{name}.png"
                 path.write_bytes(picture)
                 print(f"{path} {len(picture):,} bytes")
-        store.close()
+        for each in (store, spans):
+            each.close()
 
 
 def _missing() -> str | None:
@@ -94,6 +99,28 @@ def pictures(browser: Any, address: str) -> Iterator[tuple[str, bytes]]:
         sign_in(page, address, ANNOTATOR, PASSWORD)
         _press(page, "1")
         yield "dark", shot(page)
+
+
+def span_pictures(browser: Any, address: str) -> Iterator[tuple[str, bytes]]:
+    """The same for a project of spans."""
+    with _page(browser, WIDE) as page:
+        sign_in(page, address, ANNOTATOR, PASSWORD)
+        _step(page, "a")
+        yield "spans", shot(page)
+    with _page(browser, PHONE, color_scheme="dark") as page:
+        sign_in(page, address, ANNOTATOR, PASSWORD)
+        yield "spans-phone", shot(page)
+    with _page(browser, WIDE) as page:
+        sign_in(page, address, CURATOR, PASSWORD)
+        page.goto(f"{address}/adjudication")
+        yield "spans-adjudication", shot(page)
+
+
+def _step(page: Any, key: str) -> None:
+    """Take a step in marking spans, and wait for what it changes."""
+    before = page.locator("[name=steps]").get_attribute("value")
+    page.keyboard.press(key)
+    page.locator(f"[name=steps]:not([value='{before}'])").wait_for(state="attached")
 
 
 def _press(page: Any, key: str) -> None:

@@ -173,8 +173,7 @@ def test_a_curator_decides_by_span(enter: Enter, store: Store) -> None:
     page.goto("/adjudication")
     assert (drawn(page), drawn(page, "proposed")) == (["Ada LovelacePER"], ["LondonLOC?"])
     assert page.locator(".names").all_inner_texts()[1] == "annotator 0, annotator 2"
-    page.keyboard.press("j")
-    press(page, "r")
+    press(page, "r")  # what is disputed is current
     press(page, "d")
     (found,) = store.tasks(Status.ADJUDICATED)
     assert found.outcome == all_of(ADA)

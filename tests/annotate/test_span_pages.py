@@ -178,10 +178,10 @@ class TestCurator:
         assert rows == [
             ("marked", "Ada Lovelace", everybody),
             ("proposed", "London", "annotator 0, annotator 3"),
-            ("proposed", "Babbage", "annotator 1"),
+            ("rejected", "Babbage", "annotator 1"),  # three of four are against it
         ]
         edith.fill("/adjudication", 409, task=dropped.id, steps="", answer="all marked")
-        page = edith.fill("/adjudication", task=dropped.id, steps="reject 3 4 PER", step="mark 5 6 LOC")
+        page = edith.fill("/adjudication", task=dropped.id, steps="", step="mark 5 6 LOC")
         assert "Marked: London, LOC." in page
         page = edith.fill("/adjudication", task=dropped.id, steps=steps(page), answer="all marked")
         assert "Decided: there are Ada Lovelace (PER), London (LOC)." in page

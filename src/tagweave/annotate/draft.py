@@ -62,6 +62,7 @@ class Draft:
     Attributes:
         task: asks for spans.
         first: the spans that are marked before the first step.
+        refused: those that are rejected before it.
         steps: the steps, the last one last.
 
     Raises:
@@ -70,6 +71,7 @@ class Draft:
 
     task: AnnotationTask
     first: tuple[Span, ...] = ()
+    refused: frozenset[Span] = frozenset()
     steps: tuple[Step, ...] = ()
 
     def __post_init__(self) -> None:
@@ -132,7 +134,7 @@ class Draft:
         return "\n".join(map(str, self.steps))
 
     def _row(self, span: Span, probability: float | None) -> SpanRow:
-        rejected = {step.span for step in self.steps if step.action == "reject"}
+        rejected = {*self.refused, *(step.span for step in self.steps if step.action == "reject")}
         if span in self.spans:
             state = State.MARKED
         elif span in rejected or any(_overlap(span, each) for each in self.spans):

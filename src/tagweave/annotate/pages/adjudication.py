@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from tagweave.annotate.aggregation import Status, span_votes
 from tagweave.annotate.assignment import RefusedError
-from tagweave.annotate.draft import Draft, Step
+from tagweave.annotate.draft import Draft
 from tagweave.annotate.page_request import PageRequest
 from tagweave.annotate.pages import span_form
 from tagweave.annotate.questions import Asked
@@ -69,22 +69,20 @@ def _page(
 
 
 def _draft(request: PageRequest, asked: Asked, judgements: list[Judgement]) -> Draft:
-    """What is decided or agreed on is marked; all spans that annotators marked are proposed, most votes first."""
+    """What was decided, or what a majority marked or did not; disputed spans are proposed, most votes first."""
     votes = span_votes([each.answer for each in judgements], request.site.store.settings.rule.majority)
     chances = {each.span: each.probability for each in asked.task.candidates}
     given = Counter(span for each in judgements for span in each.answer.spans)
     spans = sorted(given, key=lambda span: (-given[span], -chances.get(span, 0.0), span))
     candidates = tuple(Candidate(str(span.label), chances.get(span, 0.0), span.start, span.stop) for span in spans)
-    task = replace(asked.task, candidates=candidates)
-    first = asked.outcome.spans if asked.outcome else votes.agreed
-    refused = () if asked.outcome is None else (span for span in spans if span not in first)
-    return Draft(task, first, tuple(Step("reject", span) for span in refused))
+    first, left = (asked.outcome.spans, ()) if asked.outcome else (votes.agreed, votes.disputed)
+    return Draft(replace(asked.task, candidates=candidates), first, frozenset(spans) - {*first, *left})
 
 
 def _sent(request: PageRequest, asked: Asked) -> span_form.Sent:
     store = request.site.store
     shown = _draft(request, asked, standing(store.judgements_of(asked.id)))
-    return span_form.read(request.fields, shown.task, store.labels(asked.task.guideline), shown.first)
+    return span_form.read(request.fields, shown, store.labels(asked.task.guideline))
 
 
 def _next(request: PageRequest) -> Asked | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.draft import Draft, Step, read_step, read_steps
 from tagweave.annotate.forms import FieldError, Fields
-from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Asks
+from tagweave.annotate.task import CANNOT_TELL, Answer, Asks
 from tagweave.corpus.spans import Span
 
 _ANSWERS = {"all marked": True, "some marked": False}
@@ -35,16 +36,16 @@ def is_sent(fields: Fields) -> bool:
     return "steps" in fields
 
 
-def read(fields: Fields, task: AnnotationTask, types: Mapping[str, str], first: tuple[Span, ...] = ()) -> Sent:
-    """The form for a task, of which `first` was marked when it was shown; a step that is refused changes nothing.
+def read(fields: Fields, shown: Draft, types: Mapping[str, str]) -> Sent:
+    """The form of a draft that was shown before any step; a step that is refused changes nothing.
 
     Raises:
         FieldError: fields that none of our pages sends.
         RefusedError: steps that cannot have been taken in this task.
     """
-    if task.asks is not Asks.SPANS:
+    if shown.task.asks is not Asks.SPANS:
         raise FieldError("found spans, expected another answer to this task")
-    draft = Draft(task, first, read_steps(fields["steps"]))
+    draft = replace(shown, steps=read_steps(fields["steps"]))
     try:
         return (
             _step(fields, draft, types)

@@ -69,7 +69,7 @@ def _sent(request: PageRequest, number: int) -> span_form.Sent:
     asked = request.site.store.task(number)
     if asked is None:
         raise RefusedError("this task was not given to you")
-    return span_form.read(request.fields, asked.task, request.site.store.labels(asked.task.guideline))
+    return span_form.read(request.fields, Draft(asked.task), request.site.store.labels(asked.task.guideline))
 
 
 def _marking(request: PageRequest, number: int, sent: span_form.Sent) -> Response:

@@ -18,7 +18,7 @@ function show(reply) {
   const wasInside = main.contains(document.activeElement);
   const before = shownTask();
   main.innerHTML = reply.main; // made by the server, which escapes everything
-  if (shownTask() !== before) [row, byWords] = [0, false];
+  if (shownTask() !== before) [row, byWords] = [firstOpen(), false];
   live.textContent = reply.message;
   prepare();
   if (wasInside) (main.querySelector(".current") || main).focus({ preventScroll: true });
@@ -60,6 +60,11 @@ function prepare() {
   [anchor, head] = [null, byWords ? head : null];
   moveTo(row, false);
   if (byWords) select(head, head);
+}
+
+// the first row that is neither accepted nor rejected
+function firstOpen() {
+  return Math.max(0, [...main.querySelectorAll("[data-row]")].findIndex((each) => each.matches(".proposed")));
 }
 
 // the number of the task in which words are marked
@@ -207,4 +212,5 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   send(event.target, event.submitter);
 });
+row = firstOpen();
 prepare();
