@@ -8,6 +8,7 @@ from made_spans import ADA, ADA_ONLY, BABBAGE, LONDON, LONDON_ORG, all_of, make_
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.draft import Draft, Step, read_steps, steps_to
 from tagweave.annotate.forms import FieldError
+from tagweave.annotate.task import Candidate
 from tagweave.corpus.spans import Span
 
 TASK = make_task(0)
@@ -54,6 +55,8 @@ def test_what_is_left(steps: tuple[Step, ...], spans: tuple[Span, ...]) -> None:
         (mark(ADA_ONLY), "“Ada” overlaps “Ada Lovelace”"),
         (mark(Span(6, 8, "PER")), "not in the text"),
         (reject(Span(3, 3, "PER")), "not in the text"),
+        (mark(Span(3, 4, "O")), "cannot have the type O"),
+        (mark(Span(3, 4, "*")), r"cannot have the type \*"),
     ],
 )
 def test_what_is_refused(step: Step, why: str) -> None:
@@ -69,6 +72,14 @@ def test_an_answer_decides_on_every_proposal() -> None:
     assert draft.then(mark(LONDON)).answer(is_complete=True) == all_of(ADA, LONDON)
     with pytest.raises(RefusedError, match="nothing is marked"):
         Draft(TASK).answer(is_complete=False)
+
+
+def test_a_proposal_of_unknown_type_gets_one_or_is_rejected() -> None:
+    draft = Draft(make_task(0, (Candidate("*", 1.0, 3, 4),)))
+    (row,) = draft.rows
+    assert (row.type, row.state.value) == ("", "proposed")
+    assert draft.then(mark(BABBAGE)).answer(is_complete=True) == all_of(BABBAGE)
+    assert draft.then(reject(row.span)).answer(is_complete=True) == all_of()
 
 
 @pytest.mark.parametrize("answer", [all_of(ADA, BABBAGE), all_of(), some(LONDON_ORG)])

@@ -124,6 +124,12 @@ class TestByACorpus:
         assert (second.sentence.forms, second.candidates) == (("b", "c"), ())
         assert list(store.labels(GUIDELINE)) == ["LOC", "ORG", "PER"]
 
+    def test_a_span_of_unknown_type_is_proposed(self, open_store: OpenStore) -> None:
+        store = open_store()
+        sentence = Sentence(FORMS, {GUIDELINE: labels_of([(Span(0, 2, None),)], 7, None)})
+        put_spans(store, Corpus((sentence,), GUIDELINE))
+        assert asked(store)[0].candidates == (Candidate("*", 1.0, 0, 2),)
+
     def test_other_codings_are_read(self, open_store: OpenStore) -> None:
         store = open_store()
         sentence = Sentence(("a", "b", "c"), {GUIDELINE: (("B-X",), ("E-X",), None)})

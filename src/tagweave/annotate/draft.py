@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from tagweave.annotate.assignment import RefusedError
 from tagweave.annotate.forms import FieldError
-from tagweave.annotate.task import AnnotationTask, Answer, marked
-from tagweave.corpus.spans import Span
+from tagweave.annotate.task import ANY, AnnotationTask, Answer, marked
+from tagweave.corpus.spans import OUTSIDE, Span
 
 _MOST = 1000  # steps
 _ACTIONS = ("mark", "reject")
@@ -46,6 +46,11 @@ class SpanRow(NamedTuple):
     words: str
     state: State
     probability: float | None
+
+    @property
+    def type(self) -> str:
+        """Its type, empty if that is unknown."""
+        return "" if self.span.label == ANY else str(self.span.label)
 
 
 class Piece(NamedTuple):
@@ -182,6 +187,8 @@ def _after(task: AnnotationTask, spans: set[Span], step: Step) -> set[Span]:
         raise RefusedError("these words are not in the text that is asked about")
     if step.action == "reject":
         return spans - {step.span}
+    if step.span.label in (ANY, OUTSIDE):
+        raise RefusedError(f"a span cannot have the type {step.span.label}")
     same = {each for each in spans if each[:2] == step.span[:2]}  # has another type from now on
     for each in sorted(spans - same):
         if _overlap(each, step.span):

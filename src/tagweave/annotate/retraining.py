@@ -126,7 +126,7 @@ def minutes(store: Store) -> float:
 
 
 def accuracy(model: ChainModel, dev: str | None, guideline: str) -> float | None:
-    """The accuracy of a model on a corpus; of a segmenter, its F measure of words.
+    """The accuracy of a model on a corpus; of a segmenter, its F of words, and of a model of spans, its F of spans.
 
     `guideline` is that of a corpus that names none.
     """

@@ -13,7 +13,7 @@ from random import Random
 from typing import NamedTuple, Protocol
 
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Asks, label, marked
+from tagweave.annotate.task import ANY, CANNOT_TELL, AnnotationTask, Answer, Asks, label, marked
 
 Chance = Callable[[AnnotationTask, Answer], float]
 """The probability that an annotator answers a task correctly, given the right answer."""
@@ -119,7 +119,8 @@ def answer_chances(task: AnnotationTask, right: Answer, accuracy: float) -> dict
 
 def _span_mistakes(task: AnnotationTask, right: Answer) -> dict[Answer, float]:
     """Answers with one wrong span, each with the probability of the proposal, or with the smallest one if it misses."""
-    wrong = {each.span: each.probability for each in task.candidates if each.span not in right.spans}
+    typed = (each for each in task.candidates if each.label != ANY)
+    wrong = {each.span: each.probability for each in typed if each.span not in right.spans}
     others = {}
     for span, probability in wrong.items():
         apart = (each for each in right.spans if (each.stop or 0) <= span.start or (span.stop or 0) <= each.start)

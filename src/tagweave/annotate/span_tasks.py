@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tagweave.annotate.questions import Asked, Ranking
 from tagweave.annotate.selection import priorities, uncertainties
-from tagweave.annotate.task import AnnotationTask, Answer, Asks, Candidate, marked
+from tagweave.annotate.task import ANY, AnnotationTask, Answer, Asks, Candidate, marked
 from tagweave.corpus.chunk_schemes import convert
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
@@ -158,9 +158,9 @@ def _told(sentence: Sentence, guideline: str) -> tuple[Candidate, ...]:
     """The spans of a layer, those that are more certain first; each of n alternatives has the probability 1 / n."""
     layer = sentence.layers.get(guideline, (None,) * len(sentence))
     told = [
-        Candidate(span.label, round(1 / len(group), 4), span.start, span.stop)
+        Candidate(span.label or ANY, round(1 / len(group), 4), span.start, span.stop)
         for group in spans_of(layer, sentence.location)
         for span in group
-        if span.label not in (None, OUTSIDE) and span.stop is not None
+        if span.label != OUTSIDE and span.stop is not None
     ]
     return tuple(sorted(told, key=lambda each: (-each.probability, each.start, each.stop))[:_MOST])

@@ -16,6 +16,9 @@ from typing import NamedTuple
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import OUTSIDE, Span
 
+ANY = "*"
+"""The type of a proposed span whose type is unknown."""
+
 
 class Kind(StrEnum):
     """What an answer says about its focus."""
@@ -56,7 +59,7 @@ class Candidate(NamedTuple):
     """A label and its probability under the model.
 
     Attributes:
-        label: the label, or the type of a span.
+        label: the label, or the type of a span; `ANY`: a span of unknown type.
         probability: that it is right.
         start, stop: the tokens start .. stop - 1 have it; `None`: the focus of the task has it.
     """
@@ -99,7 +102,7 @@ class Answer:
         if (self.kind is Kind.SPANS) != bool(self.spans or self.is_complete):
             raise ValueError("found no spans, expected some, or that there are none in the whole focus")
         for span in self.spans:
-            if span.stop is None or not 0 <= span.start < span.stop or span.label in (None, "", OUTSIDE):
+            if span.stop is None or not 0 <= span.start < span.stop or span.label in (None, "", OUTSIDE, ANY):
                 raise ValueError(f"found the span {span}, expected one token or more, and a type")
         for one, other in pairwise(self.spans):
             if one.stop is None or other.start < one.stop:
