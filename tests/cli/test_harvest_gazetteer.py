@@ -9,7 +9,7 @@ from model_files import write
 
 import tagweave as tw
 
-ENTRIES = ["PER|LOC\tJordan", "LOC\tNew York", "St. John's"]
+ENTRIES = ["PER|LOC\tJordan", "LOC\tNew York", "St. John's", "NOWHERE\tAtlantis"]
 LINES = ["Jordan left New York.", "", "Nothing.", "She is in St.John's"]
 
 

@@ -74,8 +74,8 @@ def lexicon(
         typer.Option(
             "--else",
             metavar="unknown|O|O-for-others",
-            help="With --gazetteer: what tokens in no phrase are: unknown, in no entity, or in none of a type of the"
-            " gazetteers.",
+            help="With --gazetteer: what tokens in no phrase are: unknown, in no entity, or in none of a type that"
+            " was found.",
         ),
     ] = GazetteerOptions.elsewhere,
     every: Annotated[bool, typer.Option("--all", help="Also write sentences without evidence.")] = LexiconOptions.every,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from os import fspath
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.front.harvest import Progress, paths, silently
@@ -57,7 +59,8 @@ def harvest_gazetteer(
     settings = GazetteerOptions(**options)
     harvest = _harvest(joined([parse(each) for each in entries]), settings, guideline)
     sentences = text.sentences if isinstance(text, Corpus) else tokenised(text)
-    return Corpus(tuple(harvest.of(sentences)), guideline, "word", harvest.matcher.covered)
+    found = tuple(harvest.of(sentences))
+    return Corpus(found, guideline, "word", harvest.covered)
 
 
 def harvest_gazetteer_files(
@@ -96,18 +99,31 @@ def harvest_gazetteer_files(
         raise HarvestError(f"found raw text and {max({*formats} - {RAW})}, expected one of them in a run")
     harvest = _harvest(joined([read(path) for path in lists]), settings)
     show = progress or silently
-    with written(fspath(output)) as stream:
-        if harvest.matcher.covered is not None:
-            stream.write(f"# labels_covered = {' '.join(harvest.matcher.covered)}\n")
+
+    def write(stream: IO[str]) -> None:
         if RAW in formats:
-            stream.flush()
             for path in texts:
                 for block in harvest.rows(show(read_blocks(path), f"blocks of {path}")):
                     cast("TextIO", stream).buffer.write(block)
         else:
             read_texts = (show(iterate(path, settings.format), f"sentences of {path}") for path in texts)
             columns.write((found for each in read_texts for found in harvest.of(each)), stream, LAYER)
+
+    with written(fspath(output)) as stream:
+        if settings.elsewhere == "O-for-others":
+            _below_covered(harvest, write, stream)
+        else:
+            write(stream)
     return GazetteerCounts(harvest.sentences, harvest.kept, harvest.phrases, formats)
+
+
+def _below_covered(harvest: PhraseHarvest, write: Callable[[IO[str]], None], stream: IO[str]) -> None:
+    """Write a comment with the covered types, which are known after all rows, and then the rows."""
+    with TemporaryFile("w+", encoding="utf-8", newline="\n") as rows:
+        write(rows)
+        rows.seek(0)
+        stream.write(f"# labels_covered = {' '.join(harvest.covered or ())}\n")
+        copyfileobj(rows, stream)
 
 
 def format_of(path: str, given: str | None = None) -> str:

@@ -117,8 +117,8 @@ def check_matching(matching: str, agree: str) -> None:
 
 
 ELSEWHERE = ("unknown", "O", "O-for-others")
-"""What is known of tokens in no phrase: nothing; that they are in no entity; that they are in none of a type of the
-gazetteers."""
+"""What is known of tokens in no phrase: nothing; that they are in no entity; that they are in none of a type that was
+found."""
 
 
 @dataclass(frozen=True, kw_only=True)

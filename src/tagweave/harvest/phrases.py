@@ -28,6 +28,7 @@ LAYER = "tag"
 """The usual layer of the labels."""
 UNKNOWN, OUTSIDE = 0, 1
 """The numbers of the first two labels; the labels of a set of types follow, the one that begins a phrase first."""
+_ANY = "*"
 _BLOCK = 4096  # sentences matched at a time
 
 
@@ -54,11 +55,6 @@ class PhraseMatcher:
     fold: bool = GazetteerOptions.fold
     elsewhere: str = GazetteerOptions.elsewhere
 
-    @property
-    def covered(self) -> tuple[str, ...] | None:
-        """The types that are said not to be elsewhere; `None`: all, or nothing is said."""
-        return self.gazetteer.names if self.elsewhere == "O-for-others" else None
-
     @cached_property
     def labels(self) -> tuple[Candidates, ...]:
         """The candidates of each label."""
@@ -66,6 +62,11 @@ class PhraseMatcher:
         for types in self._types[1]:
             labels += [tuple(f"{place}-{name}" for name in types) for place in "BI"]
         return tuple(labels)
+
+    def types(self, labels: NDArray[np.int32]) -> set[str]:
+        """The types that some of these labels have."""
+        known = np.flatnonzero(np.bincount(labels, minlength=len(self.labels))[2::2])
+        return {name for number in known for name in self._types[1][number]} - {_ANY}
 
     def in_text(self, cut: Pieces) -> Labels:
         """The labels of the pieces of raw text, each of which is a token or the end of a sentence."""
@@ -94,7 +95,7 @@ class PhraseMatcher:
         """The number of the types of each entry of the trie, and all different types."""
         numbers: dict[tuple[str, ...], int] = {}
         of_entry = [
-            numbers.setdefault(tuple(sorted(types or "*")), len(numbers))
+            numbers.setdefault(tuple(sorted(types or _ANY)), len(numbers))
             for types in self.gazetteer.types_of(self.trie.entry, self.trie.size)
         ]
         return np.array(of_entry, np.int32), list(numbers)
@@ -121,6 +122,7 @@ class PhraseHarvest:
         sentences: the number of sentences read, empty ones not counted.
         kept: the number of sentences produced.
         phrases: the number of phrases found.
+        types: the types of these, as far as they are known.
     """
 
     matcher: PhraseMatcher
@@ -129,6 +131,15 @@ class PhraseHarvest:
     sentences: int = field(default=0, init=False)
     kept: int = field(default=0, init=False)
     phrases: int = field(default=0, init=False)
+    types: set[str] = field(default_factory=set, init=False)
+
+    @property
+    def covered(self) -> tuple[str, ...] | None:
+        """After the harvest, the types that `O` excludes: those that were found; `None`: all, or there is no `O`.
+
+        A type that occurs nowhere is left out, because training refuses a covered type that no label has.
+        """
+        return tuple(sorted(self.types)) if self.matcher.elsewhere == "O-for-others" else None
 
     def of(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The sentences of words, in order, with the labels; their own labels and heads are left out."""
@@ -136,7 +147,7 @@ class PhraseHarvest:
         while block := list(islice(source, _BLOCK)):
             cut = pieces_of_tokens([sentence.forms for sentence in block], self.matcher.fold)
             labels = self.matcher.in_tokens(cut, sum(map(len, block)))
-            self.phrases += labels.phrases
+            self._count(labels)
             of_tokens = map(self.matcher.labels.__getitem__, labels.number.tolist())
             for sentence in block:
                 layer = tuple(islice(of_tokens, len(sentence)))
@@ -146,6 +157,10 @@ class PhraseHarvest:
                 if self.everything or any(layer):
                     self.kept += 1
                     yield self._labelled(sentence, layer)
+
+    def _count(self, labels: Labels) -> None:
+        self.phrases += labels.phrases
+        self.types |= self.matcher.types(labels.number)
 
     def _labelled(self, sentence: Sentence, labels: tuple[Candidates, ...]) -> Sentence:
         """The words and columns of a sentence with these labels alone, without columns that show other labels."""
@@ -166,11 +181,11 @@ class PhraseHarvest:
         lengths = np.diff(ptr)
         for block in blocks:
             cut = pieces_of_text(block, self.matcher.fold)
-            labels, phrases = self.matcher.in_text(cut)
+            labels = self.matcher.in_text(cut)
+            self._count(labels)
             counts = np.zeros(2, np.int64)
-            out = np.empty(4 * len(cut.points) + int(lengths[labels].sum()), np.uint8)
-            size = kernels.rows(cut.points, cut.start, cut.stop, labels, text, ptr, self.everything, out, counts)
-            self.phrases += phrases
+            out = np.empty(4 * len(cut.points) + int(lengths[labels.number].sum()), np.uint8)
+            size = kernels.rows(cut.points, cut.start, cut.stop, labels.number, text, ptr, self.everything, out, counts)
             self.sentences += int(counts[0])
             self.kept += int(counts[1])
             yield out[:size].tobytes()
