@@ -154,6 +154,11 @@ def test_detection(layers, scheme):
     assert detect(corpus(*map(gold, layers))) == scheme
 
 
+def test_an_empty_sentence_has_no_labels():
+    (converted,) = convert(corpus([]), "BIOES", "IOB2")
+    assert converted.layers["tag"] == ()
+
+
 def test_labels_of_no_scheme_are_read_as_conlleval_does():
     broken = corpus(gold("I-X O I-Y B-Y"), gold("B-X I-Y"))
     assert readable(broken) == "IOB"

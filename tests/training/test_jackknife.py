@@ -17,7 +17,7 @@ from tagweave.labels.coding import CODINGS
 from tagweave.learning.run import Run, Schedule
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training import jackknife
-from tagweave.training.fit import fit
+from tagweave.training.fit import fit, fit_problem
 from tagweave.training.guided import fit_guided
 from tagweave.training.jackknife import Member, in_characters, jackknifed, members
 from tagweave.training.recipe import Recipe
@@ -125,11 +125,11 @@ def test_an_interrupt_ends_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def interrupted(*arguments: Any, **more: Any) -> Any:
         fits.append(1)
-        fitted = fit(*arguments, **more)
+        fitted = fit_problem(*arguments, **more)
         fitted.outcome.interrupted = True
         return fitted
 
-    monkeypatch.setattr(jackknife, "fit", interrupted)
+    monkeypatch.setattr(jackknife, "fit_problem", interrupted)
     with pytest.raises(KeyboardInterrupt):
         jackknifed([WORDS], SMALL, 2, run=Run(SHORT))
     assert fits == [1]

@@ -180,7 +180,7 @@ def recoded(sentence: Sentence, positions: Layer, target: str, source: str | Non
     if source is None:
         source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), LENIENT)
     feasible = _feasible(sentence, positions, source)
-    before, after = [_EDGE, *feasible[:-1]], [*feasible[1:], _EDGE]
+    before, after = [_EDGE, *feasible][: len(feasible)], [*feasible, _EDGE][1:]
     named, converted = _types(positions), []
     for last, labels, following, candidates in zip(before, feasible, after, positions, strict=True):
         is_closed = target == "BIOES" or not _goes_on(source, last, labels, candidates is None)

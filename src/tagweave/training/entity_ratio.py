@@ -5,15 +5,17 @@ See `tagweave.models.label_share` for the penalty, which is that of Effland and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.load import load
 from tagweave.features.evidence import OUTSIDE
 from tagweave.models.label_share import LabelShare
+from tagweave.training.errors import PlanError
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,27 @@ class EntityRatio:
         """The penalty on labels of these names."""
         inside = np.array([name != OUTSIDE for name in names])
         return LabelShare(inside, self.target, self.margin, self.weight)
+
+
+def ratio_from(
+    text: str | None, margin: float, weight: float, tell: Callable[[str], None] = lambda line: None
+) -> EntityRatio | None:
+    """The ratio that an option gives: a number, or a corpus to count it in; `None` without the option.
+
+    Raises:
+        PlanError: a number outside 0..1.
+        CorpusError, OSError: the corpus cannot be read, or is not complete.
+    """
+    if text is None:
+        return None
+    try:
+        target = float(text)
+    except ValueError:
+        target = ratio_of(load(text))
+        tell(f"{text}: {100 * target:.1f} % of the tokens are inside spans, and so the model is to expect")
+    if not 0 <= target <= 1:
+        raise PlanError(f"found --entity-ratio {text}, expected a share from 0 to 1, or a corpus")
+    return EntityRatio(target, margin, weight)
 
 
 def ratio_of(corpus: Corpus) -> float:

@@ -7,6 +7,8 @@
 | `discard` | sentences that have any are dropped | sentences that have any are dropped |
 | `argmax` | the most probable label of a model trained on complete sentences | likewise |
 | `pointwise` | unchanged | ignored: labels do not depend on their neighbours |
+| `outside` (spans) | unchanged | `O`, believed as far as one likes |
+| `folds` (spans) | completed by models of other folds (`fold_completion`) | likewise |
 
 If most positions do not have exactly one label, `marginal` starts from the weights of the pointwise model
 (`fit.fit_problem`).
@@ -35,15 +37,18 @@ from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit_problem, prepare
+from tagweave.training.fold_completion import FoldCompletion, completed, outside_elsewhere
 from tagweave.training.recipe import Recipe
 from tagweave.training.strategies import STRATEGIES
-from tagweave.training.task import TAGS, Task, segmentation_name
+from tagweave.training.task import SPANS, TAGS, Task, segmentation_name
 
 Pick = Callable[[tuple[str, ...]], str]
 """Picks one of the candidates of a position."""
 
 _ENOUGH = 0.1
+_OF_SPANS = ("outside", "folds")
 
 
 def treated(
@@ -54,23 +59,36 @@ def treated(
     run: Run = SILENT,
     seed: int = 0,
     lookups: Lookups = NOTHING,
+    outside_confidence: float = 1.0,
+    completion: FoldCompletion | None = None,
 ) -> tuple[Sequence[Corpus], Recipe]:
     """The corpora and the recipe for an ordinary `fit` after applying a strategy.
 
-    Arguments are those of the fit; `seed` is for the strategy `random`.
+    Arguments are those of the fit; `seed` is for the strategy `random`, `outside_confidence` for `outside`, and
+    `completion` for `folds`.
 
     Raises:
         ValueError: an unknown strategy.
+        PlanError: a strategy that the task does not have.
         CorpusError: as `fit`; or `discard` leaves no sentence.
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
+    if strategy in _OF_SPANS and recipe.task.name != SPANS:
+        raise PlanError(f"found --incomplete {strategy} with the task {recipe.task.name}, expected the task spans")
     if strategy == "pointwise":
         recipe = replace(recipe, transitions=False, edges=False)
     elif strategy == "argmax":
         corpora = complete_by_argmax(corpora, recipe, dev, run, lookups)
     elif strategy == "discard":
         corpora = [_some_left(discard(corpus, recipe.task)) for corpus in corpora]
+    elif strategy == "outside":
+        corpora = [outside_elsewhere(corpus, outside_confidence) for corpus in corpora]
+    elif strategy == "folds":
+        corpora, recipe = (
+            completed(corpora, recipe, completion or FoldCompletion(), dev, run),
+            replace(recipe, ratio=None),
+        )
     elif strategy != "marginal":
         corpora = [_chosen(corpus, strategy, seed) for corpus in corpora]
     return corpora, recipe

@@ -17,11 +17,12 @@ from tagweave.cluster.executor import results
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
 from tagweave.labels.coding import SEGMENTATION, to_characters
+from tagweave.labels.space import collect_names
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column, labels_of
-from tagweave.training.fit import fit, prepare_corpora
+from tagweave.training.fit import fit_problem, prepare, prepare_corpora
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import TAGS
 
@@ -52,6 +53,8 @@ def jackknifed(
     run: Run = SILENT,
     column: str = "",
     answers: Answers = labelled,
+    questions: Sequence[Corpus] = (),
+    dev: Corpus | None = None,
 ) -> list[Corpus]:
     """The corpora with a column of answers by models of the other folds: by default labels, in `guide:GUIDELINE`.
 
@@ -67,15 +70,20 @@ def jackknifed(
             checkpoint is not used, because the same seed gives the same column again.
         column: another name for the column.
         answers: gives the values of the column; importable by name.
+        questions: the same corpora under the annotation that `answers` sees; by default their own.
+        dev: development data for the models of the folds.
 
     Raises:
         ValueError: fewer than 2 folds, or more than sentences.
         CorpusError: as `fit`, of any fold's training data.
         KeyboardInterrupt: the user stopped one of the fits.
     """
-    coded = prepare_corpora(corpora, recipe)
+    coded = prepare_corpora(questions or corpora, recipe)
+    names = collect_names([each.layers.get(own.guideline, ()) for own in coded for each in own] if questions else [])
     fields: dict[Member, tuple[str, ...]] = {}
-    tasks = (_fold(held_out, corpora, coded, recipe, answers, run) for held_out in members(corpora, folds, seed))
+    tasks = (
+        _fold(held_out, corpora, coded, names, recipe, answers, dev, run) for held_out in members(corpora, folds, seed)
+    )
     for number, (fold, values) in enumerate(results(run.executor, _answered, tasks), 1):
         run.stop_if_cancelled()
         fields.update(zip(fold.held_out, values, strict=True))
@@ -110,13 +118,16 @@ class _Fold:
         held_out: its sentences, by their numbers.
         questions: the same sentences, prepared.
         others: the sentences to train on.
+        names: labels that a model must know.
     """
 
     held_out: Sequence[Member]
     questions: Sequence[Sentence]
     others: Sequence[Corpus]
+    names: Sequence[str]
     recipe: Recipe
     answers: Answers
+    dev: Corpus | None
     run: Run
 
 
@@ -124,8 +135,10 @@ def _fold(
     held_out: Sequence[Member],
     corpora: Sequence[Corpus],
     coded: Sequence[Corpus],
+    names: Sequence[str],
     recipe: Recipe,
     answers: Answers,
+    dev: Corpus | None,
     run: Run,
 ) -> _Fold:
     excluded = set(held_out)
@@ -133,12 +146,15 @@ def _fold(
         corpus.with_sentences(sentence for s, sentence in enumerate(corpus) if Member(c, s) not in excluded)
         for c, corpus in enumerate(corpora)
     ]
-    return _Fold(held_out, [coded[at.corpus][at.sentence] for at in held_out], others, recipe, answers, run.task())
+    return _Fold(
+        held_out, [coded[at.corpus][at.sentence] for at in held_out], others, names, recipe, answers, dev, run.task()
+    )
 
 
 def _answered(fold: _Fold) -> Sequence[tuple[str, ...]]:
     """What a model of all other sentences says of a fold."""
-    fitted = fit(fold.others, fold.recipe, run=fold.run)
+    problem = prepare(fold.others, fold.recipe, fold.names)
+    fitted = fit_problem(problem, fold.recipe, fold.dev, fold.run)
     if fitted.outcome.interrupted:  # the user wanted to stop the whole training
         raise KeyboardInterrupt
     return fold.answers(fitted.model, fold.questions, fold.recipe.threads)

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-Strategy = Literal["marginal", "argmax", "pointwise", "random", "first", "frequent", "discard"]
+Strategy = Literal["marginal", "argmax", "pointwise", "random", "first", "frequent", "discard", "outside", "folds"]
 STRATEGIES: tuple[str, ...] = get_args(Strategy)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tagweave.structures.kinds import CHAIN, TREE
 from tagweave.training.methods.method import Method
-from tagweave.training.options import Options, option
+from tagweave.training.options import Options, check_ranges, option
 from tagweave.training.strategies import Strategy
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
+
+_FOLDS, _ROUNDS = 2, 2
 
 
 @dataclass(frozen=True)
@@ -20,22 +22,70 @@ class SingleOptions(Options):
 
     incomplete: Strategy = option(
         "marginal",
-        "How to treat incomplete annotation: marginal sums over all that it allows; the others are baselines.",
+        "How to treat incomplete annotation: marginal sums over all that it allows; folds completes it by models of"
+        " other parts of the text; the others are baselines.",
         "STRATEGY",
         structure=CHAIN,
     )
+    entity_ratio: str | None = option(
+        None,
+        "The share of tokens inside spans that the model is to expect, or a completely annotated corpus to count it in"
+        " (task spans).",
+        "NUMBER|FILE",
+        structure=CHAIN,
+    )
+    ratio_margin: float = option(
+        0.02, "How far the expected share may be from --entity-ratio at no cost.", "SHARE", 0, 1, structure=CHAIN
+    )
+    ratio_weight: float = option(1.0, "How much a token beyond the margin costs.", "WEIGHT", 0, structure=CHAIN)
+    outside_confidence: float = option(
+        1.0, "With --incomplete outside, how far O is believed where nothing is known.", "P", 0, 1, structure=CHAIN
+    )
+    completion_folds: int = option(_FOLDS, "With --incomplete folds, the number of folds.", "N", 2, structure=CHAIN)
+    completion_rounds: int = option(
+        _ROUNDS, "With --incomplete folds, how often the text is completed.", "N", 1, structure=CHAIN
+    )
+    soft: bool = option(
+        False,
+        "With --incomplete folds, a completed label counts only as much as its model believes in it.",
+        structure=CHAIN,
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    @property
+    def has_folds(self) -> bool:
+        """See `Options.has_folds`."""
+        return self.incomplete == "folds"
 
 
 def _fit(job: Job[Any]) -> Any:
-    strategy = job.options(SingleOptions).incomplete
-    if strategy == "marginal":
+    options = job.options(SingleOptions)
+    if options == SingleOptions():
         return job.fit(job.data.corpora)
     from tagweave.training.chain_job import ChainJob
+    from tagweave.training.entity_ratio import ratio_from
+    from tagweave.training.errors import as_plan_error
+    from tagweave.training.fold_completion import FoldCompletion
     from tagweave.training.incomplete import treated
 
-    assert isinstance(job, ChainJob)  # noqa: S101 - trees have only the strategy `marginal`
-    lookups, plan = job.lookup_files.lookups, job.plan
-    corpora, recipe = treated(strategy, job.data.corpora, job.recipe, job.dev, job.run, plan.seed, lookups)
+    assert isinstance(job, ChainJob)  # noqa: S101 - trees have none of these options
+    ratio = ratio_from(options.entity_ratio, options.ratio_margin, options.ratio_weight, job.run.tell)
+    with as_plan_error():
+        recipe = replace(job.recipe, ratio=ratio)
+    seed = job.plan.seed
+    corpora, recipe = treated(
+        options.incomplete,
+        job.data.corpora,
+        recipe,
+        job.dev,
+        job.run,
+        seed,
+        job.lookup_files.lookups,
+        options.outside_confidence,
+        FoldCompletion(options.completion_folds, options.completion_rounds, options.soft, seed),
+    )
     return job.fit(corpora, recipe)
 
 

@@ -1,0 +1,101 @@
+"""Completion by models of other folds, and the baselines that take what is unknown for O."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tagweave as tw
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import save
+from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.spans import Span
+from tagweave.learning.callback import Silence
+from tagweave.training.entity_ratio import EntityRatio
+from tagweave.training.errors import PlanError
+from tagweave.training.fold_completion import FoldCompletion, completed, outside_elsewhere
+from tagweave.training.recipe import Recipe
+from tagweave.training.task import Task
+
+PLACES = ["Bonn", "Lyon", "Turin", "Porto", "Graz", "Bern"]
+RECIPE = Recipe(Task("spans"))
+
+
+def corpus(marked: int, elsewhere: tuple[str, ...] | None) -> Corpus:
+    """A sentence for each of two places, of which only some are marked."""
+    sentences = []
+    for number, place in enumerate(PLACES * 2):
+        spans = [(Span(3, 4, "LOC"),)] if number % len(PLACES) < marked else []
+        sentences.append(Sentence(("they", "live", "in", place, "now")).with_spans("tag", spans, elsewhere))
+    return Corpus(tuple(sentences))
+
+
+GOLD = corpus(len(PLACES), ("O",))
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_models_of_other_folds_complete_what_is_unknown(soft: bool) -> None:
+    recipe = replace(RECIPE, ratio=EntityRatio(0.2, 0.02, 2.0))
+    [done] = completed([corpus(4, None)], recipe, FoldCompletion(folds=2, rounds=2, soft=soft))
+    assert [sentence.layers["tag"] for sentence in done] == [sentence.layers["tag"] for sentence in GOLD]
+    believed = [sentence.confidence for sentence in done]
+    assert all(each is not None and all(0 < p <= 1 for p in each) for each in believed) if soft else not any(believed)
+
+
+def test_given_spans_stay() -> None:
+    odd = corpus(0, None)
+    first = odd[0].with_spans("tag", [(Span(0, 1, "PER"),)], None)
+    odd = odd.with_sentences((first, *odd.sentences[1:]))
+    [done] = completed([odd], RECIPE, FoldCompletion(rounds=1))
+    assert done[0].spans("tag") == ((Span(0, 1, "PER"),),)
+
+
+def test_unknown_as_outside_with_a_confidence() -> None:
+    [sure] = outside_elsewhere(corpus(6, None)).sentences[:1]
+    assert sure.layers["tag"] == GOLD[0].layers["tag"]
+    assert sure.confidence is None
+    [doubtful] = outside_elsewhere(corpus(6, None), 0.4).sentences[:1]
+    assert doubtful.confidence == (0.4, 0.4, 0.4, 1.0, 0.4)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"incomplete": "outside"},
+        {"incomplete": "outside", "outside_confidence": 0.5},
+        {"incomplete": "folds", "soft": True},
+        {"entity_ratio": "0.2"},
+        {"entity_ratio": "0.2", "incomplete": "folds"},
+    ],
+)
+def test_every_way_to_learn_from_what_is_missing(options: dict[str, Any]) -> None:
+    model = tw.train(corpus(6, None), task="spans", callback=Silence(), **options)
+    [labelled] = model.tag([("we", "live", "in", "Bern", "now")])
+    assert labelled == ["O", "O", "O", "B-LOC", "O"]
+
+
+def test_a_ratio_is_counted_in_a_corpus(tmp_path: Path) -> None:
+    counted, lines = tmp_path / "gold.conll", []
+    save(GOLD, str(counted), "columns")
+    from tagweave.training.entity_ratio import ratio_from
+
+    assert ratio_from(str(counted), 0.1, 2.0, lines.append) == EntityRatio(0.2, 0.1, 2.0)
+    assert "20.0 % of the tokens" in lines[0]
+    with pytest.raises(PlanError, match="expected a share from 0 to 1"):
+        ratio_from("1.5", 0.1, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "message"),
+    [
+        ("tag", {"incomplete": "folds"}, "expected the task spans"),
+        ("tag", {"entity_ratio": "0.2"}, "expected the task spans"),
+        ("spans", {"entity_ratio": "0.2", "learner": "perceptron"}, "a learner that follows a gradient"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(task: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        tw.train(GOLD, task=task, callback=Silence(), **options)
