@@ -93,6 +93,7 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
         TemplateError: a template that cannot be read.
     """
     from tagweave.training.recipe import LEARNERS, Recipe
+    from tagweave.training.task import Task
 
     check_known("task", plan.task, tuple(STRUCTURES))
     structure = STRUCTURES[plan.task]
@@ -100,7 +101,8 @@ def checked(plan: TrainingPlan) -> TrainingPlan:
     check_known("learner", plan.learner, tuple(LEARNERS))
     _check_settings(plan)
     with as_plan_error():
-        _ = Recipe(features=plan.weights, precision=plan.precision)
+        task = Task() if structure == TREE else Task(plan.task, plan.coding)
+        _ = Recipe(task, features=plan.weights, precision=plan.precision)
     if structure == TREE:
         _check_tree(plan)
     elif plan.drop_columns is not None:
