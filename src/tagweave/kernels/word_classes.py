@@ -59,7 +59,8 @@ class Classes(NamedTuple):
         total: int64[2, C + 2], the sums of their rows.
         loss: int64[C + 1, C + 1], symmetric.
         least, least_at: int64[C + 1], int32[C + 1], the smallest loss of every slot, and with which slot.
-        changed: bool[C + 1], the slots whose losses have changed since `least` was right.
+        is_bound: bool[C + 1], whether `least` is only a bound: with `least_at` the loss has risen since.
+        changed: bool[C + 1], the slots all of whose losses may have changed since `least` was found.
         parent: int32[V], the word that represents the class of a word, directly or by way of others.
         slot: int32[V], the slot of a representing word; C + 1 until a word has a class.
         representing: int32[C + 1], the word that represents a slot.
@@ -72,6 +73,7 @@ class Classes(NamedTuple):
     loss: NDArray[np.int64]
     least: NDArray[np.int64]
     least_at: NDArray[np.int32]
+    is_bound: NDArray[np.bool_]
     changed: NDArray[np.bool_]
     parent: NDArray[np.int32]
     slot: NDArray[np.int32]
@@ -88,6 +90,7 @@ class Classes(NamedTuple):
             "loss": np.zeros((classes + 1, classes + 1), np.int64),
             "least": np.zeros(classes + 1, np.int64),
             "least_at": np.zeros(classes + 1, np.int32),
+            "is_bound": np.zeros(classes + 1, np.bool_),
             "changed": np.zeros(classes + 1, np.bool_),
             "representing": np.zeros(classes + 1, np.int32),
         }
@@ -107,13 +110,15 @@ def _f(c, x):
     return np.int64(np.rint(x * np.log(np.float64(x)) * SCALE))
 
 
-@inner
+@inlined
 def _joint(c, x, y):
     """D(x, y)"""
+    if x == 0 or y == 0:
+        return np.int64(0)
     return _f(c, x + y) - _f(c, x) - _f(c, y)
 
 
-@inner
+@inlined
 def _own(c, i, j):
     """The part of loss[i, j] that is not a sum over k."""
     n = c.n[0]
@@ -312,21 +317,36 @@ def _cheapest(c):
     """The pair of slots with the smallest loss, of equal ones the first."""
     size = c.size[0]
     for i in range(size):
-        if not c.changed[i] and c.changed[c.least_at[i]]:
+        if c.changed[i]:
             _find_least(c, i)
+        elif not c.is_bound[i]:
+            at = c.least_at[i]
+            if at >= size or c.loss[i, at] > c.least[i]:
+                c.is_bound[i] = True
+            else:
+                c.least[i] = c.loss[i, at]
     for k in range(size):
         if c.changed[k]:
             loss = c.loss[k]
             for j in range(size):
-                if not c.changed[j] and (loss[j] < c.least[j] or (loss[j] == c.least[j] and k < c.least_at[j])):
-                    c.least[j], c.least_at[j] = loss[j], k
-    for i in range(size):
-        if c.changed[i]:
-            _find_least(c, i)
-    best = 0
+                if c.changed[j]:
+                    continue
+                if loss[j] < c.least[j]:
+                    c.least[j], c.least_at[j], c.is_bound[j] = loss[j], k, False
+                elif loss[j] == c.least[j] and not c.is_bound[j] and k < c.least_at[j]:
+                    c.least_at[j] = k
+    least = np.int64(np.iinfo(np.int64).max)
     for i in range(size):
         c.changed[i] = False
-        if c.least[i] < c.least[best]:
+        if not c.is_bound[i]:
+            least = min(least, c.least[i])
+    best = -1
+    for i in range(size):
+        if c.is_bound[i] and c.least[i] <= least:
+            _find_least(c, i)
+            least = min(least, c.least[i])
+    for i in range(size - 1, -1, -1):
+        if c.least[i] == least and not c.is_bound[i]:
             best = i
     return best, np.int64(c.least_at[best])
 
@@ -338,4 +358,4 @@ def _find_least(c, i):
     for j in range(c.size[0]):
         if loss[j] < loss[at] and j != i:
             at = j
-    c.least[i], c.least_at[i] = loss[at], at
+    c.least[i], c.least_at[i], c.is_bound[i] = loss[at], at, False
