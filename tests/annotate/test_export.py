@@ -203,7 +203,7 @@ class TestFiles:
         assert not list(tmp_path.glob("out*"))
 
     def test_an_unknown_format(self, open_store: OpenStore, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="unknown format 'xml', expected one of conllu, kytea, jsonl"):
+        with pytest.raises(ValueError, match="unknown format 'xml', expected one of conllu, columns, kytea, jsonl"):
             write(open_store(), str(tmp_path / "out"), "xml", GUIDELINE)
 
     @pytest.mark.parametrize("form", FORMATS)

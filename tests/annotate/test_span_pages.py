@@ -17,7 +17,7 @@ from made_tasks import make_task as make_label_task
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.settings import Admission, Settings
 from tagweave.annotate.store import Store
-from tagweave.annotate.task import CANNOT_TELL, Answer, Asks, Purpose
+from tagweave.annotate.task import CANNOT_TELL, AnnotationTask, Answer, Asks, Purpose
 from tagweave.corpus.sentence import Location, Sentence
 
 
@@ -151,8 +151,7 @@ def test_training_tells_the_right_spans(tmp_path: Path) -> None:
     store = Store.open(f"sqlite:///{tmp_path / 'answers.db'}", Settings(admission=Admission(2, 1.0)))
     store.add_labels(GUIDELINE, {"PER": "", "LOC": ""})
     task = make_task(0)
-    kind = type(task)
-    named = [kind(task.sentence, 0, 7, GUIDELINE, (), 0.0, Purpose.TRAINING, all_of(ADA), asks=Asks.SPANS)]
+    named = [AnnotationTask(task.sentence, 0, 7, GUIDELINE, (), 0.0, Purpose.TRAINING, all_of(ADA), asks=Asks.SPANS)]
     store.add_tasks(named)
     browser = signed_in(store, "ada")
     reply = browser.ask("/task", task=browser.task(), steps="mark 0 1 PER", answer="all marked")
@@ -196,9 +195,21 @@ class TestCurator:
         assert "No task has two answers yet" not in page
 
 
+def test_characters_and_a_part_of_a_sentence(store: Store) -> None:
+    sentence = Sentence(tuple("李明去北京"), location=Location("x", 1))
+    store.add_tasks([AnnotationTask(sentence, 2, 5, GUIDELINE, uncertainty=9.0, asks=Asks.SPANS)])
+    browser = signed_in(store, "eve")
+    page = browser.look("/task")
+    assert page.count('class="outside"') == 2
+    assert re.findall(r'data-token="(\d)">(.)<', page) == [("2", "去"), ("3", "北"), ("4", "京")]
+    browser.fill("/task", 409, task=browser.task(), steps="", type="PER", first=0, last=1)
+    page = browser.fill("/task", task=browser.task(), steps="", type="LOC", first=4, last=3)
+    assert "Marked: 北京, LOC." in page
+
+
 def test_text_is_escaped(store: Store) -> None:
     forms = ("<script>alert(1)</script>", '"', "x")
-    task = type(make_task(0))(Sentence(forms, location=Location("x", 1)), 0, 3, GUIDELINE, (), 9.0, asks=Asks.SPANS)
+    task = AnnotationTask(Sentence(forms, location=Location("x", 1)), 0, 3, GUIDELINE, (), 9.0, asks=Asks.SPANS)
     store.add_tasks([task])
     browser = signed_in(store, "eve")
     while "alert" not in (page := browser.look("/task")):

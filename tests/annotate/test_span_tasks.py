@@ -40,8 +40,12 @@ def toy(seed: int, size: int) -> Corpus:
     return Corpus(tuple(sentences), GUIDELINE)
 
 
+def raw(sentence: Sentence) -> Sentence:
+    return Sentence(sentence.forms, location=sentence.location)
+
+
 GOLD = toy(1, 30)
-RAW = GOLD.map(lambda each: Sentence(each.forms, location=each.location))
+RAW = GOLD.map(raw)
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +85,15 @@ class TestByAModel:
         assert {(each.start, each.stop, each.label): each.probability for each in found} == pytest.approx(
             {span: p for span, p in exact.items() if p >= 1e-3}, abs=1e-5
         )
+
+    def test_a_type_that_the_model_does_not_know_is_no_evidence(
+        self, open_store: OpenStore, tagger: ChainPredictor
+    ) -> None:
+        told = labels_of([(Span(0, 1, "WORK"),)], 3, None)
+        corpus = Corpus((Sentence(("Ada", "London", "x"), {GUIDELINE: told}),), GUIDELINE)
+        store = open_store()
+        assert put_uncertain(store, corpus, tagger, 1.0) == 1
+        assert asked(store)[0].candidates == next(span_tasks.tasks(tagger, [raw(corpus[0])], 1.0)).candidates
 
     def test_what_is_known_is_not_asked(self, open_store: OpenStore, tagger: ChainPredictor) -> None:
         assert put_uncertain(open_store(), GOLD, tagger, 1.0) == 0
@@ -129,6 +142,13 @@ class TestByACorpus:
         sentence = Sentence(FORMS, {GUIDELINE: labels_of([(Span(0, 2, None),)], 7, None)})
         put_spans(store, Corpus((sentence,), GUIDELINE))
         assert asked(store)[0].candidates == (Candidate("*", 1.0, 0, 2),)
+
+    def test_o_of_covered_types_alone_is_open(self, open_store: OpenStore) -> None:
+        store = open_store()
+        known = Sentence(FORMS, {GUIDELINE: labels_of([(ADA,)], 7)})
+        assert put_spans(store, Corpus((known,), GUIDELINE, covered=("B-PER", "I-PER", "O"))) == 1
+        assert put_known_spans(store, Corpus((known,), GUIDELINE, covered=("B-PER", "O")), Purpose.GOLD, 9) == 0
+        assert asked(store)[0].candidates == (Candidate("PER", 1.0, 0, 2),)
 
     def test_other_codings_are_read(self, open_store: OpenStore) -> None:
         store = open_store()

@@ -13,6 +13,7 @@ from serving import serving
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.settings import Rule, Settings
 from tagweave.annotate.store import Store
+from tagweave.annotate.task import Purpose
 
 Run = Any
 
@@ -42,6 +43,18 @@ def test_words_are_shown_in_a_concordance(tmp_path: Path, corpora: Path, segment
         with urlopen(f"{address}concordance") as answer:  # noqa: S310
             assert "<h1>Sign in</h1>" in answer.read().decode()
     assert os.listdir(f"{raw}.kwic")  # noqa: PTH208
+
+
+def test_without_a_model_what_was_imported_is_asked(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url, served = f"sqlite:///{tmp_path}/answers.db", []
+    (tmp_path / "some.col").write_text("a\tB-X\nb\t_\n\n", "utf-8")
+    run("annotate", "import", f"ner={tmp_path / 'some.col'}", "--store", url, "--spans")
+    monkeypatch.setattr("tagweave.annotate.serving.run", lambda store, *_: served.append(store.counts()))
+    run("annotate", "serve", "--store", url)
+    assert served == [{(Purpose.REAL, Status.OPEN): 1}]
+    for option in ("--corpus", "--model", "--words", "--train", "--dev"):
+        told = run("annotate", "serve", "--store", url, option, "some.col", code=2)
+        assert f"found {option}, expected --model and --corpus with it" in told.stderr
 
 
 def test_a_segmenter_needs_words(run: Run, tmp_path: Path, corpora: Path, segmenter: Path) -> None:

@@ -67,7 +67,7 @@ class Draft:
     Attributes:
         task: asks for spans.
         first: the spans that are marked before the first step.
-        refused: those that are rejected before it.
+        rejections: those that are rejected before it.
         steps: the steps, the last one last.
 
     Raises:
@@ -76,7 +76,7 @@ class Draft:
 
     task: AnnotationTask
     first: tuple[Span, ...] = ()
-    refused: frozenset[Span] = frozenset()
+    rejections: frozenset[Span] = frozenset()
     steps: tuple[Step, ...] = ()
 
     def __post_init__(self) -> None:
@@ -120,12 +120,12 @@ class Draft:
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """The sentence in pieces. Of proposals that overlap, the most probable one is drawn."""
-        drawn: list[SpanRow] = []
+        """The sentence in pieces. Of proposals that overlap, the most probable one is shown."""
+        shown: list[SpanRow] = []
         for row in sorted(self.rows, key=lambda row: row.state is not State.MARKED):
-            if row.state is not State.REJECTED and not any(_overlap(row.span, each.span) for each in drawn):
-                drawn.append(row)
-        begins, forms = {row.span.start: row for row in drawn}, self.task.sentence.forms
+            if row.state is not State.REJECTED and not any(_overlap(row.span, each.span) for each in shown):
+                shown.append(row)
+        begins, forms = {row.span.start: row for row in shown}, self.task.sentence.forms
         pieces: list[Piece] = []
         while (at := pieces[-1].tokens[-1][0] + 1 if pieces else 0) < len(forms):
             begun = begins.get(at)
@@ -139,7 +139,7 @@ class Draft:
         return "\n".join(map(str, self.steps))
 
     def _row(self, span: Span, probability: float | None) -> SpanRow:
-        rejected = {*self.refused, *(step.span for step in self.steps if step.action == "reject")}
+        rejected = {*self.rejections, *(step.span for step in self.steps if step.action == "reject")}
         if span in self.spans:
             state = State.MARKED
         elif span in rejected or any(_overlap(span, each) for each in self.spans):

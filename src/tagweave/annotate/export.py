@@ -44,7 +44,7 @@ def labelled(store: Store, guideline: str, ambiguous: bool = False) -> Corpus:
         ambiguous: whether dropped tasks allow the labels that annotators chose, two or more.
     """
     by_sentence: dict[Any, tuple[Sentence, dict[int, Candidates]]] = {}
-    for asked, labels in chain(_dropped(store, guideline, ambiguous), _known(store, guideline)):
+    for asked, labels in chain(_dropped_labels(store, guideline, ambiguous), _settled_labels(store, guideline)):
         known = by_sentence.setdefault(asked.sentence_key, (asked.task.sentence, {}))[1]
         known |= dict(enumerate(labels, asked.task.start))
     ordered = sorted(by_sentence.values(), key=lambda each: each[0].location)
@@ -78,15 +78,15 @@ def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
             "guideline": task.guideline,
             "purpose": task.purpose,
             "asks": task.asks,
-            "gold": task.gold and _answered(task.gold),
+            "gold": task.gold and _answer_fields(task.gold),
             "status": each.task.status,
-            "outcome": each.task.outcome and _answered(each.task.outcome),
+            "outcome": each.task.outcome and _answer_fields(each.task.outcome),
             "annotator": each.annotator,
             "slot": each.slot,
             "revision": each.revision,
             "withdrawn": each.withdrawn,
-            **_answered(answer),
-            "candidates": [_candidate(shown) for shown in each.candidates],
+            **_answer_fields(answer),
+            "candidates": [_candidate_fields(shown) for shown in each.candidates],
             "model": each.model,
             "started": _time(each.started),
             "ended": _time(each.ended),
@@ -94,13 +94,13 @@ def judgements(judged: Iterable[Judgement]) -> Iterator[str]:
         yield json.dumps(line, ensure_ascii=False)
 
 
-def _answered(answer: Answer) -> dict[str, Any]:
+def _answer_fields(answer: Answer) -> dict[str, Any]:
     if answer.kind is not Kind.SPANS:
         return {"kind": answer.kind, "label": answer.label}
     return {"kind": answer.kind, "spans": [each._asdict() for each in answer.spans], "complete": answer.is_complete}
 
 
-def _candidate(shown: Candidate) -> dict[str, Any]:
+def _candidate_fields(shown: Candidate) -> dict[str, Any]:
     return {name: value for name, value in shown._asdict().items() if value is not None}
 
 
@@ -186,7 +186,7 @@ def _commented(corpus: Corpus) -> Iterator[Sentence]:
         yield replace(sentence, comments=(f"# guideline = {corpus.guideline}",)) if is_first else sentence
 
 
-def _known(store: Store, guideline: str) -> Iterator[tuple[Asked, Layer]]:
+def _settled_labels(store: Store, guideline: str) -> Iterator[tuple[Asked, Layer]]:
     """Tasks whose answer is known, and the labels of the tokens of their focus."""
     for asked in store.outcomes(guideline):
         task, outcome = asked.task, asked.outcome
@@ -196,20 +196,20 @@ def _known(store: Store, guideline: str) -> Iterator[tuple[Asked, Layer]]:
             yield asked, ((outcome.label,),)
 
 
-def _dropped(store: Store, guideline: str, ambiguous: bool) -> Iterator[tuple[Asked, Layer]]:
+def _dropped_labels(store: Store, guideline: str, ambiguous: bool) -> Iterator[tuple[Asked, Layer]]:
     """Dropped tasks that tell something, and the labels of the tokens of their focus."""
     for asked in chain.from_iterable(store.task_pages(Status.DROPPED)):
         task = asked.task
         if task.guideline != guideline:
             continue
         if task.asks is Asks.SPANS:
-            if labels := _voted(task, standing(store.judgements_of(asked.id)), store.settings.rule, ambiguous):
+            if labels := _voted_labels(task, standing(store.judgements_of(asked.id)), store.settings.rule, ambiguous):
                 yield asked, labels
         elif ambiguous and task.stop == task.start + 1 and len(names := _labels(store, asked.id)) > 1:
             yield asked, (names,)
 
 
-def _voted(task: AnnotationTask, judged: Iterable[Judgement], rule: Rule, ambiguous: bool) -> Layer:
+def _voted_labels(task: AnnotationTask, judged: Iterable[Judgement], rule: Rule, ambiguous: bool) -> Layer:
     """The labels of a dropped task of spans: what is agreed on, and in place of disputed spans what people said there.
 
     Empty if nothing is agreed on and disputes are not exported.

@@ -155,13 +155,13 @@ def put_known_spans(
     Raises:
         CorpusError: labels that code no spans.
     """
-    known = span_tasks.known(corpus)
-    chosen = np.random.default_rng(seed).permutation(len(known))[:number].tolist()
-    gold = {(known[i][0].location, known[i][0].forms): known[i][1] for i in chosen}
-    drawn = corpus.with_sentences([known[i][0] for i in chosen])
+    gold = span_tasks.gold(corpus)
+    chosen = np.random.default_rng(seed).permutation(len(gold))[:number].tolist()
+    answers = {(gold[i][0].location, gold[i][0].forms): gold[i][1] for i in chosen}
+    drawn = corpus.with_sentences([gold[i][0] for i in chosen])
     asked = span_tasks.tasks_of(drawn) if tagger is None else span_tasks.tasks(tagger, drawn.sentences, 1.0, model)
     _put_types(store, corpus)
-    rows = ((each, gold[each.sentence.location, each.sentence.forms]) for each in asked)
+    rows = ((each, answers[each.sentence.location, each.sentence.forms]) for each in asked)
     return _put(store, (replace(each, guideline=corpus.guideline, purpose=purpose, gold=it) for each, it in rows))
 
 

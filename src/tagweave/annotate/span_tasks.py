@@ -18,7 +18,7 @@ from tagweave.annotate.selection import priorities, uncertainties
 from tagweave.annotate.task import ANY, AnnotationTask, Answer, Asks, Candidate, marked
 from tagweave.corpus.chunk_schemes import convert
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.sentence import Sentence, narrow
 from tagweave.corpus.spans import OUTSIDE, spans_of
 from tagweave.labels.space import is_wildcard
 from tagweave.labels.transition_scheme import split_label
@@ -65,12 +65,12 @@ def tasks(
     if not 0 <= share <= 1:
         raise ValueError(f"found a share of {share}, expected 0 to 1")
     candidates = [sentence for sentence in sentences if len(sentence) and not _is_known(sentence, tagger.guideline)]
-    doubts, random = _means(tagger, candidates, strategy), np.random.default_rng(seed)
-    order = np.lexsort((random.random(len(doubts)), -doubts))[: round(share * len(doubts))]
-    chosen = [candidates[number] for number in order.tolist()]
-    rows = zip(chosen, _proposals(tagger, chosen), priorities(doubts[order], random).tolist(), strict=True)
-    for sentence, proposed, priority in rows:
-        yield _task(sentence, tagger.guideline, proposed, priority, model)
+    uncertainty, random = _means(tagger, candidates, strategy), np.random.default_rng(seed)
+    order = np.lexsort((random.random(len(uncertainty)), -uncertainty))[: round(share * len(uncertainty))]
+    hardest = [candidates[number] for number in order.tolist()]
+    ranks = priorities(uncertainty[order], random).tolist()
+    for sentence, proposals, rank in zip(hardest, _model_proposals(tagger, hardest), ranks, strict=True):
+        yield _task(sentence, tagger.guideline, proposals, rank, model)
 
 
 def rankings(
@@ -80,11 +80,11 @@ def rankings(
     of_spans = [each for each in asked if each.task.asks is Asks.SPANS]
     sentences = [each.task.sentence for each in of_spans]
     random = np.random.default_rng([seed, *(each.id for each in of_spans[:1])])
-    drawn = priorities(_means(tagger, sentences, strategy), random).tolist()
-    rows = zip(of_spans, drawn, _proposals(tagger, sentences), strict=True)
+    ranks = priorities(_means(tagger, sentences, strategy), random).tolist()
+    rows = zip(of_spans, ranks, _model_proposals(tagger, sentences), strict=True)
     return [
-        Ranking(each.id, priority, tuple(one for one in proposed if each.task.holds(one)))
-        for each, priority, proposed in rows
+        Ranking(each.id, rank, tuple(one for one in proposals if each.task.holds(one)))
+        for each, rank, proposals in rows
     ]
 
 
@@ -95,11 +95,11 @@ def tasks_of(corpus: Corpus) -> Iterator[AnnotationTask]:
         CorpusError: labels that code no spans, or a span whose left end is unknown.
     """
     for sentence in _in_iob2(corpus):
-        if corpus.covered is not None or not _is_known(sentence, corpus.guideline):
-            yield _task(sentence, corpus.guideline, _told(sentence, corpus.guideline))
+        if not _is_known(sentence, corpus.guideline):
+            yield _task(sentence, corpus.guideline, _corpus_proposals(sentence, corpus.guideline))
 
 
-def known(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
+def gold(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
     """The sentences of a corpus that are known entirely, without their layer, and the spans in each.
 
     Raises:
@@ -112,15 +112,23 @@ def known(corpus: Corpus) -> list[tuple[Sentence, Answer]]:
             marked(group[0] for group in spans_of(sentence.layers[guideline], sentence.location)),
         )
         for sentence in _in_iob2(corpus)
-        if corpus.covered is None and _is_known(sentence, guideline)
+        if _is_known(sentence, guideline)
     ]
 
 
 def _in_iob2(corpus: Corpus) -> Iterator[Sentence]:
-    """The sentences that have tokens, with the layer of the corpus in IOB2; unknown where they have none."""
+    """The sentences that have tokens, with the layer of the corpus in IOB2; unknown where they have none.
+
+    If the corpus covers only some types, its `O` says nothing of the others, and is unknown, too.
+    """
     name = corpus.guideline
     whole = corpus.map(lambda each: each if name in each.layers else each.with_layer(name, (None,) * len(each)))
-    return (sentence for sentence in convert(whole, "IOB2") if len(sentence))
+    for sentence in convert(whole, "IOB2"):
+        if len(sentence) and corpus.covered is None:
+            yield sentence
+        elif len(sentence):
+            layer = narrow(sentence.layers[name], lambda each: None if OUTSIDE in each else each)
+            yield sentence.with_layer(name, layer)
 
 
 def _task(
@@ -140,27 +148,37 @@ def _is_known(sentence: Sentence, guideline: str) -> bool:
 
 def _means(tagger: ChainPredictor, sentences: Sequence[Sentence], strategy: str) -> NDArray[np.float64]:
     """float64[S]: the mean uncertainty of the tokens of each sentence."""
-    of_tokens = uncertainties(tagger, sentences, tagger.guideline, strategy)
+    of_tokens = uncertainties(tagger, _with_known_types(tagger, sentences), tagger.guideline, strategy)
     begins = np.cumsum([0, *map(len, sentences)])[:-1]
     if not len(begins):
         return np.zeros(0)
     return np.asarray(np.add.reduceat(of_tokens, begins) / [len(each) for each in sentences], np.float64)
 
 
-def _proposals(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> Iterator[tuple[Candidate, ...]]:
-    for spans in tagger.spans(sentences, _LEAST, tagger.guideline):
+def _model_proposals(tagger: ChainPredictor, sentences: Sequence[Sentence]) -> Iterator[tuple[Candidate, ...]]:
+    for spans in tagger.spans(_with_known_types(tagger, sentences), _LEAST, tagger.guideline):
         yield tuple(
             Candidate(each.label, round(min(each.probability, 1.0), 4), each.start, each.stop) for each in spans[:_MOST]
         )
 
 
-def _told(sentence: Sentence, guideline: str) -> tuple[Candidate, ...]:
+def _with_known_types(tagger: ChainPredictor, sentences: Iterable[Sentence]) -> list[Sentence]:
+    """The sentences, without a layer that has a type which the model does not know, as that of a gazetteer may."""
+    return [sentence if _knows(tagger, sentence) else replace(sentence, layers={}) for sentence in sentences]
+
+
+def _knows(tagger: ChainPredictor, sentence: Sentence) -> bool:
+    layer = sentence.layers.get(tagger.guideline, ())
+    return all(tagger.knows(name) for candidates in layer for name in candidates or ())
+
+
+def _corpus_proposals(sentence: Sentence, guideline: str) -> tuple[Candidate, ...]:
     """The spans of a layer, those that are more certain first; each of n alternatives has the probability 1 / n."""
     layer = sentence.layers.get(guideline, (None,) * len(sentence))
-    told = [
+    candidates = [
         Candidate(span.label or ANY, round(1 / len(group), 4), span.start, span.stop)
         for group in spans_of(layer, sentence.location)
         for span in group
         if span.label != OUTSIDE and span.stop is not None
     ]
-    return tuple(sorted(told, key=lambda each: (-each.probability, each.start, each.stop))[:_MOST])
+    return tuple(sorted(candidates, key=lambda each: (-each.probability, each.start, each.stop))[:_MOST])

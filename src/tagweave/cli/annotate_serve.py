@@ -26,10 +26,16 @@ _EVERYWHERE = {"", "0.0.0.0", "::"}  # noqa: S104
 
 def serve(
     store: StoreUrl,
-    model: Annotated[str, typer.Option(metavar="MODEL", help="Chooses what to ask, and shows candidates.")],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Chooses what to ask about RAW, and shows candidates. Without, only what was imported.",
+        ),
+    ] = None,
     corpus: Annotated[
-        str, typer.Option(metavar="RAW", help="Sentences of words to ask about; with --words lines of text.")
-    ],
+        str | None, typer.Option(metavar="RAW", help="Sentences of words to ask about; with --words lines of text.")
+    ] = None,
     guideline: Guideline = None,
     share: Share = 0.2,
     strategy: Strategy = None,
@@ -76,7 +82,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Serve the pages where annotators answer what MODEL asks about RAW. Ctrl-C ends it."""
+    """Serve the pages where annotators answer what MODEL asks about RAW, and what was imported. Ctrl-C ends it."""
     from tagweave.annotate.settings import Admission, Settings
     from tagweave.cli.annotate_import import open_model
 
@@ -85,6 +91,14 @@ def serve(
 
     check_strategy(strategy)
     front = _front(host, public_url, proxy or ())
+    if model is None or corpus is None:
+        _check_alone({"--model": model, "--corpus": corpus, "--words": words, "--train": train, "--dev": dev})
+        with opened(store, settings) as answers:
+            from tagweave.annotate import serving
+
+            serving.check_training_phase(answers)
+            serving.run(answers, None, host, port, front.url, front.proxies, say)
+        return
     tagger = open_model(model, guideline, 1)
     if words is None and tagger.model.of_characters:
         raise OptionError("found a model that segments, expected --words LIST with it")
@@ -107,6 +121,12 @@ def serve(
             _ask(answers, corpus, tagger, share, version, uncertain)
         with _training(plan):
             serving.run(answers, listed, host, port, front.url, front.proxies, say)
+
+
+def _check_alone(options: dict[str, object]) -> None:
+    """Without a model there must be nothing that needs one."""
+    if given := [name for name, value in options.items() if value]:
+        raise OptionError(f"found {given[0]}, expected --model and --corpus with it")
 
 
 def _rule(text: str) -> Rule:

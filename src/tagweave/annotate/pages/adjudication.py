@@ -29,11 +29,13 @@ def show(request: PageRequest, message: str = "", status: int = 200, decided: in
 def decide(request: PageRequest) -> Response:
     """Store a decision, and show the next task; or take a step in deciding on spans."""
     asked = _disputed(request, request.fields.number("task"))
-    if span_form.is_sent(request.fields):
-        sent = _sent(request, asked)
-        if sent.answer is None:
-            return _page(request, asked, sent.message, sent.status, draft=sent.draft)
-        answer = sent.answer
+    if span_form.is_submitted(request.fields):
+        submission = _submission(request, asked)
+        if submission.status != 200:
+            request.refused(submission.message)
+        if submission.answer is None:
+            return _page(request, asked, submission.message, submission.status, draft=submission.draft)
+        answer = submission.answer
     else:
         answer = request.fields.answer()
     request.site.store.adjudicate(request.me.id, asked.id, answer)
@@ -79,7 +81,7 @@ def _draft(request: PageRequest, asked: Asked, judgements: list[Judgement]) -> D
     return Draft(replace(asked.task, candidates=candidates), first, frozenset(spans) - {*first, *left})
 
 
-def _sent(request: PageRequest, asked: Asked) -> span_form.Sent:
+def _submission(request: PageRequest, asked: Asked) -> span_form.Submission:
     store = request.site.store
     shown = _draft(request, asked, standing(store.judgements_of(asked.id)))
     return span_form.read(request.fields, shown, store.labels(asked.task.guideline))

@@ -15,7 +15,7 @@ from tagweave.corpus.spans import Span
 _ANSWERS = {"all marked": True, "some marked": False}
 
 
-class Sent(NamedTuple):
+class Submission(NamedTuple):
     """What a form says.
 
     Attributes:
@@ -31,12 +31,12 @@ class Sent(NamedTuple):
     status: int = 200
 
 
-def is_sent(fields: Fields) -> bool:
+def is_submitted(fields: Fields) -> bool:
     """Whether fields are those of this form."""
     return "steps" in fields
 
 
-def read(fields: Fields, shown: Draft, types: Mapping[str, str]) -> Sent:
+def read(fields: Fields, shown: Draft, types: Mapping[str, str]) -> Submission:
     """The form of a draft that was shown before any step; a step that is refused changes nothing.
 
     Raises:
@@ -53,26 +53,26 @@ def read(fields: Fields, shown: Draft, types: Mapping[str, str]) -> Sent:
             else _answer(fields, draft)
         )
     except RefusedError as error:
-        return Sent(draft, None, f"Not taken: {error}.", 409)
+        return Submission(draft, None, f"Not taken: {error}.", 409)
 
 
-def _answer(fields: Fields, draft: Draft) -> Sent:
+def _answer(fields: Fields, draft: Draft) -> Submission:
     if fields["answer"] in _ANSWERS:
-        return Sent(draft, draft.answer(_ANSWERS[fields["answer"]]))
+        return Submission(draft, draft.answer(_ANSWERS[fields["answer"]]))
     if fields["answer"] != CANNOT_TELL.kind:
         raise FieldError(f"found the answer {fields['answer'][:50]!r}, expected one of the keys")
-    return Sent(draft, CANNOT_TELL)
+    return Submission(draft, CANNOT_TELL)
 
 
-def _step(fields: Fields, draft: Draft, types: Mapping[str, str]) -> Sent:
+def _step(fields: Fields, draft: Draft, types: Mapping[str, str]) -> Submission:
     if fields["back"]:
-        return Sent(draft.back(), message="The last step was undone.")
+        return Submission(draft.back(), message="The last step was undone.")
     step = read_step(fields["step"]) if fields["step"] else _chosen(fields)
     known = {*types, *(each.label for each in draft.task.candidates)}
     if step.action == "mark" and step.span.label not in known:
         raise RefusedError(f"the guideline {draft.task.guideline} has no such label")
     after, name = draft.then(step), "Marked" if step.action == "mark" else "Rejected"
-    return Sent(after, message=f"{name}: {draft.task.words(step.span)}, {step.span.label}.")
+    return Submission(after, message=f"{name}: {draft.task.words(step.span)}, {step.span.label}.")
 
 
 def _chosen(fields: Fields) -> Step:

@@ -29,10 +29,12 @@ def answer(request: PageRequest) -> Response:
     """Take an answer, and show the next task; or take a step in marking spans. What is refused changes nothing."""
     number = request.fields.number("task")
     try:
-        if not span_form.is_sent(request.fields):
-            return _taken(request, number, request.fields.answer())
-        sent = _sent(request, number)
-        return _marking(request, number, sent) if sent.answer is None else _taken(request, number, sent.answer)
+        if not span_form.is_submitted(request.fields):
+            return _save(request, number, request.fields.answer())
+        submission = _submission(request, number)
+        if submission.answer is None:
+            return _continue(request, number, submission)
+        return _save(request, number, submission.answer)
     except RefusedError as error:
         request.refused(error)
         return show(request, f"Not taken: {error}.", 409)
@@ -46,12 +48,13 @@ def undo(request: PageRequest) -> Response:
     except RefusedError as error:
         request.refused(error)
         return show(request, f"Not undone: {error}.", 409)
-    if not request.wants_json:
-        return start(request)
-    return _page(request, lease, "Your last answer was withdrawn.", draft=_withdrawn(request, lease))
+    message = "Your last answer was withdrawn."
+    if request.wants_json and lease.task.asks is Asks.SPANS:
+        return _page(request, lease, message, draft=_withdrawn_draft(request, lease))
+    return show(request, message) if request.wants_json else start(request)
 
 
-def _taken(request: PageRequest, number: int, given: Answer) -> Response:
+def _save(request: PageRequest, number: int, given: Answer) -> Response:
     store = request.site.store
     receipt, lease = store.answer_and_claim(request.me.id, number, given, request.fields.time("started"))
     asked = store.task(number) if receipt.gold else None
@@ -60,7 +63,7 @@ def _taken(request: PageRequest, number: int, given: Answer) -> Response:
     return _page(request, lease, message, receipt={"status": receipt.status.value, "gold": gold})
 
 
-def _sent(request: PageRequest, number: int) -> span_form.Sent:
+def _submission(request: PageRequest, number: int) -> span_form.Submission:
     """The form of a task of spans.
 
     Raises:
@@ -72,7 +75,7 @@ def _sent(request: PageRequest, number: int) -> span_form.Sent:
     return span_form.read(request.fields, Draft(asked.task), request.site.store.labels(asked.task.guideline))
 
 
-def _marking(request: PageRequest, number: int, sent: span_form.Sent) -> Response:
+def _continue(request: PageRequest, number: int, submission: span_form.Submission) -> Response:
     """The same task after a step, or after an answer that was refused.
 
     Raises:
@@ -81,16 +84,16 @@ def _marking(request: PageRequest, number: int, sent: span_form.Sent) -> Respons
     lease = request.site.store.claim(request.me.id)
     if lease is None or lease.task_id != number:
         raise RefusedError("this task is not yours, or no longer")
-    if sent.status != 200:
-        request.refused(sent.message)
-    draft = Draft(lease.task, steps=sent.draft.steps)
-    return _page(request, lease, sent.message, sent.status, draft=draft, started=request.fields.time("started"))
+    if submission.status != 200:
+        request.refused(submission.message)
+    draft = Draft(lease.task, steps=submission.draft.steps)
+    return _page(
+        request, lease, submission.message, submission.status, draft=draft, started=request.fields.time("started")
+    )
 
 
-def _withdrawn(request: PageRequest, lease: Lease) -> Draft | None:
+def _withdrawn_draft(request: PageRequest, lease: Lease) -> Draft:
     """The spans of the answer that was just withdrawn."""
-    if lease.task.asks is not Asks.SPANS:
-        return None
     own = [each for each in request.site.store.judgements_of(lease.task_id) if each.annotator == request.me.name]
     return Draft(lease.task, steps=tuple(steps_to(lease.task, own[-1].answer)))
 
