@@ -55,11 +55,11 @@ class Gazetteer:
 
     def types_of(self, entry: Iterable[int], size: int) -> list[Candidates]:
         """The types of each of `size` entries, where entry[p] is the entry of phrase p, negative for none."""
-        types: list[dict[str, None]] = [{} for _ in range(size)]
+        types: list[Candidates] = [None] * size
         for at, names in zip(entry, self.types, strict=True):
-            if at >= 0 and names:
-                types[at].update(dict.fromkeys(names))
-        return [tuple(names) or None for names in types]
+            if at >= 0 and names != types[at]:
+                types[at] = names if types[at] is None else united((types[at], names))
+        return types
 
     def lines(self) -> list[str]:
         """The lines from which `parse` makes the same gazetteer."""
@@ -90,17 +90,18 @@ def parse(lines: Iterable[str], path: str = "") -> Gazetteer:
     entries: dict[str, Candidates] = {}
     types: dict[str, Candidates] = {}  # of each first field: there are few
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        field, _, phrase = (part.strip() for part in line.partition("\t"))
-        if "\t" not in line:
-            entries.setdefault(field, None)
+        first, tab, rest = line.partition("\t")
+        field, phrase = first.strip(), rest.strip()
+        if not tab or not (field or phrase):
+            if field:
+                entries.setdefault(field, None)
             continue
         if not phrase or "\t" in phrase:
             raise CorpusError(f"the entry {line!r}", _FORMS, path, number)
         if field not in types:
             types[field] = _types(field, path, number)
-        entries[phrase] = united((entries.get(phrase), types[field]))
+        if entries.setdefault(phrase, types[field]) != types[field]:
+            entries[phrase] = united((entries[phrase], types[field]))
     return Gazetteer(tuple(entries), tuple(entries.values()), path)
 
 

@@ -91,7 +91,7 @@ class _Finder:
     @cached_property
     def _types(self) -> tuple[NDArray[np.int32], list[str]]:
         """The number of the types of each entry, and the types as text."""
-        types = self._gazetteer.types_of(self._trie.entry, self._trie.size)
+        types = self._gazetteer.types_of(self._trie.entry.tolist(), self._trie.size)
         numbers: dict[str, int] = {}
         texts = ("|".join(sorted(names)) if names else "*" for names in types)
         of_entry = np.fromiter((numbers.setdefault(text, len(numbers)) for text in texts), np.int32, len(types))

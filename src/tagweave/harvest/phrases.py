@@ -93,12 +93,10 @@ class PhraseMatcher:
     @cached_property
     def _types(self) -> tuple[NDArray[np.int32], list[tuple[str, ...]]]:
         """The number of the types of each entry of the trie, and all different types."""
-        numbers: dict[tuple[str, ...], int] = {}
-        of_entry = [
-            numbers.setdefault(tuple(sorted(types or _ANY)), len(numbers))
-            for types in self.gazetteer.types_of(self.trie.entry, self.trie.size)
-        ]
-        return np.array(of_entry, np.int32), list(numbers)
+        types = self.gazetteer.types_of(self.trie.entry.tolist(), self.trie.size)
+        names = {each: tuple(sorted(each or _ANY)) for each in dict.fromkeys(types)}
+        number = {each: i for i, each in enumerate(dict.fromkeys(names.values()))}
+        return np.array([number[names[each]] for each in types], np.int32), list(number)
 
 
 def covered(spans: Spans, tokens: int) -> NDArray[np.bool_]:
