@@ -1,0 +1,1 @@
+"""Entities and phrases from complete, partial and distant annotation, and from a gazetteer."""

@@ -1,0 +1,101 @@
+"""A cell: one training, and what its model says of the test set."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import tagweave as tw
+from reproductions.entities.rival import trained_labels
+from reproductions.entities.rows import DEV, Setting, Way
+from reproductions.lab.cache import Cache, Result
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.load import load
+from tagweave.corpus.sentence import narrow
+from tagweave.learning.callback import Silence
+from tagweave.models.chain_predictor import ChainPredictor
+
+_DEV_SHARE = 10  # where there is no development data, every so many training sentences serve
+
+
+@dataclass(frozen=True)
+class Data:
+    """The corpora of a setting."""
+
+    train: Corpus
+    dev: Corpus
+    test: Corpus
+
+    @classmethod
+    def of(cls, setting: Setting, corpora: Path) -> Data:
+        """Read the corpora of a setting."""
+        folder = corpora / setting.folder
+        train, test = load(str(folder / setting.train)), load(str(folder / "test.txt"))
+        if setting.dev:
+            return cls(train, load(str(folder / setting.dev)), test)
+        held_out = train.with_sentences(train.sentences[::_DEV_SHARE])
+        rest = [each for at, each in enumerate(train) if at % _DEV_SHARE]
+        return cls(train.with_sentences(rest), held_out, test)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training run.
+
+    Attributes:
+        setting, way, seed: on what, how, and the seed.
+        data: the corpora of the setting.
+        clusters: gives the file of word clusters.
+    """
+
+    setting: Setting
+    way: Way
+    seed: int
+    data: Data
+    clusters: Callable[[], str]
+
+    def result(self, cache: Cache) -> Result:
+        """The result from the cache or, where it is not there, from `run`."""
+        name = f"{self.setting.title} {self.way.name} {self.seed}"
+        return cache.result(name, self._description(), self.run)
+
+    def _description(self) -> Result:
+        way = asdict(self.way)
+        way.pop("name")
+        texts = [
+            [(each.forms, each.layers) for each in part] for part in (self.data.train, self.data.dev, self.data.test)
+        ]
+        return {"data": hashlib.sha256(repr(texts).encode()).hexdigest()[:12], "way": way, "seed": self.seed}
+
+    def run(self) -> Result:
+        """Train, and label the test set: `test`, the labels of each sentence, `dev`, `iterations`, `seconds`."""
+        begin = time.process_time()
+        found = self._rival() if self.way.rival else self._own()
+        return {**found, "seconds": round(time.process_time() - begin, 1)}
+
+    def _rival(self) -> Result:
+        train, test = self.data.train, self.data.test
+        labels = [tuple(each[0] if each else "O" for each in sentence.layers[train.guideline]) for sentence in train]
+        said = trained_labels([each.forms for each in train], labels, [each.forms for each in test])
+        return {"test": [" ".join(labels) for labels in said]}
+
+    def _own(self) -> Result:
+        train, dev, way = self.data.train, self.data.dev, self.way
+        options: dict[str, Any] = {name: dev.path if value == DEV else value for name, value in way.options.items()}
+        if way.clusters:
+            options["clusters"] = [self.clusters()]
+        if way.unmarked == "unknown":
+            train = train.map(lambda each: each.with_layer(train.guideline, _marked(each.layers[train.guideline])))
+        model = tw.train(train, dev=dev, task="spans", seed=self.seed, callback=Silence(), **options).chain
+        tagger = ChainPredictor(model)
+        said = tagger.tag([replace(each, layers={}) for each in self.data.test])
+        labels = [" ".join(each[0] for each in sentence.layers[tagger.guideline] if each) for sentence in said]
+        return {"test": labels, "dev": model.about["dev_score"], "iterations": model.about["iterations"]}
+
+
+def _marked(layer: Any) -> Any:
+    return narrow(layer, lambda candidates: None if candidates == ("O",) else candidates)

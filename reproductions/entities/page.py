@@ -1,0 +1,42 @@
+"""The page of a part: a table for every setting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from reproductions.lab.page import opening, significance, table
+
+_TITLES = {
+    "full": "Entities and phrases from complete annotation",
+    "missing": "Entities from some of the entities",
+    "distant": "Entities from distant annotation",
+    "gazetteer": "Chemicals and diseases from dictionaries",
+}
+_HEAD = ["way", "options", "F, test", "P", "R", "F, dev", "iterations", "CPU s", "difference", "p"]
+
+
+def lines(found: dict[str, Any], trials: int) -> Iterator[str]:
+    """The lines of a page."""
+    yield from opening(_TITLES[found["part"]], found["command"])
+    yield "F, precision and recall of exact spans on test, in percent: the mean over seeds, and in brackets each seed. The"
+    yield "entity ratio is that of the development data, which also choose the iteration; no other setting was chosen on"
+    yield "the corpus. CPU seconds are those of a training, the reading of corpora and the tagging of the test set.\n"
+    yield from [significance(trials), "  Differences are to the first row of each table.", ""]
+    for setting in found["settings"]:
+        yield f"## {setting['title']}\n"
+        yield f"`{setting['folder']}`, `{setting['train']}`.\n"
+        yield from table(_HEAD, (_row(row) for row in setting["rows"]))
+
+
+def _row(row: dict[str, Any]) -> list[str]:
+    scores = [f"**{row['f']['mean']:.2f}** ({', '.join(f'{f:.2f}' for f in row['f']['values'])})"]
+    scores += [f"{row[name]:.2f}" for name in ("precision", "recall")]
+    scores += [
+        "-" if row["dev"] is None else f"{row['dev']:.2f}",
+        str(row["iterations"] or "-"),
+        f"{row['seconds']:.0f}",
+    ]
+    against = row["against"]
+    tested = ["", ""] if against is None else [f"{against['difference']:+.2f}", f"{against['p_all']:.4f}"]
+    return [row["name"], f"`{row['options']}`" if row["options"] else "", *scores, *tested]

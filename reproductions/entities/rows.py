@@ -1,0 +1,87 @@
+"""The rows of every table: corpora, and ways to train on them.
+
+An option `DEV` stands for the file of development data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+DEV = "DEV"
+CRFSUITE = "python-crfsuite"
+_RATIO = {"entity_ratio": DEV}
+_FOLDS = {"incomplete": "folds"}
+Unmarked = Literal["", "unknown"]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to train.
+
+    Attributes:
+        name: in the table.
+        options: of `tw.train`.
+        unmarked: what becomes of `O` in the training data.
+        clusters: whether it gets word clusters of raw text.
+        rival: whether it is python-crfsuite, with the features of its tutorial; it takes what is unknown for `O`.
+    """
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    unmarked: Unmarked = ""
+    clusters: bool = False
+    rival: bool = False
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Training data, and what is compared on them; the first way is the one that others are tested against."""
+
+    title: str
+    folder: str
+    train: str
+    ways: tuple[Way, ...]
+    dev: str = "dev.txt"
+
+
+_RIVAL = Way(CRFSUITE, rival=True)
+_FULL = (_RIVAL, Way("spans"), Way("spans, word clusters", clusters=True))
+_MISSING = (
+    Way("marginal likelihood"),
+    Way(f"{CRFSUITE}, unknown as O", rival=True),
+    Way("unknown as O", {"incomplete": "outside"}),
+    Way("unknown as O, believed 0.1", {"incomplete": "outside", "outside_confidence": 0.1}),
+    Way("entity ratio", _RATIO),
+    Way("folds", _FOLDS),
+    Way("folds, soft", {**_FOLDS, "soft": True}),
+    Way("entity ratio, then folds", {**_RATIO, **_FOLDS}),
+    Way("entity ratio, then folds, soft", {**_RATIO, **_FOLDS, "soft": True}),
+    Way("entity ratio, word clusters", _RATIO, clusters=True),
+)
+_DISTANT = (
+    Way("what is not marked as O"),
+    _RIVAL,
+    Way("unknown, entity ratio", _RATIO, "unknown"),
+    Way("unknown, entity ratio, then folds", {**_RATIO, **_FOLDS}, "unknown"),
+    Way("unknown, entity ratio, word clusters", _RATIO, "unknown", clusters=True),
+)
+_EN, _ES = "en/conll2003", "es/conll2002"
+_HALF, _FEW = "partial-r0.5-p0.9.txt", "partial-1000.txt"
+
+SETTINGS: dict[str, tuple[Setting, ...]] = {
+    "full": (
+        Setting("CoNLL-2003, English", _EN, "train.txt", _FULL),
+        Setting("CoNLL-2002, Spanish", _ES, "train.txt", _FULL),
+        Setting("CoNLL-2000, chunks", "en/conll2000", "train.txt", _FULL, dev=""),
+    ),
+    "missing": (
+        Setting("English, half of the entities, a tenth of them wrong", _EN, _HALF, _MISSING),
+        Setting("English, the first 1,000 entities", _EN, _FEW, _MISSING),
+        Setting("Spanish, half of the entities, a tenth of them wrong", _ES, _HALF, _MISSING),
+        Setting("Spanish, the first 1,000 entities", _ES, _FEW, _MISSING),
+    ),
+    "distant": (Setting("Wikigold, marked by a knowledge base", "en/wikigold", "distant.txt", _DISTANT),),
+}
+"""The settings of every part."""

@@ -1,0 +1,116 @@
+"""Entities from what there is: `python -m reproductions entities`.
+
+See README.md in the folder above.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tagweave as tw
+from reproductions.entities.cell import Cell, Data
+from reproductions.entities.page import lines
+from reproductions.entities.rows import SETTINGS, Setting, Way
+from reproductions.lab.cache import Cache, Result
+from reproductions.lab.comparison import TRIALS, Measured, compare
+from reproductions.lab.corpora import ROOT, all_corpora
+from reproductions.lab.page import write_page
+from tagweave.corpus.corpus import Corpus
+from tagweave.evaluation.score import f_of_counts
+from tagweave.evaluation.spans import SpanScores, span_scores
+
+_RAW = {
+    "en": ("en/conll2003/train.txt", "en/wikigold/distant.txt", "en/conll2000/train.txt", "en/bc5cdr/raw.txt"),
+    "es": ("es/conll2002/train.txt",),
+}
+"""The texts whose words are clustered; their labels are not looked at."""
+CLASSES = 256
+
+
+def main(words: Sequence[str]) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m reproductions entities", description=__doc__)
+    parser.add_argument("--only", action="append", choices=SETTINGS, help="a part (repeatable; default: all)")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--cache", type=Path, default=Path("entities") / "cache", help="of finished trainings")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results", help="folder of the pages")
+    parser.add_argument("--sentences", type=int, help="of every corpus, to see that it works")
+    options = parser.parse_args(words)
+    for part in options.only or SETTINGS:
+        found = {
+            "part": part,
+            "command": f"python -m reproductions entities --only {part} --seeds {options.seeds}",
+            "settings": [
+                _summary(each, options.seeds, Cache(options.cache), options.sentences) for each in SETTINGS[part]
+            ],
+        }
+        write_page(options.out, f"entities-{part}", found, lines(found, TRIALS))
+
+
+def _summary(setting: Setting, seeds: int, results: Cache, sentences: int | None) -> Result:
+    data = Data.of(setting, all_corpora())
+    if sentences:
+        data = Data(*(part.with_sentences(part.sentences[:sentences]) for part in (data.train, data.dev, data.test)))
+    rows: list[Result] = []
+    first: Measured | None = None
+    for way in setting.ways:
+        row, measured = _row(setting, way, seeds, data, results)
+        row["against"] = None if first is None else compare(first, measured)
+        first = first or measured
+        rows.append(row)
+        print(setting.title, way.name, f"{row['f']['mean']:.2f}", file=sys.stderr, flush=True)
+    return {"title": setting.title, "folder": setting.folder, "train": setting.train, "rows": rows}
+
+
+def _row(setting: Setting, way: Way, seeds: int, data: Data, results: Cache) -> tuple[Result, Measured]:
+    def clusters() -> str:
+        return word_clusters(setting.folder[:2], results.folder)
+
+    found = [Cell(setting, way, seed, data, clusters).result(results) for seed in range(1 if way.rival else seeds)]
+    found *= seeds if way.rival else 1  # it draws nothing
+    scores = [span_scores(data.test, _said(data.test, each["test"])) for each in found]
+    measured = Measured(np.stack([each.counts for each in scores]), f_of_counts)
+    return {"name": way.name, "options": _words(way), **_numbers(found, scores), "f": measured.to_json()}, measured
+
+
+def _numbers(found: Sequence[Result], scores: Sequence[SpanScores]) -> dict[str, Any]:
+    dev = [each["dev"] for each in found if "dev" in each]
+    iterations = [each["iterations"] for each in found if "iterations" in each]
+    return {
+        "precision": 100 * float(np.mean([each.spans.precision for each in scores])),
+        "recall": 100 * float(np.mean([each.spans.recall for each in scores])),
+        "dev": 100 * float(np.mean(dev)) if dev else None,
+        "iterations": round(float(np.mean(iterations))) if iterations else None,
+        "seconds": float(np.mean([each["seconds"] for each in found])),
+    }
+
+
+def _said(test: Corpus, labels: Sequence[str]) -> Corpus:
+    """The test set under the labels of a model."""
+    pairs = zip(test, labels, strict=True)
+    return test.with_sentences(each.with_layer(test.guideline, [(y,) for y in own.split()]) for each, own in pairs)
+
+
+def _words(way: Way) -> str:
+    """The options as on the command line."""
+    words = [
+        f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}") for name, value in way.options.items()
+    ]
+    return " ".join([*words, *(["--clusters FILE"] if way.clusters else [])])
+
+
+@cache
+def word_clusters(language: str, folder: Path) -> str:
+    """The file of word clusters of a language, which is made if it is not there."""
+    path = folder / f"{language}-{CLASSES}.clusters"
+    if not path.exists():
+        texts = [str(all_corpora() / name) for name in _RAW[language]]
+        tw.harvest_clusters_files(texts, path, classes=CLASSES)
+    return str(path)
