@@ -19,8 +19,8 @@ _HEAD = ["way", "options", "F, test", "P", "R", "F, dev", "iterations", "CPU s",
 def lines(found: dict[str, Any], trials: int) -> Iterator[str]:
     """The lines of a page."""
     yield from opening(_TITLES[found["part"]], found["command"])
-    yield "F, precision and recall of exact spans on test, in percent: the mean over seeds, and in brackets each seed. The"
-    yield "entity ratio is that of the development data, which also choose the iteration; no other setting was chosen on"
+    yield "F, precision and recall of exact spans on test, in percent: the mean over seeds, in brackets each seed. The"
+    yield "entity ratio is that of the development data, which also choose the iteration; nothing else was chosen on"
     yield "the corpus. CPU seconds are those of a training, the reading of corpora and the tagging of the test set.\n"
     yield from [significance(trials), "  Differences are to the first row of each table.", ""]
     for setting in found["settings"]:

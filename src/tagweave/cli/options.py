@@ -11,8 +11,12 @@ Corpora = Annotated[
 ]
 ModelOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="MODEL", help="The file of the model.")]
 TaskName = Annotated[
-    str,
-    typer.Option(metavar="tag|segment|segtag|spans|parse", help="The task of the model.", rich_help_panel="Corpora"),
+    str | None,
+    typer.Option(
+        metavar="tag|segment|segtag|spans|parse",
+        help="The task of the model; by default tag, or spans if the labels of TRAIN are like B-PER I-PER O.",
+        rich_help_panel="Corpora",
+    ),
 ]
 Method = Annotated[
     str | None,

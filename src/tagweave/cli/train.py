@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def train(
     corpora: options.Corpora = None,
     model: options.ModelOutput = None,
-    task: options.TaskName = "tag",
+    task: options.TaskName = None,
     method: options.Method = None,
     source: options.Source = None,
     dev: options.Dev = None,
@@ -72,6 +72,7 @@ def train(
     """
     from tagweave.front.plans import resolve, train_plan
     from tagweave.training.again import on_corpora, plan_in, plan_of_file
+    from tagweave.training.guess import guessed_task
     from tagweave.training.plan import FileReference, TrainingPlan
     from tagweave.training.plan_parts import learner_settings, template_texts
 
@@ -80,6 +81,7 @@ def train(
         _check_alone(locals(), of_methods, "plan" if plan else "like")
         chosen = plan_in(plan) if plan else on_corpora(plan_of_file(like or ""), *own.values())
     else:
+        task = task or (guessed_task(corpora[0], format, say) if corpora else "tag")
         chosen = TrainingPlan(
             **own,
             task=task,

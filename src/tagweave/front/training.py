@@ -29,7 +29,7 @@ def train(
     target: Source | Sequence[Source],
     sources: Source | Sequence[Source] = (),
     dev: Source | None = None,
-    task: str = "tag",
+    task: str | None = None,
     method: str | None = None,
     weights: Sequence[float] | None = None,
     sample: Sequence[int | str] | None = None,
@@ -46,7 +46,8 @@ def train(
         sources: corpora of other guidelines, or more of the target's.
         dev: the corpus that selects the best iteration. With it, a model that learned from sources is compared with
             one of the target alone, and the better one is returned.
-        task: `tag` (words), `segment`, `segtag` (both) or `parse` (trees).
+        task: `tag` (words), `segment`, `segtag` (both), `spans` (entities, phrases) or `parse` (trees); by default
+            `tag`, or `spans` if the labels of the first corpus are like `B-PER I-PER O`.
         method: how to combine corpora; with sources of another guideline by default `coupled` (parsers: `stacked`).
         weights: how often a sentence of each corpus counts, the target's first.
         sample: how many sentences of each corpus an iteration visits, or `"all"`.
@@ -67,10 +68,14 @@ def train(
     """
     from tagweave.learning.progress import Lines
     from tagweave.learning.run import Run
+    from tagweave.training.guess import guessed_task
     from tagweave.training.sharded_job import opened_job
     from tagweave.training.train import train as carry_out
 
     targets, others = _several(target), _several(sources)
+    tell = say if callback is None else _silent
+    if task is None:
+        task = guessed_task(targets[0] if isinstance(targets[0], Corpus) else fspath(targets[0]), None, tell)
     corpora = None if cluster else _loaded([*targets, *others], dev, task)
     references = _references(corpora.training if corpora else [*targets, *others], weights, sample)
     plan = TrainingPlan(
@@ -81,13 +86,17 @@ def train(
         method=method,
         **_fields(settings),
     )
-    run = Run(callback=callback or Lines(sys.stderr), tell=say if callback is None else lambda line: None)
+    run = Run(callback=callback or Lines(sys.stderr), tell=tell)
     run = run if cancel is None else replace(run, cancel=cancel)
     with opened_job(plan, run, cluster, workers, corpora and _weighted(corpora, references)) as job:
         training = carry_out(job)
     if training.outcome.interrupted and not training.outcome.iterations:
         raise KeyboardInterrupt
     return of_training(training)
+
+
+def _silent(line: str) -> None:
+    """Tell nobody."""
 
 
 def _several(corpora: Source | Sequence[Source]) -> list[Source]:

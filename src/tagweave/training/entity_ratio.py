@@ -30,7 +30,7 @@ class EntityRatio:
 
     target: float
     margin: float = 0.02
-    weight: float = 1.0
+    weight: float = 0.1
 
     def penalty(self, names: Sequence[str]) -> LabelShare:
         """The penalty on labels of these names."""

@@ -37,7 +37,7 @@ class SingleOptions(Options):
     ratio_margin: float = option(
         0.02, "How far the expected share may be from --entity-ratio at no cost.", "SHARE", 0, 1, structure=CHAIN
     )
-    ratio_weight: float = option(1.0, "How much a token beyond the margin costs.", "WEIGHT", 0, structure=CHAIN)
+    ratio_weight: float = option(0.1, "How much a token beyond the margin costs.", "WEIGHT", 0, structure=CHAIN)
     outside_confidence: float = option(
         1.0, "With --incomplete outside, how far O is believed where nothing is known.", "P", 0, 1, structure=CHAIN
     )
