@@ -11,7 +11,7 @@ from typing import Any
 
 import tagweave as tw
 from reproductions.entities.rival import trained_labels
-from reproductions.entities.rows import DEV, Setting, Way
+from reproductions.entities.rows import DEV, QUICK, Setting, Way
 from reproductions.lab.cache import Cache, Result
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
@@ -69,7 +69,12 @@ class Cell:
         texts = [
             [(each.forms, each.layers) for each in part] for part in (self.data.train, self.data.dev, self.data.test)
         ]
-        return {"data": hashlib.sha256(repr(texts).encode()).hexdigest()[:12], "way": way, "seed": self.seed}
+        return {
+            "data": hashlib.sha256(repr(texts).encode()).hexdigest()[:12],
+            "way": way,
+            "patient": self.setting.patient,
+            "seed": self.seed,
+        }
 
     def run(self) -> Result:
         """Train, and label the test set: `test`, the labels of each sentence, `dev`, `iterations`, `seconds`."""
@@ -85,7 +90,8 @@ class Cell:
 
     def _own(self) -> Result:
         train, dev, way = self.data.train, self.data.dev, self.way
-        options: dict[str, Any] = {name: dev.path if value == DEV else value for name, value in way.options.items()}
+        options: dict[str, Any] = {} if self.setting.patient else {**QUICK}
+        options |= {name: dev.path if value == DEV else value for name, value in way.options.items()}
         if way.clusters:
             options["clusters"] = [self.clusters()]
         if way.unmarked == "unknown":
