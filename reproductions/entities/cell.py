@@ -72,7 +72,6 @@ class Cell:
         return {
             "data": hashlib.sha256(repr(texts).encode()).hexdigest()[:12],
             "way": way,
-            "patient": self.setting.patient,
             "seed": self.seed,
         }
 
@@ -90,8 +89,8 @@ class Cell:
 
     def _own(self) -> Result:
         train, dev, way = self.data.train, self.data.dev, self.way
-        options: dict[str, Any] = {} if self.setting.patient else {**QUICK}
-        options |= {name: dev.path if value == DEV else value for name, value in way.options.items()}
+        own = {name: dev.path if value == DEV else value for name, value in way.options.items()}
+        options: dict[str, Any] = {**QUICK, **own}
         if way.clusters:
             options["clusters"] = [self.clusters()]
         if way.unmarked == "unknown":
