@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,12 @@ def test_a_model_asks_and_the_next_one_learns(run: Run, files: Path) -> None:
     assert people(store, files / "new.conll") == 6
     tagger = load_model(str(first), 1).under(())
     plan = training_plan(url, tagger, [str(files / "known.conll")], str(files / "models"))
+    plan = replace(plan, dev=str(files / "new.conll"), corpus=str(files / "more.conll"), share=1.0)
+    write(files / "more.conll", rows(("Grace|B-PER sings|O", "Hopper|B-PER rains|O"), known=False))
     model = retraining.retrain(store, plan)
     assert model is not None
+    assert model.accuracy == 1.0  # F of spans, of sentences that were answered
+    assert len(store.tasks(Status.OPEN)) == 2
     annotated = Path(model.path).with_suffix(".columns").read_text("utf-8")
     assert annotated.splitlines()[:4] == [
         "# columns = form column2 ner",
