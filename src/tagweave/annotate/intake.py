@@ -33,7 +33,7 @@ def put_uncertain(
     """Add tasks for the least certain tokens of a corpus of words (`selection.least_certain`).
 
     Tokens that have one label under the tagger's guideline are left out. If the labels of the tagger code spans, the
-    tasks ask for the spans of the least certain sentences instead (`span_tasks.tasks`).
+    tasks ask for the spans of sentences instead, which are drawn by its uncertainty (`span_tasks.tasks`).
 
     Args:
         store: where the tasks go.

@@ -52,8 +52,8 @@ def import_corpus(
     """Put sentences into the store as questions for annotators.
 
     With MODEL, the questions are about its least certain tokens, or, if its labels code spans (B-PER, I-PER, O), about
-    the spans in its least certain sentences. Without, they are about tokens that are ambiguous in CORPUS, or with
-    --spans about the spans in sentences that CORPUS leaves open.
+    the spans in sentences drawn by its uncertainty. Without, they are about tokens that are ambiguous in CORPUS, or,
+    with --spans, about the spans in sentences that CORPUS leaves open.
     """
     from tagweave.corpus.load import load
     from tagweave.harvest.lexicon import read
