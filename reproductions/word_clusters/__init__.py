@@ -1,0 +1,1 @@
+"""Word clusters from raw text as features of small corpora."""
