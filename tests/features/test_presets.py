@@ -211,6 +211,7 @@ def test_presets_agree_with_the_naive_twin(preset: str) -> None:
 def test_the_number_of_templates_is_that_of_the_tables() -> None:
     assert {name: len(preset.parsed) for name, preset in PRESETS.items()} == {
         "words": 20,
+        "spans": 42,
         "characters": 22,
         "characters-lexicon": 31,
         "li-2015": 20,  # 14 rows, of which prefix and suffix count four times
