@@ -78,3 +78,13 @@ def test_markup(options: dict[str, Any]) -> None:
     counts = tw.harvest_markup_files(["page.md"], "by-files.kytea", **options)
     assert Path("by-files.kytea").read_bytes() == written
     assert counts.pages == 1 and counts.written == written.count(b"\n") <= counts.sentences
+
+
+@pytest.mark.parametrize("options", [{}, {"classes": 3, "minimum_count": 2}])
+def test_clusters(options: dict[str, Any]) -> None:
+    lines = ["the dog sleeps and the cat eats", "a cat sleeps", "a dog eats and the dog sleeps"]
+    Path("words.seg").write_text("\n".join(lines) + "\n", "utf-8")
+    written = by_command("clusters", "words.seg", **options).decode()
+    made = tw.harvest_clusters_files("words.seg", "by-files.paths", **options)
+    assert tw.harvest_clusters(lines, **options) == made
+    assert Path("by-files.paths").read_text("utf-8") == written and written.count("\n") == len(made)
