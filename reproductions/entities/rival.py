@@ -1,4 +1,4 @@
-"""python-crfsuite with the features of its tutorial on named entities, which many people start from."""
+"""python-crfsuite with the features of the usual tutorial on named entities, which many people start from."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 Labels = tuple[str, ...]
 
-PARAMETERS = {"c1": 1.0, "c2": 1e-3, "max_iterations": 50, "feature.possible_transitions": True}
-"""Those of the tutorial."""
+PARAMETERS = {"c1": 0.1, "c2": 0.1, "max_iterations": 100, "feature.possible_transitions": True}
+"""Those of the tutorial of sklearn-crfsuite, which give higher scores than those of python-crfsuite's own."""
 
 
 def features(words: Sequence[str], at: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tagweave.features.presets import PRESETS
+from tagweave.features.presets import PRESETS, USUAL
 from tagweave.learning.lbfgs import LBFGS
 from tagweave.training.recipe import LEARNERS, Recipe
 from tagweave.training.task import TASKS, Task
@@ -47,15 +47,15 @@ def test_features_by_the_number_of_labels() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_preset_for_every_task(task: str) -> None:
-    expected = PRESETS["words" if task == "tag" else "characters"]
-    assert Recipe(Task(task)).chosen_templates() is expected
+    assert Recipe(Task(task)).chosen_templates() is PRESETS[USUAL[task]]
     assert Recipe(Task(task), PRESETS["jiang-2015"]).chosen_templates() is PRESETS["jiang-2015"]
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_recipe_can_be_told_and_read_again(task: str) -> None:
-    recipe = Recipe(Task(task, "BI"), learner="sgd", settings={"c2": 0.5}, minimum_count=3)
+    coding = {"tag": "", "spans": "IOB1"}.get(task, "BI")
+    recipe = Recipe(Task(task, coding), learner="sgd", settings={"c2": 0.5}, minimum_count=3)
     told = json.loads(json.dumps(recipe.to_json()))
-    assert told["task"] == {"name": task, "coding": "BI"}
+    assert told["task"] == {"name": task, "coding": coding}
     assert told["templates"] == list(recipe.chosen_templates().texts)
     assert (told["learner"], told["settings"], told["minimum_count"]) == ("sgd", {"c2": 0.5}, 3)

@@ -14,9 +14,10 @@ from tagweave.corpus.load import save
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
 from tagweave.learning.callback import Silence
+from tagweave.training.belief import believed, outside_elsewhere
 from tagweave.training.entity_ratio import EntityRatio
 from tagweave.training.errors import PlanError
-from tagweave.training.fold_completion import FoldCompletion, completed, outside_elsewhere
+from tagweave.training.fold_completion import FoldCompletion, completed
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
 
@@ -61,12 +62,20 @@ def test_unknown_as_outside_with_a_confidence() -> None:
     assert doubtful.confidence == (0.4, 0.4, 0.4, 1.0, 0.4)
 
 
+def test_labels_of_spans_and_outside_are_believed_apart() -> None:
+    [doubted] = believed([corpus(6, ("O",))], 0.9, 0.2)
+    assert doubted[0].confidence == (0.2, 0.2, 0.2, 0.9, 0.2)
+    [unknown] = believed([corpus(6, None)], 0.9, 0.2)
+    assert unknown[0].confidence == (1, 1, 1, 0.9, 1)
+
+
 @pytest.mark.parametrize(
     "options",
     [
         {"incomplete": "outside"},
         {"incomplete": "outside", "outside_confidence": 0.5},
         {"incomplete": "folds", "soft": True},
+        {"incomplete": "outside", "outside_confidence": 0.1, "span_confidence": 0.9, "entity_ratio": "0.2"},
         {"entity_ratio": "0.2"},
         {"entity_ratio": "0.2", "incomplete": "folds"},
     ],

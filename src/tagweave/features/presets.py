@@ -113,6 +113,8 @@ PRESETS: dict[str, Templates] = {
     ),
 }
 """The presets; those of papers have the papers' short names."""
+USUAL = {"tag": "words", "spans": "spans", "segment": "characters", "segtag": "characters"}
+"""The preset of each task."""
 
 # liu-2014, 5.1.3, and the same for both neighbours: 0.7 points of F better on ZX dev
 _WORDS_OF_LEXICON = tuple(text for column in LEXICON_COLUMNS for text in _grams(column, (-1,), (0,), (1,)))

@@ -14,11 +14,11 @@ import numpy as np
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Sentence
-from tagweave.features.evidence import OUTSIDE
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import labels_of
+from tagweave.training.belief import outside_elsewhere
 from tagweave.training.jackknife import jackknifed
 from tagweave.training.recipe import Recipe
 
@@ -65,21 +65,6 @@ def completed(
         pairs = zip(corpora, answered, strict=True)
         current = [_relabelled(corpus, [each.columns[_COLUMN] for each in labels]) for corpus, labels in pairs]
     return current
-
-
-def outside_elsewhere(corpus: Corpus, confidence: float = 1.0) -> Corpus:
-    """The corpus with `O` at unknown positions, believed with a confidence."""
-
-    def step(sentence: Sentence) -> Sentence:
-        layer = sentence.layers.get(corpus.guideline, (None,) * len(sentence))
-        filled = sentence.with_layer(corpus.guideline, [(OUTSIDE,) if each is None else each for each in layer])
-        if confidence == 1:
-            return filled
-        own = sentence.confidence or (1.0,) * len(sentence)
-        known = zip(own, layer, strict=True)
-        return replace(filled, confidence=tuple(confidence if each is None else given for given, each in known))
-
-    return corpus.map(step)
 
 
 def best(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:

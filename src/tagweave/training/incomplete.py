@@ -37,9 +37,10 @@ from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names, is_wildcard
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.training.belief import outside_elsewhere
 from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit_problem, prepare
-from tagweave.training.fold_completion import FoldCompletion, completed, outside_elsewhere
+from tagweave.training.fold_completion import FoldCompletion, completed
 from tagweave.training.recipe import Recipe
 from tagweave.training.strategies import STRATEGIES
 from tagweave.training.task import SPANS, TAGS, Task, segmentation_name

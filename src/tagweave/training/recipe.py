@@ -12,7 +12,7 @@ from tagweave.features.gazetteer import GazetteerColumns
 from tagweave.features.index import FeatureIndex
 from tagweave.features.lexicon import LexiconColumns
 from tagweave.features.lookups import NOTHING, Lookups
-from tagweave.features.presets import PRESETS
+from tagweave.features.presets import PRESETS, USUAL
 from tagweave.features.templates import Templates
 from tagweave.learning.conjugate import ConjugateGradient
 from tagweave.learning.lbfgs import LBFGS
@@ -99,8 +99,7 @@ class Recipe:
 
     def chosen_templates(self) -> Templates:
         """The templates, or the task's preset."""
-        preset = "characters" if self.task.of_characters else "spans" if self.task.name == "spans" else "words"
-        return self.templates or PRESETS[preset]
+        return self.templates or PRESETS[USUAL[self.task.name]]
 
     def encoder(self, lookups: Lookups = NOTHING, index: FeatureIndex | None = None) -> TemplateEncoder:
         """An encoder of the templates with what they look up; without an index, an empty one.

@@ -160,7 +160,7 @@ def _options(plan: TrainingPlan) -> Options | Mapping[str, Any]:
 def _templates(plan: TrainingPlan) -> tuple[str, ...]:
     """The templates of a plan, parsed now to report a mistake before minutes of loading."""
     from tagweave.features.arc_templates import ArcTemplates
-    from tagweave.features.presets import PRESETS
+    from tagweave.features.presets import PRESETS, USUAL
     from tagweave.features.templates import Templates
 
     if STRUCTURES[plan.task] == TREE:
@@ -168,10 +168,10 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
             _ = ArcTemplates(plan.templates).parsed
         return plan.templates
     if not plan.templates:
-        characters = "characters-lexicon" if plan.lexicons else "characters"
+        preset = f"{USUAL[plan.task]}-lexicon" if plan.lexicons else USUAL[plan.task]
         given = {"gazetteer": plan.gazetteers, "clusters": plan.clusters}
         looked_up = (text for name, files in given.items() if files for text in PRESETS[name].texts)
-        return (*PRESETS[{"tag": "words", "spans": "spans"}.get(plan.task, characters)].texts, *looked_up)
+        return (*PRESETS[preset].texts, *looked_up)
     chosen = Templates(plan.templates)
     chosen.check_lexicon(bool(plan.lexicons))
     chosen.check_gazetteer(bool(plan.gazetteers))

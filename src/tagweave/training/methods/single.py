@@ -38,8 +38,11 @@ class SingleOptions(Options):
         0.02, "How far the expected share may be from --entity-ratio at no cost.", "SHARE", 0, 1, structure=CHAIN
     )
     ratio_weight: float = option(0.1, "How much a token beyond the margin costs.", "WEIGHT", 0, structure=CHAIN)
+    span_confidence: float = option(
+        1.0, "How far labels of spans are believed: distant annotation is often wrong.", "P", 0, 1, structure=CHAIN
+    )
     outside_confidence: float = option(
-        1.0, "With --incomplete outside, how far O is believed where nothing is known.", "P", 0, 1, structure=CHAIN
+        1.0, "How far O is believed, also where --incomplete outside puts it.", "P", 0, 1, structure=CHAIN
     )
     completion_folds: int = option(_FOLDS, "With --incomplete folds, the number of folds.", "N", 2, structure=CHAIN)
     completion_rounds: int = option(
@@ -64,6 +67,7 @@ def _fit(job: Job[Any]) -> Any:
     options = job.options(SingleOptions)
     if options == SingleOptions():
         return job.fit(job.data.corpora)
+    from tagweave.training.belief import believed
     from tagweave.training.chain_job import ChainJob
     from tagweave.training.entity_ratio import ratio_from
     from tagweave.training.errors import as_plan_error
@@ -75,9 +79,10 @@ def _fit(job: Job[Any]) -> Any:
     with as_plan_error():
         recipe = replace(job.recipe, ratio=ratio)
     seed = job.plan.seed
+    given = believed(job.data.corpora, options.span_confidence, options.outside_confidence)
     corpora, recipe = treated(
         options.incomplete,
-        job.data.corpora,
+        given,
         recipe,
         job.dev,
         job.run,
