@@ -84,7 +84,7 @@ class Cell:
     def _rival(self) -> Result:
         train, test = self.data.train, self.data.test
         labels = [tuple(each[0] if each else "O" for each in sentence.layers[train.guideline]) for sentence in train]
-        said = trained_labels([each.forms for each in train], labels, [each.forms for each in test])
+        said = trained_labels(train.sentences, labels, test.sentences)
         return {"test": [" ".join(labels) for labels in said]}
 
     def _own(self) -> Result:

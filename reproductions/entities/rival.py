@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tagweave.corpus.sentence import Sentence
+
 Labels = tuple[str, ...]
+POS = "column2"
 
 PARAMETERS = {"c1": 0.1, "c2": 0.1, "max_iterations": 100, "feature.possible_transitions": True}
 """Those of the tutorial of sklearn-crfsuite, which give higher scores than those of python-crfsuite's own."""
 
 
-def features(words: Sequence[str], at: int) -> list[str]:
-    """The features of a word: its form, endings and case, and those of its neighbours."""
-    found = ["bias", *_of_word(words[at], ""), f"end3={words[at][-3:]}", f"end2={words[at][-2:]}"]
-    found += [f"digits={words[at].isdigit()}"]
-    found += _of_word(words[at - 1], "-1:") if at else ["first"]
-    return found + (_of_word(words[at + 1], "+1:") if at + 1 < len(words) else ["last"])
+def features(sentence: Sentence, at: int) -> list[str]:
+    """The features of a word: its form, endings, case and part of speech if there is one, and those of neighbours."""
+    word = sentence.forms[at]
+    found = ["bias", *_of_word(sentence, at, ""), f"end3={word[-3:]}", f"end2={word[-2:]}", f"digits={word.isdigit()}"]
+    found += _of_word(sentence, at - 1, "-1:") if at else ["first"]
+    return [*found, *(_of_word(sentence, at + 1, "+1:") if at + 1 < len(sentence) else ["last"])]
 
 
-def _of_word(word: str, place: str) -> list[str]:
-    return [f"{place}lower={word.lower()}", f"{place}title={word.istitle()}", f"{place}upper={word.isupper()}"]
+def _of_word(sentence: Sentence, at: int, place: str) -> Iterator[str]:
+    word = sentence.forms[at]
+    yield from (f"{place}lower={word.lower()}", f"{place}title={word.istitle()}", f"{place}upper={word.isupper()}")
+    if POS in sentence.columns:
+        pos = sentence.columns[POS][at]
+        yield from (f"{place}pos={pos}", f"{place}pos2={pos[:2]}")
 
 
-def trained_labels(
-    texts: Sequence[Sequence[str]], labels: Sequence[Labels], test: Sequence[Sequence[str]]
-) -> list[Labels]:
-    """The labels that a model trained on texts and labels gives to other texts."""
+def trained_labels(train: Sequence[Sentence], labels: Sequence[Labels], test: Sequence[Sentence]) -> list[Labels]:
+    """The labels that a model trained on sentences and labels gives to other sentences."""
     import pycrfsuite
 
     trainer = pycrfsuite.Trainer(verbose=False)
-    for words, own in zip(texts, labels, strict=True):
-        trainer.append([features(words, at) for at in range(len(words))], own)
+    for sentence, own in zip(train, labels, strict=True):
+        trainer.append([features(sentence, at) for at in range(len(sentence))], own)
     trainer.set_params(PARAMETERS)
     with tempfile.TemporaryDirectory() as folder:
         model = str(Path(folder) / "model")
         trainer.train(model)
         tagger = pycrfsuite.Tagger()
         tagger.open(model)
-        return [tuple(tagger.tag([features(words, at) for at in range(len(words))])) for words in test]
+        return [tuple(tagger.tag([features(each, at) for at in range(len(each))])) for each in test]

@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from reproductions.entities.rival import POS
+from tagweave.features.presets import PRESETS
+
 DEV = "DEV"
 CRFSUITE = "python-crfsuite"
 _RATIO = {"entity_ratio": DEV}
@@ -50,24 +53,39 @@ class Setting:
 
 _RIVAL = Way(CRFSUITE, rival=True)
 _FULL = (_RIVAL, Way("spans"), Way("spans, word clusters", clusters=True))
+_POS = {
+    "templates": (
+        *PRESETS["spans"].texts,
+        *(f"user:{POS}[{at}]" for at in range(-2, 3)),
+        *(f"user:{POS}[{at}] user:{POS}[{at + 1}]" for at in range(-2, 2)),
+        *(f"user:{POS}[{at}] user:{POS}[{at + 1}] user:{POS}[{at + 2}]" for at in range(-2, 1)),
+        *(f"normal[{at}] user:{POS}[{at}]" for at in (-1, 0, 1)),
+    )
+}
+_CHUNKS = (_RIVAL, Way("spans, parts of speech", _POS), Way("spans, words alone"))
 _MISSING = (
     Way("marginal likelihood"),
     Way(f"{CRFSUITE}, unknown as O", rival=True),
     Way("unknown as O", {"incomplete": "outside"}),
     Way("unknown as O, believed 0.1", {"incomplete": "outside", "outside_confidence": 0.1}),
     Way("entity ratio", _RATIO),
+    Way("entity ratio, spans believed 0.9", {**_RATIO, "span_confidence": 0.9}),
     Way("folds", _FOLDS),
     Way("folds, soft", {**_FOLDS, "soft": True}),
     Way("entity ratio, then folds", {**_RATIO, **_FOLDS}),
     Way("entity ratio, then folds, soft", {**_RATIO, **_FOLDS, "soft": True}),
-    Way("entity ratio, word clusters", _RATIO, clusters=True),
+    Way("entity ratio, spans believed 0.9, word clusters", {**_RATIO, "span_confidence": 0.9}, clusters=True),
 )
+_DOUBT = {"span_confidence": 0.7, "outside_confidence": 0.1}
 _DISTANT = (
     Way("what is not marked as O"),
     _RIVAL,
+    Way("O believed 0.1, spans 0.7", _DOUBT),
     Way("unknown, entity ratio", _RATIO, "unknown"),
-    Way("unknown, entity ratio, then folds", {**_RATIO, **_FOLDS}, "unknown"),
-    Way("unknown, entity ratio, word clusters", _RATIO, "unknown", clusters=True),
+    Way("O believed 0.1, spans 0.7, entity ratio", {**_DOUBT, **_RATIO}),
+    Way("O believed 0.1, spans 0.7, entity ratio, then folds", {**_DOUBT, **_RATIO, **_FOLDS}),
+    Way("word clusters", clusters=True),
+    Way("O believed 0.1, spans 0.7, entity ratio, word clusters", {**_DOUBT, **_RATIO}, clusters=True),
 )
 _SHORT = tuple(
     way
@@ -81,7 +99,7 @@ SETTINGS: dict[str, tuple[Setting, ...]] = {
     "full": (
         Setting("CoNLL-2003, English", _EN, "train.txt", _FULL),
         Setting("CoNLL-2002, Spanish", _ES, "train.txt", _FULL),
-        Setting("CoNLL-2000, chunks", "en/conll2000", "train.txt", _FULL, dev=""),
+        Setting("CoNLL-2000, chunks", "en/conll2000", "train.txt", _CHUNKS, dev=""),
     ),
     "missing": (
         Setting("English, half of the entities, a tenth of them wrong", _EN, _HALF, _MISSING),

@@ -17,6 +17,7 @@ import numpy as np
 import tagweave as tw
 from reproductions.entities.cell import Cell, Data
 from reproductions.entities.page import lines
+from reproductions.entities.rival import POS
 from reproductions.entities.rows import SETTINGS, Setting, Way
 from reproductions.lab.cache import Cache, Result
 from reproductions.lab.comparison import TRIALS, Measured, compare
@@ -27,7 +28,10 @@ from tagweave.evaluation.score import f_of_counts
 from tagweave.evaluation.spans import SpanScores, span_scores
 
 _RAW = {
-    "en": ("en/conll2003/train.txt", "en/wikigold/distant.txt", "en/conll2000/train.txt", "en/bc5cdr/raw.txt"),
+    "en": (
+        *("en/conll2003/train.txt", "en/wikigold/distant.txt", "en/conll2000/train.txt", "en/bc5cdr/raw.txt"),
+        *("en/brown/train.txt", "en/wsj/train.txt", "en/ewt/train.conllu"),
+    ),
     "es": ("es/conll2002/train.txt",),
 }
 """The texts whose words are clustered; their labels are not looked at."""
@@ -100,10 +104,14 @@ def _said(test: Corpus, labels: Sequence[str]) -> Corpus:
 
 def _words(way: Way) -> str:
     """The options as on the command line."""
-    words = [
-        f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}") for name, value in way.options.items()
-    ]
+    words = [_option(name, value) for name, value in way.options.items()]
     return " ".join([*words, *(["--clusters FILE"] if way.clusters else [])])
+
+
+def _option(name: str, value: Any) -> str:
+    if name == "templates":
+        return f"--preset spans --template 'user:{POS}[0]' ..."
+    return f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}")
 
 
 @cache
