@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,10 +17,11 @@ from reproductions.entities.rows import DEV, QUICK, Setting, Way
 from reproductions.lab.cache import Cache, Result
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.corpus.sentence import narrow
+from tagweave.corpus.sentence import Layer, narrow
 from tagweave.learning.callback import Silence
 from tagweave.models.chain_predictor import ChainPredictor
 
+STOPPED = 100
 _DEV_SHARE = 10  # where there is no development data, every so many training sentences serve
 
 
@@ -49,6 +52,7 @@ class Cell:
     Attributes:
         setting, way, seed: on what, how, and the seed.
         data: the corpora of the setting.
+        folder: their folder.
         clusters: gives the file of word clusters.
     """
 
@@ -56,6 +60,7 @@ class Cell:
     way: Way
     seed: int
     data: Data
+    folder: Path
     clusters: Callable[[], str]
 
     def result(self, cache: Cache) -> Result:
@@ -78,7 +83,7 @@ class Cell:
     def run(self) -> Result:
         """Train, and label the test set: `test`, the labels of each sentence, `dev`, `iterations`, `seconds`."""
         begin = time.process_time()
-        found = self._rival() if self.way.rival else self._own()
+        found = self._rival() if self.way.rival else self._own() if self.way.learns else self._matched()
         return {**found, "seconds": round(time.process_time() - begin, 1)}
 
     def _rival(self) -> Result:
@@ -87,8 +92,28 @@ class Cell:
         said = trained_labels(train.sentences, labels, test.sentences)
         return {"test": [" ".join(labels) for labels in said]}
 
+    def _matched(self) -> Result:
+        test = self._harvested(self.data.test)
+        said = [
+            tuple(each[0] if each and len(each) == 1 and "*" not in each[0] else "O" for each in layer)
+            for layer in test
+        ]
+        return {"test": [" ".join(labels) for labels in said]}
+
+    def _harvested(self, corpus: Corpus) -> list[Layer]:
+        """The labels that the dictionaries of the folder give to a corpus."""
+        lists = [path.read_text(encoding="utf-8").splitlines() for path in sorted(self.folder.glob("dictionary-*.tsv"))]
+        with tempfile.TemporaryDirectory() as folder:
+            stop = Path(folder) / "stop.txt"
+            stop.write_text("\n".join(frequent(self.data.train)), encoding="utf-8")
+            found = tw.harvest_gazetteer(corpus, *lists, stop=stop, **self.way.dictionary)
+        return [sentence.layers[found.guideline] for sentence in found]
+
     def _own(self) -> Result:
         train, dev, way = self.data.train, self.data.dev, self.way
+        if way.dictionary:
+            pairs = zip(train, self._harvested(train), strict=True)
+            train = train.with_sentences(each.with_layer(train.guideline, layer) for each, layer in pairs)
         own = {name: dev.path if value == DEV else value for name, value in way.options.items()}
         options: dict[str, Any] = {**QUICK, **own}
         if way.clusters:
@@ -100,6 +125,12 @@ class Cell:
         said = tagger.tag([replace(each, layers={}) for each in self.data.test])
         labels = [" ".join(each[0] for each in sentence.layers[tagger.guideline] if each) for sentence in said]
         return {"test": labels, "dev": model.about["dev_score"], "iterations": model.about["iterations"]}
+
+
+def frequent(corpus: Corpus) -> list[str]:
+    """The most frequent words, which dictionaries list as abbreviations of something rare."""
+    counts = Counter(form.lower() for sentence in corpus for form in sentence.forms)
+    return [word for word, _ in counts.most_common(STOPPED)]
 
 
 def _marked(layer: Any) -> Any:

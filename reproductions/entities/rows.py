@@ -31,6 +31,8 @@ class Way:
         unmarked: what becomes of `O` in the training data.
         clusters: whether it gets word clusters of raw text.
         rival: whether it is python-crfsuite, with the features of its tutorial; it takes what is unknown for `O`.
+        dictionary: options of `tw.harvest_gazetteer`, by which dictionaries mark the training data.
+        learns: whether a model is trained at all; otherwise the dictionaries mark the test data.
     """
 
     name: str
@@ -38,6 +40,8 @@ class Way:
     unmarked: Unmarked = ""
     clusters: bool = False
     rival: bool = False
+    dictionary: Mapping[str, Any] = field(default_factory=dict)
+    learns: bool = True
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,16 @@ _SHORT = tuple(
     for way in _MISSING
     if way.name in ("marginal likelihood", "unknown as O", "entity ratio", "folds", "entity ratio, then folds")
 )
+_FOLDED = {"fold": True, "elsewhere": "O", "every": True}
+_DICTIONARY = (
+    Way("dictionaries, folded", dictionary=_FOLDED, learns=False),
+    Way("dictionaries, exact", dictionary={**_FOLDED, "fold": False}, learns=False),
+    Way("trained, O elsewhere", dictionary=_FOLDED),
+    Way("trained, O elsewhere, spans believed 0.9", {"span_confidence": 0.9}, dictionary=_FOLDED),
+    Way("trained, unknown elsewhere, entity ratio", _RATIO, dictionary={**_FOLDED, "elsewhere": "unknown"}),
+    Way("trained, O believed 0.5, entity ratio", {**_RATIO, "outside_confidence": 0.5}, dictionary=_FOLDED),
+    Way("trained, O elsewhere, word clusters", dictionary=_FOLDED, clusters=True),
+)
 _EN, _ES = "en/conll2003", "es/conll2002"
 _HALF, _FEW = "partial-r0.5-p0.9.txt", "partial-1000.txt"
 
@@ -107,6 +121,7 @@ SETTINGS: dict[str, tuple[Setting, ...]] = {
         Setting("Spanish, half of the entities, a tenth of them wrong", _ES, _HALF, _SHORT),
         Setting("Spanish, the first 1,000 entities", _ES, _FEW, _SHORT),
     ),
+    "gazetteer": (Setting("Chemicals and diseases", "en/bc5cdr", "raw.txt", _DICTIONARY),),
     "distant": (Setting("Wikigold, marked by a knowledge base", "en/wikigold", "distant.txt", _DISTANT),),
 }
 """The settings of every part."""

@@ -77,8 +77,9 @@ def _row(setting: Setting, way: Way, seeds: int, data: Data, results: Cache) -> 
     def clusters() -> str:
         return word_clusters(setting.folder[:2], results.folder)
 
-    found = [Cell(setting, way, seed, data, clusters).result(results) for seed in range(1 if way.rival else seeds)]
-    found *= seeds if way.rival else 1  # it draws nothing
+    folder, drawn = all_corpora() / setting.folder, way.learns and not way.rival
+    cells = [Cell(setting, way, seed, data, folder, clusters) for seed in range(seeds if drawn else 1)]
+    found = [cell.result(results) for cell in cells] * (1 if drawn else seeds)
     scores = [span_scores(data.test, _said(data.test, each["test"])) for each in found]
     measured = Measured(np.stack([each.counts for each in scores]), f_of_counts)
     return {"name": way.name, "options": _words(way), **_numbers(found, scores), "f": measured.to_json()}, measured
@@ -105,6 +106,8 @@ def _said(test: Corpus, labels: Sequence[str]) -> Corpus:
 def _words(way: Way) -> str:
     """The options as on the command line."""
     words = [_option(name, value) for name, value in way.options.items()]
+    if way.dictionary:
+        words.append(f"harvest --else {way.dictionary['elsewhere']}" + " --fold" * way.dictionary["fold"])
     return " ".join([*words, *(["--clusters FILE"] if way.clusters else [])])
 
 
