@@ -17,7 +17,7 @@ from reproductions.entities.rows import DEV, QUICK, Setting, Way
 from reproductions.lab.cache import Cache, Result
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import load
-from tagweave.corpus.sentence import Layer, narrow
+from tagweave.corpus.sentence import Candidates, Layer, narrow
 from tagweave.learning.callback import Silence
 from tagweave.models.chain_predictor import ChainPredictor
 
@@ -71,6 +71,8 @@ class Cell:
     def _description(self) -> Result:
         way = asdict(self.way)
         way.pop("name")
+        if not self.way.dictionary:
+            del way["dictionary"], way["learns"]
         texts = [
             [(each.forms, each.layers) for each in part] for part in (self.data.train, self.data.dev, self.data.test)
         ]
@@ -94,11 +96,7 @@ class Cell:
 
     def _matched(self) -> Result:
         test = self._harvested(self.data.test)
-        said = [
-            tuple(each[0] if each and len(each) == 1 and "*" not in each[0] else "O" for each in layer)
-            for layer in test
-        ]
-        return {"test": [" ".join(labels) for labels in said]}
+        return {"test": [" ".join(map(_one_type, layer)) for layer in test]}
 
     def _harvested(self, corpus: Corpus) -> list[Layer]:
         """The labels that the dictionaries of the folder give to a corpus."""
@@ -131,6 +129,11 @@ def frequent(corpus: Corpus) -> list[str]:
     """The most frequent words, which dictionaries list as abbreviations of something rare."""
     counts = Counter(form.lower() for sentence in corpus for form in sentence.forms)
     return [word for word, _ in counts.most_common(STOPPED)]
+
+
+def _one_type(candidates: Candidates) -> str:
+    """The label of a token in a phrase of one type, else `O`."""
+    return candidates[0] if candidates and len(candidates) == 1 and "*" not in candidates[0] else "O"
 
 
 def _marked(layer: Any) -> Any:
