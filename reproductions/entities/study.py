@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +28,13 @@ from tagweave.evaluation.spans import SpanScores, span_scores
 
 _RAW = {
     "en": (
-        *("en/conll2003/train.txt", "en/wikigold/distant.txt", "en/conll2000/train.txt", "en/bc5cdr/raw.txt"),
+        *("en/conll2003/train.txt", "en/wikigold/distant.txt", "en/conll2000/train.txt"),
         *("en/brown/train.txt", "en/wsj/train.txt", "en/ewt/train.conllu"),
     ),
     "es": ("es/conll2002/train.txt",),
 }
-"""The texts whose words are clustered; their labels are not looked at."""
-CLASSES = 256
+"""The texts whose words are clustered, by language, beside the training text itself; labels are not looked at."""
+CLASSES = 1000
 
 
 def main(words: Sequence[str]) -> None:
@@ -75,7 +74,7 @@ def _summary(setting: Setting, seeds: int, results: Cache, sentences: int | None
 
 def _row(setting: Setting, way: Way, seeds: int, data: Data, results: Cache) -> tuple[Result, Measured]:
     def clusters() -> str:
-        return word_clusters(setting.folder[:2], results.folder)
+        return word_clusters(setting, results.folder)
 
     folder, drawn = all_corpora() / setting.folder, way.learns and not way.rival
     cells = [Cell(setting, way, seed, data, folder, clusters) for seed in range(seeds if drawn else 1)]
@@ -117,11 +116,10 @@ def _option(name: str, value: Any) -> str:
     return f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}")
 
 
-@cache
-def word_clusters(language: str, folder: Path) -> str:
-    """The file of word clusters of a language, which is made if it is not there."""
-    path = folder / f"{language}-{CLASSES}.clusters"
+def word_clusters(setting: Setting, folder: Path) -> str:
+    """The file of word clusters for a setting, which is made if it is not there."""
+    path = folder / f"{setting.folder.replace('/', '-')}-{CLASSES}.clusters"
     if not path.exists():
-        texts = [str(all_corpora() / name) for name in _RAW[language]]
-        tw.harvest_clusters_files(texts, path, classes=CLASSES)
+        names = dict.fromkeys((*_RAW[setting.folder[:2]], f"{setting.folder}/{setting.train}"))
+        tw.harvest_clusters_files([str(all_corpora() / name) for name in names], path, classes=CLASSES)
     return str(path)

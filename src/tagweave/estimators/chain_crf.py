@@ -58,6 +58,8 @@ class ChainCRF(Estimator):
         period, delta: converged when the loss fell by less than the share `delta` in `period` iterations (default 10;
             1e-5, `l2sgd` 1e-6). `ap` and `cg` ignore them and stop when no mistake, or no slope, is left.
         verbose: whether to print every iteration.
+        coding: `IOB1`, `IOB2` or `BIOES` if labels code spans in it: then only legal sequences are learnt and
+            predicted, and scores are the F of spans. By default any label may follow any other.
 
     Attributes:
         model_: the fitted `ChainModel`, with float64 weights.
@@ -80,6 +82,7 @@ class ChainCRF(Estimator):
         period: int | None = None,
         delta: float | None = None,
         verbose: bool = False,
+        coding: str | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.min_freq = min_freq
@@ -93,6 +96,7 @@ class ChainCRF(Estimator):
         self.period = period
         self.delta = delta
         self.verbose = verbose
+        self.coding = coding
 
     def fit(
         self,
@@ -107,7 +111,7 @@ class ChainCRF(Estimator):
         Args:
             X: sentences.
             y: per sentence, per token a label, a set, list or tuple of labels, or `None`.
-            X_dev, y_dev: development data. The iteration with the best accuracy on them is kept, and training stops
+            X_dev, y_dev: development data. The iteration with the best score on them is kept, and training stops
                 after `period` iterations without a better one. (CRFsuite only reports the accuracy.)
             sample_weight: how often each sentence counts; weight 0 leaves a sentence out.
 
@@ -194,7 +198,7 @@ class ChainCRF(Estimator):
         return k_best_labels(self.model_, encoded, k)
 
     def score(self, X: Iterable[TokenSequence], y: Iterable[Labels]) -> float:
-        """The accuracy on the positions with one label in `y`; the others do not count.
+        """The accuracy on the positions with one label in `y`, or the F of spans; other positions do not count.
 
         Raises:
             ValueError: no position has one label.

@@ -24,16 +24,16 @@ from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
-from tagweave.labels.transition_scheme import TransitionScheme
 from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.emission import ViewEmission
 from tagweave.models.layout import Layout
 from tagweave.models.objective import chunk_bounds
 from tagweave.models.parameters import ChainParameters
 from tagweave.training.dev_score import scorer
-from tagweave.training.fit import Fitted, lay_out, layout_of, learn
+from tagweave.training.fit import Fitted, lay_out, layout_of, learn, scheme_of
 from tagweave.training.problem import Problem
 from tagweave.training.recipe import Recipe
+from tagweave.training.task import SPANS, Task
 
 _LEARNER = ("c1", "c2", "num_memories", "epsilon", "period", "delta")
 
@@ -64,13 +64,15 @@ def fit_sequences(train: Sequences, dev: Sequences | None, parameters: Mapping[s
         run: gets the messages; the schedule comes from `parameters`.
 
     Raises:
-        ValueError: parameters that do not fit together, no sentence, or no label.
+        ValueError: parameters that do not fit together, no sentence, no label, or one that the coding does not have.
     """
     name = parameters["algorithm"]
     algorithm = algorithm_of(name)
     if not algorithm.weighs and set(train.weights) - {0.0, 1.0}:
         raise ValueError(f"sample_weight: the algorithm {name!r} cannot weigh sentences")
+    coding = parameters["coding"]
     recipe = Recipe(
+        Task(SPANS, coding) if coding else Task(),
         learner=algorithm.learner,
         settings=settings_of(name, {key: parameters[key] for key in _LEARNER}),
         features="all" if parameters["all_possible_states"] else "observed",
@@ -102,7 +104,7 @@ def _prepare(train: Sequences, recipe: Recipe, min_freq: float, all_transitions:
     names = sorted({name for layer in train.layers for candidates in set(layer) for name in candidates or ()})
     if not names:
         raise ValueError("found no label in y, only None: there is nothing to learn from")
-    sets = LabelSets(LabelSpace.plain(GUIDELINE, names))
+    sets = LabelSets(LabelSpace.plain(GUIDELINE, recipe.task.labels(names)))
     allow = [allowed(layer, sets) for layer in train.layers]
     # a sentence without evidence has loss 0; dropped here, it does not even change the order of the attributes
     train = train.where([bool(numbers.any()) for numbers in allow])
@@ -130,8 +132,9 @@ def _parameters(
     if min_freq or not all_transitions:
         counts = transition_counts(encoded, sets)
         observed = ((counts > 0) & (counts >= min_freq),)
-    scheme = TransitionScheme.free(len(sets.space))
-    return ChainParameters(sets.space, (layout,), scheme, recipe.transitions, recipe.edges, observed)
+    return ChainParameters(
+        sets.space, (layout,), scheme_of(recipe, sets.space), recipe.transitions, recipe.edges, observed
+    )
 
 
 def transition_counts(encoded: Encoded, sets: LabelSets) -> NDArray[np.float64]:
