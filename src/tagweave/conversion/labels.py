@@ -72,8 +72,8 @@ def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus
     space, sets = model.space, LabelSets(model.space)
     others = [view.guideline for view in space.sides if view.guideline != to]
 
-    def excluded(own: Candidates, other: Candidates, guideline: str) -> bool:
-        if own is None or other is None or (corpus.covered is not None and OUTSIDE in own + other):
+    def excluded(own: Candidates, other: Candidates, guideline: str, partly: bool) -> bool:
+        if own is None or other is None or (partly and OUTSIDE in own + other):
             return False
         try:
             sets.join(sets.of_candidates(to, own), sets.of_candidates(guideline, other))
@@ -86,7 +86,8 @@ def without_contradictions(model: ChainModel, corpus: Corpus, to: str) -> Corpus
     def step(sentence: Sentence) -> Sentence:
         for name in others if to in sentence.layers else ():
             own, other = sentence.layers[to], sentence.layers.get(name, ())
-            if any(wrong := [excluded(a, b, name) for a, b in zip(own, other, strict=False)]):
+            partly = corpus.covered_in(sentence) is not None
+            if any(wrong := [excluded(a, b, name, partly) for a, b in zip(own, other, strict=False)]):
                 sentence = sentence.with_layer(
                     name, (None if lost else each for each, lost in zip(other, wrong, strict=True))
                 )

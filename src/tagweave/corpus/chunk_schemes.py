@@ -138,10 +138,14 @@ def convert(corpus: Corpus, target: str, source: str | None = None, layer: str |
     """
     name = layer or corpus.guideline
     scheme = source or detect(corpus, name)
-    converted = corpus.map(
-        lambda sentence: sentence.with_layer(name, recoded(sentence, sentence.layers[name], target, scheme))
-    )
-    if corpus.covered is None or name != corpus.guideline:
+    own = name == corpus.guideline
+
+    def step(sentence: Sentence) -> Sentence:
+        coded = sentence.with_layer(name, recoded(sentence, sentence.layers[name], target, scheme))
+        return replace(coded, covered=_covered(sentence.covered, target)) if own and sentence.covered else coded
+
+    converted = corpus.map(step)
+    if corpus.covered is None or not own:
         return converted
     return replace(converted, covered=_covered(corpus.covered, target))
 

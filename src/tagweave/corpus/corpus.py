@@ -36,6 +36,10 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.sentences)
 
+    def covered_in(self, sentence: Sentence) -> tuple[str, ...] | None:
+        """The labels that the annotators of one of its sentences looked for; `None`: all labels."""
+        return self.covered if sentence.covered is None else sentence.covered
+
     def __iter__(self) -> Iterator[Sentence]:
         return iter(self.sentences)
 

@@ -42,6 +42,8 @@ __all__ = [
     "stream",
 ]
 
+COVERED = "labels_covered"
+_EVERYTHING = "*"
 _FIRST_LINES = 50
 _PATIENCE = 0.2  # seconds to wait for more of them in a pipe
 
@@ -95,20 +97,33 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
     name comes only from the format (`tag`, `upos`, `xpos`, `segmentation`) is then called `unnamed`, so that files of
     different formats can share a guideline; and if such a file has a known layer `unnamed`, that is the layer.
 
-    A comment `# labels_covered = A B C` lists the labels that the annotators looked for. A column `confidence`, or
+    A comment `# labels_covered = A B C` lists the labels that the annotators looked for; if there are different ones,
+    each holds for the sentences from it to the next, and `*` means all labels. A column `confidence`, or
     `Confidence` in MISC, gives the confidence in the labels of a token. Empty sentences are left out. Without `format`,
     the extension or the first lines determine it.
 
     Raises:
         CorpusError: a file that does not follow its format, with path and line; a layer that is not in the file;
-            different guidelines or covered labels in one file; an unknown format.
+            different guidelines in one file; an unknown format.
         OSError: the file cannot be read.
     """
     form, path, sentences = _nonempty(argument, format)
     outline = _outline(argument, path)
-    kept = tuple(outline.over(sentences))
+    kept: Iterable[Sentence] = tuple(outline.over(sentences))
     file = _file(argument, form, outline, unnamed)
+    if outline.documents:
+        return replace(file.corpus, covered=None).with_sentences(file.named(_with_covered(kept)))
     return file.corpus.with_sentences(file.named(kept))
+
+
+def _with_covered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """The sentences with the labels that the last comment `# labels_covered` names; before the first, all."""
+    covered: tuple[str, ...] | None = None
+    for sentence in sentences:
+        for comment in sentence.comments:
+            key, value = key_and_value(comment)
+            covered = _covered(value) if key == COVERED else covered
+        yield replace(sentence, covered=covered)
 
 
 def load_outline(argument: str, format: str | None = None, unnamed: str | None = None) -> CorpusOutline:  # noqa: A002
@@ -117,6 +132,8 @@ def load_outline(argument: str, format: str | None = None, unnamed: str | None =
     outline = _outline(argument, path)
     for _ in outline.over(sentences):
         pass
+    if outline.documents:
+        raise CorpusError(f"several comments {COVERED}", "one for a file that is read in parts", path)
     return _file(argument, form, outline, unnamed)
 
 
@@ -158,7 +175,7 @@ def _nonempty(argument: str, format: str | None) -> tuple[Format, str, Iterator[
 
 def _outline(argument: str, path: str) -> Outline:
     named = parse_argument(argument).guideline is not None
-    return Outline(path, {"labels_covered": None} if named else {"guideline": None, "labels_covered": None})
+    return Outline(path, {COVERED: None} if named else {"guideline": None, COVERED: None})
 
 
 def _file(argument: str, form: Format, outline: Outline, unnamed: str | None) -> CorpusOutline:
@@ -174,10 +191,10 @@ def _file(argument: str, form: Format, outline: Outline, unnamed: str | None) ->
     if guideline is None:
         is_unnamed = unnamed not in names and layer in ("tag", *form.layers, form.heads)
         guideline = unnamed if unnamed and is_unnamed else layer
-    covered = outline.comments["labels_covered"]
+    covered = _covered(outline.comments[COVERED])
     if guideline != layer and guideline in names:
         raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", path)
-    corpus = Corpus((), guideline, form.unit, None if covered is None else tuple(covered.split()), path, layer=layer)
+    corpus = Corpus((), guideline, form.unit, covered, path, layer=layer)
     return CorpusOutline(corpus, form.name, layer if layer in names else None, outline.sentences, outline.characters)
 
 
@@ -187,8 +204,12 @@ def covered_labels(sentences: Sequence[Sentence], path: str = "") -> tuple[str, 
     Raises:
         CorpusError: comments that differ.
     """
-    covered = comment_value(sentences, "labels_covered", path)
-    return None if covered is None else tuple(covered.split())
+    return _covered(comment_value(sentences, COVERED, path))
+
+
+def _covered(value: str | None) -> tuple[str, ...] | None:
+    """The labels that a comment names; `None`: all labels."""
+    return None if value in (None, _EVERYTHING) else tuple((value or "").split())
 
 
 def guideline_comment(sentences: Sequence[Sentence], path: str = "") -> str | None:
@@ -245,7 +266,7 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
     if form is None:
         raise CorpusError(f"the file name {path!r} without a format", f"a format: {', '.join(formats())}")
     if corpus.covered is not None and not form.comments:
-        found = f"labels_covered = {' '.join(corpus.covered)}"
+        found = f"{COVERED} = {' '.join(corpus.covered)}"
         raise CorpusError(found, "no such restriction: the format has no comments", path)
     with written(path) as stream:
         form.write(_commented(corpus, form) if form.comments else corpus.sentences, stream, corpus.guideline)
@@ -253,14 +274,19 @@ def save(corpus: Corpus, path: str, format: str | None = None) -> None:  # noqa:
 
 def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
     """The sentences, the first with comments for `load` on what the rest of the file does not say."""
-    new_comments = {"labels_covered": None if corpus.covered is None else " ".join(corpus.covered)}
+    new_comments: dict[str, str | None] = {COVERED: None}
     if corpus.guideline not in (*form.layers, form.heads, comment_value(corpus.sentences, "guideline", corpus.path)):
         # the comment would name the usual layer when the file is loaded again; the guideline stands beside it
         beside = any(form.layer in sentence.layers for sentence in corpus)
         new_comments["guideline"] = None if beside else corpus.guideline
+    last: tuple[str, ...] | None = None
     for number, sentence in enumerate(corpus):
         kept = [comment for comment in sentence.comments if key_and_value(comment)[0] not in new_comments]
         new = [] if number else [f"# {key} = {value}" for key, value in new_comments.items() if value is not None]
+        covered = corpus.covered_in(sentence)
+        if covered != last:
+            new.append(f"# {COVERED} = {_EVERYTHING if covered is None else ' '.join(covered)}")
+        last = covered
         yield replace(sentence, comments=(*new, *kept)) if new or len(kept) < len(sentence.comments) else sentence
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence
 
+_OF_DOCUMENTS = ("labels_covered",)
+
 
 @dataclass
 class Outline:
@@ -20,6 +22,7 @@ class Outline:
         first: the layers of labels of the first sentence.
         names: the names of all layers, of labels and of heads.
         known: the layers that annotate at least one position.
+        documents: the keys whose comments may differ between documents, and do.
     """
 
     path: str
@@ -29,6 +32,7 @@ class Outline:
     first: tuple[str, ...] = ()
     names: dict[str, None] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
+    documents: set[str] = field(default_factory=set)
 
     def over(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The sentences, each of which is taken into account as it passes.
@@ -53,7 +57,9 @@ class Outline:
         key, value = key_and_value(comment)
         if key in self.comments:
             agreed = self.comments[key]
-            if agreed is not None and value != agreed:
+            if agreed is not None and value != agreed and key in _OF_DOCUMENTS:
+                self.documents.add(key)
+            elif agreed is not None and value != agreed:
                 raise CorpusError(f"{key} = {value}", f"{key} = {agreed} as before", self.path, line)
             self.comments[key] = value
 
@@ -64,6 +70,8 @@ def comment_value(sentences: Iterable[Sentence], key: str, path: str) -> str | N
     for sentence in sentences:
         for comment in sentence.comments:
             outline._take(comment, sentence.location.line)
+    if outline.documents:
+        raise CorpusError(f"several comments {key}", "one for the whole file", path)
     return outline.comments[key]
 
 

@@ -56,6 +56,7 @@ class Sentence:
         comments: comment lines as they stood in the file, without the line break.
         extra_rows: rows that are not tokens (CoNLL-U multiword tokens and empty nodes), as pairs of the number of
             tokens before the row, and the row.
+        covered: the labels that the annotators of the sentence looked for; `None`: those of its corpus.
         confidence: T numbers in 0..1, the confidence in the evidence of a position; `None` means 1 everywhere.
         weight: how often the sentence counts in training.
         location: file and line, for messages.
@@ -70,6 +71,7 @@ class Sentence:
     heads: Mapping[str, HeadLayer] = field(default_factory=dict)
     comments: tuple[str, ...] = ()
     extra_rows: tuple[tuple[int, str], ...] = ()
+    covered: tuple[str, ...] | None = None
     confidence: tuple[float, ...] | None = None
     weight: float = 1.0
     location: Location = Location()

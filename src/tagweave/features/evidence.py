@@ -35,13 +35,16 @@ def allowed_sets(
         sentences: N tokens in all.
         sets: the table; new sets are added.
         scheme: the transitions of the coding.
-        covered: the labels (or types, the part after `B-`) that the annotators looked for. `O` then also allows every
-            label of other types.
+        covered: the labels (or types, the part after `B-`) that the annotators looked for, unless a sentence names its
+            own. `O` then also allows every label of other types.
 
     Raises:
         CorpusError: a label, covered or annotated, that the space lacks, or layers that exclude one another.
     """
-    resolve = _Resolver(sets, None if covered is None else _known(covered, sets.space, sentences))
+    named = None if covered is None else tuple(covered)
+    for each in {named, *(sentence.covered for sentence in sentences)} - {None}:
+        _check_known(each or (), sets.space, sentences)
+    resolve = _Resolver(sets, named)
     edges = _Edges(sets, scheme) if scheme else None
     allowed: list[int] = []
     for sentence in sentences:
@@ -50,26 +53,24 @@ def allowed_sets(
     return np.array(allowed, np.int32)
 
 
-def _known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[Sentence]) -> tuple[str, ...]:
-    """The covered labels; each must be a label of some guideline, or have the type of one."""
+def _check_known(covered: Iterable[str], space: LabelSpace, sentences: Sequence[Sentence]) -> None:
+    """Raise unless each covered label is a label of some guideline, or has the type of one."""
     known = {name for view in space.sides for label in view.names for name in (label, label.partition("-")[2] or label)}
-    for label in (labels := tuple(covered)):
+    for label in covered:
         if label not in known and label.partition("-")[2] not in known:
             near = get_close_matches(label, sorted(known), 1, 0.5)
             hint = f" (perhaps {near[0]})" if near else ""
             path = sentences[0].location.path if sentences else ""
             names = " ".join(sorted(known)[:_SHOWN]) + (" ..." if len(known) > _SHOWN else "")
             raise CorpusError(f"the covered label {label!r}", f"labels or types of labels, {names}{hint}", path)
-    return labels
 
 
 class _Resolver:
     """Looks up label sets, resolving every distinct tuple of candidates once."""
 
-    def __init__(self, sets: LabelSets, covered: Iterable[str] | None) -> None:
-        self._sets = sets
-        self._covered = None if covered is None else frozenset(covered)
-        self._cache: dict[tuple[str, Candidates], int] = {}
+    def __init__(self, sets: LabelSets, covered: tuple[str, ...] | None) -> None:
+        self._sets, self._covered = sets, covered
+        self._cache: dict[tuple[str, Candidates, tuple[str, ...] | None], int] = {}
 
     def sentence(self, sentence: Sentence) -> list[int]:
         numbers: list[int] = [ALL] * len(sentence)
@@ -83,10 +84,11 @@ class _Resolver:
         return numbers
 
     def _number(self, guideline: str, candidates: Candidates, sentence: Sentence) -> int:
-        key = (guideline, candidates)
+        covered = self._covered if sentence.covered is None else sentence.covered
+        key = (guideline, candidates, covered)
         if key not in self._cache:
             try:
-                self._cache[key] = self._sets.of_candidates(guideline, self._widen(guideline, candidates))
+                self._cache[key] = self._sets.of_candidates(guideline, self._widen(guideline, candidates, covered))
             except UnknownLabelError as error:
                 raise CorpusError(str(error), "labels of the model", *sentence.location) from error
         return self._cache[key]
@@ -102,12 +104,12 @@ class _Resolver:
             found = f"layers that exclude one another at token {at + 1}, {sentence.forms[at]!r} ({layers})"
             raise CorpusError(found, "a label that all allow", *sentence.location) from error
 
-    def _widen(self, guideline: str, candidates: Candidates) -> Candidates:
-        """If the corpus covers only some types, `O` also allows the labels of the other types."""
-        if self._covered is None or candidates is None or OUTSIDE not in candidates:
+    def _widen(self, guideline: str, candidates: Candidates, covered: tuple[str, ...] | None) -> Candidates:
+        """If only some types are covered, `O` also allows the labels of the other types."""
+        if covered is None or candidates is None or OUTSIDE not in candidates:
             return candidates
         names = self._sets.space.view(guideline).names
-        others = [name for name in names if name != OUTSIDE and not self._covered & {name, name.partition("-")[2]}]
+        others = [name for name in names if name != OUTSIDE and {name, name.partition("-")[2]}.isdisjoint(covered)]
         return tuple(dict.fromkeys([*candidates, *others]))
 
 

@@ -175,7 +175,7 @@ def _of_known_labels(sentence: Sentence, guideline: str, names: Any) -> Sentence
 
 
 def _relabelled_words(sentence: Sentence, own: Corpus, labels: Labels, guideline: str) -> Sentence:
-    layer = _where(_known(own), sentence.layers.get(own.guideline), labels)
+    layer = _where(_known(own, sentence), sentence.layers.get(own.guideline), labels)
     return replace(sentence, layers={guideline: layer})
 
 
@@ -187,7 +187,7 @@ def _relabelled_characters(sentence: Sentence, own: Corpus, labels: Labels, guid
     segmentation = sentence.layers.get(segmentation_name(sentence, own.guideline))
     layers = {SEGMENTATION: _where(_anything, segmentation, spelled)}
     if any(tags):
-        layers[TAGS] = _where(_known(own), sentence.layers.get(TAGS), spread)
+        layers[TAGS] = _where(_known(own, sentence), sentence.layers.get(TAGS), spread)
     return replace(sentence, layers=layers)
 
 
@@ -203,8 +203,8 @@ def _anything(candidates: Allowed) -> bool:
     return candidates is not None
 
 
-def _known(corpus: Corpus) -> Callable[[Allowed], bool]:
+def _known(corpus: Corpus, sentence: Sentence) -> Callable[[Allowed], bool]:
     """A test whether a position is annotated; `O` is not if the corpus covers only some labels."""
-    if corpus.covered is None:
+    if corpus.covered_in(sentence) is None:
         return _anything
     return lambda candidates: candidates is not None and OUTSIDE not in candidates

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.sentence import Candidates, Layer
+from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.features.evidence import OUTSIDE
 from tagweave.kernels.blas import one_blas_thread
@@ -39,9 +39,7 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     Raises:
         CorpusError: a guideline that the model does not have, or hardly any label that it knows.
     """
-    layers = [sentence.layers.get(dev.guideline, (None,) * len(sentence)) for sentence in dev.sentences]
-    if dev.covered is not None:
-        layers = [tuple(None if OUTSIDE in (each or ()) else each for each in layer) for layer in layers]
+    layers = [_scored(dev, sentence) for sentence in dev.sentences]
     sides = [view.guideline for view in model.space.sides]
     if dev.guideline not in sides:
         problem = f"development data of the guideline {dev.guideline!r}"
@@ -50,6 +48,14 @@ def dev_score(model: ChainModel, dev: Corpus, threads: int = 1) -> Callable[[Flo
     tokens = model.encoder.tokens(dev.sentences, threads)
     pieces = piece_lengths(tokens) if of_pieces(model) else None
     return scorer(model, model.encoder.encode(tokens, threads), layers, dev.guideline, threads, dev.path, pieces)
+
+
+def _scored(dev: Corpus, sentence: Sentence) -> Layer:
+    """The labels of a sentence; `O` is unknown if its annotators looked for some labels only."""
+    layer = sentence.layers.get(dev.guideline, (None,) * len(sentence))
+    if dev.covered_in(sentence) is None:
+        return layer
+    return tuple(None if OUTSIDE in (each or ()) else each for each in layer)
 
 
 def _check_known(layers: Sequence[Layer], view: View, path: str) -> None:

@@ -112,7 +112,7 @@ def discard(corpus: Corpus, task: Task | None = None) -> Corpus:
     coded = corpus if task is None else task.prepare(corpus)
     pairs = zip(corpus.sentences, coded.sentences, strict=True)
     return corpus.with_sentences(
-        sentence for sentence, labels in pairs if is_complete(labels, coded.guideline, coded.covered)
+        sentence for sentence, labels in pairs if is_complete(labels, coded.guideline, coded.covered_in(labels))
     )
 
 

@@ -42,7 +42,7 @@ def _tells_all(sentence: Sentence, corpus: Corpus, task: str) -> bool:
     """Whether the annotation is complete; words are complete for the task segment."""
     if task == "segment" and corpus.unit == "word":
         return True
-    return is_complete(sentence, corpus.guideline, corpus.covered)
+    return is_complete(sentence, corpus.guideline, corpus.covered_in(sentence))
 
 
 def _text(sentence: Sentence) -> str:

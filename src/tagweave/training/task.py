@@ -95,7 +95,7 @@ class Task:
             return corpus if self.name == "tag" else self._chunked(corpus)
         convert = self._from_characters if corpus.unit == "character" else self._from_words
         tag_layer = TAGS if corpus.unit == "character" else corpus.guideline
-        known = (_without_outside(sentence, tag_layer, corpus.covered) for sentence in corpus.sentences)
+        known = (_without_outside(sentence, tag_layer, corpus.covered_in(sentence)) for sentence in corpus.sentences)
         sentences = tuple(convert(sentence, corpus.guideline) for sentence in known)
         return Corpus(sentences, corpus.guideline, "character", None, corpus.path, corpus.weight)
 
