@@ -285,7 +285,7 @@ def _commented(corpus: Corpus, form: Format) -> Iterator[Sentence]:
         new = [] if number else [f"# {key} = {value}" for key, value in new_comments.items() if value is not None]
         covered = corpus.covered_in(sentence)
         if covered != last:
-            new.append(f"# {COVERED} = {_EVERYTHING if covered is None else ' '.join(covered)}")
+            new.insert(0, f"# {COVERED} = {_EVERYTHING if covered is None else ' '.join(covered)}")
         last = covered
         yield replace(sentence, comments=(*new, *kept)) if new or len(kept) < len(sentence.comments) else sentence
 
