@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import tagweave as tw
-from reproductions.entities.rival import trained_labels
+from reproductions.entities.rival import chain_crf_labels, trained_labels
 from reproductions.entities.rows import DEV, QUICK, Setting, Way
 from reproductions.lab.cache import Cache, Result
 from tagweave.corpus.corpus import Corpus
@@ -22,6 +22,8 @@ from tagweave.learning.callback import Silence
 from tagweave.models.chain_predictor import ChainPredictor
 
 STOPPED = 100
+_PLAIN = Way("")
+_OLDEST = ("options", "unmarked", "clusters", "rival")  # which the names of results have, whatever their values
 _DEV_SHARE = 10  # where there is no development data, every so many training sentences serve
 
 
@@ -71,8 +73,7 @@ class Cell:
     def _description(self) -> Result:
         way = asdict(self.way)
         way.pop("name")
-        if not self.way.dictionary:
-            del way["dictionary"], way["learns"]
+        way = {name: value for name, value in way.items() if name in _OLDEST or value != getattr(_PLAIN, name)}
         texts = [
             [(each.forms, each.layers) for each in part] for part in (self.data.train, self.data.dev, self.data.test)
         ]
@@ -85,14 +86,19 @@ class Cell:
     def run(self) -> Result:
         """Train, and label the test set: `test`, the labels of each sentence, `dev`, `iterations`, `seconds`."""
         begin = time.process_time()
-        found = self._rival() if self.way.rival else self._own() if self.way.learns else self._matched()
+        found = self._trained()
         return {**found, "seconds": round(time.process_time() - begin, 1)}
+
+    def _trained(self) -> Result:
+        if self.way.rival or self.way.same_features:
+            return self._rival()
+        return self._own() if self.way.learns else self._matched()
 
     def _rival(self) -> Result:
         train, test = self.data.train, self.data.test
         labels = [tuple(each[0] if each else "O" for each in sentence.layers[train.guideline]) for sentence in train]
-        said = trained_labels(train.sentences, labels, test.sentences)
-        return {"test": [" ".join(labels) for labels in said]}
+        learn = trained_labels if self.way.rival else chain_crf_labels
+        return {"test": [" ".join(labels) for labels in learn(train.sentences, labels, test.sentences)]}
 
     def _matched(self) -> Result:
         test = self._harvested(self.data.test)

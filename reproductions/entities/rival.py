@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tagweave.corpus.sentence import Sentence
+from tagweave.estimators import ChainCRF
 
 Labels = tuple[str, ...]
 POS = "column2"
@@ -29,6 +30,13 @@ def _of_word(sentence: Sentence, at: int, place: str) -> Iterator[str]:
     if POS in sentence.columns:
         pos = sentence.columns[POS][at]
         yield from (f"{place}pos={pos}", f"{place}pos2={pos[:2]}")
+
+
+def chain_crf_labels(train: Sequence[Sentence], labels: Sequence[Labels], test: Sequence[Sentence]) -> list[Labels]:
+    """The same of `ChainCRF`, with the same features and parameters."""
+    learnt, asked = ([[features(each, at) for at in range(len(each))] for each in part] for part in (train, test))
+    crf = ChainCRF(c1=0.1, c2=0.1, max_iterations=100, all_possible_transitions=True)
+    return [tuple(own) for own in crf.fit(learnt, [list(own) for own in labels]).predict(asked)]
 
 
 def trained_labels(train: Sequence[Sentence], labels: Sequence[Labels], test: Sequence[Sentence]) -> list[Labels]:

@@ -31,6 +31,7 @@ class Way:
         unmarked: what becomes of `O` in the training data.
         clusters: whether it gets word clusters of raw text.
         rival: whether it is python-crfsuite, with the features of its tutorial; it takes what is unknown for `O`.
+        same_features: whether it is `ChainCRF` with the features and parameters of the rival.
         dictionary: options of `tw.harvest_gazetteer`, by which dictionaries mark the training data.
         learns: whether a model is trained at all; otherwise the dictionaries mark the test data.
     """
@@ -40,6 +41,7 @@ class Way:
     unmarked: Unmarked = ""
     clusters: bool = False
     rival: bool = False
+    same_features: bool = False
     dictionary: Mapping[str, Any] = field(default_factory=dict)
     learns: bool = True
 
@@ -56,7 +58,8 @@ class Setting:
 
 
 _RIVAL = Way(CRFSUITE, rival=True)
-_FULL = (_RIVAL, Way("spans"), Way("spans, word clusters", clusters=True))
+_SAME = Way("ChainCRF, the same features", same_features=True)
+_FULL = (_RIVAL, _SAME, Way("spans"), Way("spans, word clusters", clusters=True))
 _POS = {
     "templates": (
         *PRESETS["spans"].texts,
@@ -66,7 +69,7 @@ _POS = {
         *(f"normal[{at}] user:{POS}[{at}]" for at in (-1, 0, 1)),
     )
 }
-_CHUNKS = (_RIVAL, Way("spans, parts of speech", _POS), Way("spans, words alone"))
+_CHUNKS = (_RIVAL, _SAME, Way("spans, parts of speech", _POS), Way("spans, words alone"))
 _MISSING = (
     Way("marginal likelihood"),
     Way(f"{CRFSUITE}, unknown as O", rival=True),

@@ -76,7 +76,7 @@ def _row(setting: Setting, way: Way, seeds: int, data: Data, results: Cache) -> 
     def clusters() -> str:
         return word_clusters(setting, results.folder)
 
-    folder, drawn = all_corpora() / setting.folder, way.learns and not way.rival
+    folder, drawn = all_corpora() / setting.folder, way.learns and not (way.rival or way.same_features)
     cells = [Cell(setting, way, seed, data, folder, clusters) for seed in range(seeds if drawn else 1)]
     found = [cell.result(results) for cell in cells] * (1 if drawn else seeds)
     scores = [span_scores(data.test, _said(data.test, each["test"])) for each in found]
