@@ -160,11 +160,13 @@ def test_the_front_door_trains_on_workers() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"task": "parse"}, "found the task parse, expected tag, segment or segtag with --cluster"),
+        ({"task": "parse"}, "found the task parse, expected tag, segment, segtag or spans with --cluster"),
         ({"sources": CTB}, "found --source, expected corpora of one guideline"),
         ({"method": "coupled"}, "found the method coupled"),
         ({"sample": ["all"]}, "found --sample"),
         ({"incomplete": "discard"}, "found --incomplete discard, expected marginal"),
+        ({"task": "spans", "entity_ratio": "0.2"}, "found --entity-ratio, expected it without --cluster"),
+        ({"task": "spans", "outside_confidence": 0.5}, "found --outside-confidence, expected it without --cluster"),
         ({"learner": "sgd"}, "found the learner sgd, expected one of adagrad, lbfgs"),
         ({"target": load(CTB)}, "found a corpus in memory, expected the path of its file"),
         ({"cluster": None}, "found --workers without --cluster"),

@@ -20,6 +20,7 @@ from tagweave.training.errors import PlanError
 from tagweave.training.fit import Fitted, fit_problem
 from tagweave.training.job import Job
 from tagweave.training.methods import SINGLE
+from tagweave.training.methods.single import SingleOptions
 from tagweave.training.options import Options
 from tagweave.training.plan import TrainingPlan
 from tagweave.training.recipe import LEARNERS, Recipe, in_batches
@@ -98,7 +99,7 @@ def opened_job(
 
 def _check(plan: TrainingPlan) -> None:
     """Raise PlanError unless workers can carry out a plan."""
-    expected = "tag, segment or segtag with --cluster"
+    expected = "tag, segment, segtag or spans with --cluster"
     if STRUCTURES[plan.task] != CHAIN:
         raise PlanError(f"found the task {plan.task}, expected {expected}")
     if plan.method != SINGLE or plan.sources:
@@ -107,11 +108,20 @@ def _check(plan: TrainingPlan) -> None:
         raise PlanError(f"found {found}, expected {expected} (subword, coupled with --prune)")
     if getattr(plan.options, "incomplete", "marginal") != "marginal":
         raise PlanError(f"found --incomplete {plan.options.incomplete}, expected marginal with --cluster")
+    if isinstance(plan.options, SingleOptions) and (found := _of_all_sentences(plan.options)):
+        raise PlanError(f"found {found}, expected it without --cluster, or with --incomplete folds")
     if any(each.sample is not None for each in plan.corpora):
         raise PlanError("found --sample, expected all sentences with --cluster")
     if plan.learner == _NOT_MIXED:
         others = ", ".join(name for name in LEARNERS if name != _NOT_MIXED)
         raise PlanError(f"found the learner {plan.learner}, expected one of {others} with --cluster")
+
+
+def _of_all_sentences(options: SingleOptions) -> str:
+    """The first option that takes all sentences to one place, as the command writes it; "" if there is none."""
+    usual = SingleOptions()
+    changed = (each.name for each in fields(usual) if getattr(options, each.name) != getattr(usual, each.name))
+    return next((f"--{name.replace('_', '-')}" for name in changed), "")
 
 
 def _sharded_job(plan: TrainingPlan, run: Run, executor: Executor, workers: int) -> ShardedJob:
