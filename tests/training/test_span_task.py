@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import tagweave as tw
@@ -43,13 +44,14 @@ def test_only_legal_sequences_are_decoded(coding: str) -> None:
     assert set(SPANS[:2]) <= set(labelled.spans("tag"))
 
 
-def test_a_marked_span_ends_before_an_unknown_token() -> None:
-    problem = prepare([PARTIAL], Recipe(Task("spans")))
-    allow, names = problem.objective.encoded.allow, problem.model.space.names
-    own = [{names[label] for label in problem.sets.labels(number)} for number in allow[: len(FORMS)]]
-    assert own[2:4] == [{"B-PER"}, {"E-PER"}]
-    assert own[5] == {"S-LOC"}
-    assert own[0] == own[6] == set(names)
+@pytest.mark.parametrize("coding", SCHEMES)
+def test_a_marked_span_ends_before_an_unknown_token(coding: str) -> None:
+    assert Task("spans", coding).prepare(PARTIAL).sentences[0].layers["tag"][:2] == (None, None)
+    spans = set()
+    for each in untrained(coding).k_best(PARTIAL.sentences[0], 50, "tag"):
+        spans |= set(PARTIAL.sentences[0].with_layer("tag", [(label,) for label in each.labels]).spans("tag"))
+    assert {span.stop for (span,) in spans if span.start == 2} == {4}
+    assert {span.stop for (span,) in spans if span.start == 5} == {6}
 
 
 def test_covered_types_leave_others_possible_outside() -> None:
@@ -59,6 +61,52 @@ def test_covered_types_leave_others_possible_outside() -> None:
     names = {problem.model.space.names[label] for label in first}
     assert {"O", "B-MISC", "S-MISC", "B-ORG"} <= names
     assert not {"B-PER", "S-LOC"} & names
+
+
+def untrained(coding: str, names: tuple[str, ...] = ()) -> ChainPredictor:
+    """A predictor of random weights."""
+    model = prepare([FULL], Recipe(Task("spans", coding)), names=names).model
+    return ChainPredictor(replace(model, weights=np.random.default_rng(0).normal(size=len(model.weights))))
+
+
+@pytest.mark.parametrize("coding", SCHEMES)
+def test_a_corpus_is_read_by_one_coding(coding: str) -> None:
+    """One sentence alone could be of another one: an unknown word before `I-LOC`, or after `B-LOC`."""
+    forms = ("in", "Porto", "Alegre", ".")
+    ends = Sentence(forms[:2], {"tag": (("O",), ("S-LOC",))})
+    open_end = Sentence(forms, {"tag": (None, ("B-LOC",), None, None)})
+    marked = untrained(coding).complete(Corpus((open_end, ends))).sentences[0].layers["tag"]
+    assert marked[2] == ("I-LOC",)
+    assert marked[1] == ("B-LOC",) or coding == "IOB1"  # which cannot say where the span begins
+    begins = Sentence(forms[1:2], {"tag": (("I-LOC",),)})
+    alone = Sentence(forms, {"tag": (None, ("I-LOC",), None, None)})
+    tables = untrained(coding).probabilities([alone, begins], "tag")
+    number = untrained(coding).labels.index("I-LOC")
+    assert tables[0][2, number] == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("covered", [("B-PER", "I-PER", "O"), ("PER",)])
+@pytest.mark.parametrize("coding", SCHEMES)
+def test_covered_labels_are_those_of_any_coding(coding: str, covered: tuple[str, ...]) -> None:
+    tagger = untrained(coding)
+    [table] = tagger.probabilities([Sentence(("Anna", "Bell"), {"tag": (("O",), ("O",))})], "tag", covered)
+    excluded = [name.endswith("-PER") for name in tagger.labels]
+    assert table[:, excluded].max() < 1e-9
+    assert table[:, ~np.array(excluded)].min(axis=1)[1] > 0
+
+
+@pytest.mark.parametrize("coding", SCHEMES)
+def test_probabilities_are_of_labels_in_iob2(coding: str) -> None:
+    tagger, number = untrained(coding), {name: at for at, name in enumerate(untrained(coding).labels)}
+    for layer in ({}, {"tag": (None, ("O", "B-PER", "I-PER"), None)}):
+        sentence = Sentence(("Anna", "met", "Bell"), layer)
+        [table], expected = tagger.probabilities([sentence], "tag"), np.zeros((3, len(number)))
+        every = tagger.k_best(sentence, 1000, "tag")
+        assert sum(each.probability for each in every) == pytest.approx(1, abs=1e-6)
+        for each in every:
+            validate(sentence.with_layer("tag", [(label,) for label in each.labels]), "tag", "IOB2")
+            expected[np.arange(3), [number[label] for label in each.labels]] += each.probability
+        assert table == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_front_door_trains_spans() -> None:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from tagweave.corpus.errors import CorpusError
@@ -148,6 +148,51 @@ def convert(corpus: Corpus, target: str, source: str | None = None, layer: str |
     if corpus.covered is None or not own:
         return converted
     return replace(converted, covered=_covered(corpus.covered, target))
+
+
+def coded(corpus: Corpus, target: str, layer: str | None = None) -> Corpus:
+    """A layer as evidence for labels of another scheme, read as `readable` finds it; sentences without it stay.
+
+    As `convert`, but an unknown position that ends a chunk says so: `B-*|O` in IOB2, `!I-X` in IOB1. Raises as
+    `readable`.
+    """
+    name = layer or corpus.guideline
+    annotated = corpus.with_sentences(sentence for sentence in corpus if name in sentence.layers)
+    source = readable(annotated, name)
+    converted = convert(annotated, target, source, name)
+    if target != "BIOES":
+        pairs = zip(annotated, converted, strict=True)
+        converted = converted.with_sentences(_closed(*pair, name, source, target) for pair in pairs)
+    rest = iter(converted.sentences)
+    return converted.with_sentences(next(rest) if name in each.layers else each for each in corpus.sentences)
+
+
+def _closed(sentence: Sentence, converted: Sentence, name: str, source: str, target: str) -> Sentence:
+    """A converted sentence that says where an unknown position ends a chunk."""
+    feasible, layer = _feasible(sentence, sentence.layers[name], source), list(converted.layers[name])
+    for at, (last, labels) in enumerate(pairwise(feasible), 1):
+        if layer[at] is None and _certainly_ends(last, labels):
+            layer[at] = _after(last, target)
+    return converted.with_layer(name, layer)
+
+
+@lru_cache(_CACHED)
+def _after(last: _Labels, target: str) -> Candidates:
+    """What may follow a chunk that ends, and of which these are the possible labels."""
+    types = {label.type for label in last}
+    if target == "IOB2":
+        return ("B", "O") if types == {None} else (f"B-{_ANY}", "O")
+    return (f"!{_text(_Label('I', types.pop()))}",) if len(types) == 1 else None
+
+
+@lru_cache(_CACHED)
+def _certainly_ends(last: _Labels, labels: _Labels) -> bool:
+    return _is_inside(last) and not any(_continues(before, label) for before in last for label in labels)
+
+
+def ends_only(candidates: Candidates) -> bool:
+    """Whether candidates of `coded` say only that the chunk before them ends."""
+    return candidates is not None and (set(candidates) in ({"B", "O"}, {f"B-{_ANY}", "O"}) or candidates[0][:2] == "!I")
 
 
 def _covered(names: Iterable[str], target: str) -> tuple[str, ...]:

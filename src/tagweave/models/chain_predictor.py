@@ -24,7 +24,7 @@ from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import Ranked, ranked
-from tagweave.models.spans import ProbableSpan, probable_spans
+from tagweave.models.spans import ProbableSpan, continuing, probable_spans
 
 Floats = NDArray[Any]
 
@@ -134,7 +134,10 @@ class ChainPredictor:
                 gamma, log_z = self.model.marginals(encoded, None if sets is None else sets.masks, self.threads)
             if (impossible := np.flatnonzero(~np.isfinite(log_z))).size:
                 raise _contradiction(block[int(impossible[0])])
-            tables.extend(np.split(self._by_tag(gamma), encoded.sentence_ptr[1:-1]))
+            table = self._by_tag(gamma)
+            if self.model.coding == "IOB1":
+                self._begin(table, gamma, encoded, None if sets is None else sets.masks)
+            tables.extend(np.split(table, encoded.sentence_ptr[1:-1]))
         return tables
 
     def _spelled(self, view: View) -> View:
@@ -169,6 +172,8 @@ class ChainPredictor:
             found = ranked(self.model, encoded, sets or LabelSets(self.model.space), self._view, k)
         if not found:
             raise _contradiction(sentence)
+        if self.model.coding == "IOB1":
+            found = [replace(each, labels=_in_iob2(sentence, each.labels)) for each in found]
         return found
 
     def spans(
@@ -213,6 +218,19 @@ class ChainPredictor:
         emission.gather(gamma, self._view.projection, by_tag)
         return by_tag
 
+    def _begin(self, table: Floats, gamma: Floats, encoded: Encoded, masks: NDArray[Any] | None) -> None:
+        """Make [n, tags] of IOB1 a table of IOB2, in place: what does not go on with a span begins one."""
+        names = [self._view.names[tag] for tag in self._view.projection]
+        with one_blas_thread():
+            pairs = (self.model.pair_marginals(encoded, each, masks)[1] for each in range(len(encoded)))
+            inner = np.concatenate([gamma[:0], *(continuing(each, names) for each in pairs)])
+        for tag, name in enumerate(self._view.names):
+            if name[0] == "I":
+                own = np.flatnonzero(self._view.projection == tag)
+                begins = (gamma[:, own] - inner[:, own]).sum(axis=1)
+                table[:, tag] -= begins
+                table[:, self._view.number[f"B{name[1:]}"]] += begins
+
     def _labelled(
         self, block: Sequence[Sentence], encoded: Encoded, labels: NDArray[np.int32], views: Mapping[str, View]
     ) -> Iterator[Sentence]:
@@ -246,15 +264,12 @@ class ChainPredictor:
         others = {name: each for name, each in sentence.layers.items() if name not in views}
         return replace(sentence, layers={**others, self.guideline: layer})
 
-    def _coded(self, sentence: Sentence) -> Sentence:
-        """The sentence with its spans in the model's scheme."""
-        views = self.model.space.guidelines
-        own = {
-            name: chunk_schemes.recoded(sentence, each, self.model.coding)
-            for name, each in sentence.layers.items()
-            if name in views
-        }
-        return replace(sentence, layers={**sentence.layers, **own})
+    def _coded(self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None) -> Corpus:
+        """The sentences with their spans in the model's scheme; each layer is read by one scheme in all of them."""
+        corpus = Corpus(tuple(block), guideline, covered=None if covered is None else tuple(covered))
+        for name in self.model.space.guidelines:
+            corpus = chunk_schemes.coded(corpus, self.model.coding, name)
+        return corpus
 
     def _evidence(
         self, block: Sequence[Sentence], guideline: str, covered: Sequence[str] | None
@@ -263,14 +278,22 @@ class ChainPredictor:
         encoded = self.model.encoder.encode(block, self.threads)  # with all layers: a guide uses them
         if guideline not in self.model.space.guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
+            guideline = self.guideline
         if self.model.task == "spans":
-            block = [self._coded(sentence) for sentence in block]
+            corpus = self._coded(block, guideline, covered)
+            block, covered = corpus.sentences, corpus.covered
         allow = allowed_sets(block, sets, self.model.parameters.scheme, covered)
         return encoded.with_evidence(allow).including_allowed(sets.masks), sets
 
 
 def _contradiction(sentence: Sentence) -> CorpusError:
     return CorpusError("labels that exclude one another", "a sequence that they allow", *sentence.location)
+
+
+def _in_iob2(sentence: Sentence, labels: Sequence[str]) -> tuple[str, ...]:
+    """Labels of a sentence in IOB1 as those of IOB2."""
+    coded = chunk_schemes.recoded(sentence, tuple((label,) for label in labels), "IOB2", "IOB1")
+    return tuple(each[0] for each in coded if each)
 
 
 def _renamed(sentence: Sentence, old: str, new: str) -> Sentence:

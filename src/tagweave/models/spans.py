@@ -110,6 +110,19 @@ def probable_spans(gamma: Floats, pairs: Floats, names: Sequence[str], least: fl
     return sorted(found, key=lambda each: (-each.probability, each))
 
 
+def continuing(pairs: Floats, names: Sequence[str]) -> Floats:
+    """[L, Y]: the probability that a token has a label and goes on with the chunk before it.
+
+    Args:
+        pairs: [L, Y, Y], as `ChainModel.pair_marginals` gives them.
+        names: the Y labels.
+    """
+    parts = [split_label(name) for name in names]
+    goes_on = np.array([[a in "BI" and b in "IE" and kind == other for b, other in parts] for a, kind in parts])
+    inner: Floats = (pairs * goes_on).sum(axis=1)
+    return inner
+
+
 def _of_type(gamma: Floats, pairs: Floats, names: Sequence[str], kind: str, least: float) -> Iterator[ProbableSpan]:
     own = [number for number, name in enumerate(names) if split_label(name)[1] == kind]
     letters = [split_label(names[number])[0] for number in own]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.corpus.blocks import in_blocks
+from tagweave.corpus.chunk_schemes import ends_only
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.sentence import Candidates as Allowed
 from tagweave.corpus.sentence import Layer, Sentence
@@ -200,11 +201,11 @@ def _where(known: Callable[[Allowed], bool], given: Layer | None, labels: Sequen
 
 
 def _anything(candidates: Allowed) -> bool:
-    return candidates is not None
+    return candidates is not None and not ends_only(candidates)
 
 
 def _known(corpus: Corpus, sentence: Sentence) -> Callable[[Allowed], bool]:
     """A test whether a position is annotated; `O` is not if the corpus covers only some labels."""
     if corpus.covered_in(sentence) is None:
         return _anything
-    return lambda candidates: candidates is not None and OUTSIDE not in candidates
+    return lambda candidates: _anything(candidates) and OUTSIDE not in (candidates or ())

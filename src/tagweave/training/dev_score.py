@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tagweave.corpus.chunk_schemes import ends_only
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
@@ -116,8 +117,9 @@ def _counter(
 
 
 def _one_label(candidates: Candidates, numbers: dict[str, int]) -> int:
-    """The number of the only label of a position, a new one for a new label; -1: it has none, -2: it has several."""
-    if candidates is None:
+    """The number of the only label of a position, a new one for a new label; -1: it has none, or ends a
+    span, -2: it has several."""
+    if candidates is None or ends_only(candidates):
         return -1
     if len(candidates) > 1 or (candidates[0] not in numbers and is_wildcard(candidates[0])):
         return -2

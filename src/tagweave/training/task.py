@@ -92,21 +92,12 @@ class Task:
         if not self.of_characters:
             if corpus.unit == "character":
                 raise CorpusError("a corpus of characters", f"words, for the task {self.name}", corpus.path)
-            return corpus if self.name == "tag" else self._chunked(corpus)
+            return corpus if self.name == "tag" else chunk_schemes.coded(corpus, self.coding)
         convert = self._from_characters if corpus.unit == "character" else self._from_words
         tag_layer = TAGS if corpus.unit == "character" else corpus.guideline
         known = (_without_outside(sentence, tag_layer, corpus.covered_in(sentence)) for sentence in corpus.sentences)
         sentences = tuple(convert(sentence, corpus.guideline) for sentence in known)
         return Corpus(sentences, corpus.guideline, "character", None, corpus.path, corpus.weight)
-
-    def _chunked(self, corpus: Corpus) -> Corpus:
-        """The spans of the corpus in the task's scheme; other layers are no evidence."""
-        own = corpus.guideline
-        annotated = [each for each in corpus.sentences if own in each.layers]
-        scheme = chunk_schemes.readable(corpus.with_sentences(annotated), own)
-        coded = chunk_schemes.convert(corpus.with_sentences(annotated), self.coding, scheme, own)
-        converted = iter(coded.sentences)
-        return coded.with_sentences(next(converted) if own in each.layers else each for each in corpus.sentences)
 
     def _from_words(self, sentence: Sentence, guideline: str) -> Sentence:
         if self.name == "segtag" and guideline not in sentence.layers:
