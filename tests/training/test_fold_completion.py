@@ -10,12 +10,13 @@ import pytest
 
 import tagweave as tw
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import save
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
 from tagweave.learning.callback import Silence
 from tagweave.training.belief import believed, outside_elsewhere
-from tagweave.training.entity_ratio import EntityRatio
+from tagweave.training.entity_ratio import EntityRatio, ratio_from, ratio_of
 from tagweave.training.errors import PlanError
 from tagweave.training.fold_completion import FoldCompletion, completed
 from tagweave.training.recipe import Recipe
@@ -54,6 +55,23 @@ def test_given_spans_stay() -> None:
     assert done[0].spans("tag") == ((Span(0, 1, "PER"),),)
 
 
+@pytest.mark.parametrize("document", [False, True])
+def test_types_that_were_not_looked_for_are_completed_too(document: bool) -> None:
+    """Each sentence has a place; half of them were read for persons alone, so their O may be a place."""
+    full = corpus(6, ("O",)).sentences[:6]
+    persons = [Sentence(each.forms).with_spans("tag", [(Span(0, 1, "PER"),)]) for each in full]
+    if document:
+        mixed = Corpus((*full, *(replace(each, covered=("PER",)) for each in persons)))
+        given = [mixed]
+    else:
+        given = [Corpus(full), Corpus(tuple(persons), covered=("PER",))]
+    done = completed(given, RECIPE, FoldCompletion(rounds=1, folds=6))
+    assert all(each.covered_in(sentence) is None for each in done for sentence in each)
+    spans = [span for sentence in done[-1].sentences[-6:] for (span,) in sentence.spans("tag")]
+    assert spans.count(Span(0, 1, "PER")) == 6
+    assert Span(3, 4, "LOC") in spans
+
+
 def test_unknown_as_outside_with_a_confidence() -> None:
     [sure] = outside_elsewhere(corpus(6, None)).sentences[:1]
     assert sure.layers["tag"] == GOLD[0].layers["tag"]
@@ -89,10 +107,10 @@ def test_every_way_to_learn_from_what_is_missing(options: dict[str, Any]) -> Non
 def test_a_ratio_is_counted_in_a_corpus(tmp_path: Path) -> None:
     counted, lines = tmp_path / "gold.conll", []
     save(GOLD, str(counted), "columns")
-    from tagweave.training.entity_ratio import ratio_from
-
     assert ratio_from(str(counted), 0.1, 2.0, lines.append) == EntityRatio(0.2, 0.1, 2.0)
     assert "20.0 % of the tokens" in lines[0]
+    with pytest.raises(CorpusError, match="complete annotation"):
+        ratio_of(replace(GOLD, covered=("LOC",)))
     with pytest.raises(PlanError, match="expected a share from 0 to 1"):
         ratio_from("1.5", 0.1, 2.0)
 

@@ -68,7 +68,8 @@ def ratio_of(corpus: Corpus) -> float:
     inside = total = 0
     for sentence in corpus.sentences:
         for candidates in sentence.layers.get(corpus.guideline, (None,) * len(sentence)):
-            if candidates is None or len(candidates) > 1:
+            is_open = candidates == (OUTSIDE,) and corpus.covered_in(sentence) is not None
+            if candidates is None or len(candidates) > 1 or is_open:
                 found = "a token without one label"
                 raise CorpusError(found, "complete annotation, to count the share of spans", *sentence.location)
             inside, total = inside + (candidates[0] != OUTSIDE), total + 1

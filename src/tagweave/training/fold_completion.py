@@ -87,12 +87,13 @@ def believed(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> 
 
 
 def _relabelled(corpus: Corpus, answers: Sequence[tuple[str, ...]]) -> Corpus:
-    return corpus.with_sentences(_answered(*pair, corpus.guideline) for pair in zip(corpus, answers, strict=True))
+    done = (_answered(*pair, corpus.guideline) for pair in zip(corpus, answers, strict=True))
+    return replace(corpus, sentences=tuple(done), covered=None)
 
 
 def _answered(sentence: Sentence, answers: tuple[str, ...], guideline: str) -> Sentence:
     parts = [answer.partition(" ") for answer in answers]
-    labelled = sentence.with_layer(guideline, [(label,) for label, _, _ in parts])
+    labelled = replace(sentence, covered=None).with_layer(guideline, [(label,) for label, _, _ in parts])
     if not any(p for _, _, p in parts):
         return labelled
     return replace(labelled, confidence=tuple(float(p) for _, _, p in parts))

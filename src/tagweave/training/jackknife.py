@@ -147,8 +147,20 @@ def _fold(
         for c, corpus in enumerate(corpora)
     ]
     return _Fold(
-        held_out, [coded[at.corpus][at.sentence] for at in held_out], others, names, recipe, answers, dev, run.task()
+        held_out,
+        [_with_covered(coded[at.corpus], at.sentence) for at in held_out],
+        others,
+        names,
+        recipe,
+        answers,
+        dev,
+        run.task(),
     )
+
+
+def _with_covered(corpus: Corpus, number: int) -> Sentence:
+    """A sentence of a corpus that says itself what is covered."""
+    return replace(corpus[number], covered=corpus.covered_in(corpus[number]))
 
 
 def _answered(fold: _Fold) -> Sequence[tuple[str, ...]]:
