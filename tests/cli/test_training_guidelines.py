@@ -187,6 +187,15 @@ def test_labels_of_development_data_that_training_lacks_are_told_where_they_are_
     assert unknown_labels(told, told.files[0]) == []
 
 
+def test_a_model_of_spans_has_o_and_every_letter_of_its_types(tmp_path):
+    marked = write(tmp_path / "marked.conll", ["Ann\tB-PER", "left\t_", "", "Bo\tB-PER", ""])
+    rows = ["Ann\tB-PER", "Bo\tI-PER", "left\tO", "York\tB-LOC", ""]
+    dev = read_corpus(str(write(tmp_path / "dev.conll", rows)), "spans", None)
+    told = data([marked], task="spans")
+    [line] = unknown_labels(told, development_data(told, dev, told.files[0]), "spans")
+    assert line.endswith("at 25.0 % of its positions, which count as wrong: B-LOC")
+
+
 def test_what_is_assumed_of_a_format_is_told(tmp_path):
     plain = write(tmp_path / "plain.txt", ["he/she said and/or 3/4 km/h"])
     told = read_corpus(str(plain), "segment", None).note

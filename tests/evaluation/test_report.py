@@ -182,6 +182,12 @@ def test_json_is_plain_and_whole():
         assert {"randomisation_p", "wilcoxon_p", "difference", "metric"} < set(found["comparisons"][0])
 
 
+def test_titles_wider_than_their_tables_are_not_broken():
+    gold = corpus("a/N b/V")
+    text = shown(evaluate(gold, {"system-with-a-long-name": corpus("a/V b/V")}))
+    assert "system-with-a-long-name: confusions" in text
+
+
 def test_tables_of_accuracy():
     gold = corpus("a/N b/V c/[x] d/N")
     text = shown(evaluate(gold, {"[base]": gold, "new": corpus("a/V b/V c/N d/?")}, corpus("a b")))

@@ -16,7 +16,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.spans import Span
 from tagweave.learning.callback import Silence
 from tagweave.training.belief import believed, outside_elsewhere
-from tagweave.training.entity_ratio import EntityRatio, ratio_from, ratio_of
+from tagweave.training.entity_ratio import EntityRatio, nothing_outside, ratio_from, ratio_of
 from tagweave.training.errors import PlanError
 from tagweave.training.fold_completion import FoldCompletion, completed
 from tagweave.training.recipe import Recipe
@@ -113,6 +113,11 @@ def test_a_ratio_is_counted_in_a_corpus(tmp_path: Path) -> None:
         ratio_of(replace(GOLD, covered=("LOC",)))
     with pytest.raises(PlanError, match="expected a share from 0 to 1"):
         ratio_from("1.5", 0.1, 2.0)
+
+
+def test_spans_without_any_token_outside_are_noted() -> None:
+    assert "--entity-ratio" in nothing_outside([corpus(4, None)])
+    assert nothing_outside([corpus(4, None), GOLD.with_sentences(GOLD.sentences[:1])]) == ""
 
 
 @pytest.mark.parametrize(

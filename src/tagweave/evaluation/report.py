@@ -103,6 +103,8 @@ class Report:
         if console is None:
             console = table_console()
         for table in tables(self, confusions):
+            title, table.title = table.title, None  # a table breaks a title that is wider than its columns
+            console.print(title)
             console.print(table)
 
 

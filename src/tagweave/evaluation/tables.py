@@ -48,7 +48,7 @@ def _summary(report: Report) -> Table:
     """A table with a column for each system: there are fewer systems than figures, so it fits a narrow terminal."""
     against = f" against {report.gold}" if report.gold else ""
     columns = [_cells(scores) for scores in report.systems.values()]
-    table = _table(f"{report.sentences} sentences{against}", ["", *map(escape, report.systems)], left=1)
+    table = _table(f"{report.sentences:,} sentences{against}", ["", *map(escape, report.systems)], left=1)
     for figure in dict.fromkeys(chain.from_iterable(columns)):
         _add(table, (figure, *(column.get(figure, "-") for column in columns)))
     return table

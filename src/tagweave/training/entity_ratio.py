@@ -53,10 +53,19 @@ def ratio_from(
         target = float(text)
     except ValueError:
         target = ratio_of(load(text))
-        tell(f"{text}: {100 * target:.1f} % of the tokens are inside spans, and so the model is to expect")
+        tell(f"{text}: {100 * target:.1f} % of the tokens are inside spans: the share that the model is to expect")
     if not 0 <= target <= 1:
         raise PlanError(f"found --entity-ratio {text}, expected a share from 0 to 1, or a corpus")
     return EntityRatio(target, margin, weight)
+
+
+def nothing_outside(corpora: Sequence[Corpus]) -> str:
+    """A note if no token is known to be outside spans, so that nothing keeps a model from finding them everywhere."""
+    layers = [each.layers.get(corpus.guideline, ()) for corpus in corpora for each in corpus.sentences]
+    if not layers or any((OUTSIDE,) in layer for layer in layers):
+        return ""
+    found = "no token of the training corpora is known to be outside spans, so the model will find spans everywhere"
+    return f"{found}: give --entity-ratio, or some completely annotated sentences"
 
 
 def ratio_of(corpus: Corpus) -> float:

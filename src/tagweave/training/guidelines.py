@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tagweave.corpus.chunk_schemes import codes_chunks, labels
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.training.corpora import CorpusFile
 from tagweave.training.data import TrainingData
@@ -85,11 +86,16 @@ def development_data(data: TrainingData, dev: CorpusFile, training: CorpusFile) 
     raise _other_development_data(dev, known, training)
 
 
-def unknown_labels(data: TrainingData, dev: CorpusFile) -> list[str]:
-    """A line if many positions of development data have labels that no corpus of their guideline has."""
+def unknown_labels(data: TrainingData, dev: CorpusFile, task: str = "tag") -> list[str]:
+    """A line if many positions of development data have labels that no corpus of their guideline has.
+
+    A model of spans has `O` and every letter for each type of its corpora, whether they occur or not.
+    """
     known = {tag for corpus in data.corpora if corpus.guideline == dev.guideline for tag in _tags(corpus)}
     if not known:  # the sentences are on workers
         return []
+    if task == "spans" and codes_chunks(known):
+        known.update(labels(known, "BIOES"))
     tags = _tags(dev.corpus)
     unknown = [tag for tag, _ in tags.most_common() if tag not in known]
     share = sum(tags[tag] for tag in unknown) / max(tags.total(), 1)

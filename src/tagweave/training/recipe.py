@@ -88,9 +88,11 @@ class Recipe:
             raise ValueError(f"unknown features of a guide {self.guide!r}, expected {' or '.join(GUIDES)}")
         if self.precision not in ("float32", "float64"):
             raise ValueError(f"unknown precision {self.precision!r}, expected 'float32' or 'float64'")
-        if self.ratio is not None and (self.task.name != SPANS or self.learner == "perceptron"):
-            found = f"an entity ratio with the task {self.task.name} and the learner {self.learner}"
-            raise ValueError(f"found {found}, expected the task spans and a learner that follows a gradient")
+        if self.ratio is not None and self.task.name != SPANS:
+            raise ValueError(f"found an entity ratio with the task {self.task.name}, expected the task spans")
+        if self.ratio is not None and self.learner == "perceptron":
+            expected = "a learner that follows a gradient"
+            raise ValueError(f"found an entity ratio with the learner {self.learner}, expected {expected}")
 
     @property
     def dtype(self) -> type[np.floating[Any]]:

@@ -239,7 +239,7 @@ def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> li
     files = [*data.files, *([dev] if dev else [])]
     notes = [*left_out(files), *(file.note for file in files if file.note)]
     if dev and plan.task != "segment":
-        notes += unknown_labels(data, dev)
+        notes += unknown_labels(data, dev, plan.task)
     if plan.task == "spans":
         notes += [note for file in files if (note := _stray_labels(file.corpus))]
     return [*notes, *overlap_lines(data, plan.task)]

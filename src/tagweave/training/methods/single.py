@@ -9,6 +9,7 @@ from tagweave.structures.kinds import CHAIN, TREE
 from tagweave.training.methods.method import Method
 from tagweave.training.options import Options, check_ranges, option
 from tagweave.training.strategies import Strategy
+from tagweave.training.task import SPANS
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
@@ -65,6 +66,8 @@ class SingleOptions(Options):
 
 def _fit(job: Job[Any]) -> Any:
     options = job.options(SingleOptions)
+    if job.plan.task == SPANS and options.incomplete == "marginal" and options.entity_ratio is None:
+        _warn_of_spans_everywhere(job)
     if options == SingleOptions():
         return job.fit(job.data.corpora)
     from tagweave.training.belief import believed
@@ -92,6 +95,13 @@ def _fit(job: Job[Any]) -> Any:
         FoldCompletion(options.completion_folds, options.completion_rounds, options.soft, seed),
     )
     return job.fit(corpora, recipe)
+
+
+def _warn_of_spans_everywhere(job: Job[Any]) -> None:
+    from tagweave.training.entity_ratio import nothing_outside
+
+    if note := nothing_outside(job.data.corpora):
+        job.run.tell(note)
 
 
 METHOD = Method(
