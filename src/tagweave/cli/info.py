@@ -60,6 +60,18 @@ def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
         shares = (_share(layer[key], corpus["tokens"]) for key in ("full", "ambiguous", "unknown"))
         table.add_row(*(Text(printable(cell)) for cell in (name, *shares, frequent)))
     console.print(table)
+    for name, layer in corpus["layers"].items():
+        if "spans" in layer:
+            show(f"  {printable(name)}: {_spans(layer, corpus['tokens'])}")
+
+
+def _spans(layer: dict[str, Any], tokens: int) -> str:
+    """How many spans there are, by type, and the share of tokens inside them if every token has one label."""
+    by_type = " ".join(f"{printable(label)} {count:,}" for label, count in layer["spans"].items())
+    line = f"{sum(layer['spans'].values()):,} spans: {by_type}"
+    if layer["full"] < tokens:
+        return line
+    return f"{line}; {100 * (1 - layer['labels'].get('O', 0) / tokens):.1f} % of the tokens are inside spans"
 
 
 def _share(count: int, total: int) -> str:

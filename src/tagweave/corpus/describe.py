@@ -6,7 +6,11 @@ import hashlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from tagweave.corpus.chunk_schemes import codes_chunks, convert, readable
+from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,6 +29,7 @@ class LayerDescription:
         full: positions with one candidate.
         ambiguous: positions with several.
         unknown: positions without candidates, including all positions of sentences without the layer.
+        spans: if the labels code spans, how many certainly begin, by type, the most frequent first; else empty.
     """
 
     labels: Mapping[str, int]
@@ -32,6 +37,7 @@ class LayerDescription:
     full: int
     ambiguous: int
     unknown: int
+    spans: Mapping[str, int]
 
     @property
     def positions(self) -> int:
@@ -76,7 +82,7 @@ def describe(corpus: Corpus) -> CorpusDescription:
         sentences=len(corpus),
         tokens=tokens,
         forms=len({form for sentence in corpus for form in sentence.forms}),
-        layers={name: _described(counts, tokens) for name, counts in layers.items()},
+        layers={name: _described(counts, tokens, _spans(corpus, name)) for name, counts in layers.items()},
         heads={name: _described(counts, tokens) for name, counts in heads.items()},
     )
 
@@ -85,7 +91,22 @@ def _relation(arc: Arc) -> str:
     return "_" if arc.relation is None else arc.relation
 
 
-def _described(counts: Mapping[tuple[str, ...] | None, int], tokens: int) -> LayerDescription:
+def _spans(corpus: Corpus, layer: str) -> dict[str, int]:
+    """How many spans of each type the layer has; empty if its labels are no consistent code of spans."""
+    own = corpus.with_sentences(sentence for sentence in corpus if layer in sentence.layers)
+    if not codes_chunks({label for each in own for candidates in each.layers[layer] for label in candidates or ()}):
+        return {}
+    try:
+        own = convert(own, "IOB2", readable(own, layer), layer)
+    except CorpusError:
+        return {}
+    single = (each[0] for sentence in own for each in sentence.layers[layer] if each is not None and len(each) == 1)
+    return _ordered(Counter(label[2:] for label in single if label.startswith("B-")))
+
+
+def _described(
+    counts: Mapping[tuple[str, ...] | None, int], tokens: int, spans: Mapping[str, int] = MappingProxyType({})
+) -> LayerDescription:
     known = {candidates: count for candidates, count in counts.items() if candidates is not None}
     single = {candidates[0]: count for candidates, count in known.items() if len(candidates) == 1}
     several: Counter[str] = Counter()
@@ -93,7 +114,7 @@ def _described(counts: Mapping[tuple[str, ...] | None, int], tokens: int) -> Lay
         if len(candidates) > 1:
             several.update(dict.fromkeys(candidates, count))
     full, total = sum(single.values()), sum(known.values())
-    return LayerDescription(_ordered(single), _ordered(several), full, total - full, tokens - total)
+    return LayerDescription(_ordered(single), _ordered(several), full, total - full, tokens - total, spans)
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:

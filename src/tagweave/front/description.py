@@ -107,6 +107,7 @@ def _layer(layer: LayerDescription) -> dict[str, Any]:
         "unknown": layer.unknown,
         "labels": dict(layer.labels),
         "candidates": dict(layer.candidates),
+        **({"spans": dict(layer.spans)} if layer.spans else {}),
     }
 
 
