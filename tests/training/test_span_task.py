@@ -10,9 +10,11 @@ import pytest
 import tagweave as tw
 from tagweave.corpus.chunk_schemes import SCHEMES, convert, validate
 from tagweave.corpus.corpus import Corpus
-from tagweave.corpus.sentence import Sentence
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit, prepare
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import Task
@@ -107,6 +109,17 @@ def test_probabilities_are_of_labels_in_iob2(coding: str) -> None:
             validate(sentence.with_layer("tag", [(label,) for label in each.labels]), "tag", "IOB2")
             expected[np.arange(3), [number[label] for label in each.labels]] += each.probability
         assert table == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_label_without_meaning_is_named_with_its_line() -> None:
+    sentence = Sentence(("a", "b"), {"tag": (("O",), ("B-X", "b"))}, location=Location("file", 7))
+    with pytest.raises(CorpusError, match="file:7: found the label 'b'"):
+        Task("spans").prepare(Corpus((sentence,)))
+
+
+def test_more_folds_than_sentences_are_an_error_of_the_plan() -> None:
+    with pytest.raises(PlanError, match="expected 2 to 3, the number of sentences"):
+        tw.train(FULL, task="spans", incomplete="folds", completion_folds=9, callback=_Silent())
 
 
 def test_the_front_door_trains_spans() -> None:

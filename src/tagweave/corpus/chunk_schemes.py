@@ -349,8 +349,11 @@ def _types(layer: Layer) -> tuple[str | None, ...]:
 
 
 def _options(sentence: Sentence, positions: Layer, scheme: str) -> list[_Labels]:
-    named = _types(positions)
-    options = {each: _expanded(each, named, scheme) for each in set(positions)}
+    try:
+        named = _types(positions)
+        options = {each: _expanded(each, named, scheme) for each in set(positions)}
+    except CorpusError as error:
+        raise CorpusError(error.found, error.expected, *sentence.location) from error
     for number, candidates in enumerate(positions, 1):
         if strange := [each for each in options[candidates] if each.letter not in _LETTERS[scheme] + "O"]:
             expected = f"O or {' '.join(_LETTERS[scheme])} with -TYPE in the scheme {scheme}"

@@ -30,7 +30,6 @@ __all__ = [
     "Labels",
     "Stream",
     "assumed",
-    "covered_labels",
     "formats",
     "guideline_comment",
     "iterate",
@@ -112,18 +111,18 @@ def load(argument: str, format: str | None = None, unnamed: str | None = None) -
     kept: Iterable[Sentence] = tuple(outline.over(sentences))
     file = _file(argument, form, outline, unnamed)
     if outline.documents:
-        return replace(file.corpus, covered=None).with_sentences(file.named(_with_covered(kept)))
+        return replace(file.corpus, covered=None).with_sentences(file.named(with_covered(kept)))
     return file.corpus.with_sentences(file.named(kept))
 
 
-def _with_covered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+def with_covered(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     """The sentences with the labels that the last comment `# labels_covered` names; before the first, all."""
     covered: tuple[str, ...] | None = None
     for sentence in sentences:
         for comment in sentence.comments:
             key, value = key_and_value(comment)
             covered = _covered(value) if key == COVERED else covered
-        yield replace(sentence, covered=covered)
+        yield sentence if covered is None else replace(sentence, covered=covered)
 
 
 def load_outline(argument: str, format: str | None = None, unnamed: str | None = None) -> CorpusOutline:  # noqa: A002
@@ -196,15 +195,6 @@ def _file(argument: str, form: Format, outline: Outline, unnamed: str | None) ->
         raise CorpusError(f"a layer {guideline!r} beside {layer!r}", "another name for the guideline", path)
     corpus = Corpus((), guideline, form.unit, covered, path, layer=layer)
     return CorpusOutline(corpus, form.name, layer if layer in names else None, outline.sentences, outline.characters)
-
-
-def covered_labels(sentences: Sequence[Sentence], path: str = "") -> tuple[str, ...] | None:
-    """The labels that comments `# labels_covered = A B C` name; `None` without such a comment.
-
-    Raises:
-        CorpusError: comments that differ.
-    """
-    return _covered(comment_value(sentences, COVERED, path))
 
 
 def _covered(value: str | None) -> tuple[str, ...] | None:

@@ -112,7 +112,8 @@ class ChainPredictor:
             encoded, sets = self._evidence(block, corpus.guideline, corpus.covered)
             labels = self.model.best(encoded, sets.masks, self.threads)
             done.extend(self._labelled(block, encoded, labels, {corpus.guideline: view, **self._others}))
-        return replace(corpus, sentences=tuple(done), covered=None)
+        everything = (each if each.covered is None else replace(each, covered=None) for each in done)
+        return replace(corpus, sentences=tuple(everything), covered=None)
 
     def probabilities(
         self, sentences: Sequence[Sentence], layer: str | None = None, covered: Sequence[str] | None = None

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from tagweave.corpus.errors import CorpusError
-from tagweave.corpus.load import Labels, covered_labels, guideline_comment, parse_argument, stream
+from tagweave.corpus.load import Labels, guideline_comment, parse_argument, stream, with_covered
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM
 from tagweave.streams.blocks import ready_blocks
@@ -109,11 +109,9 @@ class Input:
         named = parse_argument(self.argument).guideline
         return named or (guideline_comment([self.first]) if self.first else None)
 
-    @property
-    def covered(self) -> tuple[str, ...] | None:
-        """The labels that the annotation covers, from the comments of the first sentence. Raises as `format`."""
-        return covered_labels([self.first]) if self.first else None
-
     def blocks(self) -> Iterator[list[Sentence]]:
-        """The sentences of the file in blocks (`ready_blocks`). Iteration raises as `format`."""
-        yield from ready_blocks(self._opened[2])
+        """The sentences of the file in blocks (`ready_blocks`), each with the labels that were looked for in it.
+
+        Iteration raises as `format`.
+        """
+        yield from ready_blocks(with_covered(self._opened[2]))

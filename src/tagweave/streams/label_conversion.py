@@ -53,7 +53,7 @@ class LabelConversion(Conversion):
         """See `Conversion.blocks`."""
         for given in self.input.blocks():
             sentences = tuple(self._evidence(sentence) for sentence in given)
-            evidence = Corpus(sentences, self.source, "word", self.input.covered, self.input.path)
+            evidence = Corpus(sentences, self.source, "word", path=self.input.path)
             consistent = without_contradictions(self.model, evidence, self.to)
             self.overruled[self.source] += _known(evidence) - _known(consistent)
             yield Block(given, consistent)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.formats import conllu
 from tagweave.corpus.formats.registry import chosen_format
-from tagweave.corpus.load import parse_argument
+from tagweave.corpus.load import COVERED, parse_argument
+from tagweave.corpus.outline import key_and_value
 from tagweave.corpus.sentence import Sentence
 from tagweave.streams.notes import Tell, say
 from tagweave.streams.output_format import check_can_hold, with_layers
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from tagweave.corpus.formats.format import Format
     from tagweave.models.chain_predictor import ChainPredictor
     from tagweave.streams.input import Input
-
-_COVERED = "labels_covered"
 
 
 @dataclass(frozen=True)
@@ -77,11 +76,6 @@ class Labelling(Stream):
         """
         return self.input.layer((self.tagger.guideline,))
 
-    @cached_property
-    def covered(self) -> tuple[str, ...] | None:
-        """The labels that the annotation covers, from the comments of the first sentence; `None` for all."""
-        return self.input.covered
-
     def blocks(self) -> Iterator[Block]:
         """The input in blocks. Raises as `input_layer`."""
         _ = self.input_format
@@ -118,9 +112,8 @@ class Labelling(Stream):
 
     def sentences(self, form: Format) -> Iterator[Sentence]:
         """The sentences, filled in. Raises as `labelled`."""
-        for number, (given, labelled) in enumerate(self.labelled()):
-            sentence = self.filled(given, labelled, form)
-            yield sentence if number else self._without_covered(sentence)
+        for given, labelled in self.labelled():
+            yield _covering_all(self.filled(given, labelled, form))
 
     def as_conllu(self) -> Iterator[Sentence]:
         """The sentences as input of the next model, with labels in the layer of their guideline.
@@ -135,9 +128,10 @@ class Labelling(Stream):
             words = replace(sentence, layers=layers)
             yield words if labels is None else with_layers(words, {own: labels}, conllu.FORMAT)
 
-    def _without_covered(self, sentence: Sentence) -> Sentence:
-        """The sentence without the comment on covered labels, which is wrong for complete annotation."""
-        if self.covered is None:
-            return sentence
-        comments = (each for each in sentence.comments if each.lstrip("# ").partition("=")[0].strip() != _COVERED)
-        return replace(sentence, comments=tuple(comments))
+
+def _covering_all(sentence: Sentence) -> Sentence:
+    """The sentence without what it says of covered labels, which is wrong for complete annotation."""
+    if sentence.covered is None and not sentence.comments:
+        return sentence
+    comments = (each for each in sentence.comments if key_and_value(each)[0] != COVERED)
+    return replace(sentence, comments=tuple(comments), covered=None)

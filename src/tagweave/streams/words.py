@@ -48,7 +48,7 @@ class WordLabelling(Labelling):
     def evidence(self, given: Sequence[Sentence]) -> Corpus:
         """Evidence in the layer of the model's guideline, without other layers of the file."""
         sentences = tuple(self._with_evidence(sentence, sentence.layers.get(self.input_layer)) for sentence in given)
-        return Corpus(sentences, self.tagger.guideline, "word", self.covered)
+        return Corpus(sentences, self.tagger.guideline, "word")
 
     def _with_evidence(self, sentence: Sentence, layer: Layer | None) -> Sentence:
         unknown = (None,) * len(sentence)

@@ -22,6 +22,7 @@ from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain import ChainModel
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.models.guide import guide_column, labels_of
+from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit_problem, prepare, prepare_corpora
 from tagweave.training.recipe import Recipe
 from tagweave.training.task import TAGS
@@ -74,7 +75,7 @@ def jackknifed(
         dev: development data for the models of the folds.
 
     Raises:
-        ValueError: fewer than 2 folds, or more than sentences.
+        PlanError: fewer than 2 folds, or more than sentences.
         CorpusError: as `fit`, of any fold's training data.
         KeyboardInterrupt: the user stopped one of the fits.
     """
@@ -101,11 +102,11 @@ def members(corpora: Sequence[Corpus], folds: int, seed: int) -> list[list[Membe
     """The sentences of every fold, in corpus order: shuffled by the seed and dealt out one by one.
 
     Raises:
-        ValueError: fewer than 2 folds, or more than sentences.
+        PlanError: fewer than 2 folds, or more than sentences.
     """
     everyone = [Member(c, s) for c, corpus in enumerate(corpora) for s in range(len(corpus))]
     if not 2 <= folds <= len(everyone):
-        raise ValueError(f"found {folds} folds, expected 2 to {len(everyone)}, the number of sentences")
+        raise PlanError(f"found {folds} folds, expected 2 to {len(everyone)}, the number of sentences")
     order = np.random.default_rng(seed).permutation(len(everyone)).tolist()
     return [[everyone[at] for at in sorted(order[fold::folds])] for fold in range(folds)]
 
