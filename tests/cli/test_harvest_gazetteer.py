@@ -52,6 +52,12 @@ def test_training_on_what_was_found(run, files, tmp_path):
     assert "left" in run("tag", tmp_path / "m", "--format", "segmented", stdin="Jordan left\n").stdout
 
 
+def test_blanks_instead_of_tabs_are_suspected_if_nothing_is_found(run, files, tmp_path):
+    blanks = write(tmp_path / "blanks.tsv", ["LOC New York"])
+    assert "with a tab" in run("harvest", "lexicon", files[1], "--gazetteer", blanks, "-o", tmp_path / "o").stderr
+    assert "with a tab" not in run("harvest", "lexicon", files[1], "--gazetteer", files[0], "-o", tmp_path / "o").stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -18,4 +18,6 @@ def mark_phrases(inputs: Sequence[str], gazetteers: Sequence[str], output: str, 
     counts = harvest_gazetteer_files(inputs, gazetteers, output, counted, **options)
     for path, name in zip(inputs, counts.formats, strict=True):
         say(f"{path} is read as {'raw text, cut into tokens' if name == RAW else name}")
+    if not counts.phrases:
+        say("no phrase was found: entries are TYPE TAB phrase, with a tab, and case counts without --fold")
     say(f"{output}: {counts.kept:,} of {counts.sentences:,} sentences, {counts.phrases:,} phrases found")

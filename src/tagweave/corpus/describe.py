@@ -97,7 +97,8 @@ def _spans(corpus: Corpus, layer: str) -> dict[str, int]:
     if not codes_chunks({label for each in own for candidates in each.layers[layer] for label in candidates or ()}):
         return {}
     try:
-        own = convert(own, "IOB2", readable(own, layer), layer)
+        scheme = readable(own, layer)
+        own = own if scheme == "IOB2" else convert(own, "IOB2", scheme, layer)
     except CorpusError:
         return {}
     single = (each[0] for sentence in own for each in sentence.layers[layer] if each is not None and len(each) == 1)
