@@ -20,6 +20,7 @@ right end is unknown as well, the next position says what may follow: `B-*|I-X|O
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise, product
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Candidates, Layer, Sentence
@@ -96,15 +97,19 @@ def strays(corpus: Corpus, layer: str | None = None) -> int:
     """How many certain labels `I` do not go on with a chunk, in a layer of B, I and O; 0 for other letters."""
     count = 0
     for sentence in corpus:
-        last = _EDGE
-        for candidates in sentence.layers[layer or corpus.guideline]:
-            labels = () if candidates is None else _expanded(candidates, (), LENIENT)
-            if any(label.letter not in "BIO" for label in labels):
-                return 0
+        with _located(sentence):
+            own = _expanded_layer(sentence.layers[layer or corpus.guideline])
+        if any(label.letter not in "BIO" for labels in own for label in labels):
+            return 0
+        for last, labels in pairwise((_EDGE, *own)):
             alone = len(labels) == len(last) == 1 and labels[0].letter == "I"
             count += alone and not _continues(last[0], labels[0])
-            last = labels
     return count
+
+
+def _expanded_layer(layer: Layer) -> list[_Labels]:
+    """What positions say of themselves; nothing is known of the unknown ones."""
+    return [() if candidates is None else _expanded(candidates, (), LENIENT) for candidates in layer]
 
 
 def _is_consistent(sentence: Sentence, positions: Layer, scheme: str) -> bool:
@@ -349,11 +354,9 @@ def _types(layer: Layer) -> tuple[str | None, ...]:
 
 
 def _options(sentence: Sentence, positions: Layer, scheme: str) -> list[_Labels]:
-    try:
+    with _located(sentence):
         named = _types(positions)
         options = {each: _expanded(each, named, scheme) for each in set(positions)}
-    except CorpusError as error:
-        raise CorpusError(error.found, error.expected, *sentence.location) from error
     for number, candidates in enumerate(positions, 1):
         if strange := [each for each in options[candidates] if each.letter not in _LETTERS[scheme] + "O"]:
             expected = f"O or {' '.join(_LETTERS[scheme])} with -TYPE in the scheme {scheme}"
@@ -377,6 +380,15 @@ def _expanded(candidates: Candidates, named: tuple[str | None, ...], scheme: str
         else:
             labels.append(label)
     return tuple(dict.fromkeys(labels))
+
+
+@contextmanager
+def _located(sentence: Sentence) -> Iterator[None]:
+    """Raise errors in labels with the location of their sentence."""
+    try:
+        yield
+    except CorpusError as error:
+        raise CorpusError(error.found, error.expected, *sentence.location) from error
 
 
 def _inconsistent(sentence: Sentence, scheme: str, labels: _Labels, number: int, last: _Labels) -> CorpusError:
