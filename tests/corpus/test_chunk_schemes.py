@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tagweave.corpus.chunk_schemes import SCHEMES, convert, detect, readable, strays, validate
@@ -81,6 +81,7 @@ def expanded(candidates, types):
 
 
 @given(evidence())
+@example(("IOB1", "BIOES", [None, ("B-X", "B-Y"), None]))
 @settings(max_examples=80, deadline=None)
 def test_candidates_are_as_narrow_as_sets_can_be(drawn):
     """Against all chunkings with the types named and two others, which stand for the open list of types."""

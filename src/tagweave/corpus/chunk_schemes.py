@@ -176,7 +176,8 @@ def _closed(sentence: Sentence, converted: Sentence, name: str, source: str, tar
     """A converted sentence that says where an unknown position ends a chunk."""
     feasible, layer = _feasible(sentence, sentence.layers[name], source), list(converted.layers[name])
     for at, (last, labels) in enumerate(pairwise(feasible), 1):
-        if layer[at] is None and _certainly_ends(last, labels):
+        closes = _closes(source, last, sentence.layers[name][at] is None)
+        if layer[at] is None and (closes or _certainly_ends(last, labels)):
             layer[at] = _after(last, target)
     return converted.with_layer(name, layer)
 
@@ -236,10 +237,12 @@ def recoded(sentence: Sentence, positions: Layer, target: str, source: str | Non
     feasible = _feasible(sentence, positions, source)
     before, after = [_EDGE, *feasible][: len(feasible)], [*feasible, _EDGE][1:]
     named, converted = _types(positions), []
-    for last, labels, following, candidates in zip(before, feasible, after, positions, strict=True):
-        is_closed = target == "BIOES" or not _goes_on(source, last, labels, candidates is None)
-        spelled = _labels_between(last, labels, following, source, target)
-        converted.append(_candidates(spelled, named, target, candidates is None, is_closed))
+    unknown = [*(each is None for each in positions), False]
+    for at, (last, labels, following) in enumerate(zip(before, feasible, after, strict=True)):
+        is_closed = target == "BIOES" or not _goes_on(source, last, labels, unknown[at])
+        closes = _closes(source, last, unknown[at]), _closes(source, labels, unknown[at + 1])
+        spelled = _labels_between(last, labels, following, source, target, closes)
+        converted.append(_candidates(spelled, named, target, unknown[at], is_closed))
     return tuple(converted)
 
 
@@ -252,12 +255,18 @@ def _goes_on(source: str, last: _Labels, labels: _Labels, unknown: bool) -> bool
 
 
 @lru_cache(_CACHED)
-def _labels_between(before: _Labels, labels: _Labels, after: _Labels, source: str, target: str) -> _Labels:
-    """The labels of one position in the target scheme. Given its own label, the two sides are independent."""
+def _labels_between(
+    before: _Labels, labels: _Labels, after: _Labels, source: str, target: str, closes: tuple[bool, bool]
+) -> _Labels:
+    """The labels of one position in the target scheme. Given its own label, the two sides are independent.
+
+    `closes` says whether the position, and the next one, end the chunk before them.
+    """
     targets: dict[_Label, None] = {}
     for label in labels:
-        lefts = {_left(last, label) for last in before if _may_follow(source, last, label)}
-        ends = {not _continues(label, following) for following in after if _may_follow(source, label, following)}
+        lefts = {_left(last, label) for last in before if _may_follow(source, last, label, closes[0])}
+        rights = [following for following in after if _may_follow(source, label, following, closes[1])]
+        ends = {not _continues(label, following) for following in rights}
         for (starts, beside), end in product(sorted(lefts), sorted(ends)):
             targets[_spelled(target, label, starts, beside, end)] = None
     return tuple(targets)
@@ -302,7 +311,9 @@ def _continues(last: _Label, label: _Label) -> bool:
     return last.letter in "BI" and label.letter in "IE" and last.type == label.type
 
 
-def _may_follow(scheme: str, last: _Label, label: _Label) -> bool:
+def _may_follow(scheme: str, last: _Label, label: _Label, closes: bool = False) -> bool:
+    if closes and _continues(last, label):
+        return False
     if scheme == LENIENT:
         return True
     if scheme == "IOB1":
@@ -324,7 +335,8 @@ def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[_Labels
     following = _EDGE
     for number in range(len(options), 0, -1):
         labels = options[number - 1]
-        leading = _leading(scheme, labels, following)
+        closes = number < len(options) and _closes(scheme, labels, positions[number] is None)
+        leading = _leading(scheme, labels, following, closes)
         if not leading:  # only at the end: before it, every label has a successor from the pass forward
             raise _inconsistent(sentence, scheme, following, number + 1, labels)
         options[number - 1] = following = leading
@@ -334,17 +346,18 @@ def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[_Labels
 @lru_cache(_CACHED)
 def _reached(scheme: str, last: _Labels, labels: _Labels, unknown: bool) -> _Labels:
     """The labels that may follow; an unknown position does not continue a chunk that IOB leaves open."""
-    closes = unknown and scheme != "BIOES" and _is_inside(last)
-    return tuple(
-        label
-        for label in labels
-        if any(_may_follow(scheme, each, label) and not (closes and _continues(each, label)) for each in last)
-    )
+    closes = _closes(scheme, last, unknown)
+    return tuple(label for label in labels if any(_may_follow(scheme, each, label, closes) for each in last))
+
+
+def _closes(scheme: str, last: _Labels, unknown: bool) -> bool:
+    """Whether an unknown position ends a chunk before it, which IOB leaves open."""
+    return unknown and scheme != "BIOES" and _is_inside(last)
 
 
 @lru_cache(_CACHED)
-def _leading(scheme: str, labels: _Labels, following: _Labels) -> _Labels:
-    return tuple(label for label in labels if any(_may_follow(scheme, label, each) for each in following))
+def _leading(scheme: str, labels: _Labels, following: _Labels, closes: bool) -> _Labels:
+    return tuple(label for label in labels if any(_may_follow(scheme, label, each, closes) for each in following))
 
 
 def _types(layer: Layer) -> tuple[str | None, ...]:
