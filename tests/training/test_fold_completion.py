@@ -111,8 +111,9 @@ def test_a_ratio_is_counted_in_a_corpus(tmp_path: Path) -> None:
     assert "20.0 % of the tokens" in lines[0]
     with pytest.raises(CorpusError, match="complete annotation"):
         ratio_of(replace(GOLD, covered=("LOC",)))
-    with pytest.raises(PlanError, match="expected a share from 0 to 1"):
-        ratio_from("1.5", 0.1, 2.0)
+    for wrong in ("1.5", "40%"):
+        with pytest.raises(PlanError, match="expected a share from 0 to 1"):
+            ratio_from(wrong, 0.1, 2.0)
 
 
 def test_spans_without_any_token_outside_are_noted() -> None:

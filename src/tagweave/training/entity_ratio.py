@@ -44,18 +44,21 @@ def ratio_from(
     """The ratio that an option gives: a number, or a corpus to count it in; `None` without the option.
 
     Raises:
-        PlanError: a number outside 0..1.
+        PlanError: a number outside 0..1, or a percentage.
         CorpusError, OSError: the corpus cannot be read, or is not complete.
     """
     if text is None:
         return None
+    wrong = PlanError(f"found --entity-ratio {text}, expected a share from 0 to 1, or a corpus")
     try:
         target = float(text)
     except ValueError:
+        if text.endswith("%"):
+            raise wrong from None
         target = ratio_of(load(text))
         tell(f"{text}: {100 * target:.1f} % of the tokens are inside spans: the share that the model is to expect")
     if not 0 <= target <= 1:
-        raise PlanError(f"found --entity-ratio {text}, expected a share from 0 to 1, or a corpus")
+        raise wrong
     return EntityRatio(target, margin, weight)
 
 
