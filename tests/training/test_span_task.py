@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence
 from tagweave.corpus.spans import Span
 from tagweave.models.chain_predictor import ChainPredictor
+from tagweave.models.chain_rules import check_chain
 from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit, prepare
 from tagweave.training.recipe import Recipe
@@ -115,6 +117,14 @@ def test_a_label_without_meaning_is_named_with_its_line() -> None:
     sentence = Sentence(("a", "b"), {"tag": (("O",), ("B-X", "b"))}, location=Location("file", 7))
     with pytest.raises(CorpusError, match="file:7: found the label 'b'"):
         Task("spans").prepare(Corpus((sentence,)))
+
+
+@pytest.mark.parametrize("other", ["B-", "O-X", "B-*", "I-MORE"])
+def test_a_model_file_has_all_labels_of_its_coding_and_no_others(other: str) -> None:
+    described = json.dumps(prepare([FULL], Recipe(Task("spans", "IOB1"))).model.to_json())
+    check_chain(json.loads(described))
+    with pytest.raises(ValueError, match="found"):
+        check_chain(json.loads(described.replace('"B-PER"', f'"{other}"')))
 
 
 def test_more_folds_than_sentences_are_an_error_of_the_plan() -> None:

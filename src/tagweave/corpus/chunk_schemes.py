@@ -219,11 +219,6 @@ def labels(names: Iterable[str], scheme: str) -> tuple[str, ...]:
     return tuple(sorted(["O", *(_text(_Label(letter, each)) for each in types for letter in _LETTERS[scheme])]))
 
 
-def letters(scheme: str) -> str:
-    """The letters of the labels of a scheme, `O` included."""
-    return _LETTERS[scheme] + _OUTSIDE.letter
-
-
 def codes_chunks(names: Iterable[str]) -> bool:
     """Whether labels look like those of a scheme: nothing but `O` and letters with a type, and some of these."""
     given = set(names) - {_OUTSIDE.letter}

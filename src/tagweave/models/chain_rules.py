@@ -88,12 +88,14 @@ def _check_view(view: dict[str, Any], labels: int) -> None:
 
 def _check_labels(labels: list[str], task: str, coding: str) -> None:
     if task == "spans":
-        letters = chunk_schemes.letters(coding)
+        strange = set(labels) ^ set(chunk_schemes.labels(labels, coding)) | {
+            each for each in labels if each[1:] == "-*"
+        }
     elif coding in LETTERS:
-        letters = LETTERS[coding]
+        strange = {split_label(label)[0] for label in labels} - set(LETTERS[coding])
     else:
         return
-    if strange := {split_label(label)[0] for label in labels} - set(letters):
+    if strange:
         refuse(sorted(strange), "names", f"labels of the coding {coding}")
 
 
