@@ -94,7 +94,7 @@ def test_labels_of_spans_and_outside_are_believed_apart() -> None:
         {"incomplete": "outside", "outside_confidence": 0.5},
         {"incomplete": "folds", "soft": True},
         {"incomplete": "outside", "outside_confidence": 0.1, "span_confidence": 0.9, "entity_ratio": "0.2"},
-        {"entity_ratio": "0.2"},
+        {"entity_ratio": 0.2},
         {"entity_ratio": "0.2", "incomplete": "folds"},
     ],
 )

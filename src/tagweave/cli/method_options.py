@@ -95,6 +95,8 @@ def _typed(kind: Any) -> Any:
         return bool
     if kind == tuple[str, ...]:
         return list[str] | None
+    if str in get_args(kind):
+        return str | None
     plain = [each for each in (get_args(kind) if type(None) in get_args(kind) else (kind,)) if each in (int, float)]
     return (plain[0] | None) if plain else str | None
 

@@ -39,7 +39,7 @@ class EntityRatio:
 
 
 def ratio_from(
-    text: str | None, margin: float, weight: float, tell: Callable[[str], None] = lambda line: None
+    value: float | str | None, margin: float, weight: float, tell: Callable[[str], None] = lambda line: None
 ) -> EntityRatio | None:
     """The ratio that an option gives: a number, or a corpus to count it in; `None` without the option.
 
@@ -47,16 +47,16 @@ def ratio_from(
         PlanError: a number outside 0..1, or a percentage.
         CorpusError, OSError: the corpus cannot be read, or is not complete.
     """
-    if text is None:
+    if value is None:
         return None
-    wrong = PlanError(f"found --entity-ratio {text}, expected a share from 0 to 1, or a corpus")
+    wrong = PlanError(f"found --entity-ratio {value}, expected a share from 0 to 1, or a corpus")
     try:
-        target = float(text)
+        target = float(value)
     except ValueError:
-        if text.endswith("%"):
+        if str(value).endswith("%"):
             raise wrong from None
-        target = ratio_of(load(text))
-        tell(f"{text}: {100 * target:.1f} % of the tokens are inside spans: the share that the model is to expect")
+        target = ratio_of(load(str(value)))
+        tell(f"{value}: {100 * target:.1f} % of the tokens are inside spans: the share that the model is to expect")
     if not 0 <= target <= 1:
         raise wrong
     return EntityRatio(target, margin, weight)

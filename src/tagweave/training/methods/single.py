@@ -28,7 +28,7 @@ class SingleOptions(Options):
         "STRATEGY",
         structure=CHAIN,
     )
-    entity_ratio: str | None = option(
+    entity_ratio: float | str | None = option(
         None,
         "The share of tokens inside spans that the model is to expect, or a completely annotated corpus to count it in"
         " (task spans).",
