@@ -7,7 +7,7 @@ from model_files import write
 
 from tagweave.cli.errors import OptionError
 from tagweave.cli.plan_options import corpus_weights, setting_values
-from tagweave.corpus.load import covered_labels, load, stream
+from tagweave.corpus.load import load, stream
 from tagweave.features.presets import PRESETS
 from tagweave.training.corpora import read_corpus, run_identity
 from tagweave.training.errors import PlanError
@@ -100,5 +100,5 @@ def test_a_stream_tells_its_format(tmp_path):
 
 def test_covered_labels(tmp_path):
     covered = load(str(write(tmp_path / "t.conll", ["# labels_covered = A B", "a\tA", ""])))
-    assert covered_labels(covered.sentences) == ("A", "B") == covered.covered
-    assert covered_labels(load(str(write(tmp_path / "u.conll", ["a\tA", ""]))).sentences) is None
+    assert covered.covered == ("A", "B")
+    assert load(str(write(tmp_path / "u.conll", ["a\tA", ""]))).covered is None
