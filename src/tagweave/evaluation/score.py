@@ -42,12 +42,12 @@ class Score:
     """Right items among those of the gold standard and those of the system.
 
     Attributes:
-        right: items of the system that are right.
+        right: items of the system that are right; some metrics count half of an item.
         gold: items of the gold standard (the support).
         system: items of the system.
     """
 
-    right: int
+    right: float
     gold: int
     system: int
 

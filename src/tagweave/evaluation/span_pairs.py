@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tagweave.evaluation.score import Score, number, ratio
+from tagweave.evaluation.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,46 +26,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class PartialScore:
-    """Spans found in whole or in part.
+class PartialScore(Score):
+    """Spans found in whole or in part; `right` counts the latter half.
 
     Attributes:
         exact: pairs of a gold and a system span with the same boundaries.
-        overlapping: other pairs, which count half.
-        gold: gold spans.
-        system: spans of the system.
+        overlapping: other pairs.
     """
 
     exact: int
     overlapping: int
-    gold: int
-    system: int
 
-    @property
-    def right(self) -> float:
-        """What the pairs count together, in spans."""
-        return self.exact + self.overlapping / 2
-
-    @property
-    def precision(self) -> float:
-        """That of the system's spans, 0..1."""
-        return ratio(self.right, self.system)
-
-    @property
-    def recall(self) -> float:
-        """That of the gold spans, 0..1."""
-        return ratio(self.right, self.gold)
-
-    @property
-    def f(self) -> float:
-        """The harmonic mean of precision and recall, 0..1; 0 if exactly one of them is undefined."""
-        return ratio(2 * self.right, self.gold + self.system)
+    @classmethod
+    def of(cls, exact: int, overlapping: int, gold: int, system: int) -> PartialScore:
+        """The score of so many pairs, among so many spans of the gold standard and of the system."""
+        return cls(exact + overlapping / 2, gold, system, exact, overlapping)
 
     def to_json(self) -> dict[str, Any]:
         """Counts and ratios as a plain dict."""
-        ratios = {"precision": number(self.precision), "recall": number(self.recall), "f": number(self.f)}
-        counts = {"exact": self.exact, "overlapping": self.overlapping, "gold": self.gold, "system": self.system}
-        return {**ratios, **counts}
+        return {**Score.to_json(self), "exact": self.exact, "overlapping": self.overlapping}
 
 
 class TypedSpans(NamedTuple):
@@ -86,7 +65,7 @@ def overlap_scores(gold: TypedSpans, system: TypedSpans) -> tuple[PartialScore, 
     agree = (gold.types[ours] & system.types[theirs]).any(axis=1)
     pairs = np.stack([ours, theirs], axis=1)
     sizes = len(gold.starts), len(system.starts)
-    partial = PartialScore(int(same.sum()), _paired(pairs[~same].tolist()), *sizes)
+    partial = PartialScore.of(int(same.sum()), _paired(pairs[~same].tolist()), *sizes)
     return partial, Score(int((same & agree).sum()) + _paired(pairs[~same & agree].tolist()), *sizes)
 
 
