@@ -94,11 +94,7 @@ _DISTANT = (
     Way("word clusters", clusters=True),
     Way("O believed 0.1, spans 0.7, entity ratio, word clusters", {**_DOUBT, **_RATIO}, clusters=True),
 )
-_SHORT = tuple(
-    way
-    for way in _MISSING
-    if way.name in ("marginal likelihood", "unknown as O", "entity ratio", "folds", "entity ratio, then folds")
-)
+_SHORT = tuple(way for way in _MISSING if "folds" not in way.name and not way.rival)
 _FOLDED = {"fold": True, "elsewhere": "O", "every": True}
 _DICTIONARY = (
     Way("dictionaries, folded", dictionary=_FOLDED, learns=False),
