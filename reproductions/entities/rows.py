@@ -90,7 +90,6 @@ _DISTANT = (
     Way("O believed 0.1, spans 0.7", _DOUBT),
     Way("unknown, entity ratio", _RATIO, "unknown"),
     Way("O believed 0.1, spans 0.7, entity ratio", {**_DOUBT, **_RATIO}),
-    Way("O believed 0.1, spans 0.7, entity ratio, then folds", {**_DOUBT, **_RATIO, **_FOLDS}),
     Way("word clusters", clusters=True),
     Way("O believed 0.1, spans 0.7, entity ratio, word clusters", {**_DOUBT, **_RATIO}, clusters=True),
 )

@@ -65,7 +65,7 @@ def _summary(setting: Setting, seeds: int, results: Cache, sentences: int | None
     first: Measured | None = None
     for way in setting.ways:
         row, measured = _row(setting, way, seeds, data, results)
-        row["against"] = None if first is None else compare(first, measured)
+        row["against"] = None if first is None else compare(measured, first)
         first = first or measured
         rows.append(row)
         print(setting.title, way.name, f"{row['f']['mean']:.2f}", file=sys.stderr, flush=True)
