@@ -58,8 +58,15 @@ class Setting:
 
 
 _RIVAL = Way(CRFSUITE, rival=True)
+_SLOWER = {"settings": {"batch": 16, "rate": 0.1}}
 _SAME = Way("ChainCRF, the same features", same_features=True)
-_FULL = (_RIVAL, _SAME, Way("spans"), Way("spans, word clusters", clusters=True))
+_FULL = (
+    _RIVAL,
+    _SAME,
+    Way("spans"),
+    Way("spans, word clusters", clusters=True),
+    Way("spans, word clusters, slower", _SLOWER, clusters=True),
+)
 _POS = {
     "templates": (
         *PRESETS["spans"].texts,
