@@ -24,15 +24,14 @@ from tagweave.models.chain_predictor import ChainPredictor
 STOPPED = 100
 _PLAIN = Way("")
 _OLDEST = ("options", "unmarked", "clusters", "rival")  # which the names of results have, whatever their values
-_DEV_SHARE = 10  # where there is no development data, every so many training sentences serve
 
 
 @dataclass(frozen=True)
 class Data:
-    """The corpora of a setting."""
+    """The corpora of a setting; without development data, training takes its usual number of iterations."""
 
     train: Corpus
-    dev: Corpus
+    dev: Corpus | None
     test: Corpus
 
     @classmethod
@@ -40,11 +39,15 @@ class Data:
         """Read the corpora of a setting."""
         folder = corpora / setting.folder
         train, test = load(str(folder / setting.train)), load(str(folder / "test.txt"))
-        if setting.dev:
-            return cls(train, load(str(folder / setting.dev)), test)
-        held_out = train.with_sentences(train.sentences[::_DEV_SHARE])
-        rest = [each for at, each in enumerate(train) if at % _DEV_SHARE]
-        return cls(train.with_sentences(rest), held_out, test)
+        return cls(train, load(str(folder / setting.dev)) if setting.dev else None, test)
+
+    def cut(self, sentences: int) -> Data:
+        """The first sentences of every corpus."""
+        train, dev, test = (
+            each and each.with_sentences(each.sentences[:sentences]) for each in (self.train, self.dev, self.test)
+        )
+        assert train and test
+        return Data(train, dev, test)
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,8 @@ class Cell:
         way = asdict(self.way)
         way.pop("name")
         way = {name: value for name, value in way.items() if name in _OLDEST or value != getattr(_PLAIN, name)}
-        texts = [
-            [(each.forms, each.layers) for each in part] for part in (self.data.train, self.data.dev, self.data.test)
-        ]
+        parts = (self.data.train, self.data.dev or (), self.data.test)
+        texts = [[(each.forms, each.layers) for each in part] for part in parts]
         return {
             "data": hashlib.sha256(repr(texts).encode()).hexdigest()[:12],
             "way": way,
@@ -118,7 +120,7 @@ class Cell:
         if way.dictionary:
             pairs = zip(train, self._harvested(train), strict=True)
             train = train.with_sentences(each.with_layer(train.guideline, layer) for each, layer in pairs)
-        own = {name: dev.path if value == DEV else value for name, value in way.options.items()}
+        own = {name: dev.path if dev and value == DEV else value for name, value in way.options.items()}
         options: dict[str, Any] = {**QUICK, **own}
         if way.clusters:
             options["clusters"] = [self.clusters()]

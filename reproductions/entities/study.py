@@ -60,7 +60,7 @@ def main(words: Sequence[str]) -> None:
 def _summary(setting: Setting, seeds: int, results: Cache, sentences: int | None) -> Result:
     data = Data.of(setting, all_corpora())
     if sentences:
-        data = Data(*(part.with_sentences(part.sentences[:sentences]) for part in (data.train, data.dev, data.test)))
+        data = data.cut(sentences)
     rows: list[Result] = []
     first: Measured | None = None
     for way in setting.ways:
@@ -85,7 +85,7 @@ def _row(setting: Setting, way: Way, seeds: int, data: Data, results: Cache) -> 
 
 
 def _numbers(found: Sequence[Result], scores: Sequence[SpanScores]) -> dict[str, Any]:
-    dev = [each["dev"] for each in found if "dev" in each]
+    dev = [each["dev"] for each in found if each.get("dev") is not None]
     iterations = [each["iterations"] for each in found if "iterations" in each]
     return {
         "precision": 100 * float(np.mean([each.spans.precision for each in scores])),
