@@ -57,8 +57,8 @@ class Setting:
     dev: str = "dev.txt"
 
 
-_RIVAL = Way(CRFSUITE, rival=True)
 _SLOWER = {"settings": {"batch": 16, "rate": 0.1}}
+_RIVAL = Way(CRFSUITE, rival=True)
 _SAME = Way("ChainCRF, the same features", same_features=True)
 _FULL = (
     _RIVAL,
@@ -67,16 +67,25 @@ _FULL = (
     Way("spans, word clusters", clusters=True),
     Way("spans, word clusters, slower", _SLOWER, clusters=True),
 )
-_POS = {
-    "templates": (
-        *PRESETS["spans"].texts,
-        *(f"user:{POS}[{at}]" for at in range(-2, 3)),
-        *(f"user:{POS}[{at}] user:{POS}[{at + 1}]" for at in range(-2, 2)),
-        *(f"user:{POS}[{at}] user:{POS}[{at + 1}] user:{POS}[{at + 2}]" for at in range(-2, 1)),
-        *(f"normal[{at}] user:{POS}[{at}]" for at in (-1, 0, 1)),
-    )
-}
-_CHUNKS = (_RIVAL, _SAME, Way("spans, parts of speech", _POS), Way("spans, words alone"))
+_OF_POS = (
+    *(f"user:{POS}[{at}]" for at in range(-2, 3)),
+    *(f"user:{POS}[{at}] user:{POS}[{at + 1}]" for at in range(-2, 2)),
+    *(f"user:{POS}[{at}] user:{POS}[{at + 1}] user:{POS}[{at + 2}]" for at in range(-2, 1)),
+    *(f"normal[{at}] user:{POS}[{at}]" for at in (-1, 0, 1)),
+)
+_POS = {"templates": (*PRESETS["spans"].texts, *_OF_POS)}
+_FEW_TEMPLATES = (
+    *(f"form[{at}]" for at in range(-2, 3)),
+    *("form[-1] form[0]", "form[0] form[1]", "suffix_2[0]", "suffix_3[0]", "shape[0]"),
+)
+_LEAN = {"templates": (*_FEW_TEMPLATES, *_OF_POS), **_SLOWER}
+_CHUNKS = (
+    _RIVAL,
+    _SAME,
+    Way("spans, parts of speech", _POS),
+    Way("few templates, parts of speech, slower", _LEAN),
+    Way("spans, words alone"),
+)
 _MISSING = (
     Way("marginal likelihood"),
     Way(f"{CRFSUITE}, unknown as O", rival=True),
@@ -109,7 +118,6 @@ _DICTIONARY = (
     Way("trained, O elsewhere, spans believed 0.9", {"span_confidence": 0.9}, dictionary=_FOLDED),
     Way("trained, unknown elsewhere, entity ratio", _RATIO, dictionary={**_FOLDED, "elsewhere": "unknown"}),
     Way("trained, O believed 0.5, entity ratio", {**_RATIO, "outside_confidence": 0.5}, dictionary=_FOLDED),
-    Way("trained, O elsewhere, word clusters", dictionary=_FOLDED, clusters=True),
 )
 _EN, _ES = "en/conll2003", "es/conll2002"
 _HALF, _FEW = "partial-r0.5-p0.9.txt", "partial-1000.txt"

@@ -112,7 +112,7 @@ def _words(way: Way) -> str:
 
 def _option(name: str, value: Any) -> str:
     if name == "templates":
-        return f"--preset spans --template 'user:{POS}[0]' ..."
+        return f"--template 'user:{POS}[0]' ..."
     if name == "settings":
         return " ".join(f"--set {key}={each}" for key, each in value.items())
     return f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}")

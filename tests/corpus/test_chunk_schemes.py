@@ -106,7 +106,9 @@ def test_candidates_are_as_narrow_as_sets_can_be(drawn):
             assert layer[position] is None
             assert any(label.endswith("other") for label in possible)
         else:
-            assert expanded(candidates, types) == possible
+            assert expanded(candidates, types) >= possible
+            if not any("*" in label for label in candidates):  # a wildcard of a letter covers the types that are named
+                assert set(candidates) == possible
 
 
 def test_an_open_right_end_survives_conversion():
