@@ -40,9 +40,9 @@ from tagweave.training.fit import Fitted, fit, learn, prepare
 from tagweave.training.incomplete import treated
 from tagweave.training.problem import Problem
 from tagweave.training.recipe import LEARNERS, Recipe
-from tagweave.training.strategies import STRATEGIES
+from tagweave.training.strategies import OF_SPANS, STRATEGIES
 from tagweave.training.subword import fit_pieces, prepare_pieces
-from tagweave.training.task import TASKS, Task
+from tagweave.training.task import Task
 from tagweave.training.transform import fit_transformed
 
 FEATURES = ("all", "observed")
@@ -122,6 +122,7 @@ def assert_same(one: Fitted, other: Fitted) -> None:
     assert told[0] == told[1]
 
 
+TASKS = ("tag", "segment", "segtag")  # for spans: tests/training/test_span_task.py
 ALL_TASKS = [*product(TASKS, EVIDENCE)]
 
 
@@ -206,7 +207,7 @@ def weights_by_feature(fitted: Fitted) -> tuple[dict[int, Any], Any]:
     return parts, model.weights[layout.size :]
 
 
-@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name not in ("argmax", "discard")])
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name not in ("argmax", "discard", *OF_SPANS)])
 @pytest.mark.parametrize(("task", "kind"), ALL_TASKS)
 def test_no_baseline_gives_it_a_label(task: str, kind: str, strategy: str) -> None:
     """All but `argmax`, whose labels are the first model's."""
@@ -338,7 +339,7 @@ def test_the_order_of_candidates_changes_nothing(task: str, features: str, learn
     assert_same(fit(corpora, recipe, run=Run(SHORT)), fit([*map(backwards, corpora)], recipe, run=Run(SHORT)))
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name not in OF_SPANS])
 @pytest.mark.parametrize("task", ["tag", "segtag"])
 def test_only_the_strategy_first_knows_the_order_of_candidates(task: str, strategy: str) -> None:
     corpora, recipe = corpora_of(task, "ambiguous"), recipe_of(task)
@@ -355,7 +356,7 @@ def test_only_the_strategy_first_knows_the_order_of_candidates(task: str, strate
     assert (sets[0] == sets[1]) == (strategy != "first")
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name not in OF_SPANS])
 @pytest.mark.parametrize(
     ("task", "kind"), [(task, kind) for task, kind in ALL_TASKS if kind in ("partial", "ambiguous", "full")]
 )

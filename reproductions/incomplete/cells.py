@@ -111,7 +111,7 @@ class Cell:
 
     def _fit(self, corpus: Corpus, threads: int) -> Fitted:
         method, data = self.method, self.data
-        task = Task(data.task, method.coding)
+        task = Task(data.task, method.coding if data.task == "segment" else "")
         templates = PRESETS["liu-2014" if task.of_characters else "li-2015"]
         recipe = Recipe(
             task,

@@ -61,7 +61,7 @@ def test_measures_are_those_of_the_evaluation(data: st.DataObject) -> None:
     cuts = [data.draw(st.lists(st.booleans(), min_size=n, max_size=n)) for n in map(len, map("".join, gold))]
     found = [_cut("".join(words), cut) for words, cut in zip(gold, cuts, strict=True)]
     known = data.draw(st.frozensets(st.sampled_from([word for words in gold for word in words])))
-    scores = evaluate(_corpus(gold), {"system": _corpus(found)}, known).systems["system"]
+    scores = evaluate(_corpus(gold), {"system": _corpus(found)}, _corpus([[*known]])).systems["system"]
     assert isinstance(scores, WordScores)
     assert f_score(gold, found) == pytest.approx(scores.words.f)
     assert scores.oov is not None

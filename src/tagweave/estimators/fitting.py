@@ -33,7 +33,8 @@ from tagweave.training.dev_score import scorer
 from tagweave.training.fit import Fitted, lay_out, layout_of, learn, scheme_of
 from tagweave.training.problem import Problem
 from tagweave.training.recipe import Recipe
-from tagweave.training.task import SPANS, Task
+from tagweave.training.strategies import SPANS
+from tagweave.training.task import Task
 
 _LEARNER = ("c1", "c2", "num_memories", "epsilon", "period", "delta")
 

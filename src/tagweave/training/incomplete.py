@@ -42,14 +42,13 @@ from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.fold_completion import FoldCompletion, completed
 from tagweave.training.recipe import Recipe
-from tagweave.training.strategies import STRATEGIES
-from tagweave.training.task import SPANS, TAGS, Task, segmentation_name
+from tagweave.training.strategies import OF_SPANS, SPANS, STRATEGIES
+from tagweave.training.task import TAGS, Task, segmentation_name
 
 Pick = Callable[[tuple[str, ...]], str]
 """Picks one of the candidates of a position."""
 
 _ENOUGH = 0.1
-_OF_SPANS = ("outside", "folds")
 
 
 def treated(
@@ -75,7 +74,7 @@ def treated(
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
-    if strategy in _OF_SPANS and recipe.task.name != SPANS:
+    if strategy in OF_SPANS and recipe.task.name != SPANS:
         raise PlanError(f"found --incomplete {strategy} with the task {recipe.task.name}, expected the task spans")
     if strategy == "pointwise":
         recipe = replace(recipe, transitions=False, edges=False)

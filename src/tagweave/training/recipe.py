@@ -21,7 +21,8 @@ from tagweave.learning.perceptron import AveragedPerceptron
 from tagweave.learning.rprop import Rprop
 from tagweave.learning.trainer import Trainer
 from tagweave.training.entity_ratio import EntityRatio
-from tagweave.training.task import SPANS, Task
+from tagweave.training.strategies import SPANS
+from tagweave.training.task import Task
 
 LEARNERS: dict[str, type[Any]] = {
     "adagrad": AdaGrad,

@@ -168,7 +168,9 @@ def _templates(plan: TrainingPlan) -> tuple[str, ...]:
             _ = ArcTemplates(plan.templates).parsed
         return plan.templates
     if not plan.templates:
-        preset = f"{USUAL[plan.task]}-lexicon" if plan.lexicons else USUAL[plan.task]
+        preset = USUAL[plan.task]
+        if plan.lexicons and f"{preset}-lexicon" in PRESETS:  # the lexicon of another task is refused later
+            preset = f"{preset}-lexicon"
         given = {"gazetteer": plan.gazetteers, "clusters": plan.clusters}
         looked_up = (text for name, files in given.items() if files for text in PRESETS[name].texts)
         return (*PRESETS[preset].texts, *looked_up)

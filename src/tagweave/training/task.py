@@ -20,9 +20,9 @@ from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.features.evidence import OUTSIDE
 from tagweave.labels.coding import CODINGS, LETTERS, SEGMENTATION, recode, to_characters
 from tagweave.labels.transition_scheme import split_label
+from tagweave.training.strategies import SPANS
 
 TASKS = ("tag", "segment", "segtag", "spans")
-SPANS = "spans"
 _ENDS = {"BMES": {"B": "E", "M": "BE", "E": "B"}, "BI": {"I": "B"}, "boundary": {"-": "|"}}
 """Per coding and letter, the letters at the ends of words that contain it."""
 TAGS = "tag"

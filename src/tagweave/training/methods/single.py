@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tagweave.structures.kinds import CHAIN, TREE
 from tagweave.training.methods.method import Method
 from tagweave.training.options import Options, check_ranges, option
-from tagweave.training.strategies import Strategy
-from tagweave.training.task import SPANS
+from tagweave.training.strategies import SPANS, Strategy
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
