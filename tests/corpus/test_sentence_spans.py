@@ -50,7 +50,8 @@ def test_labels_and_spans_are_two_views_of_one_thing(drawn):
     groups, length, elsewhere = drawn
     labels = labels_of(groups, length, elsewhere)
     back = spans_of(labels)
-    assert labels_of(back, length, elsewhere) == labels
+    partial = any(each is None or {*ANY} <= {*each} for each in labels)
+    assert labels_of(back, length, elsewhere if partial else ("O",)) == labels
     if all(len(group) == 1 and group[0].label != "O" for group in groups):
         assert list(back) == groups
 
