@@ -24,6 +24,7 @@ from tagweave.features.attributes import AttributeEncoder
 from tagweave.features.encoded import Encoded
 from tagweave.labels.sets import ALL, LabelSets
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.tasks import SPANS
 from tagweave.learning.run import SILENT, Run, Schedule
 from tagweave.models.emission import ViewEmission
 from tagweave.models.layout import Layout
@@ -33,7 +34,6 @@ from tagweave.training.dev_score import scorer
 from tagweave.training.fit import Fitted, lay_out, layout_of, learn, scheme_of
 from tagweave.training.problem import Problem
 from tagweave.training.recipe import Recipe
-from tagweave.training.strategies import SPANS
 from tagweave.training.task import Task
 
 _LEARNER = ("c1", "c2", "num_memories", "epsilon", "period", "delta")

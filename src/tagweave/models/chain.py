@@ -15,6 +15,7 @@ from tagweave.corpus.sentence import Sentence
 from tagweave.features.encoded import Encoded
 from tagweave.kernels import decode
 from tagweave.labels.space import LabelSpace
+from tagweave.labels.tasks import OF_CHARACTERS
 from tagweave.models.chain_scorer import ChainScoring, ScorerParameters
 from tagweave.models.objective import chunk_bounds
 from tagweave.models.parameters import ChainParameters
@@ -81,7 +82,7 @@ class ChainModel:
     @property
     def of_characters(self) -> bool:
         """Whether the tokens are characters."""
-        return self.task in ("segment", "segtag")
+        return self.task in OF_CHARACTERS
 
     def to_json(self) -> dict[str, Any]:
         """A plain description of all but the arrays."""

@@ -22,6 +22,7 @@ from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.coding import SEGMENTATION, as_layer, recode, to_words
 from tagweave.labels.sets import LabelSets
 from tagweave.labels.space import View
+from tagweave.labels.tasks import SPANS
 from tagweave.models.chain import ChainModel
 from tagweave.models.ranking import Ranked, ranked
 from tagweave.models.spans import ProbableSpan, continuing, probable_spans
@@ -280,7 +281,7 @@ class ChainPredictor:
         if guideline not in self.model.space.guidelines:
             block = [_renamed(sentence, guideline, self.guideline) for sentence in block]
             guideline = self.guideline
-        if self.model.task == "spans":
+        if self.model.task == SPANS:
             corpus = self._coded(block, guideline, covered)
             block, covered = corpus.sentences, corpus.covered
         allow = allowed_sets(block, sets, self.model.parameters.scheme, covered)

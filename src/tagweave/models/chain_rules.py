@@ -41,6 +41,7 @@ from tagweave.features.rules import (
 )
 from tagweave.features.templates import MOST_TEMPLATES
 from tagweave.labels.coding import CODINGS, LETTERS
+from tagweave.labels.tasks import SPANS
 from tagweave.labels.transition_scheme import split_label
 from tagweave.models.about_rules import ABOUT
 from tagweave.models.chain_scorers import SCORERS
@@ -87,7 +88,7 @@ def _check_view(view: dict[str, Any], labels: int) -> None:
 
 
 def _check_labels(labels: list[str], task: str, coding: str) -> None:
-    if task == "spans":
+    if task == SPANS:
         strange = set(labels) ^ set(chunk_schemes.labels(labels, coding)) | {
             each for each in labels if each[1:] == "-*"
         }

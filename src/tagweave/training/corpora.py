@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tagweave.labels.tasks import OF_WORDS
 from tagweave.training.errors import PlanError
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 _OF_CHARACTERS = "segmentation"
 """The guideline of segmentation corpora that name none, whatever their format."""
 PARSE = "parse"
-OF_WORDS = ("tag", "spans")
-"""The tasks whose tokens are words."""
 """The task of parsers."""
 
 

@@ -20,6 +20,7 @@ from tagweave.kernels.blas import one_blas_thread
 from tagweave.labels.pieces import Spread
 from tagweave.labels.space import View, is_wildcard
 from tagweave.labels.spans import SpanCounter
+from tagweave.labels.tasks import SPANS
 from tagweave.labels.words import WordCounter
 from tagweave.models.chain import ChainModel
 from tagweave.models.pieces import of_pieces, piece_lengths
@@ -111,7 +112,7 @@ def _counter(
     model: ChainModel, names: tuple[str, ...], ptr: NDArray[np.int64], complete: bool
 ) -> SpanCounter | WordCounter | None:
     """What counts the spans or words that a model finds, if the score is their F measure."""
-    if model.task == "spans":
+    if model.task == SPANS:
         return SpanCounter(names, ptr)
     return WordCounter(names, ptr) if model.coding and complete else None
 

@@ -11,6 +11,7 @@ from tagweave.corpus.load import iterate, parse_argument
 from tagweave.corpus.sentence import Sentence
 from tagweave.corpus.text_file import STANDARD_STREAM
 from tagweave.labels.space import collect_names
+from tagweave.labels.tasks import SPANS
 
 _SENTENCES = 500  # looked at
 _SHOWN = 4
@@ -34,7 +35,7 @@ def guessed_task(corpus: Corpus | str, format: str | None, tell: Callable[[str],
         return "tag"
     shown = " ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
     tell(f"the labels of {path} code spans ({shown}), so the task is spans; --task tag takes them as they are")
-    return "spans"
+    return SPANS
 
 
 def _names(sentences: Iterable[Sentence], layer: str) -> tuple[str, ...]:

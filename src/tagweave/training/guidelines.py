@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from tagweave.corpus.chunk_schemes import codes_chunks, labels
 from tagweave.corpus.formats.conllu import UPOS, XPOS
+from tagweave.labels.tasks import SPANS
 from tagweave.training.corpora import CorpusFile
 from tagweave.training.data import TrainingData
 from tagweave.training.errors import PlanError
@@ -94,7 +95,7 @@ def unknown_labels(data: TrainingData, dev: CorpusFile, task: str = "tag") -> li
     known = {tag for corpus in data.corpora if corpus.guideline == dev.guideline for tag in _tags(corpus)}
     if not known:  # the sentences are on workers
         return []
-    if task == "spans" and codes_chunks(known):
+    if task == SPANS and codes_chunks(known):
         known.update(labels(known, "BIOES"))
     tags = _tags(dev.corpus)
     unknown = [tag for tag, _ in tags.most_common() if tag not in known]

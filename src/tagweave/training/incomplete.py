@@ -35,6 +35,7 @@ from tagweave.features.evidence import OUTSIDE
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.labels.coding import SEGMENTATION, to_characters
 from tagweave.labels.space import collect_names, is_wildcard
+from tagweave.labels.tasks import SPANS
 from tagweave.learning.run import SILENT, Run
 from tagweave.models.chain_predictor import ChainPredictor
 from tagweave.training.belief import outside_elsewhere
@@ -42,7 +43,7 @@ from tagweave.training.errors import PlanError
 from tagweave.training.fit import fit_problem, prepare
 from tagweave.training.fold_completion import FoldCompletion, completed
 from tagweave.training.recipe import Recipe
-from tagweave.training.strategies import OF_SPANS, SPANS, STRATEGIES
+from tagweave.training.strategies import OF_SPANS, STRATEGIES
 from tagweave.training.task import TAGS, Task, segmentation_name
 
 Pick = Callable[[tuple[str, ...]], str]

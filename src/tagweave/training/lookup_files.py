@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tagweave.features.lookups import NOTHING, Lookups
+from tagweave.labels.tasks import OF_CHARACTERS
 from tagweave.training.errors import PlanError
 from tagweave.training.plan import FileReference
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 LOOKUPS = {"lexicons": "lexicon", "gazetteers": "gazetteer", "clusters": "clusters"}
 """The fields of plans that name such files, with the options of the command line that set them."""
-_OF_CHARACTERS = ("segment", "segtag")
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ def read_lookups(plan: TrainingPlan) -> LookupFiles:
     from tagweave.corpus import gazetteer
     from tagweave.harvest import clusters, lexicon
 
-    if plan.lexicons and plan.task not in _OF_CHARACTERS:
+    if plan.lexicons and plan.task not in OF_CHARACTERS:
         expected = "segment or segtag: its words are of characters"
         raise PlanError(f"found --lexicon with the task {plan.task}, expected {expected}")
     for name in ("gazetteers", "clusters"):
-        if getattr(plan, name) and plan.task in _OF_CHARACTERS:
+        if getattr(plan, name) and plan.task in OF_CHARACTERS:
             raise PlanError(
                 f"found --{LOOKUPS[name]} with the task {plan.task}, expected a task of words: tag or spans"
             )

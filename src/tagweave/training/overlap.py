@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from tagweave.training.corpora import OF_WORDS, PARSE
+from tagweave.labels.tasks import OF_WORDS
+from tagweave.training.corpora import PARSE
 from tagweave.training.data import TrainingData
 from tagweave.training.methods import COUPLED
 from tagweave.training.methods.merged import METHOD as MERGED

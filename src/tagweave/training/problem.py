@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tagweave.labels.sets import LabelSets
+from tagweave.labels.tasks import SPANS
 from tagweave.learning.trainer import Objective, Trainer
 from tagweave.models.chain import ChainModel
 from tagweave.models.objective import ChainObjective
@@ -38,7 +39,7 @@ class Problem:
 
         Not for spans: a token by itself says nothing of what is outside.
         """
-        if self.model.task == "spans":
+        if self.model.task == SPANS:
             return False
         allow = self.objective.encoded.allow
         views = self.model.space.sides

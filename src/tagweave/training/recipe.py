@@ -14,6 +14,7 @@ from tagweave.features.lexicon import LexiconColumns
 from tagweave.features.lookups import NOTHING, Lookups
 from tagweave.features.presets import PRESETS, USUAL
 from tagweave.features.templates import Templates
+from tagweave.labels.tasks import SPANS
 from tagweave.learning.conjugate import ConjugateGradient
 from tagweave.learning.lbfgs import LBFGS
 from tagweave.learning.online import SGD, AdaGrad
@@ -21,7 +22,6 @@ from tagweave.learning.perceptron import AveragedPerceptron
 from tagweave.learning.rprop import Rprop
 from tagweave.learning.trainer import Trainer
 from tagweave.training.entity_ratio import EntityRatio
-from tagweave.training.strategies import SPANS
 from tagweave.training.task import Task
 
 LEARNERS: dict[str, type[Any]] = {

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from tagweave.labels.tasks import SPANS
 from tagweave.structures.kinds import CHAIN, TREE
 from tagweave.training.errors import PlanError, as_plan_error
 from tagweave.training.lookup_files import LOOKUPS
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tagweave.training.data import TrainingData
     from tagweave.training.job import Job
 
-STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, "spans": CHAIN, "parse": TREE}
+STRUCTURES = {"tag": CHAIN, "segment": CHAIN, "segtag": CHAIN, SPANS: CHAIN, "parse": TREE}
 """The structure of each task."""
 _OF_CHAINS = {"weights": "features", "minimum_count": "min-count", "coding": "coding", **LOOKUPS}
 """Fields of plans that parsers do not use, with the options of the command line that set them."""
@@ -242,7 +243,7 @@ def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> li
     notes = [*left_out(files), *(file.note for file in files if file.note)]
     if dev and plan.task != "segment":
         notes += unknown_labels(data, dev, plan.task)
-    if plan.task == "spans":
+    if plan.task == SPANS:
         notes += [note for file in files if (note := _stray_labels(file.corpus))]
     return [*notes, *overlap_lines(data, plan.task)]
 

@@ -6,6 +6,5 @@ from typing import Literal, get_args
 
 Strategy = Literal["marginal", "argmax", "pointwise", "random", "first", "frequent", "discard", "outside", "folds"]
 STRATEGIES: tuple[str, ...] = get_args(Strategy)
-SPANS = "spans"
-"""The task of the strategies `OF_SPANS`."""
 OF_SPANS = ("outside", "folds")
+"""The strategies for the task spans alone."""

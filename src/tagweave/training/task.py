@@ -19,10 +19,10 @@ from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.features.evidence import OUTSIDE
 from tagweave.labels.coding import CODINGS, LETTERS, SEGMENTATION, recode, to_characters
+from tagweave.labels.tasks import OF_CHARACTERS, SPANS
 from tagweave.labels.transition_scheme import split_label
-from tagweave.training.strategies import SPANS
 
-TASKS = ("tag", "segment", "segtag", "spans")
+TASKS = ("tag", *OF_CHARACTERS, SPANS)
 _ENDS = {"BMES": {"B": "E", "M": "BE", "E": "B"}, "BI": {"I": "B"}, "boundary": {"-": "|"}}
 """Per coding and letter, the letters at the ends of words that contain it."""
 TAGS = "tag"
@@ -61,7 +61,7 @@ class Task:
     @property
     def of_characters(self) -> bool:
         """Whether tokens are characters."""
-        return self.name in ("segment", "segtag")
+        return self.name in OF_CHARACTERS
 
     def labels(self, names: Sequence[str]) -> tuple[str, ...]:
         """`names`, the labels in the corpora, and the other labels that a model needs; for `tag` there are none.

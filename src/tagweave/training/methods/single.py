@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tagweave.labels.tasks import SPANS
 from tagweave.structures.kinds import CHAIN, TREE
 from tagweave.training.methods.method import Method
 from tagweave.training.options import Options, check_ranges, option
-from tagweave.training.strategies import SPANS, Strategy
+from tagweave.training.strategies import Strategy
 
 if TYPE_CHECKING:
     from tagweave.training.job import Job
