@@ -9,7 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from tagweave.corpus.chunk_schemes import SCHEMES
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
+from tagweave.labels.tasks import SPANS
 from tagweave.labels.transition_scheme import split_label
 
 if TYPE_CHECKING:
@@ -25,6 +27,14 @@ CODINGS = tuple(_SPELLING)
 
 LETTERS = {coding: "".join(dict.fromkeys(spelling.values())) for coding, spelling in _SPELLING.items()}
 """The letters of every coding."""
+
+CODINGS_OF: dict[str, tuple[str, ...]] = {
+    "tag": ("",),
+    "segment": CODINGS,
+    "segtag": CODINGS,
+    SPANS: SCHEMES[::-1],
+}
+"""The codings of the labels of each task, the usual one first: of words, or of spans (`corpus.chunk_schemes`)."""
 
 SEGMENTATION = "segmentation"
 """The layer of a corpus of characters that holds the sets over B, M, E, S."""

@@ -40,7 +40,7 @@ from tagweave.features.rules import (
     whole,
 )
 from tagweave.features.templates import MOST_TEMPLATES
-from tagweave.labels.coding import CODINGS, LETTERS
+from tagweave.labels.coding import CODINGS_OF, LETTERS
 from tagweave.labels.tasks import SPANS
 from tagweave.labels.transition_scheme import split_label
 from tagweave.models.about_rules import ABOUT
@@ -51,8 +51,6 @@ from tagweave.structures.kinds import CHAIN
 GRAMS = ArrayRule(CODES, (None,), least=1 << 40, most=(1 << 44) - 1)
 
 _LOOKED_UP = ("lexicon.words", "gazetteer.entries", "clusters.words")
-_CODINGS = {"tag": ("",), "segment": CODINGS, "segtag": CODINGS, "spans": chunk_schemes.SCHEMES}
-"""The tasks of chain models, and the codings that each may have."""
 _VIEW = record({"guideline": text, "names": list_of(text, 1), "projection": list_of(whole())})
 _SPACE = record({"names": list_of(text, 1), "views": list_of(_VIEW, 1)})
 _TEMPLATES = list_of(text, 0, MOST_TEMPLATES)
@@ -73,7 +71,7 @@ def check_chain(value: Any, where: str = "") -> None:
     for view in sides:
         _check_labels(view["names"], value["task"], coding)
     SCORERS[value["scorer"]].check(value, where)
-    if coding not in _CODINGS[value["task"]]:
+    if coding not in CODINGS_OF[value["task"]]:
         refuse(coding, f"{where}coding", f"a coding of the task {value['task']}")
     for part, each in parts_of(value["encoder"]):
         if "taggers" in each["encoder"] or (part.startswith("taggers") and each["coding"] != coding):
@@ -120,7 +118,7 @@ def _check_encoder(value: Any, where: str) -> None:
 
 _CHAIN: dict[str, Rule] = {
     "kind": one_of(CHAIN),
-    "task": one_of(*_CODINGS),
+    "task": one_of(*CODINGS_OF),
     "coding": text,
     "space": _SPACE,
     "scorer": text,

@@ -18,7 +18,7 @@ from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
 from tagweave.features.evidence import OUTSIDE
-from tagweave.labels.coding import CODINGS, LETTERS, SEGMENTATION, recode, to_characters
+from tagweave.labels.coding import CODINGS_OF, LETTERS, SEGMENTATION, recode, to_characters
 from tagweave.labels.tasks import OF_CHARACTERS, SPANS
 from tagweave.labels.transition_scheme import split_label
 
@@ -27,15 +27,6 @@ _ENDS = {"BMES": {"B": "E", "M": "BE", "E": "B"}, "BI": {"I": "B"}, "boundary": 
 """Per coding and letter, the letters at the ends of words that contain it."""
 TAGS = "tag"
 """The layer of a corpus of characters with the tags of its words."""
-
-
-CODINGS_OF: dict[str, tuple[str, ...]] = {
-    "tag": ("",),
-    "segment": CODINGS,
-    "segtag": CODINGS,
-    "spans": ("BIOES", "IOB2", "IOB1"),
-}
-"""The codings of each task, the usual one first."""
 
 
 @dataclass(frozen=True)
