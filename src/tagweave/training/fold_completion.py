@@ -55,7 +55,7 @@ def completed(
         run: the run.
     """
     current = list(corpora) if recipe.ratio else [outside_elsewhere(corpus) for corpus in corpora]
-    answers = believed if how.soft else best
+    answers = best_with_probabilities if how.soft else best
     for number in range(how.rounds):
         run.stop_if_cancelled()
         own = recipe if number == 0 else replace(recipe, ratio=None)
@@ -74,7 +74,7 @@ def best(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list
     return [labels_of(sentence, tagger.guideline) for sentence in done]
 
 
-def believed(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
+def best_with_probabilities(model: ChainModel, sentences: Sequence[Sentence], threads: int) -> list[tuple[str, ...]]:
     """As `best`, each label followed by its probability under the annotation."""
     tagger = ChainPredictor(model, threads)
     tables = tagger.probabilities(sentences, tagger.guideline)
