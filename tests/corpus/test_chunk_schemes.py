@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tagweave.corpus.chunk_schemes import SCHEMES, convert, detect, readable, strays, validate
+from tagweave.corpus.chunk_labels import SCHEMES
+from tagweave.corpus.chunk_schemes import convert, detect, readable, strays, validate
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Sentence

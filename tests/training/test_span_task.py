@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tagweave as tw
-from tagweave.corpus.chunk_schemes import SCHEMES, convert, validate
+from tagweave.corpus.chunk_labels import SCHEMES
+from tagweave.corpus.chunk_schemes import convert, validate
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Location, Sentence

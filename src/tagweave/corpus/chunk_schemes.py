@@ -19,13 +19,27 @@ right end is unknown as well, the next position says what may follow: `B-*|I-X|O
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from tagweave.corpus.chunk_labels import (
+    ANY,
+    EDGE,
+    LENIENT,
+    LETTERS,
+    OUTSIDE,
+    ChunkLabel,
+    ChunkLabels,
+    continues,
+    expanded,
+    may_follow,
+    text,
+    type_of,
+    types_in,
+)
 from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -34,27 +48,8 @@ if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.sentence import Candidates, Layer, Sentence
 
-SCHEMES = ("IOB1", "IOB2", "BIOES")
-"""The names of the schemes."""
-
-LENIENT = "IOB"
-"""B and I as conlleval reads them, whatever stands before: an I that does not go on begins a chunk. Never written."""
-_LETTERS = {LENIENT: "BI", "IOB1": "BI", "IOB2": "BI", "BIOES": "BIES"}
 _PREFERENCE = ("IOB2", "IOB1", "BIOES")
-_LABEL = re.compile(r"[BIES](-.+)?")
-_TYPED = re.compile(r"[BIES]-.+")
-_ANY = "*"
 _CACHED = 1 << 16  # steps of distinct positions; a corpus has few
-
-
-class _Label(NamedTuple):
-    letter: str
-    type: str | None = None  # `_ANY` stands for every type that the sentence does not name
-
-
-_Labels = tuple[_Label, ...]
-_OUTSIDE = _Label("O")
-_EDGE: _Labels = (_OUTSIDE,)
 
 
 def detect(corpus: Corpus, layer: str | None = None) -> str:
@@ -101,15 +96,15 @@ def strays(corpus: Corpus, layer: str | None = None) -> int:
             own = _expanded_layer(sentence.layers[layer or corpus.guideline])
         if any(label.letter not in "BIO" for labels in own for label in labels):
             return 0
-        for last, labels in pairwise((_EDGE, *own)):
+        for last, labels in pairwise((EDGE, *own)):
             alone = len(labels) == len(last) == 1 and labels[0].letter == "I"
-            count += alone and not _continues(last[0], labels[0])
+            count += alone and not continues(last[0], labels[0])
     return count
 
 
-def _expanded_layer(layer: Layer) -> list[_Labels]:
+def _expanded_layer(layer: Layer) -> list[ChunkLabels]:
     """What positions say of themselves; nothing is known of the unknown ones."""
-    return [() if candidates is None else _expanded(candidates, (), LENIENT) for candidates in layer]
+    return [() if candidates is None else expanded(candidates, (), LENIENT) for candidates in layer]
 
 
 def _is_consistent(sentence: Sentence, positions: Layer, scheme: str) -> bool:
@@ -183,46 +178,30 @@ def _closed(sentence: Sentence, converted: Sentence, name: str, source: str, tar
 
 
 @lru_cache(_CACHED)
-def _after(last: _Labels, target: str) -> Candidates:
+def _after(last: ChunkLabels, target: str) -> Candidates:
     """What may follow a chunk that ends, and of which these are the possible labels."""
     types = {label.type for label in last}
     if target == "IOB2":
-        return ("B", "O") if types == {None} else (f"B-{_ANY}", "O")
-    return (f"!{_text(_Label('I', types.pop()))}",) if len(types) == 1 else None
+        return ("B", "O") if types == {None} else (f"B-{ANY}", "O")
+    return (f"!{text(ChunkLabel('I', types.pop()))}",) if len(types) == 1 else None
 
 
 @lru_cache(_CACHED)
-def _certainly_ends(last: _Labels, labels: _Labels) -> bool:
-    return _is_inside(last) and not any(_continues(before, label) for before in last for label in labels)
+def _certainly_ends(last: ChunkLabels, labels: ChunkLabels) -> bool:
+    return _is_inside(last) and not any(continues(before, label) for before in last for label in labels)
 
 
 def ends_only(candidates: Candidates) -> bool:
     """Whether candidates of `coded` say only that the chunk before them ends."""
-    return candidates is not None and (set(candidates) in ({"B", "O"}, {f"B-{_ANY}", "O"}) or candidates[0][:2] == "!I")
+    return candidates is not None and (set(candidates) in ({"B", "O"}, {f"B-{ANY}", "O"}) or candidates[0][:2] == "!I")
 
 
 def _covered(names: Iterable[str], target: str) -> tuple[str, ...]:
     """The covered labels in the target scheme; names may be labels or types."""
     given = tuple(names)
-    types = dict.fromkeys(_type_of(name) for name in given if name != _OUTSIDE.letter)
-    inside = [_text(_Label(letter, each)) for each in types for letter in _LETTERS[target]]
-    return (*inside, "O") if _OUTSIDE.letter in given else tuple(inside)
-
-
-def _type_of(name: str) -> str | None:
-    return _parse(name).type if _LABEL.fullmatch(name) else name
-
-
-def labels(names: Iterable[str], scheme: str) -> tuple[str, ...]:
-    """All labels of the scheme for the types of these labels, sorted."""
-    types = dict.fromkeys(_parse(name).type for name in names if name != _OUTSIDE.letter)
-    return tuple(sorted(["O", *(_text(_Label(letter, each)) for each in types for letter in _LETTERS[scheme])]))
-
-
-def codes_chunks(names: Iterable[str]) -> bool:
-    """Whether labels look like those of a scheme: nothing but `O` and letters with a type, and some of these."""
-    given = set(names) - {_OUTSIDE.letter}
-    return bool(given) and all(_TYPED.fullmatch(name) for name in given)
+    types = dict.fromkeys(type_of(name) for name in given if name != OUTSIDE.letter)
+    inside = [text(ChunkLabel(letter, each)) for each in types for letter in LETTERS[target]]
+    return (*inside, "O") if OUTSIDE.letter in given else tuple(inside)
 
 
 def recoded(sentence: Sentence, positions: Layer, target: str, source: str | None = None) -> Layer:
@@ -230,8 +209,8 @@ def recoded(sentence: Sentence, positions: Layer, target: str, source: str | Non
     if source is None:
         source = next((each for each in _PREFERENCE if _is_consistent(sentence, positions, each)), LENIENT)
     feasible = _feasible(sentence, positions, source)
-    before, after = [_EDGE, *feasible][: len(feasible)], [*feasible, _EDGE][1:]
-    named, converted = _types(positions), []
+    before, after = [EDGE, *feasible][: len(feasible)], [*feasible, EDGE][1:]
+    named, converted = types_in(positions), []
     unknown = [*(each is None for each in positions), False]
     for at, (last, labels, following) in enumerate(zip(before, feasible, after, strict=True)):
         is_closed = target == "BIOES" or not _goes_on(source, last, labels, unknown[at])
@@ -242,26 +221,26 @@ def recoded(sentence: Sentence, positions: Layer, target: str, source: str | Non
 
 
 @lru_cache(_CACHED)
-def _goes_on(source: str, last: _Labels, labels: _Labels, unknown: bool) -> bool:
+def _goes_on(source: str, last: ChunkLabels, labels: ChunkLabels, unknown: bool) -> bool:
     """Whether a position after one that is certainly in a chunk may continue the chunk."""
     if not _is_inside(last) or (unknown and source != "BIOES"):
         return False
-    return any(_continues(before, label) for before in last for label in labels)
+    return any(continues(before, label) for before in last for label in labels)
 
 
 @lru_cache(_CACHED)
 def _labels_between(
-    before: _Labels, labels: _Labels, after: _Labels, source: str, target: str, closes: tuple[bool, bool]
-) -> _Labels:
+    before: ChunkLabels, labels: ChunkLabels, after: ChunkLabels, source: str, target: str, closes: tuple[bool, bool]
+) -> ChunkLabels:
     """The labels of one position in the target scheme. Given its own label, the two sides are independent.
 
     `closes` says whether the position, and the next one, end the chunk before them.
     """
-    targets: dict[_Label, None] = {}
+    targets: dict[ChunkLabel, None] = {}
     for label in labels:
-        lefts = {_left(last, label) for last in before if _may_follow(source, last, label, closes[0])}
-        rights = [following for following in after if _may_follow(source, label, following, closes[1])]
-        ends = {not _continues(label, following) for following in rights}
+        lefts = {_left(last, label) for last in before if may_follow(source, last, label, closes[0])}
+        rights = [following for following in after if may_follow(source, label, following, closes[1])]
+        ends = {not continues(label, following) for following in rights}
         for (starts, beside), end in product(sorted(lefts), sorted(ends)):
             targets[_spelled(target, label, starts, beside, end)] = None
     return tuple(targets)
@@ -269,28 +248,28 @@ def _labels_between(
 
 @lru_cache(_CACHED)
 def _candidates(
-    labels: _Labels, named: tuple[str | None, ...], target: str, unknown: bool, is_closed: bool
+    labels: ChunkLabels, named: tuple[str | None, ...], target: str, unknown: bool, is_closed: bool
 ) -> Candidates:
     """The labels as candidates. What was unknown stays unknown, unless that would end a chunk which may go on."""
-    wild = {label.letter for label in labels if label.type == _ANY}
-    is_whole = len(labels) == len(_LETTERS[target]) * (len(named) + 1) + 1
+    wild = {label.letter for label in labels if label.type == ANY}
+    is_whole = len(labels) == len(LETTERS[target]) * (len(named) + 1) + 1
     if wild and is_closed and (unknown or is_whole):
         return None
-    return tuple(_text(each) for each in labels if each.type == _ANY or each.letter not in wild)
+    return tuple(text(each) for each in labels if each.type == ANY or each.letter not in wild)
 
 
-def _is_inside(labels: _Labels) -> bool:
+def _is_inside(labels: ChunkLabels) -> bool:
     """Whether a position is certainly in a chunk."""
-    return _OUTSIDE not in labels
+    return OUTSIDE not in labels
 
 
-def _left(last: _Label, label: _Label) -> tuple[bool, bool]:
+def _left(last: ChunkLabel, label: ChunkLabel) -> tuple[bool, bool]:
     """Whether the label begins a chunk, and whether the token before belongs to a chunk of the same type."""
-    return not _continues(last, label), last != _OUTSIDE and last.type == label.type
+    return not continues(last, label), last != OUTSIDE and last.type == label.type
 
 
-def _spelled(target: str, label: _Label, starts: bool, beside: bool, ends: bool) -> _Label:
-    if label == _OUTSIDE:
+def _spelled(target: str, label: ChunkLabel, starts: bool, beside: bool, ends: bool) -> ChunkLabel:
+    if label == OUTSIDE:
         return label
     if target == "IOB1":
         letter = "B" if starts and beside else "I"
@@ -298,36 +277,19 @@ def _spelled(target: str, label: _Label, starts: bool, beside: bool, ends: bool)
         letter = "B" if starts else "I"
     else:
         letter = {(True, True): "S", (True, False): "B", (False, False): "I", (False, True): "E"}[starts, ends]
-    return _Label(letter, label.type)
+    return ChunkLabel(letter, label.type)
 
 
-def _continues(last: _Label, label: _Label) -> bool:
-    """Whether two neighbours are in one chunk."""
-    return last.letter in "BI" and label.letter in "IE" and last.type == label.type
-
-
-def _may_follow(scheme: str, last: _Label, label: _Label, closes: bool = False) -> bool:
-    if closes and _continues(last, label):
-        return False
-    if scheme == LENIENT:
-        return True
-    if scheme == "IOB1":
-        return label.letter != "B" or (last != _OUTSIDE and last.type == label.type)
-    if scheme == "IOB2":
-        return label.letter != "I" or _continues(last, label)
-    return _continues(last, label) == (last.letter in "BI") == (label.letter in "IE")
-
-
-def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[_Labels]:
+def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[ChunkLabels]:
     """For each position, the labels on some allowed consistent sequence: a pass forward, then one backward."""
     options = _options(sentence, positions, scheme)
-    last = _EDGE
+    last = EDGE
     for number, labels in enumerate(options, 1):
         reached = _reached(scheme, last, labels, positions[number - 1] is None)
         if not reached:
             raise _inconsistent(sentence, scheme, labels, number, last)
         options[number - 1] = last = reached
-    following = _EDGE
+    following = EDGE
     for number in range(len(options), 0, -1):
         labels = options[number - 1]
         closes = number < len(options) and _closes(scheme, labels, positions[number] is None)
@@ -339,55 +301,31 @@ def _feasible(sentence: Sentence, positions: Layer, scheme: str) -> list[_Labels
 
 
 @lru_cache(_CACHED)
-def _reached(scheme: str, last: _Labels, labels: _Labels, unknown: bool) -> _Labels:
+def _reached(scheme: str, last: ChunkLabels, labels: ChunkLabels, unknown: bool) -> ChunkLabels:
     """The labels that may follow; an unknown position does not continue a chunk that IOB leaves open."""
     closes = _closes(scheme, last, unknown)
-    return tuple(label for label in labels if any(_may_follow(scheme, each, label, closes) for each in last))
+    return tuple(label for label in labels if any(may_follow(scheme, each, label, closes) for each in last))
 
 
-def _closes(scheme: str, last: _Labels, unknown: bool) -> bool:
+def _closes(scheme: str, last: ChunkLabels, unknown: bool) -> bool:
     """Whether an unknown position ends a chunk before it, which IOB leaves open."""
     return unknown and scheme != "BIOES" and _is_inside(last)
 
 
 @lru_cache(_CACHED)
-def _leading(scheme: str, labels: _Labels, following: _Labels, closes: bool) -> _Labels:
-    return tuple(label for label in labels if any(_may_follow(scheme, label, each, closes) for each in following))
+def _leading(scheme: str, labels: ChunkLabels, following: ChunkLabels, closes: bool) -> ChunkLabels:
+    return tuple(label for label in labels if any(may_follow(scheme, label, each, closes) for each in following))
 
 
-def _types(layer: Layer) -> tuple[str | None, ...]:
-    """The types that a layer names, in their order."""
-    parsed = (_parse(label.removeprefix("!")) for each in dict.fromkeys(layer) for label in each or ())
-    return tuple(dict.fromkeys(label.type for label in parsed if label != _OUTSIDE and label.type != _ANY))
-
-
-def _options(sentence: Sentence, positions: Layer, scheme: str) -> list[_Labels]:
+def _options(sentence: Sentence, positions: Layer, scheme: str) -> list[ChunkLabels]:
     with _located(sentence):
-        named = _types(positions)
-        options = {each: _expanded(each, named, scheme) for each in set(positions)}
+        named = types_in(positions)
+        options = {each: expanded(each, named, scheme) for each in set(positions)}
     for number, candidates in enumerate(positions, 1):
-        if strange := [each for each in options[candidates] if each.letter not in _LETTERS[scheme] + "O"]:
-            expected = f"O or {' '.join(_LETTERS[scheme])} with -TYPE in the scheme {scheme}"
-            raise CorpusError(f"the label {_text(strange[0])!r} at token {number}", expected, *sentence.location)
+        if strange := [each for each in options[candidates] if each.letter not in LETTERS[scheme] + "O"]:
+            expected = f"O or {' '.join(LETTERS[scheme])} with -TYPE in the scheme {scheme}"
+            raise CorpusError(f"the label {text(strange[0])!r} at token {number}", expected, *sentence.location)
     return [options[candidates] for candidates in positions]
-
-
-@lru_cache(_CACHED)
-def _expanded(candidates: Candidates, named: tuple[str | None, ...], scheme: str) -> _Labels:
-    """The labels that candidates stand for, if a sentence names these types."""
-    every = (_OUTSIDE, *(_Label(letter, each) for each in (*named, _ANY) for letter in _LETTERS[scheme]))
-    if candidates is None:
-        return every
-    labels: list[_Label] = []
-    for text in candidates:
-        label = _parse(text.removeprefix("!"))
-        if text.startswith("!"):
-            labels += [each for each in every if each != label and (each.letter, label.type) != (label.letter, _ANY)]
-        elif label.type == _ANY:
-            labels += [_Label(label.letter, each) for each in (*named, _ANY)]
-        else:
-            labels.append(label)
-    return tuple(dict.fromkeys(labels))
 
 
 @contextmanager
@@ -399,7 +337,7 @@ def _located(sentence: Sentence) -> Iterator[None]:
         raise CorpusError(error.found, error.expected, *sentence.location) from error
 
 
-def _inconsistent(sentence: Sentence, scheme: str, labels: _Labels, number: int, last: _Labels) -> CorpusError:
+def _inconsistent(sentence: Sentence, scheme: str, labels: ChunkLabels, number: int, last: ChunkLabels) -> CorpusError:
     if number > len(sentence):
         found = f"{_listed(last)} at the last token"
     else:
@@ -407,18 +345,5 @@ def _inconsistent(sentence: Sentence, scheme: str, labels: _Labels, number: int,
     return CorpusError(found, f"labels that can follow each other in the scheme {scheme}", *sentence.location)
 
 
-def _listed(labels: Iterable[_Label]) -> str:
-    return "|".join(map(_text, labels))
-
-
-def _parse(label: str) -> _Label:
-    letter, dash, kind = label.partition("-")
-    if label == "O":
-        return _OUTSIDE
-    if letter not in ("B", "I", "E", "S") or (dash and not kind):
-        raise CorpusError(f"the label {label!r}", "O, or one of B I E S with or without -TYPE")
-    return _Label(letter, kind or None)
-
-
-def _text(label: _Label) -> str:
-    return label.letter if label.type is None else f"{label.letter}-{label.type}"
+def _listed(labels: Iterable[ChunkLabel]) -> str:
+    return "|".join(map(text, labels))

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tagweave.corpus.chunk_schemes import codes_chunks, convert, readable
+from tagweave.corpus.chunk_labels import codes_chunks
+from tagweave.corpus.chunk_schemes import convert, readable
 from tagweave.corpus.errors import CorpusError
 
 if TYPE_CHECKING:

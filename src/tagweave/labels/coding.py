@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tagweave.corpus.chunk_schemes import SCHEMES
+from tagweave.corpus.chunk_labels import SCHEMES
 from tagweave.corpus.sentence import Candidates, Layer, Sentence
 from tagweave.labels.tasks import SPANS
 from tagweave.labels.transition_scheme import split_label

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tagweave.corpus import chunk_schemes
+from tagweave.corpus import chunk_labels
 from tagweave.features.rules import (
     BYTES,
     CODES,
@@ -87,9 +87,7 @@ def _check_view(view: dict[str, Any], labels: int) -> None:
 
 def _check_labels(labels: list[str], task: str, coding: str) -> None:
     if task == SPANS:
-        strange = set(labels) ^ set(chunk_schemes.labels(labels, coding)) | {
-            each for each in labels if each[1:] == "-*"
-        }
+        strange = set(labels) ^ set(chunk_labels.labels(labels, coding)) | {each for each in labels if each[1:] == "-*"}
     elif coding in LETTERS:
         strange = {split_label(label)[0] for label in labels} - set(LETTERS[coding])
     else:

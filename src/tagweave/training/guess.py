@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import islice
 
-from tagweave.corpus.chunk_schemes import codes_chunks
+from tagweave.corpus.chunk_labels import codes_chunks
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.load import iterate, parse_argument
 from tagweave.corpus.sentence import Sentence

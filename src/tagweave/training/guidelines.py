@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tagweave.corpus.chunk_schemes import codes_chunks, labels
+from tagweave.corpus.chunk_labels import codes_chunks, labels
 from tagweave.corpus.formats.conllu import UPOS, XPOS
 from tagweave.labels.tasks import SPANS
 from tagweave.training.corpora import CorpusFile

@@ -250,7 +250,8 @@ def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> li
 
 def _stray_labels(corpus: Corpus) -> str:
     """A note on labels that no chunk scheme allows; "" without any."""
-    from tagweave.corpus.chunk_schemes import LENIENT, readable, strays
+    from tagweave.corpus.chunk_labels import LENIENT
+    from tagweave.corpus.chunk_schemes import readable, strays
 
     own = corpus.with_sentences(each for each in corpus if corpus.guideline in each.layers)
     if readable(own) != LENIENT:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tagweave.corpus import chunk_schemes
+from tagweave.corpus import chunk_labels, chunk_schemes
 from tagweave.corpus.corpus import Corpus
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.sentence import Candidates, Sentence
@@ -64,7 +64,7 @@ class Task:
         if not self.coding:
             return tuple(names)
         if self.name == SPANS:
-            return chunk_schemes.labels(names, self.coding)
+            return chunk_labels.labels(names, self.coding)
         parts = [split_label(name) for name in names]
         seen, kinds = {letter for letter, _ in parts}, sorted({kind for _, kind in parts})
         more = [(letter, kind) for letter in LETTERS[self.coding] if letter not in seen for kind in kinds]
