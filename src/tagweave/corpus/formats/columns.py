@@ -28,7 +28,7 @@ from tagweave.corpus.formats.writing import checked, layer_to_write, refuse_blan
 from tagweave.corpus.sentence import Candidates, Layer, Location, Sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from tagweave.corpus.formats.first_lines import FirstLines
 
@@ -83,6 +83,22 @@ def read(lines: Iterable[str], path: str = "", layer: str = _TAG) -> Iterator[Se
         columns = {name: tuple(map(intern, texts[name])) for name in (texts if named else list(texts)[:-1])}
         comments = tuple(comment for _, comment in block.comments if not is_header(comment))
         yield Sentence(tuple(map(intern, forms)), layers, columns, comments=comments, location=location)
+
+
+def with_column_layers(sentences: Iterable[Sentence], names: Collection[str]) -> Iterator[Sentence]:
+    """The sentences with string columns of these names as layers of labels, no longer as columns.
+
+    Raises:
+        CorpusError: a repeated alternative.
+    """
+    labels = _Labels()
+    for sentence in sentences:
+        layers, columns = dict(sentence.layers), dict(sentence.columns)
+        for name in names:
+            if name in columns:
+                fields = columns.pop(name)
+                layers[name] = layers[name] if name in layers else _layer(fields, labels, sentence.location)
+        yield replace(sentence, layers=layers, columns=columns)
 
 
 def is_header(line: str) -> bool:

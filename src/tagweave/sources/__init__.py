@@ -1,0 +1,1 @@
+"""Sources of annotation: who says what, and how far each is to be believed."""

@@ -1,0 +1,201 @@
+"""Corpora in which several sources say something of the same text: a layer for each source.
+
+A file may hold sources as columns, or as layers of another format; or every source has a file of its own, with the same
+text. `None` at a position of a source's layer: the source said nothing there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+from pathlib import PurePath
+from typing import NamedTuple
+
+from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.errors import CorpusError
+from tagweave.corpus.formats.columns import with_column_layers
+from tagweave.corpus.formats.format import Format
+from tagweave.corpus.load import load, parse_argument, stream
+from tagweave.corpus.sentence import Layer, Sentence
+
+FILES = "files"
+"""The selection that makes every file a source."""
+
+_RANGE = re.compile(r"([0-9]*)(:?)([0-9]*)")
+_UNNAMED = "tag"  # the last column, if no header names it
+
+
+class SourceCorpus(NamedTuple):
+    """A corpus with a layer for each source.
+
+    Attributes:
+        corpus: its sentences have the layers of the sources, and keep the other layers and columns of their file.
+        sources: the names of the layers that are sources, in order.
+        gold: the name of the layer that is gold annotation, if one was asked for.
+    """
+
+    corpus: Corpus
+    sources: tuple[str, ...]
+    gold: str | None = None
+
+
+def load_sources(
+    arguments: Sequence[str],
+    selection: str = FILES,
+    gold: str | None = None,
+    format: str | None = None,  # noqa: A002
+) -> SourceCorpus:
+    """Read what sources say of the same text.
+
+    Args:
+        arguments: files. With the selection `FILES`, each is a source, `[NAME=]PATH[#LAYER]`, named by its file without
+            NAME. Otherwise they are the parts of one corpus, and a source may be missing in some of them.
+        selection: the columns that are sources, separated by commas: numbers (`3`), ranges (`3:7`; `3:` is to the last
+            one) or names. Columns are counted from 1, the form; without a header they are called by their number,
+            `column3`. In formats other than `columns`, the names of layers.
+        gold: the column with gold annotation; with `FILES` a file.
+        format: the format of all files; by default each is recognised.
+
+    Raises:
+        CorpusError: a file that does not follow its format; a column that it does not have; texts that differ.
+        OSError: a file cannot be read.
+    """
+    if not arguments:
+        raise CorpusError("no file", "at least one")
+    if selection == FILES:
+        return _of_files(arguments, gold, format)
+    parts = [_of_columns(argument, selection, gold, format) for argument in arguments]
+    first = parts[0]
+    for argument, part in zip(arguments, parts, strict=True):
+        if part.corpus.unit != first.corpus.unit:
+            raise CorpusError(
+                f"a corpus of {part.corpus.unit}s", f"{first.corpus.unit}s as in {arguments[0]}", argument
+            )
+        if part.gold != first.gold:
+            raise CorpusError(f"gold called {part.gold!r}", f"{first.gold!r} as in {arguments[0]}", argument)
+    sources = tuple(dict.fromkeys(chain.from_iterable(part.sources for part in parts)))
+    sentences = (_with_all(sentence, sources) for part in parts for sentence in part.corpus)
+    return first._replace(corpus=first.corpus.with_sentences(sentences), sources=sources)
+
+
+def _with_all(sentence: Sentence, names: Sequence[str]) -> Sentence:
+    """The sentence with every layer; one that its file lacks is unknown."""
+    lacking: dict[str, Layer] = {name: (None,) * len(sentence) for name in names if name not in sentence.layers}
+    return replace(sentence, layers={**sentence.layers, **lacking}) if lacking else sentence
+
+
+def _of_columns(argument: str, selection: str, gold: str | None, format: str | None) -> SourceCorpus:  # noqa: A002
+    """The corpus of a file whose columns are sources."""
+    path = parse_argument(argument).path
+    form, sentences, _ = stream(path, format)
+    read = (form.confidence.read(each) if form.confidence else each for each in sentences if each.forms)
+    first = next(read, None)
+    if first is None:
+        raise CorpusError("no sentences", "at least one", path)
+    columns = _Columns(path, tuple(_names(first, form)), form.names_layers, _UNNAMED in first.columns)
+    sources = dict(chain.from_iterable(columns.chosen(item.strip()) for item in selection.split(",")))
+    gold_names = dict(columns.chosen(gold)) if gold else {}
+    if len(gold_names) > 1 or not gold_names.keys().isdisjoint(sources):
+        raise CorpusError(f"the gold column {gold!r}", "one column that is no source", path)
+    called = {**sources, **gold_names}
+    kept = tuple(_renamed(each, called) for each in with_column_layers(chain([first], read), called))
+    return SourceCorpus(Corpus(kept, unit=form.unit, path=path), tuple(sources.values()), *gold_names.values())
+
+
+def _names(sentence: Sentence, form: Format) -> Iterator[str]:
+    """The columns of a file in their order, without the form; or the layers of a format that has no columns."""
+    columns = sentence.columns if form.names_layers else ()
+    yield from columns
+    yield from (name for name in sentence.layers if name not in columns)
+
+
+class _Columns(NamedTuple):
+    """The columns of a file after the form, or the layers of a format in which they have no numbers."""
+
+    path: str
+    names: tuple[str, ...]
+    have_numbers: bool
+    have_header: bool
+
+    def chosen(self, item: str) -> Iterator[tuple[str, str]]:
+        """The columns that one item of a selection chooses, with the names that they get."""
+        numbers = _RANGE.fullmatch(item) if self.have_numbers else None
+        if item in self.names:
+            yield item, item
+        elif numbers and any(numbers.groups()):
+            yield from map(self._numbered, self._range(item, *numbers.groups()))
+        else:
+            expected = "numbers, ranges such as 3:, or names: " if self.have_numbers else ""
+            raise CorpusError(f"no column {item!r}", expected + ", ".join(self.names), self.path)
+
+    def _range(self, item: str, start: str, colon: str, stop: str) -> range:
+        last = len(self.names) + 1
+        first = int(start or 2)
+        end = int(stop) if stop else last if colon else first
+        if not 2 <= first <= end <= last:
+            raise CorpusError(f"the columns {item}", f"columns from 2 to {last}", self.path)
+        return range(first, end + 1)
+
+    def _numbered(self, number: int) -> tuple[str, str]:
+        name = self.names[number - 2]
+        return name, f"column{number}" if name == _UNNAMED and not self.have_header else name
+
+
+def _renamed(sentence: Sentence, called: Mapping[str, str]) -> Sentence:
+    return replace(sentence, layers={called.get(name, name): layer for name, layer in sentence.layers.items()})
+
+
+def _of_files(arguments: Sequence[str], gold: str | None, format: str | None) -> SourceCorpus:  # noqa: A002
+    """The corpus whose sources have a file each."""
+    corpora: dict[str, Corpus] = {}
+    for argument in [*arguments, *([gold] if gold else [])]:
+        corpus, name = load(argument, format), _file_name(argument)
+        if name in corpora:
+            raise CorpusError(f"two files called {name!r}", "names of their own, as in NAME=PATH", corpus.path)
+        corpora[name] = corpus
+    columns = [_matched(corpora, sentences) for sentences in zip_longest(*corpora.values())]
+    names = tuple(corpora)
+    first = next(iter(corpora.values()))
+    return SourceCorpus(first.with_sentences(columns), names[: len(arguments)], *names[len(arguments) :])
+
+
+def _file_name(argument: str) -> str:
+    """What a source is called: as its argument says, or like its file."""
+    path, name, _ = parse_argument(argument)
+    return name or PurePath(path.removesuffix(".gz")).stem
+
+
+def _matched(corpora: Mapping[str, Corpus], sentences: Sequence[Sentence | None]) -> Sentence:
+    """The first of some sentences, with the own layers of all of them.
+
+    Raises:
+        CorpusError: a sentence is missing, or has other tokens than the first.
+    """
+    first, path = sentences[0], next(iter(corpora.values())).path
+    if first is None:
+        extra, corpus = next((each, own) for each, own in zip(sentences, corpora.values(), strict=True) if each)
+        raise CorpusError("a sentence more", f"{len(corpora[next(iter(corpora))])}, as in {path}", *extra.location)
+    layers: dict[str, Layer] = {}
+    for (name, corpus), sentence in zip(corpora.items(), sentences, strict=True):
+        if sentence is None:
+            where = f"one as at line {first.location.line} of {path}"
+            raise CorpusError("no sentence more", where, corpus.path)
+        _check_forms(sentence, first)
+        layers[name] = sentence.layers[corpus.guideline]
+    return replace(first, layers=layers)
+
+
+def _check_forms(sentence: Sentence, first: Sentence) -> None:
+    """Raise unless two sentences have the same tokens."""
+    if sentence.forms == first.forms:
+        return
+    pairs = zip_longest(sentence.forms, first.forms)
+    at = next(at for at, (form, expected) in enumerate(pairs) if form != expected)
+    found, expected = (
+        f"{each.forms[at]!r}" if at < len(each) else "the end of the sentence" for each in (sentence, first)
+    )
+    where = f"{first.location.path}:{first.location.line}"
+    path, line = sentence.location
+    raise CorpusError(f"{found} as token {at + 1}", f"{expected}, as in the sentence at {where}", path, line)
