@@ -1,0 +1,175 @@
+"""Answers: what many sources of annotation say of the same positions, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.corpus import chunk_labels
+from tagweave.features.ragged import pointers, rows
+from tagweave.labels.space import LabelSpace, collect_names
+from tagweave.labels.transition_scheme import TransitionScheme
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tagweave.corpus.sentence import Sentence
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What K sources say of the N positions of S sentences, as A rows (position, source, label).
+
+    Where a source says nothing, there is no row. A source that answers with probabilities, or with a set of candidates,
+    has several rows at a position, whose shares sum to 1. Labels of spans are those of IOB2.
+
+    Attributes:
+        labels: the Y labels.
+        sources: the K names of sources.
+        sentence_ptr: int64[S + 1], the first position of every sentence.
+        position: int32[A], rising.
+        source: int32[A], rising within a position.
+        label: int32[A].
+        share: float32[A], how much of the source's answer this label is; empty: 1 everywhere.
+    """
+
+    labels: tuple[str, ...]
+    sources: tuple[str, ...]
+    sentence_ptr: NDArray[np.int64]
+    position: NDArray[np.int32]
+    source: NDArray[np.int32]
+    label: NDArray[np.int32]
+    share: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    @property
+    def positions(self) -> int:
+        """The number of positions, N."""
+        return int(self.sentence_ptr[-1])
+
+    @cached_property
+    def scheme(self) -> TransitionScheme:
+        """Which label may follow which: that of IOB2 for labels of spans; otherwise every label may."""
+        if chunk_labels.codes_chunks(self.labels):
+            return TransitionScheme.of("IOB2", self.labels)
+        return TransitionScheme.free(len(self.labels))
+
+    @cached_property
+    def shares(self) -> NDArray[np.float32]:
+        """float32[A]: the share of every row."""
+        return self.share if len(self.share) else np.ones(len(self), np.float32)
+
+    def counts(self) -> NDArray[np.float64]:
+        """float64[K]: how many positions each source answered."""
+        counts: NDArray[np.float64] = np.bincount(self.source, self.shares, len(self.sources)).astype(np.float64)
+        return counts
+
+    def votes(self) -> NDArray[np.float64]:
+        """float64[N, Y]: how many sources gave each label at each position."""
+        size = len(self.labels)
+        cells = self.position.astype(np.int64) * size + self.label
+        votes: NDArray[np.float64] = np.bincount(cells, self.shares, self.positions * size).astype(np.float64)
+        return votes.reshape(-1, size)
+
+    def of_sources(self, kept: Sequence[int]) -> Answers:
+        """The answers of some sources, by number, in this order; all positions stay."""
+        number = np.full(len(self.sources), -1, np.int32)
+        number[list(kept)] = np.arange(len(kept))
+        own = np.flatnonzero(number[self.source] >= 0)
+        own = own[np.lexsort((number[self.source[own]], self.position[own]))]
+        return replace(
+            self,
+            sources=tuple(self.sources[k] for k in kept),
+            position=self.position[own],
+            source=number[self.source[own]],
+            label=self.label[own],
+            share=self.share[own] if len(self.share) else self.share,
+        )
+
+    @classmethod
+    def of_rows(
+        cls,
+        labels: Sequence[str],
+        sources: Sequence[str],
+        sentence_ptr: NDArray[np.int64],
+        position: NDArray[np.int32],
+        source: NDArray[np.int32],
+        label: NDArray[np.int32],
+        share: NDArray[np.float32] | None = None,
+    ) -> Answers:
+        """Answers from rows in any order.
+
+        Raises:
+            ValueError: a position, source or label out of range, or a share that is not above 0.
+        """
+        bounds = (("position", position, int(sentence_ptr[-1])), ("source", source, len(sources)))
+        for what, numbers, size in (*bounds, ("label", label, len(labels))):
+            if len(numbers) and not (numbers.min() >= 0 and numbers.max() < size):
+                raise ValueError(f"found the {what} {numbers.min()} or {numbers.max()}, expected 0 to {size - 1}")
+        shares = np.zeros(0, np.float32) if share is None or (share == 1).all() else share.astype(np.float32)
+        if len(shares) and not shares.min() > 0:
+            raise ValueError(f"found the share {shares.min():g}, expected more than 0")
+        order = np.lexsort((source, position))
+        position, source, label = (each[order].astype(np.int32) for each in (position, source, label))
+        shares = shares[order] if len(shares) else shares
+        return cls(tuple(labels), tuple(sources), sentence_ptr, position, source, label, shares)
+
+    @classmethod
+    def of_sentences(cls, sentences: Iterable[Sentence], sources: Sequence[str]) -> Answers:
+        """The answers in layers of sentences, one layer a source. Of k candidates, each has the share 1/k.
+
+        Args:
+            sentences: those whose positions are answered, in this order.
+            sources: the names of the layers; a sentence without one of them has no answer of that source.
+
+        Raises:
+            ValueError: no position of any sentence has an answer.
+        """
+        cells: list[tuple[int, int, int]] = []
+        distinct: dict[tuple[str, ...], int] = {}
+        ptr = [0]
+        for sentence in sentences:
+            cells += _cells(sentence, sources, ptr[-1], distinct)
+            ptr.append(ptr[-1] + len(sentence))
+        if not cells:
+            raise ValueError(f"found no label in the layers {', '.join(sources)}, expected some")
+        labels = _labels(distinct)
+        answer_ptr, label, share = _tables(distinct, labels)
+        position, source, answer = np.array(cells, np.int64).T
+        of_answer, _ = rows(answer_ptr, answer)
+        times = np.diff(answer_ptr)[answer]
+        columns = np.repeat(position, times), np.repeat(source, times), label[of_answer], share[of_answer]
+        return cls.of_rows(labels, sources, np.array(ptr, np.int64), *columns)
+
+
+def _cells(
+    sentence: Sentence, sources: Sequence[str], first: int, distinct: dict[tuple[str, ...], int]
+) -> Iterator[tuple[int, int, int]]:
+    """(position, source, number of the answer) of every answer; `distinct` numbers the answers."""
+    for source, name in enumerate(sources):
+        for position, candidates in enumerate(sentence.layers.get(name, ()), first):
+            if candidates is not None:
+                yield position, source, distinct.setdefault(candidates, len(distinct))
+
+
+def _labels(answers: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The labels that answers name; of spans, all labels of their types."""
+    names = collect_names([tuple(answers)])
+    return chunk_labels.labels(names, "IOB2") if chunk_labels.codes_chunks(names) else names
+
+
+def _tables(
+    answers: Iterable[tuple[str, ...]], labels: tuple[str, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """The first row of each distinct answer, and the label and share of every row."""
+    (view,) = LabelSpace.plain("answers", labels).views
+    tags = [list(dict.fromkeys(tag for each in answer for tag in view.tags(each))) for answer in answers]
+    lengths = np.array([len(each) for each in tags])
+    label = np.array([tag for each in tags for tag in each], np.int32)
+    return pointers(lengths), label, np.repeat(1 / lengths, lengths).astype(np.float32)
