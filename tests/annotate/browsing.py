@@ -100,3 +100,11 @@ def signed_in(store: Store, name: str, role: str = "annotator", words: WordList 
 def word_list(folder: Path) -> WordList:
     """A concordance of `LINES`."""
     return WordList(build(LINES, folder / "kwic"), WORDS, "seg", "raw.txt")
+
+
+def press(page: Any, *keys: str) -> None:
+    """Press keys, and wait for what the server says to the last one."""
+    with page.expect_response(lambda response: response.request.method == "POST"):
+        for key in keys:
+            page.keyboard.press(key)
+    page.locator("main:not(.busy)").wait_for()

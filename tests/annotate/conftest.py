@@ -1,4 +1,4 @@
-"""Stores to test on: SQLite in a temporary folder, and a throw-away PostgreSQL."""
+"""Stores to test on, SQLite in a temporary folder and a throw-away PostgreSQL; and Chromium."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from argon2 import PasswordHasher
 from fixture_types import NewUrl, OpenStore
+from made_spans import furnished
 from sqlalchemy import Engine, create_engine, make_url
 from sqlalchemy.schema import CreateSchema
 from starlette.testclient import TestClient
 
 from benchmarks.postgresql import programs, running
+from reproductions.screenshots.served import chromium
 from tagweave.annotate import passwords
+from tagweave.annotate.settings import Settings
 from tagweave.annotate.store import Store
 
 
@@ -78,3 +81,18 @@ def open_store(new_url: NewUrl) -> Iterator[OpenStore]:
     yield open_
     for store in opened:
         store.close()
+
+
+@pytest.fixture
+def span_store(tmp_path: Path) -> Iterator[Store]:
+    """A store with three tasks of spans."""
+    opened = furnished(Store.open(f"sqlite:///{tmp_path / 'answers.db'}", Settings(window=1), seed=1), 3)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium."""
+    with chromium() as started:
+        yield started

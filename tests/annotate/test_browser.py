@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import HASH, PASSWORD, new_store, word_list
+from browsing import HASH, PASSWORD, new_store, press, word_list
 from made_tasks import JJ, NN, VV
 
-from reproductions.screenshots.served import CHROMIUM, chromium, served
+from reproductions.screenshots.served import CHROMIUM, served
 from tagweave.annotate.aggregation import Status
 from tagweave.annotate.site import WordList
 from tagweave.annotate.store import Store
@@ -21,12 +21,6 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not instal
 
 PHONE = {"width": 390, "height": 844}
 Enter = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -68,14 +62,6 @@ def enter(browser: Any, store: Store, address: str) -> Iterator[Enter]:
 
         yield enter_
     assert failures == []
-
-
-def press(page: Any, *keys: str) -> None:
-    """Press keys, and wait for what the server says to the last one."""
-    with page.expect_response(lambda response: response.request.method == "POST"):
-        for key in keys:
-            page.keyboard.press(key)
-    page.locator("main:not(.busy)").wait_for()
 
 
 def task_number(page: Any) -> int:

@@ -11,7 +11,7 @@ import pytest
 from browsing import HASH, PASSWORD, new_store, word_list
 from made_tasks import JJ, NN, VV
 
-from reproductions.screenshots.served import CHROMIUM, chromium, served, sign_in
+from reproductions.screenshots.served import CHROMIUM, served, sign_in
 from tagweave.annotate.kwic import build
 from tagweave.annotate.settings import Admission
 from tagweave.annotate.site import WordList
@@ -36,12 +36,6 @@ PAGES = (
 OUTSIDE = ("/sign-in", "/invited?token=any")
 _UNNAMED = re.compile(r"- (button|link|textbox|searchbox|combobox|checkbox)(?! \")")
 _SCREENS = [(390, "dark"), (1280, "light")]  # widths lay pages out, schemes colour them
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
 
 
 def furnish(folder: Path) -> Store:

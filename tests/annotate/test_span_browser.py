@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import HASH, PASSWORD
-from made_spans import ADA, BABBAGE, GUIDELINE, LONDON, LONDON_ORG, all_of, answered, furnished, some
+from browsing import HASH, PASSWORD, press
+from made_spans import ADA, BABBAGE, GUIDELINE, LONDON, LONDON_ORG, all_of, answered, some
 
-from reproductions.screenshots.served import CHROMIUM, chromium, served, sign_in
+from reproductions.screenshots.served import CHROMIUM, served, sign_in
 from tagweave.annotate.aggregation import Status
-from tagweave.annotate.settings import Settings
 from tagweave.annotate.store import Store
 from tagweave.annotate.task import AnnotationTask, Answer, Asks
 from tagweave.corpus.sentence import Location, Sentence
@@ -27,28 +26,15 @@ COMPLAINTS = (Path(__file__).parent / "looks.js").read_text(encoding="utf-8")
 Enter = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
-
-
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = furnished(Store.open(f"sqlite:///{tmp_path / 'answers.db'}", Settings(window=1), seed=1), 3)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def enter(browser: Any, store: Store) -> Iterator[Enter]:
+def enter(browser: Any, span_store: Store) -> Iterator[Enter]:
     """Signs somebody new in; a page of theirs must not fail."""
     failures: list[str] = []
     with ExitStack() as opened:
-        address = opened.enter_context(served(store))
+        address = opened.enter_context(served(span_store))
 
         def enter_(name: str, role: str = "annotator", **options: Any) -> Any:
-            store.add_annotator(name, role, HASH)
+            span_store.add_annotator(name, role, HASH)
             context = browser.new_context(base_url=address, **options)
             opened.callback(context.close)
             page = context.new_page()
@@ -60,24 +46,16 @@ def enter(browser: Any, store: Store) -> Iterator[Enter]:
     assert failures == []
 
 
-def press(page: Any, *keys: str) -> None:
-    """Press keys, and wait for what the server says to the last one."""
-    with page.expect_response(lambda response: response.request.method == "POST"):
-        for key in keys:
-            page.keyboard.press(key)
-    page.locator("main:not(.busy)").wait_for()
-
-
 def drawn(page: Any, state: str = "marked") -> list[str]:
     return [each.replace("\n", " ") for each in page.locator(f".words .{state}").all_inner_texts()]
 
 
-def answers(store: Store) -> list[Answer]:
-    return [vote.answer for vote in store.votes(asks=Asks.SPANS)]
+def answers(span_store: Store) -> list[Answer]:
+    return [vote.answer for vote in span_store.votes(asks=Asks.SPANS)]
 
 
 class TestKeyboard:
-    def test_proposals_words_and_types(self, enter: Enter, store: Store) -> None:
+    def test_proposals_words_and_types(self, enter: Enter, span_store: Store) -> None:
         page = enter("ada")
         assert drawn(page, "proposed") == ["Ada LovelacePER?", "LondonLOC?"]
         press(page, "a")  # and the next row is current
@@ -92,15 +70,15 @@ class TestKeyboard:
         press(page, "u")
         assert drawn(page) == ["Ada LovelacePER", "LondonORG"]
         press(page, "d")
-        assert answers(store) == [all_of(ADA, LONDON_ORG)]
+        assert answers(span_store) == [all_of(ADA, LONDON_ORG)]
         assert drawn(page) == []
         press(page, "u")  # the answer, which comes back with its marks
         assert drawn(page) == ["Ada LovelacePER", "LondonORG"]
         press(page, "u")
         press(page, "s")
-        assert answers(store) == [some(ADA, LONDON_ORG)]
+        assert answers(span_store) == [some(ADA, LONDON_ORG)]
 
-    def test_a_selection_is_announced_and_grows(self, enter: Enter, store: Store) -> None:
+    def test_a_selection_is_announced_and_grows(self, enter: Enter, span_store: Store) -> None:
         page = enter("ada")
         press(page, "r")
         for key in ("ArrowLeft", "ArrowLeft", "Shift+ArrowRight", "Shift+ArrowRight"):
@@ -108,7 +86,7 @@ class TestKeyboard:
         assert page.get_by_role("status").inner_text() == "Babbage in London"
         press(page, "4")
         press(page, "s")
-        assert answers(store) == [some(Span(3, 6, "MISC"))]
+        assert answers(span_store) == [some(Span(3, 6, "MISC"))]
 
     def test_another_type_for_a_proposal(self, enter: Enter) -> None:
         page = enter("ada")
@@ -117,18 +95,18 @@ class TestKeyboard:
         assert drawn(page) == ["LondonMISC"]
         assert page.locator(".row.rejected").count() == 2  # what was proposed there
 
-    def test_a_refusal_is_shown_and_the_marks_stay(self, enter: Enter, store: Store) -> None:
+    def test_a_refusal_is_shown_and_the_marks_stay(self, enter: Enter, span_store: Store) -> None:
         page = enter("ada")
         press(page, "a")
         press(page, "d")
         shown = page.locator(".message.wrong").inner_text()
         assert shown == "Not taken: 2 proposed, expected each to be accepted or rejected."
         assert drawn(page) == ["Ada LovelacePER"]
-        assert answers(store) == []
+        assert answers(span_store) == []
 
 
 class TestPointer:
-    def test_words_are_dragged_over(self, enter: Enter, store: Store) -> None:
+    def test_words_are_dragged_over(self, enter: Enter, span_store: Store) -> None:
         page = enter("ada")
         page.locator("[data-token='2']").hover()
         page.mouse.down()
@@ -156,7 +134,7 @@ class TestPointer:
         assert page.locator(".selected").all_inner_texts() == ["met", "Babbage", "in"]
 
 
-def test_without_scripts(enter: Enter, store: Store) -> None:
+def test_without_scripts(enter: Enter, span_store: Store) -> None:
     page = enter("ada", java_script_enabled=False)
     page.get_by_role("button", name="Accept Ada Lovelace, PER").click()
     page.get_by_label("First selected word").select_option("3")
@@ -164,26 +142,26 @@ def test_without_scripts(enter: Enter, store: Store) -> None:
     page.get_by_role("button", name="1 PER").click()
     assert drawn(page) == ["Ada LovelacePER", "BabbagePER"]
     page.get_by_role("button", name="Save").click()
-    assert answers(store) == [some(ADA, BABBAGE)]
+    assert answers(span_store) == [some(ADA, BABBAGE)]
 
 
-def test_a_curator_decides_by_span(enter: Enter, store: Store) -> None:
-    answered(store, *[all_of(ADA, LONDON), all_of(ADA)] * 2)
+def test_a_curator_decides_by_span(enter: Enter, span_store: Store) -> None:
+    answered(span_store, *[all_of(ADA, LONDON), all_of(ADA)] * 2)
     page = enter("edith", "curator")
     page.goto("/adjudication")
     assert (drawn(page), drawn(page, "proposed")) == (["Ada LovelacePER"], ["LondonLOC?"])
     assert page.locator(".names").all_inner_texts()[1] == "annotator 0, annotator 2"
     press(page, "r")  # what is disputed is current
     press(page, "d")
-    (found,) = store.tasks(Status.ADJUDICATED)
+    (found,) = span_store.tasks(Status.ADJUDICATED)
     assert found.outcome == all_of(ADA)
     page.goto("/dashboard")
     assert "F of spans 0.667." in page.inner_text("main")
 
 
-def test_a_sentence_from_the_right(enter: Enter, store: Store) -> None:
+def test_a_sentence_from_the_right(enter: Enter, span_store: Store) -> None:
     sentence = Sentence(("ילדים", "קראו", "ספר"), location=Location("x", 1))
-    store.add_tasks([AnnotationTask(sentence, 0, 3, GUIDELINE, uncertainty=9.0, asks=Asks.SPANS)])
+    span_store.add_tasks([AnnotationTask(sentence, 0, 3, GUIDELINE, uncertainty=9.0, asks=Asks.SPANS)])
     page = enter("ada")
     for key in ("ArrowLeft", "ArrowLeft", "Shift+ArrowLeft"):
         page.keyboard.press(key)
@@ -191,9 +169,9 @@ def test_a_sentence_from_the_right(enter: Enter, store: Store) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-def test_the_pages_fit_and_can_be_read(enter: Enter, store: Store, width: int, scheme: str) -> None:
-    store.add_labels(GUIDELINE, {f"a rather long type number {number}": "a note " * 9 for number in range(9)})
-    answered(store, *[all_of(ADA, LONDON), all_of(ADA)] * 2)
+def test_the_pages_fit_and_can_be_read(enter: Enter, span_store: Store, width: int, scheme: str) -> None:
+    span_store.add_labels(GUIDELINE, {f"a rather long type number {number}": "a note " * 9 for number in range(9)})
+    answered(span_store, *[all_of(ADA, LONDON), all_of(ADA)] * 2)
     page = enter("edith", "curator", viewport={"width": width, "height": 844}, color_scheme=scheme)
     press(page, "a")
     for path in (None, "/adjudication"):

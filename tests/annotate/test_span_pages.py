@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browsing import Browser, signed_in
-from made_spans import ADA, ADA_ONLY, BABBAGE, GUIDELINE, LONDON, all_of, answered, furnished, make_task, some
+from made_spans import ADA, ADA_ONLY, BABBAGE, GUIDELINE, LONDON, all_of, answered, make_task, some
 from made_tasks import GUIDELINE as TAGS
 from made_tasks import make_task as make_label_task
 
@@ -22,15 +21,8 @@ from tagweave.corpus.sentence import Location, Sentence
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = furnished(Store.open(f"sqlite:///{tmp_path / 'answers.db'}", Settings(window=1), seed=1), 3)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def ada(store: Store) -> Browser:
-    browser = signed_in(store, "ada")
+def ada(span_store: Store) -> Browser:
+    browser = signed_in(span_store, "ada")
     browser.task()
     return browser
 
@@ -41,11 +33,11 @@ def steps(page: str) -> str:
     return unescape(found[1]).replace("\\n", "\n")
 
 
-def answers(store: Store) -> list[Answer]:
-    return [each.answer for each in store.judgements()]
+def answers(span_store: Store) -> list[Answer]:
+    return [each.answer for each in span_store.judgements()]
 
 
-def test_all_that_is_shown(store: Store, ada: Browser) -> None:
+def test_all_that_is_shown(span_store: Store, ada: Browser) -> None:
     page = ada.look("/task")
     assert re.findall(r'name="step" value="([^"]*)"', page) == [
         f"{action} {span}" for span in ("0 2 PER", "5 6 LOC", "5 6 ORG") for action in ("mark", "reject")
@@ -60,7 +52,7 @@ def test_all_that_is_shown(store: Store, ada: Browser) -> None:
     assert "90%" in page
 
 
-def test_steps_change_the_form_alone_and_done_is_an_answer(store: Store, ada: Browser) -> None:
+def test_steps_change_the_form_alone_and_done_is_an_answer(span_store: Store, ada: Browser) -> None:
     number = ada.task()
     page = ada.fill("/task", task=number, steps="", step="mark 0 2 PER")
     page = ada.fill("/task", task=number, steps=steps(page), type="PER", first=3, last=3)
@@ -68,16 +60,16 @@ def test_steps_change_the_form_alone_and_done_is_an_answer(store: Store, ada: Br
     assert "Marked: Babbage, PER." in page
     page = ada.fill("/task", task=number, steps=steps(page), back=1)
     page = ada.fill("/task", task=number, steps=steps(page), type="LOC", first=5, last=5)
-    assert answers(store) == []
+    assert answers(span_store) == []
     assert "Saved: 2 spans." in ada.fill("/task", task=number, steps=steps(page), answer="all marked")
-    assert answers(store) == [all_of(ADA, LONDON)]
+    assert answers(span_store) == [all_of(ADA, LONDON)]
     assert ada.task() != number
 
 
 @pytest.mark.parametrize(("answer", "expected"), [("some marked", some(ADA)), ("can't tell", CANNOT_TELL)])
-def test_other_answers(store: Store, ada: Browser, answer: str, expected: Answer) -> None:
+def test_other_answers(span_store: Store, ada: Browser, answer: str, expected: Answer) -> None:
     ada.fill("/task", task=ada.task(), steps="mark 0 2 PER", answer=answer)
-    assert answers(store) == [expected]
+    assert answers(span_store) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -92,11 +84,11 @@ def test_other_answers(store: Store, ada: Browser, answer: str, expected: Answer
         ({"answer": "all marked"}, "2 proposed, expected each to be accepted or rejected"),
     ],
 )
-def test_what_is_refused_leaves_the_draft(store: Store, ada: Browser, fields: dict[str, Any], why: str) -> None:
+def test_what_is_refused_leaves_the_draft(span_store: Store, ada: Browser, fields: dict[str, Any], why: str) -> None:
     page = ada.fill("/task", 409, task=ada.task(), steps="mark 0 2 PER", **fields)
     assert why in unescape(page)
     assert steps(page) == "mark 0 2 PER"
-    assert answers(store) == []
+    assert answers(span_store) == []
 
 
 @pytest.mark.parametrize(
@@ -115,31 +107,31 @@ def test_what_is_refused_leaves_the_draft(store: Store, ada: Browser, fields: di
         ({"task": 99, "steps": "", "step": "mark 5 6 LOC"}, 409),
     ],
 )
-def test_what_no_page_sends(store: Store, ada: Browser, fields: dict[str, Any], status: int) -> None:
+def test_what_no_page_sends(span_store: Store, ada: Browser, fields: dict[str, Any], status: int) -> None:
     number = ada.task()
     assert number != 2
     ada.fill("/task", status, **{"task": number, **fields})
-    assert answers(store) == []
+    assert answers(span_store) == []
     assert ada.task() == number
 
 
-def test_spans_are_no_answer_to_a_label(store: Store) -> None:
-    store.add_tasks([make_label_task(9, uncertainty=9.0)])
-    browser = signed_in(store, "bob")
+def test_spans_are_no_answer_to_a_label(span_store: Store) -> None:
+    span_store.add_tasks([make_label_task(9, uncertainty=9.0)])
+    browser = signed_in(span_store, "bob")
     while f">{TAGS}<" not in browser.look("/task"):
         browser.fill("/task", task=browser.task(), steps="", answer="can't tell")
     browser.fill("/task", 400, task=browser.task(), steps="mark 0 1 NN", answer="all marked")
 
 
-def test_the_same_answer_again_is_one(store: Store, ada: Browser) -> None:
+def test_the_same_answer_again_is_one(span_store: Store, ada: Browser) -> None:
     number = ada.task()
     for _ in range(2):
         ada.ask("/task", task=number, steps="mark 0 2 PER", answer="some marked")
     ada.ask("/task", 409, task=number, steps="mark 5 6 LOC", answer="some marked")
-    assert answers(store) == [some(ADA)]
+    assert answers(span_store) == [some(ADA)]
 
 
-def test_undo_brings_the_marks_back(store: Store, ada: Browser) -> None:
+def test_undo_brings_the_marks_back(span_store: Store, ada: Browser) -> None:
     number = ada.task()
     ada.fill("/task", task=number, steps="mark 0 2 PER\nreject 5 6 LOC\nreject 5 6 ORG", answer="all marked")
     reply = ada.ask("/task/undo")
@@ -148,27 +140,27 @@ def test_undo_brings_the_marks_back(store: Store, ada: Browser) -> None:
 
 
 def test_training_tells_the_right_spans(tmp_path: Path) -> None:
-    store = Store.open(f"sqlite:///{tmp_path / 'answers.db'}", Settings(admission=Admission(2, 1.0)))
-    store.add_labels(GUIDELINE, {"PER": "", "LOC": ""})
+    span_store = Store.open(f"sqlite:///{tmp_path / 'answers.db'}", Settings(admission=Admission(2, 1.0)))
+    span_store.add_labels(GUIDELINE, {"PER": "", "LOC": ""})
     task = make_task(0)
     named = [AnnotationTask(task.sentence, 0, 7, GUIDELINE, (), 0.0, Purpose.TRAINING, all_of(ADA), asks=Asks.SPANS)]
-    store.add_tasks(named)
-    browser = signed_in(store, "ada")
+    span_store.add_tasks(named)
+    browser = signed_in(span_store, "ada")
     reply = browser.ask("/task", task=browser.task(), steps="mark 0 1 PER", answer="all marked")
     assert reply["message"] == "You answered Ada (PER); the right answer is Ada Lovelace (PER)."
-    assert store.training_results(1) == [False]
-    store.close()
+    assert span_store.training_results(1) == [False]
+    span_store.close()
 
 
 class TestCurator:
     @pytest.fixture
-    def edith(self, store: Store) -> Browser:
+    def edith(self, span_store: Store) -> Browser:
         """People disagree on London; all have marked Ada, one Babbage."""
-        answered(store, all_of(ADA, LONDON), all_of(ADA, BABBAGE), all_of(ADA), all_of(ADA, LONDON))
-        return signed_in(store, "edith", "curator")
+        answered(span_store, all_of(ADA, LONDON), all_of(ADA, BABBAGE), all_of(ADA), all_of(ADA, LONDON))
+        return signed_in(span_store, "edith", "curator")
 
-    def test_decides_on_disputed_spans(self, store: Store, edith: Browser) -> None:
-        (dropped,) = store.tasks(Status.DROPPED)
+    def test_decides_on_disputed_spans(self, span_store: Store, edith: Browser) -> None:
+        (dropped,) = span_store.tasks(Status.DROPPED)
         page = edith.look("/adjudication")
         rows = re.findall(
             r'<li class="row (\w+)".*?<b dir="auto">(.*?)</b>.*?class="names" dir="auto">(.*?)<', page, re.S
@@ -184,7 +176,7 @@ class TestCurator:
         assert "Marked: London, LOC." in page
         page = edith.fill("/adjudication", task=dropped.id, steps=steps(page), answer="all marked")
         assert "Decided: there are Ada Lovelace (PER), London (LOC)." in page
-        found = store.task(dropped.id)
+        found = span_store.task(dropped.id)
         assert found is not None
         assert (found.status, found.outcome) == (Status.ADJUDICATED, all_of(ADA, LONDON))
         assert "Ada Lovelace (PER), London (LOC)" in edith.look(f"/adjudication?again={dropped.id}")
@@ -195,10 +187,10 @@ class TestCurator:
         assert "No task has two answers yet" not in page
 
 
-def test_characters_and_a_part_of_a_sentence(store: Store) -> None:
+def test_characters_and_a_part_of_a_sentence(span_store: Store) -> None:
     sentence = Sentence(tuple("李明去北京"), location=Location("x", 1))
-    store.add_tasks([AnnotationTask(sentence, 2, 5, GUIDELINE, uncertainty=9.0, asks=Asks.SPANS)])
-    browser = signed_in(store, "eve")
+    span_store.add_tasks([AnnotationTask(sentence, 2, 5, GUIDELINE, uncertainty=9.0, asks=Asks.SPANS)])
+    browser = signed_in(span_store, "eve")
     page = browser.look("/task")
     assert page.count('class="outside"') == 2
     assert re.findall(r'data-token="(\d)">(.)<', page) == [("2", "去"), ("3", "北"), ("4", "京")]
@@ -207,11 +199,11 @@ def test_characters_and_a_part_of_a_sentence(store: Store) -> None:
     assert "Marked: 北京, LOC." in page
 
 
-def test_text_is_escaped(store: Store) -> None:
+def test_text_is_escaped(span_store: Store) -> None:
     forms = ("<script>alert(1)</script>", '"', "x")
     task = AnnotationTask(Sentence(forms, location=Location("x", 1)), 0, 3, GUIDELINE, (), 9.0, asks=Asks.SPANS)
-    store.add_tasks([task])
-    browser = signed_in(store, "eve")
+    span_store.add_tasks([task])
+    browser = signed_in(span_store, "eve")
     while "alert" not in (page := browser.look("/task")):
         browser.fill("/task", task=browser.task(), steps="", answer="can't tell")
     assert "<script>alert" not in page
