@@ -10,6 +10,7 @@ import pytest
 
 import tagweave as tw
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.describe import digest
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import save
 from tagweave.corpus.sentence import Sentence
@@ -116,6 +117,14 @@ def test_a_ratio_is_counted_in_a_corpus(tmp_path: Path) -> None:
             ratio_from(wrong, 0.1, 2.0)
 
 
+def test_the_corpus_of_a_ratio_is_in_the_plan(tmp_path: Path) -> None:
+    counted = tmp_path / "gold.conll"
+    save(GOLD, str(counted), "columns")
+    model = tw.train(GOLD, task="spans", callback=Silence(), entity_ratio=str(counted), iterations=1)
+    expected = {"path": str(counted), "sha256": digest(str(counted)), "size": len(GOLD)}
+    assert model.chain.about["plan"]["ratio_corpus"] == expected
+
+
 def test_spans_without_any_token_outside_are_noted() -> None:
     assert "--entity-ratio" in nothing_outside([corpus(4, None)])
     assert nothing_outside([corpus(4, None), GOLD.with_sentences(GOLD.sentences[:1])]) == ""
@@ -127,6 +136,8 @@ def test_spans_without_any_token_outside_are_noted() -> None:
         ("tag", {"incomplete": "folds"}, "expected the task spans"),
         ("tag", {"entity_ratio": "0.2"}, "expected the task spans"),
         ("spans", {"entity_ratio": "0.2", "learner": "perceptron"}, "a learner that follows a gradient"),
+        ("spans", {"soft": True}, "found --soft with --incomplete marginal, expected --incomplete folds"),
+        ("spans", {"completion_rounds": 3, "incomplete": "outside"}, "found --completion-rounds with"),
     ],
 )
 def test_what_does_not_go_together_is_refused(task: str, options: dict[str, Any], message: str) -> None:

@@ -140,6 +140,9 @@ def model_lines(model: dict[str, Any]) -> Iterator[str]:
     for field, what in (("lexicons", "words"), ("gazetteers", "phrases"), ("clusters", "words in clusters")):
         for file in plan.get(field, ()):
             yield (f"  with {file['path']}: {file['size']:,} {what}, sha256 {file['sha256'][:12]}")
+    if ratio_corpus := plan.get("ratio_corpus"):
+        file = f"{ratio_corpus['path']}: {ratio_corpus['size']:,} sentences, sha256 {ratio_corpus['sha256'][:12]}"
+        yield f"  with the share of spans in {file}"
     facts = [f"{about['iterations']} iterations"] if "iterations" in about else []
     facts += [f"dev score {about['dev_score']:.4f}"] if about.get("dev_score") is not None else []
     facts += [f"learner {about['recipe']['learner']}"] if "recipe" in about else []

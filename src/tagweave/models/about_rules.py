@@ -17,6 +17,7 @@ _PLAN = record(
         "method": text,
         "options": record({}, _OPTIONS, others=True),
     },
+    {"ratio_corpus": nullable(record(_FILE, others=True))},
     others=True,
 )
 ABOUT = record(

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tagweave.corpus.corpus import Corpus
+from tagweave.corpus.describe import digest
 from tagweave.corpus.errors import CorpusError
 from tagweave.corpus.load import load
 from tagweave.features.evidence import OUTSIDE
 from tagweave.models.label_share import LabelShare
 from tagweave.training.errors import PlanError
+from tagweave.training.plan import FileReference
 
 
 @dataclass(frozen=True)
@@ -49,17 +51,33 @@ def ratio_from(
     """
     if value is None:
         return None
+    target = _number(value)
+    if target is None:
+        target = ratio_of(load(str(value)))
+        tell(f"{value}: {100 * target:.1f} % of the tokens are inside spans: the share that the model is to expect")
+    return EntityRatio(target, margin, weight)
+
+
+def corpus_of(value: float | str | None) -> FileReference | None:
+    """The corpus that an option names, with its digest; `None` for a number. Raises as `ratio_from`."""
+    if value is None or _number(value) is not None:
+        return None
+    corpus = load(str(value))
+    return FileReference(corpus.path, digest(corpus.path), len(corpus))
+
+
+def _number(value: float | str) -> float | None:
+    """The share that an option gives; `None` for a corpus."""
     wrong = PlanError(f"found --entity-ratio {value}, expected a share from 0 to 1, or a corpus")
     try:
-        target = float(value)
+        share = float(value)
     except ValueError:
         if str(value).endswith("%"):
             raise wrong from None
-        target = ratio_of(load(str(value)))
-        tell(f"{value}: {100 * target:.1f} % of the tokens are inside spans: the share that the model is to expect")
-    if not 0 <= target <= 1:
+        return None
+    if not 0 <= share <= 1:
         raise wrong
-    return EntityRatio(target, margin, weight)
+    return share
 
 
 def nothing_outside(corpora: Sequence[Corpus]) -> str:

@@ -67,9 +67,11 @@ class Job(ABC, Generic[Trained]):
 
     def identity(self) -> tuple[Any, ...]:
         """Everything besides the files that influences the weights of an iteration."""
-        free = ("target", "sources", "dev", *LOOKUPS, "iterations", "patience", "options")
+        free = ("target", "sources", "dev", *LOOKUPS, "ratio_corpus", "iterations", "patience", "options")
         values = {name: value for name, value in self.plan.to_json().items() if name not in free}
-        return values, self.options(Options).identity(), self.sample, *self.lookup_files.digests
+        ratio_corpus = self.plan.ratio_corpus
+        digests = (*self.lookup_files.digests, *([ratio_corpus.sha256] if ratio_corpus else []))
+        return values, self.options(Options).identity(), self.sample, *digests
 
     @cached_property
     def sample(self) -> tuple[int, ...]:

@@ -86,6 +86,7 @@ class TrainingPlan:
         precision: of weights and sums, `float32` or `float64`.
         method: the name of the method.
         options: the options of the method (`Options`); a mapping of plain values while the method is undecided.
+        ratio_corpus: the corpus that the option `entity_ratio` names, once it has been read.
         iterations: the maximum number of iterations.
         patience: stop after this many iterations without a better score on `dev`.
         seed: the seed of everything random.
@@ -109,6 +110,7 @@ class TrainingPlan:
     precision: str = "float32"
     method: str | None = None
     options: Any = None  # `Options`, or plain values
+    ratio_corpus: FileReference | None = None
     iterations: int | None = None
     patience: int = 5
     seed: int = 0

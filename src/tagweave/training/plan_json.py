@@ -55,4 +55,5 @@ _OBJECTS: dict[str, type] = {
     "lexicons": FileReference,
     "gazetteers": FileReference,
     "clusters": FileReference,
+    "ratio_corpus": FileReference,
 }

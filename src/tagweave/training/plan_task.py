@@ -137,8 +137,13 @@ def _places(values: Any) -> Iterator[tuple[Any, Any]]:
         yield from ((each, "path") for each in values[name])
     if values["dev"]:
         yield values["dev"], "path"
-    mapping = (values["options"] or {}).get("mapping") or []
+    options = values["options"] or {}
+    mapping = options.get("mapping") or []
     yield from ((mapping, at) for at in range(len(mapping)))
+    if isinstance(options.get("entity_ratio"), str):
+        yield options, "entity_ratio"
+    if values["ratio_corpus"]:  # a plan that has not been read lacks it
+        yield values["ratio_corpus"], "path"
 
 
 def _on_this_machine(task: PlanTask) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from tagweave.training.lookup_files import LOOKUPS
 from tagweave.training.method_options import check_known, typed, with_option
 from tagweave.training.methods import METHODS, SINGLE, serving, usual
 from tagweave.training.options import Options
-from tagweave.training.plan import CorpusReference, TrainingPlan
+from tagweave.training.plan import CorpusReference, FileReference, TrainingPlan
 
 if TYPE_CHECKING:
     from tagweave.corpus.corpus import Corpus
@@ -61,6 +61,7 @@ def job_of(plan: TrainingPlan, run: Run, corpora: Corpora | None = None) -> Job[
     data, dev = _data(plan, corpora or read(plan))
     references = {**_references(plan, data, dev), **lookup_files.references}
     plan = replace(_with_method(plan, data), **references)
+    plan = replace(plan, ratio_corpus=_ratio_corpus(plan))
     _check_sample(plan, data)
     for note in (*data.notes, *_notes(plan, data, dev)):
         run.tell(note)
@@ -221,6 +222,13 @@ def _reference(reference: CorpusReference, file: CorpusFile) -> CorpusReference:
     return replace(reference, path=corpus.path, sha256=file.sha256, size=len(corpus), guideline=file.guideline)
 
 
+def _ratio_corpus(plan: TrainingPlan) -> FileReference | None:
+    """The corpus that an option names to count the share of spans in."""
+    from tagweave.training.entity_ratio import corpus_of
+
+    return corpus_of(getattr(plan.options, "entity_ratio", None))
+
+
 def _check_sample(plan: TrainingPlan, data: TrainingData) -> None:
     from tagweave.training.recipe import LEARNERS, in_batches
 
@@ -249,14 +257,15 @@ def _notes(plan: TrainingPlan, data: TrainingData, dev: CorpusFile | None) -> li
 
 
 def _stray_labels(corpus: Corpus) -> str:
-    """A note on labels that no chunk scheme allows; "" without any."""
+    """A note on labels that no chunk scheme allows; "" without any. Counting is quick, finding the scheme is not."""
     from tagweave.corpus.chunk_labels import LENIENT
     from tagweave.corpus.chunk_schemes import readable, strays
 
     own = corpus.with_sentences(each for each in corpus if corpus.guideline in each.layers)
-    if readable(own) != LENIENT:
+    count = strays(own)
+    if not count or readable(own) != LENIENT:
         return ""
-    return f"{corpus.path}: {strays(own):,} labels I that do not go on with a span are taken to begin one"
+    return f"{corpus.path}: {count:,} labels I that do not go on with a span are taken to begin one"
 
 
 def _job_class(plan: TrainingPlan) -> type[Job[Any]]:

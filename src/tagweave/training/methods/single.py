@@ -57,6 +57,11 @@ class SingleOptions(Options):
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        usual = {"completion_folds": _FOLDS, "completion_rounds": _ROUNDS, "soft": False}
+        given = [name for name, value in usual.items() if getattr(self, name) != value]
+        if given and not self.has_folds:
+            name = given[0].replace("_", "-")
+            raise ValueError(f"found --{name} with --incomplete {self.incomplete}, expected --incomplete folds")
 
     @property
     def has_folds(self) -> bool:
