@@ -42,6 +42,20 @@ def test_a_layer_of_spans(run, tmp_path):
     assert json.loads(run("info", partial, "--json").stdout)["layers"]["tag"]["spans"] == {"PER": 1}
 
 
+def test_sources(run, tmp_path):
+    file = write(tmp_path / "t.conll", ["Ann B-PER B-PER B-ORG", "ran O _ O"])
+    described = json.loads(run("info", file, "--sources", "2:", "--json").stdout)
+    assert described["tokens"] == 2
+    assert described["all"]["conflict"] == 1
+    found = described["sources"]["column3"]
+    assert [found[key] for key in ("coverage", "overlap", "conflict", "labels")] == [1, 1, 1, {"B-PER": 1}]
+    assert described["labels"]["B-PER"]["sources"] == {"column2": 1, "column3": 1}
+    shown = run("info", file, "--sources", "2:").stdout
+    assert "3 sources on a corpus of words, 1 sentences, 2 tokens" in shown
+    assert all(cell in shown for cell in ("2 (100.0 %)", "B-PER 1", "column3 1"))
+    assert "no column 'bob'" in run("info", file, "--sources", "bob", code=2).stderr
+
+
 def test_labels_are_no_markup(run, tmp_path):
     assert "[b] 2" in run("info", write(tmp_path / "t", ["a/[b] b/[b]"])).stdout
 

@@ -21,16 +21,28 @@ _WIDTH = 60  # characters of the column that lists them
 def info(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Corpora ([G=]FILE[#LAYER]) and models.")],
     format: options.InputFormat = None,  # noqa: A002
+    sources: options.Sources = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Describe files: corpora (how much of each layer is known, ambiguous, unknown) and models.
 
-    --json writes one object per line for each file.
+    With --sources, describe who says what in them: how many tokens each source labels (coverage), how many of these
+    others label too (overlap) or contradict (conflict), and how far they agree beyond chance (Krippendorff's alpha).
+    All files are one corpus then, or with --sources files each is a source of the same text.
+
+    --json writes one object per line for each file, or with --sources one.
     """
     from tagweave.evaluation.console import table_console
-    from tagweave.front.description import describe, model_lines
+    from tagweave.front.description import describe, describe_sources, model_lines
 
     console = table_console()
+    if sources:
+        description = describe_sources(files, sources, format)
+        if as_json:
+            typer.echo(json.dumps(description, ensure_ascii=False))
+        else:
+            _show_sources(description, console)
+        return
     for file in files:
         description = describe(file, format)
         if as_json:
@@ -63,6 +75,18 @@ def _show_corpus(corpus: dict[str, Any], console: Console) -> None:
     for name, layer in corpus["layers"].items():
         if "spans" in layer:
             show(f"  {printable(name)}: {_spans(layer, corpus['tokens'])}")
+
+
+def _show_sources(description: dict[str, Any], console: Console) -> None:
+    from tagweave.cli.source_table import coverage_table
+
+    unit = "characters" if description["unit"] == "character" else "words"
+    numbers = f"{description['sentences']:,} sentences, {description['tokens']:,} tokens"
+    tokens = description["tokens"]
+    show(f"{', '.join(description['files'])}: {len(description['sources'])} sources on a corpus of {unit}, {numbers}")
+    by_source = {"all": description["all"], **description["sources"]}
+    console.print(coverage_table("source", by_source, tokens, "labels"))
+    console.print(coverage_table("label", description["labels"], tokens, "sources"))
 
 
 def _spans(layer: dict[str, Any], tokens: int) -> str:

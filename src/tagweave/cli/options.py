@@ -194,6 +194,14 @@ InputFormat = Annotated[
 OutputFormat = Annotated[
     str | None, typer.Option(metavar="FORMAT", help="The format of the output. Default: by its name, or the input's.")
 ]
+Sources = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMNS|files",
+        help="What is a source of annotation: columns by number (3: is the third to the last, 2,4:6 some of them) or by"
+        " name; or every file, of the same text.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of tables.")]
 
 Cluster = Annotated[

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 from tagweave.structures.kinds import CHAIN, TREE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tagweave.corpus.corpus import Corpus
     from tagweave.corpus.describe import LayerDescription
+    from tagweave.sources.agreement import Coverage
 
 
 def describe(argument: str, format: str | None = None) -> dict[str, Any]:  # noqa: A002
@@ -98,6 +101,51 @@ def describe_corpus(corpus: Corpus) -> dict[str, Any]:
         "layers": {name: _layer(layer) for name, layer in numbers.layers.items()},
         "heads": {name: _layer(layer) for name, layer in numbers.heads.items()},
     }
+
+
+def describe_sources(files: Sequence[str], selection: str, format: str | None = None) -> dict[str, Any]:  # noqa: A002
+    """Describe who says what in files, and how far sources agree: coverage, overlap, conflict and Krippendorff's alpha.
+
+    Args:
+        files: corpora, or with the selection `files` a file for each source.
+        selection: which columns are sources, as for `tagweave.sources.layers.load_sources`.
+        format: the format of all files.
+
+    Raises:
+        CorpusError, OSError: as `load_sources`.
+        ValueError: no source says anything.
+    """
+    from tagweave.sources.agreement import agreement
+    from tagweave.sources.answers import Answers
+    from tagweave.sources.layers import load_sources
+
+    found = load_sources(files, selection, format=format)
+    numbers = agreement(Answers.of_sentences(found.corpus, found.sources))
+    return {
+        "files": list(files),
+        "kind": "sources",
+        "unit": found.corpus.unit,
+        "sentences": len(found.corpus),
+        "tokens": numbers.positions,
+        "all": _coverage(numbers.everything),
+        "sources": {
+            name: {**_coverage(each), "labels": _ordered(numbers.counts[name])}
+            for name, each in numbers.sources.items()
+        },
+        "labels": {
+            name: {**_coverage(each), "sources": _ordered({k: n[name] for k, n in numbers.counts.items()})}
+            for name, each in numbers.labels.items()
+        },
+    }
+
+
+def _coverage(numbers: Coverage) -> dict[str, Any]:
+    return {name: getattr(numbers, name) for name in ("coverage", "overlap", "conflict", "alpha")}
+
+
+def _ordered(counts: Mapping[str, float]) -> dict[str, float]:
+    """The counts above 0, the largest first."""
+    return {name: round(n, 3) for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n}
 
 
 def _layer(layer: LayerDescription) -> dict[str, Any]:

@@ -1,0 +1,170 @@
+"""How far sources cover a text, overlap, contradict each other, and agree beyond chance.
+
+Agreement is Krippendorff's alpha for nominal data (Krippendorff 1970; Hayes and Krippendorff 2007): 1 - D_o / D_e,
+where D_o is the observed share of disagreeing pairs of answers to the same position, and D_e that of pairs drawn at
+random from all answers that can be paired. A position with m answers counts m times, and answers may be missing
+anywhere. If sources give probabilities or candidates, a pair agrees by the probability that both give the same label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tagweave.sources.answers import Answers
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What one source says, or what is said of one label.
+
+    Two answers contradict each other if one is a single label, and the other excludes it.
+
+    Attributes:
+        coverage: the number of positions that the source answers, or at which some source gives the label.
+        overlap: of these, the number at which there are answers of two sources or more.
+        conflict: of these, the number at which an answer contradicts that of the source, or one that gives the label.
+        alpha: of a source: its agreement with the average of the others, as two observers. Of a label: the agreement of
+            all sources on where it is. `None` if no answers can be paired, or there is only one answer.
+    """
+
+    coverage: int
+    overlap: int
+    conflict: int
+    alpha: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Who says what, and how far sources agree.
+
+    Attributes:
+        positions: the number of all positions.
+        everything: all sources and labels together.
+        sources: by name.
+        labels: by name.
+        counts: how often each source gives each label; candidates count as fractions.
+    """
+
+    positions: int
+    everything: Coverage
+    sources: Mapping[str, Coverage]
+    labels: Mapping[str, Coverage]
+    counts: Mapping[str, Mapping[str, float]]
+
+
+def agreement(answers: Answers) -> Agreement:
+    """Count coverage, overlap, conflicts and agreement by source and label."""
+    rows = _Rows.of(answers)
+    names, labels = answers.sources, answers.labels
+    cells = answers.source.astype(np.int64) * len(labels) + answers.label
+    counts = np.bincount(cells, answers.shares, len(names) * len(labels)).reshape(len(names), len(labels))
+    return Agreement(
+        answers.positions,
+        rows.everything(),
+        {name: rows.of_source(number) for number, name in enumerate(names)},
+        {name: rows.of_label(number) for number, name in enumerate(labels)},
+        {name: dict(zip(labels, each.tolist(), strict=True)) for name, each in zip(names, counts, strict=True)},
+    )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Answers, with what the other sources say at the position of each row.
+
+    Attributes:
+        answers: the rows.
+        votes: float64[N, Y], the sum of the shares of each label.
+        squares: float64[N, Y], the sum of their squares.
+        answered: int64[N], how many sources answer.
+        contradicted: bool[A], whether another answer contradicts that of a row.
+    """
+
+    answers: Answers
+    votes: Floats
+    squares: Floats
+    answered: NDArray[np.int64]
+    contradicted: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, answers: Answers) -> _Rows:
+        shape = (answers.positions, len(answers.labels))
+        cells = answers.position.astype(np.int64) * shape[1] + answers.label
+        squares = np.bincount(cells, np.square(answers.shares, dtype=np.float64), shape[0] * shape[1])
+        first = _first_rows(answers)
+        answered = np.bincount(answers.position[first], minlength=shape[0])
+        return cls(
+            answers,
+            answers.votes(),
+            squares.reshape(shape).astype(np.float64),
+            answered,
+            _contradicted(answers, first, cells, answered),
+        )
+
+    def everything(self) -> Coverage:
+        paired = self.answered > 1
+        sums, m = self.votes[paired], self.answered[paired]
+        agreeing = ((sums**2 - self.squares[paired]).sum(1) / (m - 1)).sum()
+        return self._coverage(np.ones(len(self.answers), bool), _alpha(agreeing, sums.sum(0)))
+
+    def of_label(self, label: int) -> Coverage:
+        paired = self.answered > 1
+        votes, squares, m = self.votes[paired, label], self.squares[paired, label], self.answered[paired]
+        both_not = (m - votes) ** 2 - (m - 2 * votes + squares)
+        agreeing = ((votes**2 - squares + both_not) / (m - 1)).sum()
+        alpha = _alpha(agreeing, np.array([votes.sum(), (m - votes).sum()]))
+        return self._coverage(self.answers.label == label, alpha)
+
+    def of_source(self, source: int) -> Coverage:
+        own = self.answers.source == source
+        rows = np.flatnonzero(own & (self.answered[self.answers.position] > 1))
+        position, label = self.answers.position[rows], self.answers.label[rows]
+        share, others = self.answers.shares[rows].astype(np.float64), self.answered[position] - 1
+        agreeing = (share * (self.votes[position, label] - share) / others).sum()
+        at = np.unique(position)
+        theirs = (self.votes[at] / (self.answered[at] - 1)[:, None]).sum(0)
+        counts = np.bincount(label, share - share / others, len(theirs)) + theirs
+        return self._coverage(own, _alpha(2 * agreeing, counts))
+
+    def _coverage(self, own: NDArray[np.bool_], alpha: float | None) -> Coverage:
+        """The counts of some rows."""
+        position = self.answers.position
+        at, contradicted = np.unique(position[own]), np.unique(position[own & self.contradicted])
+        return Coverage(len(at), int(np.count_nonzero(self.answered[at] > 1)), len(contradicted), alpha)
+
+
+def _alpha(agreeing: float, counts: Floats) -> float | None:
+    """Krippendorff's alpha, from the weight of agreeing pairs and the number of answers of each label."""
+    total = counts.sum()
+    chance = total**2 - (counts**2).sum()
+    if total <= 1 or chance <= 1e-9 * total:
+        return None
+    return float(1 - (total - agreeing) * (total - 1) / chance)
+
+
+def _first_rows(answers: Answers) -> NDArray[np.bool_]:
+    """bool[A]: whether a row is the first one of its answer."""
+    first = np.ones(len(answers), bool)
+    first[1:] = (np.diff(answers.position) != 0) | (np.diff(answers.source) != 0)
+    return first
+
+
+def _contradicted(
+    answers: Answers, first: NDArray[np.bool_], cells: NDArray[np.int64], answered: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """bool[A]: whether another answer to its position contradicts that of a row; `cells` number position and label."""
+    total = answers.positions * len(answers.labels)
+    number = np.cumsum(first) - 1
+    single = (np.bincount(number) == 1)[number]
+    allowed = np.bincount(cells, minlength=total)  # how many answers do not exclude the label
+    alone = np.bincount(cells[single], minlength=total)
+    certain = np.bincount(answers.position[single], minlength=answers.positions)
+    within = np.bincount(number, alone[cells])[number]  # certain answers that the row's answer does not exclude
+    contradicted: NDArray[np.bool_] = certain[answers.position] > within
+    contradicted |= single & (allowed[cells] < answered[answers.position])
+    return contradicted
