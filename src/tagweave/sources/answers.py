@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tagweave.corpus import chunk_labels
 from tagweave.features.ragged import pointers, rows
+from tagweave.kernels.answers import link_previous
 from tagweave.labels.space import LabelSpace, collect_names
 from tagweave.labels.transition_scheme import TransitionScheme
 
@@ -65,16 +66,24 @@ class Answers:
         """float32[A]: the share of every row."""
         return self.share if len(self.share) else np.ones(len(self), np.float32)
 
+    @cached_property
+    def previous(self) -> NDArray[np.int64]:
+        """int64[A]: the first row of the same source at the position before, -1 if it said nothing there."""
+        previous = np.empty(len(self), np.int64)
+        link_previous(self.sentence_ptr, self.position, self.source, previous)
+        return previous
+
     def counts(self) -> NDArray[np.float64]:
         """float64[K]: how many positions each source answered."""
         counts: NDArray[np.float64] = np.bincount(self.source, self.shares, len(self.sources)).astype(np.float64)
         return counts
 
-    def votes(self) -> NDArray[np.float64]:
-        """float64[N, Y]: how many sources gave each label at each position."""
+    def votes(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """float64[N, Y]: how many sources gave each label at each position; `weights` [K] says how much each counts."""
         size = len(self.labels)
         cells = self.position.astype(np.int64) * size + self.label
-        votes: NDArray[np.float64] = np.bincount(cells, self.shares, self.positions * size).astype(np.float64)
+        counted = self.shares if weights is None else self.shares * weights[self.source]
+        votes: NDArray[np.float64] = np.bincount(cells, counted, self.positions * size).astype(np.float64)
         return votes.reshape(-1, size)
 
     def of_sources(self, kept: Sequence[int]) -> Answers:

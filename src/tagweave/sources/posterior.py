@@ -1,0 +1,102 @@
+"""From the answers of many sources to probabilities of labels, and to the reliability of every source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tagweave.sources.method import Run
+from tagweave.sources.registry import AGGREGATIONS
+from tagweave.structures.chain import ChainScores, best_labels
+from tagweave.structures.transitions import Transitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from tagweave.labels.transition_scheme import TransitionScheme
+    from tagweave.sources.answers import Answers
+    from tagweave.sources.dirichlet import Floats
+    from tagweave.sources.reliability import Reliability
+
+__all__ = ["AGGREGATIONS", "Aggregate", "aggregate"]
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """What answers say together.
+
+    Attributes:
+        labels: the Y labels.
+        probabilities: float32[N, Y], of the true label at every position.
+        best: int32[N], the best label; of spans, the best sequence that their coding allows.
+        reliability: of every source.
+        log_evidence: the log likelihood of the answers with what priors add, or its variational bound; `None` of
+            methods that have none.
+    """
+
+    labels: tuple[str, ...]
+    probabilities: NDArray[np.float32]
+    best: NDArray[np.int32]
+    reliability: Reliability
+    log_evidence: float | None
+
+
+def aggregate(
+    answers: Answers,
+    method: str = "bsc",
+    options: Mapping[str, Any] | None = None,
+    known: Mapping[str, float] | None = None,
+    seed: int = 0,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Aggregate:
+    """Combine the answers of many sources.
+
+    Args:
+        answers: what sources said.
+        method: one of `AGGREGATIONS`.
+        options: fields of the options of the method; the others keep their defaults.
+        known: by name, the probability that an answer of a source is right, where it is known (gold: 1).
+        seed: of everything random.
+        tell: is given a line of text after every iteration.
+
+    Raises:
+        ValueError: an unknown method, option or source, or a value out of range.
+    """
+    if method not in AGGREGATIONS:
+        raise ValueError(f"found the method {method!r}, expected one of {', '.join(AGGREGATIONS)}")
+    _check_known(known or {}, answers.sources)
+    own, given = AGGREGATIONS[method], options or {}
+    names = {each.name: each for each in fields(own.options)}
+    if strange := sorted(given.keys() - names.keys()):
+        expected = ", ".join(names)
+        raise ValueError(f"found the option {strange[0]!r} of {method}, expected one of {expected}")
+    estimate = own.estimate(answers, own.options(**given), Run(known or {}, seed, tell))
+    best = estimate.best if estimate.best is not None else best_sequences(answers, estimate.gamma)
+    evidence = estimate.objectives[-1] if estimate.objectives else None
+    return Aggregate(answers.labels, estimate.gamma.astype(np.float32), best, estimate.reliability, evidence)
+
+
+def _check_known(known: Mapping[str, float], sources: Sequence[str]) -> None:
+    for name, right in known.items():
+        if name not in sources:
+            raise ValueError(f"found a known reliability of {name!r}, expected one of {', '.join(sources)}")
+        if not 0 < right <= 1:
+            raise ValueError(f"found the reliability {right:g} of {name!r}, expected more than 0, up to 1")
+
+
+def best_sequences(answers: Answers, gamma: Floats) -> NDArray[np.int32]:
+    """int32[N]: the allowed label sequences with the largest sums of probabilities: most labels are expected right."""
+    if answers.scheme.is_free:
+        best: NDArray[np.int32] = gamma.argmax(axis=1).astype(np.int32)
+        return best
+    return best_labels(ChainScores(gamma.astype(np.float64), _allowed(answers.scheme)), answers.sentence_ptr)
+
+
+def _allowed(scheme: TransitionScheme) -> Transitions:
+    return Transitions.of_scores(
+        *(np.where(each, 0.0, -np.inf) for each in (scheme.transition, scheme.start, scheme.end))
+    )

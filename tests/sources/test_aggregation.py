@@ -1,0 +1,183 @@
+"""Aggregation against sums over all label sequences, and what must hold of every method."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from crowds import SPANS, random_answers
+
+from tagweave.corpus.sentence import Sentence
+from tagweave.sources.answers import Answers
+from tagweave.sources.bayesian_sequence import BayesianSequenceOptions, sequential_prior
+from tagweave.sources.estimate import from_votes, in_turns
+from tagweave.sources.method import Run
+from tagweave.sources.options import TurnOptions
+from tagweave.sources.posterior import AGGREGATIONS, aggregate
+from tagweave.sources.reliability import Prior, log_likelihood_rows, updated
+from tagweave.sources.truth import IndependentLabels, LabelChain
+
+FREE = ("N", "V", "X")
+TURNS = TurnOptions(iterations=40, tolerance=0)
+
+
+def naive_rows(answers, log_theta, initial):
+    """What answers say of the true label, answer by answer; log_theta [K][C][answer][truth]."""
+    said = {}
+    for t, k, label, share in zip(answers.position, answers.source, answers.label, answers.shares, strict=True):
+        said.setdefault((t, k), []).append((label, float(share)))
+    rows = np.zeros((answers.positions, len(answers.labels)))
+    for (t, k), own in said.items():
+        before = said.get((t - 1, k), ()) if t not in answers.sentence_ptr else ()
+        contexts = before or [(initial, 1.0)]
+        for (label, share), (context, part) in product(own, contexts):
+            rows[t] += share * part * log_theta[k, context if log_theta.shape[1] > 1 else 0, label]
+    return rows
+
+
+@pytest.mark.parametrize("labels", [SPANS, FREE])
+@pytest.mark.parametrize("seed", range(3))
+def test_likelihoods_under_the_answer_before_are_those_of_answers_one_by_one(labels, seed):
+    answers = random_answers(seed, labels)
+    for prior in (Prior.plain(3, 2, 0.5), sequential_prior(answers, 1, 0.5)):
+        reliability = updated(answers, from_votes(answers), prior)
+        theta = reliability.counts / reliability.counts.sum(axis=2, keepdims=True)
+        expected = naive_rows(answers, np.log(theta), prior.initial)
+        assert np.allclose(log_likelihood_rows(answers, reliability), expected)
+
+
+@pytest.mark.parametrize("labels", [SPANS, FREE])
+def test_expected_confusions_are_those_of_answers_one_by_one(labels):
+    answers = random_answers(3, labels)
+    gamma, prior = from_votes(answers), sequential_prior(answers, 1, 0.5)
+    counts = updated(answers, gamma, prior).counts - prior.counts
+    for context, answer, truth in product(range(counts.shape[1]), range(3), range(3)):
+        indicator = np.zeros((1, *counts.shape[1:]))
+        indicator[0, context, answer, truth] = 1
+        alone = naive_rows(answers.of_sources([0]), indicator, prior.initial)
+        assert np.isclose((alone * gamma).sum(), counts[0, context, answer, truth])
+
+
+@pytest.mark.parametrize("labels", [SPANS, FREE])
+@pytest.mark.parametrize("variational", [False, True])
+def test_posteriors_of_a_chain_are_sums_over_sequences(labels, variational):
+    answers = random_answers(1, labels)
+    chain = LabelChain.of(answers.sentence_ptr, answers.scheme, 0.5, variational)
+    chain = chain.updated(np.random.default_rng(0).random((4, 3)) * 5 * (chain.prior > 0))
+    rows = np.random.default_rng(1).normal(size=(answers.positions, 3)) * 3
+    found = chain.posterior(rows.copy())
+    scores = chain.transitions
+    gamma, pairs, log_z = np.zeros_like(rows), np.zeros((4, 3)), 0.0
+    for low, high in pairwise(answers.sentence_ptr):
+        weights = {}
+        for labels_ in product(range(3), repeat=int(high - low)):
+            steps = sum(scores.score[i, j] for i, j in pairwise(labels_))
+            score = scores.start_score[labels_[0]] + steps + scores.end_score[labels_[-1]]
+            weights[labels_] = np.exp(score + sum(rows[low + t, y] for t, y in enumerate(labels_)))
+        total = sum(weights.values())
+        log_z += np.log(total)
+        for labels_, weight in weights.items():
+            pairs[3, labels_[0]] += weight / total
+            for t, y in enumerate(labels_):
+                gamma[low + t, y] += weight / total
+            for i, j in pairwise(labels_):
+                pairs[i, j] += weight / total
+    assert np.allclose(found.gamma, gamma)
+    assert np.allclose(found.counts, pairs)
+    assert np.isclose(found.log_z, log_z)
+
+
+@pytest.mark.parametrize("variational", [False, True])
+@pytest.mark.parametrize("labels", [SPANS, FREE])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_turn_lowers_the_objective(variational, labels, seed):
+    answers = random_answers(seed, labels, soft=False)
+    flat = np.full(3, 0.1)
+    chain = LabelChain.of(answers.sentence_ptr, answers.scheme, 0.2, variational)
+    for truth in (IndependentLabels(flat, flat, variational), chain):
+        for prior in (Prior.plain(3, 1, 0.1), sequential_prior(answers, 1, 0.1)):
+            curve = in_turns(answers, truth, prior, TURNS, Run(), variational).objectives
+            assert np.diff(curve).min() > -1e-9
+            assert curve[-1] > curve[0] + 1e-3
+
+
+@pytest.mark.parametrize("method", AGGREGATIONS)
+def test_the_order_of_sources_does_not_matter_and_the_silent_change_nothing(method):
+    answers = random_answers(5, sources=4)
+    first = aggregate(answers, method)
+    silent = Answers.of_rows(
+        answers.labels,
+        [*answers.sources, "silent"],
+        answers.sentence_ptr,
+        answers.position,
+        answers.source,
+        answers.label,
+        answers.share,
+    )
+    order = [2, 0, 3, 1]
+    turned, more = aggregate(answers.of_sources(order), method), aggregate(silent, method)
+    assert np.allclose(turned.probabilities, first.probabilities, atol=1e-6)
+    assert np.allclose(turned.reliability.confusion, first.reliability.confusion[order], atol=1e-6)
+    assert np.array_equal(more.probabilities, first.probabilities)
+
+
+@pytest.mark.parametrize("method", AGGREGATIONS)
+def test_best_labels_follow_each_other_and_probabilities_sum_to_one(method):
+    answers = random_answers(7)
+    result = aggregate(answers, method)
+    assert np.allclose(result.probabilities.sum(axis=1), 1)
+    for low, high in pairwise(answers.sentence_ptr):
+        assert answers.scheme.start[result.best[low]]
+        assert answers.scheme.transition[result.best[low : high - 1], result.best[low + 1 : high]].all()
+
+
+@pytest.mark.parametrize("method", ["dawid-skene", "hmm", "bsc"])
+def test_gold_decides_where_it_answers_and_tells_good_sources_from_bad_ones(method):
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 3, 300)
+    liars = (truth + 1) % 3  # four agree with each other, and are wrong
+    rows = [(t, k, liars[t]) for t in range(300) for k in range(4)] + [(t, 4, truth[t]) for t in range(300)]
+    rows += [(t, 5, truth[t]) for t in range(100)]
+    position, source, label = np.array(rows, np.int32).T
+    answers = Answers.of_rows(FREE, ["a", "b", "c", "d", "good", "gold"], np.arange(0, 301, 5), position, source, label)
+    result = aggregate(answers, method, known={"gold": 1})
+    assert np.array_equal(result.best[:100], truth[:100])
+    assert (result.best == truth).mean() > 0.95
+    assert result.reliability.accuracy()[4, 0] > 0.9 > result.reliability.accuracy()[0, 0]
+
+
+def test_intervals_hold_the_mean_and_narrow_with_answers():
+    answers = random_answers(2)
+    reliability = aggregate(answers).reliability
+    for each in (reliability.recall(), reliability.accuracy()):
+        assert (each[..., 1] <= each[..., 0]).all()
+        assert (each[..., 0] <= each[..., 2]).all()
+    wide, narrow = reliability.accuracy(0.99)[0], reliability.accuracy(0.5)[0]
+    assert wide[2] - wide[1] > narrow[2] - narrow[1]
+
+
+def test_sources_that_never_overlap_share_a_posterior_through_the_chain():
+    labels = np.tile([0, 1, 2], 20).astype(np.int32)
+    position = np.arange(60, dtype=np.int32)
+    answers = Answers.of_rows(
+        SPANS, ["a", "b"], np.arange(0, 61, 3), position, (position // 30).astype(np.int32), labels
+    )
+    assert np.array_equal(aggregate(answers).best, labels)
+
+
+def test_a_vote_on_whole_spans_takes_what_more_than_half_mark():
+    first, second, third = ["B-X", "I-X", "O", "B-X"], ["B-X", "I-X", "O", "O"], ["B-X", "O", "B-X", "O"]
+    layers = {name: tuple((label,) for label in own) for name, own in zip("abc", (first, second, third), strict=True)}
+    answers = Answers.of_sentences([Sentence(tuple("wxyz"), layers)], "abc")
+    assert [SPANS[y] for y in aggregate(answers, "majority", {"whole": True}).best] == ["B-X", "I-X", "O", "O"]
+
+
+def test_unknown_methods_options_and_sources_are_refused():
+    answers = random_answers(0)
+    with pytest.raises(ValueError, match="the method 'best', expected one of majority"):
+        aggregate(answers, "best")
+    with pytest.raises(ValueError, match="the option 'rights' of bsc, expected one of iterations"):
+        aggregate(answers, "bsc", {"rights": 1})
+    with pytest.raises(ValueError, match="a known reliability of 'gold', expected one of source0"):
+        aggregate(answers, known={"gold": 1})
+    with pytest.raises(ValueError, match="found wrong 0, expected"):
+        BayesianSequenceOptions(wrong=0)
