@@ -255,6 +255,13 @@ class TestExport:
         lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
         assert [json.loads(line)["label"] for line in lines] == ["NN"] * 6
 
+    def test_a_column_for_each_annotator(self, run: Run, answered: str, tmp_path: Path) -> None:
+        path = tmp_path / "each.conll"
+        told = run("annotate", "export", "--store", answered, "-o", path, "--guideline", "ctb", "--by-annotator")
+        assert "sentences" in told.stderr
+        described = json.loads(run("info", path, "--sources", "a,b", "--json").stdout)
+        assert [described["sources"][name]["labels"] for name in "ab"] == [{"NN": 3}, {"NN": 3}]
+
     def test_to_standard_output(self, run: Run, answered: str) -> None:
         told = run("annotate", "export", "--store", answered, "-o", "-", "--format", "jsonl")
         assert len(told.stdout.splitlines()) == 6
@@ -277,6 +284,8 @@ class TestExport:
         [
             (["-o", "out"], "found the name out without a format"),
             (["-o", "out.conllu"], "found no --guideline"),
+            (["-o", "out.conllu", "--guideline", "ctb", "--by-annotator"], "found --by-annotator with conllu"),
+            (["-o", "out.col", "--guideline", "ctb", "--by-annotator"], "found no answers of ctb, expected some"),
             (["-o", "out", "--format", "xml", "--guideline", "ctb"], "unknown format 'xml'"),
         ],
     )

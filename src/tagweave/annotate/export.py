@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, groupby
@@ -132,17 +132,18 @@ def _write_words(store: Store, path: str, guideline: str, ambiguous: bool) -> in
 
 def _write_columns(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
     corpus = labelled(store, guideline, ambiguous)
-    return _write_corpus(corpus, path, lambda stream: columns.write(_with_common_columns(corpus), stream))
+    return _write_corpus(
+        corpus, path, lambda stream: columns.write(with_common_columns(corpus.sentences, [guideline]), stream)
+    )
 
 
-def _with_common_columns(corpus: Corpus) -> Iterator[Sentence]:
-    """The sentences with the layer of the corpus alone, and with the columns that all of them have."""
-    every = [sentence.columns for sentence in corpus]
-    common = [name for name in every[0] if all(name in each for each in every) and name != corpus.guideline]
-    for sentence in corpus.sentences:
+def with_common_columns(sentences: Sequence[Sentence], layers: Sequence[str]) -> Iterator[Sentence]:
+    """The sentences with these layers of labels alone, and with the columns that all of them have."""
+    every = [sentence.columns for sentence in sentences]
+    common = [name for name in every[0] if all(name in each for each in every) and name not in layers]
+    for sentence in sentences:
         kept = {name: sentence.columns[name] for name in common}
-        layers = {corpus.guideline: sentence.layers[corpus.guideline]}
-        yield replace(sentence, layers=layers, columns=kept, comments=())
+        yield replace(sentence.with_layers_of(layers), columns=kept, comments=())
 
 
 def _write_characters(store: Store, path: str, guideline: str, ambiguous: bool) -> int:
@@ -191,7 +192,7 @@ def _settled_labels(store: Store, guideline: str) -> Iterator[tuple[Asked, Layer
     for asked in store.outcomes(guideline):
         task, outcome = asked.task, asked.outcome
         if outcome and outcome.kind is Kind.SPANS:
-            yield asked, _span_labels(task, outcome.spans, outcome.is_complete)
+            yield asked, span_labels(task, outcome.spans, outcome.is_complete)
         elif outcome and outcome.label and task.stop == task.start + 1:
             yield asked, ((outcome.label,),)
 
@@ -216,15 +217,15 @@ def _voted_labels(task: AnnotationTask, judged: Iterable[Judgement], rule: Rule,
     """
     answers = [each.answer for each in judged]
     votes = span_votes(answers, rule.majority)
-    labels = [*_span_labels(task, votes.agreed, votes.is_complete)]
-    given = [_span_labels(task, each.spans, each.is_complete) for each in answers if each.kind is Kind.SPANS]
+    labels = [*span_labels(task, votes.agreed, votes.is_complete)]
+    given = [span_labels(task, each.spans, each.is_complete) for each in answers if each.kind is Kind.SPANS]
     for span in votes.disputed:
         for at in range(span.start - task.start, (span.stop or 0) - task.start):
             labels[at] = _union(each[at] for each in given) if ambiguous else None
     return tuple(labels) if any(labels) else ()
 
 
-def _span_labels(task: AnnotationTask, spans: Iterable[Span], is_complete: bool) -> Layer:
+def span_labels(task: AnnotationTask, spans: Iterable[Span], is_complete: bool) -> Layer:
     """The labels in IOB2 of the tokens of a focus."""
     layer = labels_of([(span,) for span in spans], len(task.sentence), (OUTSIDE,) if is_complete else None)
     return layer[task.start : task.stop]

@@ -34,8 +34,14 @@ def export(
         bool,
         typer.Option("--ambiguous", help="Where annotators never agreed, allow all labels that they chose."),
     ] = False,
+    by_annotator: Annotated[
+        bool,
+        typer.Option(
+            "--by-annotator", help="Columns: what each annotator said, agreed on or not, in a column for each."
+        ),
+    ] = False,
 ) -> None:
-    """Write the agreed answers as a partial corpus, or every judgement as a line of JSON.
+    """Write the agreed answers as a partial corpus, what each annotator said, or every judgement as a line of JSON.
 
     In a partial corpus (CoNLL-U, columns, or KyTea's format for characters) everything that nobody was asked about is
     unknown. Spans are labels in IOB2.
@@ -48,13 +54,18 @@ def export(
         )
     if guideline is None and form != _JUDGEMENTS:
         raise OptionError("found no --guideline, expected that of the tasks")
+    if by_annotator and (form != "columns" or ambiguous):
+        raise OptionError(f"found --by-annotator with {'--ambiguous' if ambiguous else form}, expected columns alone")
     check_outputs([output], [store.removeprefix("sqlite:///")])
     with opened(store) as answers:
+        from tagweave.annotate.annotator_layers import write_by_annotator
         from tagweave.annotate.export import write
 
-        count = write(answers, output, form, guideline or "", ambiguous)
+        of = guideline or ""
+        count = write_by_annotator(answers, output, of) if by_annotator else write(answers, output, form, of, ambiguous)
     if not count:
-        what = "judgements" if form == _JUDGEMENTS else f"answers of {guideline} that were agreed on or decided"
+        of_guideline = f"answers of {guideline}{'' if by_annotator else ' that were agreed on or decided'}"
+        what = "judgements" if form == _JUDGEMENTS else of_guideline
         raise OptionError(f"{store}: found no {what}, expected some: {output} is not written")
     say(f"{output}: {count:,} {'judgements' if form == _JUDGEMENTS else 'sentences'}")
 
